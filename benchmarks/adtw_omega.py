@@ -24,7 +24,7 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from sktslib import QuerySegmenter, load_ecg_example
-from sktslib.distances._metrics import warping_variants
+from sktslib.distances._metrics import dtw
 from sktslib.metrics import event_f1_score, labels_from_events
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 1.25, 1.5, 1.6, 1.75, 2.0, 3.0, 5.0)
@@ -121,7 +121,7 @@ def main(folder):
     for name, values in rows:
         cells, mean = [], []
         for share in SHARES:
-            warping_variants.OMEGA = share
+            dtw.OMEGA = share
             found = values()
             mean.append(np.mean(found))
             cells.append(f"{mean[-1]:.3f}" + (f" ({min(found):.3f})" if len(found) > 1 else ""))

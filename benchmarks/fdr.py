@@ -21,7 +21,7 @@ import numpy as np
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.search import FalseDiscoveryRate
-from sktslib.search._error_rates.decoys import phase_shifted
+from sktslib.search._thresholds import phase_shifted
 
 LENGTH, COUNT, SLOT = 16_000, 80, 150
 ALPHAS = 0.05, 0.2

@@ -3,8 +3,7 @@
 import numpy as np
 from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same
 
-from sktslib.distances import DTW, SoftDTW, barycenter, get_metric, nearest_neighbors, pairwise_distances
-from sktslib.distances._blockwise import candidates
+from sktslib.distances import DTW, SoftDTW, _nearest, barycenter, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.metrics import (
     EventScorer,
     boundary_error,
@@ -152,11 +151,11 @@ def neighbors(case):
         np.fill_diagonal(want, np.inf)
     most = len(Y) - itself
     k = case.pick([1, 1, min(3, most), most])
-    few, candidates.FEW_CELLS = candidates.FEW_CELLS, case.pick([0, 0, candidates.FEW_CELLS])
+    few, _nearest.FEW_CELLS = _nearest.FEW_CELLS, case.pick([0, 0, _nearest.FEW_CELLS])
     try:
         found = nearest_neighbors(of.X, None if itself else Y, of.metric, k, n_jobs=case.pick([None, 2]), **of.how)
     finally:
-        candidates.FEW_CELLS = few
+        _nearest.FEW_CELLS = few
     check_neighbors(case, of, Y, found.distances, found.indices, want, k, "nearest_neighbors")
     report = found.report
     case.equal("report", report.bounded + report.abandoned + report.computed, len(of.X) * most, own=True)
@@ -230,7 +229,7 @@ def barycenters(case):
     for what, at, got in (("first", init, cost[0]), ("last", z, cost[-1])):
         sure = name in COUNTS and at is init
         case.close(f"{what} cost", got, mean(at), again(name, lambda change, at=at: mean(at, change), sure=sure))
-    case.equal("never rises", bool((np.diff(cost) <= 0).all()), True, own=True)
+    case.equal("never rises", bool((cost[1:] <= cost[:-1]).all()), True, own=True)
     if name == "dtw" and method == "dba" and not case.exact:
         above, below = np.zeros(init.shape), np.zeros(len(init))
         for x, v in zip(X, share, strict=True):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 from fuzz_cases import naive
 
-from sktslib.search._streaming import chunked_sequence
+from sktslib.search import _sources
 
 
 class Slices:
@@ -23,11 +23,11 @@ class Slices:
 
 @contextmanager
 def chunks_of(size):
-    before, chunked_sequence.CHUNK = chunked_sequence.CHUNK, size
+    before, _sources.CHUNK = _sources.CHUNK, size
     try:
         yield
     finally:
-        chunked_sequence.CHUNK = before
+        _sources.CHUNK = before
 
 
 def rules(case, distance):

@@ -8,8 +8,8 @@ from fuzz_matches import Slices, check_matches, check_paths, chunks_of
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
-from sktslib.distances._kernels.lockstep import sliding as sliding_kernels
-from sktslib.search._profiles import near_windows
+from sktslib.distances._kernels import mass as sliding_kernels
+from sktslib.search import _pruning
 
 SHARP = naive.names(is_sharp=True)  # the last bit of a normalized value may decide
 HOW = [None, "zscore", "mean", "minmax"]
@@ -19,12 +19,12 @@ PLAIN = ["quarters", "symbols", "normal", "rounded", "walk"]
 @contextmanager
 def as_if_large(case):
     """Let short sequences take the ways of long ones: Fourier transforms, lower bounds."""
-    before = sliding_kernels.LEAST, near_windows.LEAST
-    sliding_kernels.LEAST, near_windows.LEAST = case.pick([before[0], before[0], 1]), case.pick([before[1], 0])
+    before = sliding_kernels.LEAST, _pruning.LEAST
+    sliding_kernels.LEAST, _pruning.LEAST = case.pick([before[0], before[0], 1]), case.pick([before[1], 0])
     try:
         yield
     finally:
-        sliding_kernels.LEAST, near_windows.LEAST = before
+        sliding_kernels.LEAST, _pruning.LEAST = before
 
 
 def plant(case, x, n):

@@ -17,7 +17,7 @@ from time import perf_counter
 import numpy as np
 
 from sktslib import QuerySearcher
-from sktslib.search._profiles.scale_limits import Moments, within_limits
+from sktslib.search._limits import Moments, within_limits
 from sktslib.search._selection import select
 
 M, MATCHES = 300, 10

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what `_HOMES` says, for those who read types; a test compares them
     from . import cluster, datasets, distances, metrics, model_selection, neighbors, preprocessing, search, utils
-    from ._pipelines import search_in, segment_in, stream_in
     from ._warmup import warmup
     from .datasets import load_ecg_example
     from .distances import get_distance_dict
     from .distances.elastic_distances import dtw, lcss, twed
+    from .preprocessing._pipelines import search_in, segment_in, stream_in
     from .search import QuerySearcher, QuerySegmenter, time_series_search, time_series_segmentation
-    from .utils._given_times import Sampling
+    from .utils._times import Sampling
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "QuerySearcher": "search",
     "QuerySegmenter": "search",
-    "Sampling": "utils._given_times",
+    "Sampling": "utils._times",
     "dtw": "distances.elastic_distances",
     "get_distance_dict": "distances",
     "lcss": "distances.elastic_distances",
     "load_ecg_example": "datasets",
-    "search_in": "_pipelines",
-    "segment_in": "_pipelines",
-    "stream_in": "_pipelines",
+    "search_in": "preprocessing._pipelines",
+    "segment_in": "preprocessing._pipelines",
+    "stream_in": "preprocessing._pipelines",
     "time_series_search": "search",
     "time_series_segmentation": "search",
     "twed": "distances.elastic_distances",

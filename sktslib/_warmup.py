@@ -18,7 +18,7 @@ from .utils.validation import check_count, check_flag, check_names, check_verbos
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .utils._types import MetricLike
+    from .utils._times import MetricLike
 
 SIZES, LENGTH = (20, 300), 20_000  # of queries, and of the sequence: short and long take different ways
 CHANNELS = 8  # code tells one channel from several, and no more
@@ -60,7 +60,7 @@ TASKS = {
     "neighbors": [_neighbors],
     "search": [
         partial(_search, mode="auto", normalize=None),
-        *(partial(_search, mode="windows", normalize=how) for how in (None, "zscore", "mean", "minmax")),
+        *(partial(_search, mode="windows", normalize=name) for name in (None, "zscore", "mean", "minmax")),
     ],
     "segmentation": [_segmentation],
 }

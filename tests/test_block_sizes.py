@@ -14,7 +14,7 @@ from strategies import small_sizes
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import SoftDTW, get_metric, nearest_neighbors, pairwise_distances
-from sktslib.distances._kernels import compilation
+from sktslib.distances._kernels import compile
 
 rng = np.random.default_rng(0)
 Y, X = rng.integers(-8, 9, (400, 1)) / 4, rng.integers(-8, 9, (40, 30, 1)) / 4
@@ -90,8 +90,8 @@ def test_an_interrupt_between_pieces_is_heard(name, monkeypatch):
         return 0.0
 
     with monkeypatch.context() as patch:
-        patch.setattr(compilation, "CELLS", 1)
-        patch.setattr(compilation, "perf_counter", interrupted)
+        patch.setattr(compile, "CELLS", 1)
+        patch.setattr(compile, "perf_counter", interrupted)
         with pytest.raises(KeyboardInterrupt):
             CALLS[name](300)
     for a, b in zip(CALLS[name](300), want, strict=True):
@@ -102,8 +102,8 @@ SIGNALS = """
 import signal, sys, time
 sys.path.insert(0, sys.argv[1])
 from test_block_sizes import CALLS
-from sktslib.distances._kernels import compilation
-compilation.SECONDS = 1e-5
+from sktslib.distances._kernels import compile
+compile.SECONDS = 1e-5
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 heard, wanted = 0, time.perf_counter() + 4.0
 for name, call in CALLS.items():
@@ -142,5 +142,5 @@ def test_signals_at_any_moment_are_interrupts():
 
 
 def test_pieces_that_end_at_once_do_not_grow_without_end():
-    sizes = [size for size, _ in zip(compilation.budgets(), range(100), strict=False)]
-    assert sizes[-1] == compilation.MOST == max(sizes) < 2**62
+    sizes = [size for size, _ in zip(compile.budgets(), range(100), strict=False)]
+    assert sizes[-1] == compile.MOST == max(sizes) < 2**62

@@ -9,9 +9,8 @@ from strategies import unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import barycenter, dlp, get_metric, metric_names, nearest_neighbors, pairwise_distances, tam
-from sktslib.distances._kernels import moments
-from sktslib.distances._kernels.lockstep import lockstep_drivers as kernels
-from sktslib.distances._kernels.lockstep import lockstep_terms, sliding
+from sktslib.distances._kernels import lockstep, mass, moments
+from sktslib.distances._kernels import lockstep as kernels
 from sktslib.distances._series import SCALINGS, normalize_values
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
@@ -127,16 +126,16 @@ def test_constant_stretches_are_constant_at_any_size():
     y[:, 650] += 1e-170
     x = rng.normal(size=(1, 100))
     for record, scaling in (
-        (lockstep_terms.EuclideanRecord(), 2),
-        (lockstep_terms.CosineRecord(), 1),
-        (lockstep_terms.CosineRecord(), 0),
+        (lockstep.EuclideanRecord(), 2),
+        (lockstep.CosineRecord(), 1),
+        (lockstep.CosineRecord(), 0),
     ):
         query, got, want = x.copy(), np.empty(801), np.empty(801)
         if scaling:
             moments.normalize_one(x, np.ones_like(x), scaling, query)
-        sliding.profiles(record, query[np.newaxis], None, y, scaling, got[np.newaxis])
+        mass.profiles(record, query[np.newaxis], None, y, scaling, got[np.newaxis])
         kernels.profile(record, query, y, np.ones_like(x), scaling, want)
-        np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
+        np.testing.assert_allclose(got, want, rtol=mass.SLACK)
         alone = float(kernels.distance(record, x, np.full_like(x, 1e-170), np.ones_like(x)))
         if not scaling:
             np.testing.assert_array_equal(want[200:401], alone)

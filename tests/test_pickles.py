@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, LCSS, TWED, WDTW, Correlation, Euclidean, ShapeDTW
-from sktslib.search._streaming import chunked_sequence
+from sktslib.search import _sources
 
 pytestmark = pytest.mark.filterwarnings("ignore:The sequence is sampled unevenly:UserWarning")
 
@@ -111,7 +111,7 @@ def test_matches_need_no_more_than_their_samples(way, recording, metric, n_seque
         if n_sequences is not None:
             X, t = [X] + [y[::-1].copy()] * (n_sequences - 1), None if times is None else [times] * n_sequences
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(chunked_sequence, "CHUNK", 16)
+            patch.setattr(_sources, "CHUNK", 16)
             found = [searcher.search(X, times=t)]
     for want in found:
         for got in (again(want), again(again(want)), copy.deepcopy(want), copy.copy(want)):

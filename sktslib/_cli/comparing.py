@@ -4,13 +4,21 @@ import inspect
 
 import numpy as np
 
-from .estimator_options import add_parameters, described_parameters, given, parameters_of, parse_metric
-from .options import add_output, add_reading, errors_of, reading_of, with_bar
+from .options import (
+    add_output,
+    add_parameters,
+    add_reading,
+    described_parameters,
+    errors_of,
+    given,
+    parameters_of,
+    parse_metric,
+    reading_of,
+    with_bar,
+)
 from .output import check_picture, counted, note, print_frame, print_json
-from .recordings import Files, compared
-from .scaling import add_scale, scaled_values, scaler_of
+from .recordings import HOW, Files, add_scale, compared, scaled_values, scaler_of
 from .searching import tell_notes
-from .slices import HOW
 
 METRIC = "NAME[:KEY=VALUE,...]"
 
@@ -95,7 +103,7 @@ def _scaled(options, recordings):
 
 
 def _draw_alignment(path, x, y, drawn):
-    from .figures import draw_alignment
+    from .output import draw_alignment
 
     if drawn is None:
         raise ValueError(
@@ -150,7 +158,7 @@ def run_pairwise(options):
         distances = pairwise_distances(series, metric=metric, **values)
     note(f"{counted(names, 'series').removesuffix('s') if len(names) > 1 else '1 series'}, {metric!r}")
     if options.picture is not None:
-        from .figures import draw_matrix
+        from .output import draw_matrix
 
         draw_matrix(distances, names, metric.full_name).savefig(options.picture)
         note(f"picture: {options.picture}")

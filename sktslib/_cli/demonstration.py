@@ -7,10 +7,21 @@ import numpy as np
 
 from ..utils._jobs import progress
 from ..utils.validation import as_series
-from .estimator_options import value_of
-from .figures import Drawn, DrawnQuery, channel_labels, draw
-from .options import add_reading, errors_of, is_terminal, number, reading_of
-from .output import check_picture, check_writable, counted, decimals_between, lines_of, note, ranges_frame, write_times
+from .options import add_reading, errors_of, is_terminal, number, reading_of, value_of
+from .output import (
+    Drawn,
+    DrawnQuery,
+    channel_labels,
+    check_picture,
+    check_writable,
+    counted,
+    decimals_between,
+    draw,
+    lines_of,
+    note,
+    ranges_frame,
+    write_times,
+)
 from .recordings import Files, compared
 
 DISTANCES = ("dtw", "lcss", "twed", "euclidean")
@@ -137,7 +148,7 @@ def metrics_of(options, job):
     """The metric objects by name, with the parameters of --set, and the one that segments."""
     from ..distances import get_metric
     from ..distances._metrics.registry import metric_class
-    from ..search._comparison import resolve_mode
+    from ..search._plan import resolve_mode
 
     def resolve(name, option):
         with errors_of(option):

@@ -1,12 +1,20 @@
-"""What commands print: tables of ranges, distances and distances of pairs, as text, CSV or JSON."""
+"""What commands print: tables of ranges, distances and distances of pairs, as text, CSV or JSON.
+
+Pictures of what commands find: queries above, the recording with all its channels below.
+"""
 
 import json
 import math
 import os
 import sys
 from pathlib import Path
+from textwrap import fill
+from typing import NamedTuple
 
 import numpy as np
+
+from .._plots.base import BLUE, write
+from ..utils.visualisation import plot_search_distance_result, plot_segmentation, plot_weight_query
 
 FORMATS = ("table", "csv", "json")
 SMALL = 1e-6  # of the largest number: what is smaller may be printed as 0
@@ -188,3 +196,179 @@ def check_picture(path, option):
 def counted(found, noun):
     """Say how many there are of something."""
     return f"{len(found)} {noun}{'' if len(found) == 1 else ('es' if noun.endswith('ch') else 's')}"
+
+
+HEADROOM = 0.18  # share of a row's height that is kept free for the names of marks
+MOST_QUERIES = 4  # side by side
+MOST_RANGES = 50  # one over the other
+CLOCK_WIDTH = 170  # pixels for a tick with a clock time
+CLOCK_STEPS = (1, 2, 3, 6, 10)  # of ticks, times powers of ten: 30 or 60 seconds, not 25
+
+
+class DrawnQuery(NamedTuple):
+    """A query as it is drawn."""
+
+    title: str
+    values: object  # DataFrame or array (m, channels)
+    times: object
+    weight: object  # (m,) or (m, channels), or None
+    label: str  # of its times
+
+
+class Drawn(NamedTuple):
+    """A recording as it is drawn."""
+
+    values: object  # DataFrame or array (n, channels)
+    times: object
+    label: str  # of its times
+    channels: list  # names of values
+    marks: tuple | None = None  # sample indices and their names
+
+
+def channel_labels(names):
+    """Names of channels for an axis; a number is that of a column."""
+    return [f"column {name}" if name.isdigit() else name for name in names]
+
+
+def draw(queries, recording, panels, notes=(), shown=None):
+    """Draw queries with their weights, and what was found in a recording.
+
+    Parameters
+    ----------
+    queries : list of DrawnQuery
+        The queries, of which the first four are drawn.
+    recording : Drawn
+        The recording.
+    panels : dict
+        Title -> `Matches` or `Segments`; each has a row for every channel.
+    notes : list of str
+        Paragraphs beside the queries.
+    shown : tuple of int, optional
+        The samples [first, end) of the recording that are drawn.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    from matplotlib.figure import Figure
+
+    channels = len(recording.channels)
+    row = 1.75 if channels == 1 else 1.25
+    above, under = max(2.3, 1.1 * channels), 0.3 + row * channels * len(panels)
+    figure = Figure(figsize=(11, above + under + 0.3), layout="constrained", dpi=120)
+    top, below = figure.subfigures(2, height_ratios=[above, under])
+    _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes)
+    time_range = None
+    if shown is not None:
+        ends = [shown[0], shown[1] - 1]
+        time_range = [float(k) for k in ends] if recording.times is None else [recording.times[k] for k in ends]
+    axes = below.subplots(len(panels) * channels, 1, sharex=True, squeeze=False)[:, 0]
+    for k, (title, found) in enumerate(panels.items()):
+        own = axes[k * channels : (k + 1) * channels]
+        plot = plot_search_distance_result if hasattr(found, "distance") else plot_segmentation
+        plot(found, recording.values, recording.times, ax=list(own), time_range=time_range)
+        own[0].set_title(title, loc="left", fontsize="medium")
+    _name_rows(axes, recording.channels * len(panels), recording.label, recording.times)
+    below.align_ylabels(axes)
+    if recording.marks is not None:
+        _write_marks(axes[-channels], recording)
+    return figure
+
+
+def _draw_queries(figure, queries, recording, found, notes):
+    """Draw the queries side by side, and beside them notes, or what was found from its starts on."""
+    columns = len(queries) + 1
+    ratios = [1] * len(queries) + [1.35 if notes or len(queries) == 1 else 1]
+    parts = np.ravel(figure.subfigures(1, columns, width_ratios=ratios))
+    for k, (part, query) in enumerate(zip(parts[:-1], queries, strict=True)):
+        axes = _rows(part, query.title, recording.channels if k == 0 else [""] * len(recording.channels))
+        weight = np.ones(len(query.values)) if query.weight is None else query.weight
+        display = plot_weight_query(query.times, query.values, weight, ax=list(axes))
+        if query.weight is None:
+            display.colorbar_.remove()
+        _name_rows(axes, recording.channels if k == 0 else [""] * len(axes), query.label, query.times)
+    if notes:
+        ax = parts[-1].subplots()
+        ax.set_axis_off()
+        text = "\n\n".join(fill(line, 72) for line in notes)
+        ax.text(0.02, 1.0, text, va="top", fontsize=9.5, linespacing=1.4, transform=ax.transAxes)
+    else:
+        _draw_found(parts[-1], recording, found)
+
+
+def _rows(part, title, channels):
+    """Axes for each channel."""
+    axes = part.subplots(len(channels), 1, sharex=True, squeeze=False)[:, 0]
+    axes[0].set_title(title, loc="left", fontsize="medium")
+    return axes
+
+
+def _name_rows(axes, names, label, times=None):
+    """Name channels and times of rows; a picture of dates has named their axis itself. Clock times are written so."""
+    for ax, name in zip(axes, names, strict=True):
+        ax.set_ylabel(name)
+        ax.label_outer()
+    own = axes[-1].get_xlabel()
+    if getattr(getattr(times, "dtype", None), "kind", "") == "m":
+        from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+        for ax in axes:
+            ax.xaxis.set_major_locator(MaxNLocator(max(1, round(ax.bbox.width / CLOCK_WIDTH)), steps=CLOCK_STEPS))
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: clock_of(seconds)))
+        own = label
+    axes[-1].set_xlabel(own if own.startswith("time (") else label)
+
+
+def _draw_found(part, recording, found):
+    """Draw the first ranges that were found, one over the other, each from its start on."""
+    count = min(len(found), MOST_RANGES)
+    title = f"the first {count} laid over each other" if count < len(found) else "what was found, laid over each other"
+    axes = _rows(part, title, recording.channels)
+    values = recording.values
+    for start, end in zip(found.start[:count].tolist(), found.end[:count].tolist(), strict=True):
+        piece = values.iloc[start:end] if hasattr(values, "iloc") else values[start:end]
+        piece = np.asarray(piece, np.float64).reshape(end - start, -1)
+        for ax, y in zip(axes, piece.T, strict=True):
+            ax.plot(y, color=BLUE, linewidth=0.8, alpha=max(0.15, 1 / (1 + 0.2 * count)))
+    _name_rows(axes, [""] * len(axes), "sample")
+
+
+def _write_marks(ax, recording):
+    """Name the marked samples along the upper edge of the axes."""
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(bottom, top + HEADROOM * (top - bottom))
+    index, texts = recording.marks
+    x = index if recording.times is None else recording.times[index]
+    for at, text in zip(x, texts, strict=True):
+        style = {"xycoords": ax.get_xaxis_transform(), "va": "top", "fontsize": 9, "fontweight": "bold"}
+        write(ax, text, (at, 1), (0, -3), rim=3, **style)
+
+
+def draw_alignment(x, y, path, tx, ty, title):
+    """Draw two series and the points that their alignment pairs."""
+    from matplotlib.figure import Figure
+
+    from ..utils.visualisation import plot_alignment
+
+    channels = x.shape[1]
+    figure = Figure(figsize=(10, 1 + 2.2 * channels), layout="constrained", dpi=120)
+    axes = figure.subplots(channels, 1, squeeze=False)[:, 0]
+    plot_alignment(x, y, path, ax=list(axes), tx=tx, ty=ty)
+    figure.suptitle(title, fontsize="medium")
+    return figure
+
+
+def draw_matrix(distances, names, title):
+    """Draw the distances of all pairs as colors."""
+    from matplotlib.figure import Figure
+
+    size = min(12.0, 3.0 + 0.35 * len(names))
+    figure = Figure(figsize=(size + 1, size), layout="constrained", dpi=120)
+    ax = figure.subplots()
+    image = ax.imshow(np.where(np.isfinite(distances), distances, np.nan))
+    if len(names) <= 40:
+        ax.set_xticks(range(len(names)), names, rotation=90)
+        ax.set_yticks(range(len(names)), names)
+    ax.set_title(title, loc="left", fontsize="medium")
+    figure.colorbar(image, label="distance")
+    return figure

@@ -1,15 +1,176 @@
-"""Recordings from tables: which columns are channels, times, weights and an index, and what is compared with what."""
+"""A query as a slice of a recording: FILE:START-STOP in samples, seconds or timestamps.
 
+Recordings from tables: which columns are channels, times, weights and an index, and what is compared with what.
+
+Channels brought to one scale before they are compared, by their own means and deviations or by numbers.
+"""
+
+import os
 import re
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ..utils._given_times import column_of_times
+from ..utils._times import column_of_times
 from ..utils.validation import as_times, as_weight, shown, unknown_name
-from .slices import HOW, samples_of, split_slice
-from .tables import FORMATS, read_table
-from .time_columns import kind_of_column, time_columns, times_of_columns
+from .output import note, write_numbers
+from .tables import FORMATS, kind_of_column, read_table, time_columns, times_of_columns
+
+SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+HOW = (
+    "FILE:START-STOP in samples (rec.csv:1500-1572), in seconds (rec.csv:12.5s-13.1s) or in timestamps "
+    "(rec.csv:2024-05-01T12:30:05..2024-05-01T12:30:06)"
+)
+NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
+UNIT = "|".join(SECONDS)
+CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?"
+DAY_FIRST = r"(\d{1,2})\.(\d{1,2})\.(\d{4})"
+STAMP = rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|{DAY_FIRST.replace('(', '(?:')})(?:[T ]{CLOCK}(?: ?Z|[+-]\d{{2}}:?\d{{2}})?)?"
+FORMS = {
+    "samples": re.compile(r"(\d+)()(?:-|\.\.)(\d+)()"),
+    "seconds": re.compile(rf"({NUMBER})({UNIT})?(?:-|\.\.)({NUMBER})({UNIT})"),
+    "clock": re.compile(rf"({CLOCK})()(?:-|\.\.)({CLOCK})()"),
+    "stamps": re.compile(rf"({STAMP})()\.\.({STAMP})()"),
+}
+
+
+class Slice(NamedTuple):
+    """A part of a recording as it was written: `kind` is a key of FORMS, start and stop are numbers or texts."""
+
+    kind: str
+    start: object
+    stop: object
+    text: str
+
+
+def parse_slice(text):
+    """The slice that a text stands for, or None if it is none."""
+    for kind, form in FORMS.items():
+        found = form.fullmatch(text)
+        if found is None:
+            continue
+        start, of_start, stop, of_stop = found.groups()
+        if kind == "samples":
+            return Slice(kind, int(start), int(stop), text)
+        if kind == "seconds":
+            factors = SECONDS[of_start or of_stop], SECONDS[of_stop]
+            start, stop = (float(v.replace(",", ".")) * f for v, f in zip((start, stop), factors, strict=True))
+        return Slice(kind, start, stop, text)
+    return None
+
+
+def seconds_of(text):
+    """The seconds of a duration such as 1.5s, or None if it is none."""
+    found = re.fullmatch(rf"({NUMBER}) ?({UNIT})", text)
+    return None if found is None else float(found[1].replace(",", ".")) * SECONDS[found[2]]
+
+
+def split_slice(text):
+    """A path and the slice behind it, or None; drive letters and timestamps have colons, too."""
+    if os.path.exists(text):
+        return text, None
+    for colon in re.finditer(":", text):
+        cut = parse_slice(text[colon.end() :])
+        if cut is not None:
+            return text[: colon.start()], cut
+    return text, None
+
+
+def samples_of(cut, times, time_name, n, option):
+    """The half-open range of samples that a slice stands for.
+
+    Parameters
+    ----------
+    cut : Slice
+        The slice.
+    times : ndarray, DatetimeIndex, TimedeltaIndex or None
+        Times of the recording.
+    time_name : str or None
+        Name of their column, which may say their unit.
+    n : int
+        Number of samples.
+    option : str
+        What the slice was given to, for messages.
+
+    Returns
+    -------
+    tuple of int
+    """
+    if cut.kind == "samples":
+        start, stop = cut.start, cut.stop
+    elif times is None:
+        raise ValueError(
+            f"{option}: a slice in seconds or timestamps needs times. Got {cut.text!r} of a recording without a column "
+            "of times. Name it with --time-column, say how many samples a second has with --rate, or write samples, "
+            "such as 1500-1572."
+        )
+    else:
+        start, stop = _by_times(cut, times, time_name, option)
+    if not 0 <= start < stop <= n:
+        span = "" if times is None else f", times {times[0]} to {times[-1]}"
+        raise ValueError(
+            f"{option}: a slice must lie in the recording, START before STOP. Got {cut.text!r}, which is samples "
+            f"{start} to {stop}; there are {n}{span}."
+        )
+    return start, stop
+
+
+def unit_of(name):
+    """Seconds in a unit of a column of numbers, as its name says: ``time_ms``, ``t (s)``; else 1."""
+    found = re.search(r"[\s_(\[/.]([a-zµ]+)[)\]]?$", (name or "").lower())
+    word = found[1] if found else ""
+    return SECONDS.get({"seconds": "s", "second": "s", "hours": "h", "minutes": "min"}.get(word, word), 1.0)
+
+
+def _by_times(cut, times, time_name, option):
+    import pandas as pd
+
+    if not isinstance(times, pd.Index):  # numbers
+        if cut.kind != "seconds":
+            raise ValueError(
+                f"{option}: a slice in timestamps needs a recording with dates. Got {cut.text!r}, and times from "
+                f"{times[0]} to {times[-1]}. Write seconds, such as 12.5s-13.1s."
+            )
+        wanted, what = np.array([cut.start, cut.stop]) / unit_of(time_name), "times"
+    else:
+        # Seconds from the first sample.
+        try:
+            if cut.kind == "seconds":
+                wanted = np.array([cut.start, cut.stop])
+            else:
+                wanted = np.array([(_stamp(v, cut.kind, times) - times[0]).total_seconds() for v in cut[1:3]])
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{option}: cannot find {cut.text!r} among times from {times[0]}: {error}.") from None
+        what = f"seconds after {times[0]}"
+        times = (times - times[0]).total_seconds().to_numpy()
+    # A time as it was written may lie a rounding error off the sample's.
+    slack = 1e-6 * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    inside = np.searchsorted(times, wanted - slack)
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
+    if wanted[0] < times[0] - slack or wanted[1] > times[-1] + 1.5 * step:
+        since = " If they count from 1970: --epoch s, ms, us or ns; slices then count from the first."
+        since = since if times[0] > 1e8 else ""
+        raise ValueError(
+            f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {times[0]:.16g} to "
+            f"{times[-1]:.16g}{'' if time_name is None else f' in {time_name!r}'}.{since}"
+        )
+    return int(inside[0]), int(inside[1])
+
+
+def _stamp(text, kind, times):
+    """A timestamp, in the recording's zone where it has none of its own; a clock time, on the recording's first day."""
+    import pandas as pd
+
+    text = text.replace(",", ".")
+    if kind == "clock":
+        time = pd.Timedelta(text if text.count(":") == 2 else f"{text}:00")
+        return time if isinstance(times, pd.TimedeltaIndex) else times[0].normalize() + time
+    if isinstance(times, pd.TimedeltaIndex):
+        raise ValueError("they are clock times without a date")
+    stamp = pd.Timestamp(re.sub(rf"^{DAY_FIRST}", r"\3-\2-\1", text))
+    return stamp.tz_localize(times.tz) if stamp.tz is None and times.tz is not None else stamp
+
 
 NO_TIMES = "none"  # as a name of the column of times
 EVEN = 0.1  # of the median step: what rounding may add or take
@@ -392,3 +553,115 @@ def _other_columns(what, names, other, there):
         f"--columns must say which columns to compare: the {what} has {len(names)} ({listed(names)}) and the {other} "
         f"{len(there)} ({listed(there)}). Without a header they are numbered from 1."
     )
+
+
+CHUNK = 2**17  # samples of an array that is not in memory
+OWN = "zscore"
+
+
+def add_scale(parser, of):
+    """Add the option of scaling; `of` says whose means and deviations count."""
+    parser.add_argument(
+        "--scale",
+        metavar="VALUE",
+        help=f"bring columns to one scale before they are compared. {OWN}: each less its mean, over its standard "
+        f"deviation, both {of}; or what each is divided by, such as 9.81,250. Default: as they are, so that the column "
+        "that varies most decides (--normalize is about each window, not about columns)",
+    )
+
+
+def scaler_of(text, recordings):
+    """What brings the channels of recordings to one scale; None without.
+
+    Parameters
+    ----------
+    text : str or None
+        What --scale was given.
+    recordings : list of Recording
+        Those whose means and deviations count, of the same channels.
+
+    Returns
+    -------
+    StandardScaler or None
+    """
+    from sklearn.preprocessing import StandardScaler
+
+    if text is None:
+        return None
+    names = recordings[0].names
+    own = text.strip().lower() == OWN
+    divisors = None if own else _divisors(text, names)
+    scaler = StandardScaler(with_mean=own)
+    for one in recordings:
+        for start in range(0, len(one), CHUNK):
+            part = one.values[start : start + CHUNK]
+            scaler.partial_fit(part if len(recordings) == 1 else np.asarray(part))
+    if own:
+        described = [
+            f"{name} less {write_numbers([m], s)[0]} over {write_numbers([s])[0]}"
+            for name, m, s in _rows(scaler, names)
+        ]
+    else:
+        scaler.scale_, scaler.var_ = divisors, divisors**2
+        described = [f"{name} over {s:g}" for name, _, s in _rows(scaler, names)]
+    note(f"columns scaled: {listed(described)}")
+    return scaler
+
+
+def scale_of(scaler, names):
+    """Means and deviations by the names of the channels, for JSON."""
+    return {name: {"mean": float(m), "scale": float(s)} for name, m, s in _rows(scaler, names)}
+
+
+def _rows(scaler, names):
+    means = scaler.mean_ if scaler.with_mean else np.zeros(len(names))
+    return zip(names, means, scaler.scale_, strict=True)
+
+
+def _divisors(text, names):
+    try:
+        found = np.array([float(part) for part in split_names(text)])
+    except ValueError:
+        found = np.empty(0)
+    if len(found) != len(names) or not (np.isfinite(found) & (found > 0)).all():
+        raise ValueError(
+            f"--scale must be {OWN}, or a number above 0 for each column compared, with commas between them. Got "
+            f"{text!r}; the columns are {listed(names)}."
+        )
+    return found
+
+
+class ScaledArray:
+    """An array (n, channels) that is not in memory, whose slices are scaled."""
+
+    def __init__(self, array, scaler):
+        self._array, self._scaler, self.shape, self.ndim = array, scaler, array.shape, 2
+
+    def __len__(self):
+        return len(self._array)
+
+    def __getitem__(self, rows):
+        return _scaled(np.asarray(self._array[rows], np.float64), self._scaler)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self[:], dtype)
+
+
+def scaled_values(values, scaler):
+    """Values (n, channels), scaled: a DataFrame, or an array that is not in memory."""
+    if not hasattr(values, "columns"):
+        return _scaled(values, scaler) if type(values) is np.ndarray else ScaledArray(values, scaler)
+    import pandas as pd
+
+    return pd.DataFrame(_scaled(values.to_numpy(np.float64), scaler), values.index, values.columns)
+
+
+def _scaled(array, scaler):
+    return ((array - scaler.mean_) if scaler.with_mean else array) / scaler.scale_
+
+
+def unscaled(array, scaler):
+    """A learned query (m, channels) in the unit of the recording."""
+    if scaler is None:
+        return array
+    return array * scaler.scale_ + (scaler.mean_ if scaler.with_mean else 0.0)

@@ -3,14 +3,45 @@
 import argparse
 from datetime import timedelta
 
-from .estimator_options import add_parameters, given, hints, parameters_of, parse_metric
-from .figures import Drawn, DrawnQuery, channel_labels, draw
-from .label_files import label_column_name, lines_of_report, read_labels_of
-from .options import DEFAULT_MATCHES, add_output, add_reading, errors_of, reading_of, with_bar
-from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame
-from .recordings import Files, compared
-from .scaling import add_scale, scale_of, scaled_values, scaler_of, unscaled
-from .slices import HOW, parse_slice, samples_of, unit_of
+from .labels import label_column_name, lines_of_report, read_labels_of
+from .options import (
+    DEFAULT_MATCHES,
+    add_output,
+    add_parameters,
+    add_reading,
+    errors_of,
+    given,
+    hints,
+    parameters_of,
+    parse_metric,
+    reading_of,
+    with_bar,
+)
+from .output import (
+    Drawn,
+    DrawnQuery,
+    channel_labels,
+    check_picture,
+    check_writable,
+    counted,
+    draw,
+    note,
+    print_frame,
+    ranges_frame,
+)
+from .recordings import (
+    HOW,
+    Files,
+    add_scale,
+    compared,
+    parse_slice,
+    samples_of,
+    scale_of,
+    scaled_values,
+    scaler_of,
+    unit_of,
+    unscaled,
+)
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too

@@ -5,23 +5,16 @@ What is public stands in `__all__` of the module that defines it, and nowhere el
 
 from . import _metrics, compute_distance, elastic_distances, lockstep_distances, time_distances
 from ._barycenters import barycenter
-from ._distance_dict import get_distance_dict
 from ._kernels.dispatch import recurrence
-from ._metrics.alignment import *
 from ._metrics.base import *
-from ._metrics.callable import *
 from ._metrics.custom import *
-from ._metrics.derivative import *
+from ._metrics.dtw import *
 from ._metrics.edit import *
 from ._metrics.lockstep import *
-from ._metrics.lockstep_nonadditive import *
 from ._metrics.mixed import *
 from ._metrics.registry import *
-from ._metrics.sbd import *
 from ._metrics.soft import *
-from ._metrics.time import *
-from ._metrics.warping import *
-from ._metrics.warping_variants import *
+from ._names import get_distance_dict
 from ._nearest import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
 from .compute_distance import *
@@ -37,21 +30,14 @@ __all__ = [
     "nearest_neighbors",
     "pairwise_distances",
     "recurrence",
-    *_metrics.alignment.__all__,
     *_metrics.base.__all__,
-    *_metrics.callable.__all__,
     *_metrics.custom.__all__,
-    *_metrics.derivative.__all__,
+    *_metrics.dtw.__all__,
     *_metrics.edit.__all__,
     *_metrics.lockstep.__all__,
-    *_metrics.lockstep_nonadditive.__all__,
     *_metrics.mixed.__all__,
     *_metrics.registry.__all__,
-    *_metrics.sbd.__all__,
     *_metrics.soft.__all__,
-    *_metrics.time.__all__,
-    *_metrics.warping.__all__,
-    *_metrics.warping_variants.__all__,
     *compute_distance.__all__,
     *elastic_distances.__all__,
     *lockstep_distances.__all__,

@@ -1,5 +1,9 @@
-"""Collections of series validated, and what estimators that hold a metric share."""
+"""Tables that hold time in their rows: collections in long form, and what looks like them.
 
+Collections of series validated, and what estimators that hold a metric share.
+"""
+
+import re
 from collections.abc import Sequence
 from math import prod
 from pathlib import PurePath
@@ -7,11 +11,9 @@ from threading import Lock
 
 import numpy as np
 
-from ..utils._conversion import refuse_columns
-from ..utils._given_times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
-from ..utils._sizes import sum_of_squares
-from ..utils._stored import is_stored, n_samples, opened, rows_of_chunk, stored
-from ..utils._warnings import warn
+from ..utils._conversion import is_stored, n_samples, opened, refuse_columns, refuse_lazy, rows_of_chunk, stored
+from ..utils._names import did_you_mean, warn
+from ..utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
 from ..utils.validation import (
     as_floats,
     as_points,
@@ -21,8 +23,135 @@ from ..utils.validation import (
     refuse_missing,
     shown,
     sized_series,
+    sum_of_squares,
 )
-from ._tables import as_cases, notice_table
+
+CASE = re.compile(r"(?i)(.*_)?(case|id|instance|subject|series|uid|unit|trial|segment)(_?(id|no|nr|number))?")
+# What a column of times is called in a table with one series a row, and what the times of a long table are.
+CLOCK = re.compile(r"(?i)\s*(hour|h|t|time)?[ _]?\d+([:.]\d+)*\s*(h|hr|hours?|am|pm|s|ms|min)?")
+TIME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|samples?|steps?|frames?|seconds?)")
+LEAST = 2  # rows of a series
+
+
+def as_cases(X):
+    """A table of an index (case, time) as a list of the cases' tables; anything else as it is."""
+    refuse_lazy(X, "X")
+    if not _has_cases(X):
+        return X
+    cases = list(range(X.index.nlevels - 1))
+    parts = [part.droplevel(cases) for _, part in X.groupby(level=cases, sort=False, dropna=False)]
+    if not all(part.index.is_monotonic_increasing for part in parts):
+        raise ValueError(
+            "'X.index' must hold the times of each case in order. Got some that fall. Sort them, X.sort_index()."
+        )
+    return parts
+
+
+def case_index(X):
+    """The cases of such a table, in their order; None of anything else."""
+    return X.index.droplevel(-1).unique() if _has_cases(X) else None
+
+
+def _has_cases(X):
+    """Whether an index has levels and the columns are channels: names, and not the times of one series a row."""
+    index, columns = getattr(X, "index", None), list(getattr(X, "columns", ()))
+    if getattr(index, "nlevels", 1) < 2 or not hasattr(X, "groupby"):
+        return False
+    return len(columns) < 2 or not all(map(_is_time, columns))
+
+
+def notice_table(X, name):
+    """Warn of a table whose rows are taken for series and may be points in time."""
+    columns = list(X.columns)
+    if len(columns) < 2 or len(X) < 2 * LEAST:
+        return
+    index = getattr(X, "index", None)
+    if getattr(index, "nlevels", 1) > 1:
+        warn(
+            f"The index of {name!r} has levels, and each of its {len(X)} rows is taken for a series, because its "
+            f"columns are called like times. If they are channels, give them names, {name}.add_prefix('channel '); if "
+            f"not, pass {name}.to_numpy()."
+        )
+        return
+    kind = getattr(getattr(index, "dtype", None), "kind", None)
+    if kind in ("M", "m") and not all(_is_time(column) for column in columns):
+        warn(
+            f"{name!r} has times in its index and {len(columns)} columns, and each of its {len(X)} rows is taken for a "
+            f"series. If its columns are the series, pass [{name}[c] for c in {name}.columns]; if its rows are, pass "
+            f"{name}.to_numpy()."
+        )
+        return
+    case, time = (next((c for c in columns if rule.fullmatch(str(c))), None) for rule in (CASE, TIME))
+    if case is None or time is None or not _repeats(X, case):
+        case = next((c for c in columns if not TIME.fullmatch(str(c)) and _tells_cases(X, c)), None)
+        time = None if case is None else next((c for c in columns if c != case and _starts_again(X, case, c)), None)
+    if case is None or (time is None and not CASE.fullmatch(str(case))):
+        return
+    keys = [case] if time is None else [case, time]
+    if hasattr(X, "iloc"):
+        way_out = f"{name}.set_index({keys!r})"
+        if time is None:
+            way_out = f"[part.drop(columns={case!r}) for _, part in {name}.groupby({case!r}, sort=False)]"
+    else:
+        way_out = f"[part.drop({keys!r}) for part in {name}.partition_by({case!r}, maintain_order=True)]"
+    warn(
+        f"The column {case!r} of {name!r} repeats like the number of a series whose points are in several rows, and "
+        f"each row is taken for a series. If it is a long table, pass {way_out}; if not, pass {name}.to_numpy()."
+    )
+
+
+def _is_time(column):
+    """Whether the name of a column is a time or a number, as of a table with one series a row."""
+    return not isinstance(column, str) or CLOCK.fullmatch(column) is not None
+
+
+def _runs(values):
+    """Where each run of equal values begins, and the end."""
+    return np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1, [len(values)]])
+
+
+def _repeats(X, column):
+    """Whether a column holds few different texts or numbers, several rows each."""
+    values = np.asarray(X[column])
+    return 1 < len(set(values.tolist())) <= len(values) // LEAST if _is_plain(values) else False
+
+
+def _is_plain(values):
+    """Whether they are numbers or text, and no series in cells."""
+    return values.dtype != object or isinstance(values[0], str)
+
+
+def _tells_cases(X, column):
+    """Whether whole numbers or text come in several runs, each value in one, of several rows each."""
+    values = np.asarray(X[column])
+    if not _is_plain(values):
+        return False
+    if values.dtype.kind == "f" and not (np.isfinite(values).all() and (values == values.round()).all()):
+        return False
+    runs = _runs(values)
+    few = 1 < len(runs) - 1 <= len(values) // LEAST and np.diff(runs).min() >= LEAST
+    return bool(few and len(np.unique(values[runs[:-1]])) == len(runs) - 1)
+
+
+def _starts_again(X, case, column):
+    """Whether a column increases within each case, and is lower where the next one begins."""
+    values, edges = np.asarray(X[column]), _runs(np.asarray(X[case]))[1:-1]
+    if values.dtype.kind not in "iufMm":
+        return False
+    rises = values[1:] > values[:-1]
+    within = np.ones(len(rises), bool)
+    within[edges - 1] = False
+    return bool(rises[within].all() and not rises[~within].any())
+
+
+def refuse_metric_name(Y, names):
+    """Refuse the name of a distance where the second collection belongs."""
+    if isinstance(Y, str):
+        raise TypeError(
+            f"'Y' must be a collection of series. Got the text {shown(Y)}; a distance is given by its keyword, "
+            f"metric={shown(Y)}.{'' if Y in names else did_you_mean(Y, names)}"
+        )
+
 
 # Of no influence on any result: bytes of the series, as floats, that are read at a time of a collection that is not in
 # memory, and how many such parts are kept, for blocks of two places.
@@ -49,15 +178,15 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
         return values
     asked = channels_first is None
     channels_first = False if asked else check_flag(channels_first, "channels_first")
-    how = channels, missing, channels_first
+    layout = channels, missing, channels_first
     if part and is_stored(values) and len(getattr(values, "shape", ())) in (2, 3) and 0 not in values.shape:
         if asked and len(values.shape) == 3:
             refuse_other_layout([values.shape[1:]], name, values.shape)
-        return StoredArray(values, name, how, part)
+        return StoredArray(values, name, layout, part)
     if part and isinstance(values, list | tuple) and any(map(is_stored, values)) and all(map(_is_sized, values)):
         if asked and all(len(v.shape) == 2 for v in values):
             refuse_other_layout([v.shape for v in values], name)
-        return StoredList(values, name, how, part)
+        return StoredList(values, name, layout, part)
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
         values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
     if hasattr(values, "columns"):
@@ -72,7 +201,7 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
                 refuse_other_layout([a.shape[1:]], name, a.shape)
             return _rows(a, name, channels, missing, channels_first)
         if values.ndim > 1 and values.shape[1] > 1:
-            asked, how = False, (channels, missing, False)  # a column is a channel
+            asked, layout = False, (channels, missing, False)  # a column is a channel
         values = _cells(values, name)
     if isinstance(values, str | PurePath):
         as_floats(values, name)  # says what to do with the name of a file
@@ -86,13 +215,13 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     points = [as_points(v, f"{name}[{k}]") for k, v in enumerate(values)]
     if asked and all(a.ndim == 2 for a in points):
         refuse_other_layout([a.shape for a in points], name)
-    first = _listed(points[0], 0, name, how)
-    return [first, *(_listed(a, k, name, how, len(first)) for k, a in enumerate(points) if k)]
+    first = _listed(points[0], 0, name, layout)
+    return [first, *(_listed(a, k, name, layout, len(first)) for k, a in enumerate(points) if k)]
 
 
-def _listed(a, k, name, how, like_first=None):
+def _listed(a, k, name, layout, like_first=None):
     """A series of a list as (channels, length); all but the first one must have that many channels."""
-    channels, missing, channels_first = how
+    channels, missing, channels_first = layout
     like = (like_first, f"{name}[0]") if k else (channels, "the other collection")
     return sized_series(a, f"{name}[{k}]", *like, missing, channels_first=channels_first, in_collection=True)[0]
 
@@ -272,8 +401,8 @@ class _Source(StoredCollection):
         The sum of the squares of each series, NaN of one with gaps.
     """
 
-    def __init__(self, values, name, how, size):
-        self._values, self._name, self._how = values, name, how
+    def __init__(self, values, name, layout, size):
+        self._values, self._name, self._layout = values, name, layout
         self._begin(size)
         self.sums = [sum_of_squares(x) for x in self]
 
@@ -308,7 +437,7 @@ class StoredArray(_Source):
     def _read(self, begin):
         """The series of a part."""
         self._values = opened(self._values)
-        end, (channels, missing, channels_first) = min(begin + self.rows, len(self)), self._how
+        end, (channels, missing, channels_first) = min(begin + self.rows, len(self)), self._layout
         a = np.asarray(self._values[begin:end])
         try:
             return _rows(as_floats(a, self._name), self._name, channels, missing, channels_first)
@@ -328,14 +457,14 @@ class StoredList(_Source):
     """A list of arrays, one a series, each of which is read by itself; some may be in memory."""
 
     def _begin(self, size):
-        shapes, channels_first = [v.shape for v in self._values], self._how[2]
+        shapes, channels_first = [v.shape for v in self._values], self._layout[2]
         self.lengths = [shape[channels_first if len(shape) == 2 else 0] for shape in shapes]
         self._channels = shapes[0][not channels_first] if len(shapes[0]) == 2 else 1
         self.rows = max(1, size // (8 * max(map(prod, shapes))))
 
     def _one(self, k):
         a = np.asarray(opened(self._values[k])[:])
-        return _listed(a, k, self._name, self._how, self._channels)
+        return _listed(a, k, self._name, self._layout, self._channels)
 
     def __getstate__(self):
         return {**vars(self), "_values": [stored(v) for v in self._values]}

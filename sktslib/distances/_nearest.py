@@ -1,4 +1,8 @@
-"""Nearest neighbors in a collection, exact, with as little computed as that needs.
+"""Lower bounds of the distances of queries with the series of a collection, by the kernels of `bounds`.
+
+Candidates for nearest neighbors: a collection that is searched, prepared where and when it is needed.
+
+Nearest neighbors in a collection, exact, with as little computed as that needs.
 
 Candidates come block by block, LANES at a time, the most promising first. A candidate whose lower bound is above the
 k-th best distance so far is skipped, and a block ends as soon as all its lanes are above it.
@@ -7,23 +11,483 @@ k-th best distance so far is skipped, and a block ends as soon as all its lanes 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from numbers import Integral
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import delayed
 
-from ..utils._jobs import count_jobs, counted, each_in_jobs
-from ..utils.validation import check_jobs, check_memory, check_verbose, shown
-from ._blockwise.candidates import KEPT, Candidates, Task
-from ._collection import StoredCollection, Timed, as_collection, channel_names, lengths_of, part_size, timed
-from ._kernels.lanes import LANES
-from ._metric_parameter import refuse_unknown
+from ..utils._jobs import as_plain, check_jobs, count_jobs, counted, each_in_jobs
+from ..utils.validation import check_memory, check_verbose, shown
+from ._collection import (
+    StoredCollection,
+    Timed,
+    as_collection,
+    channel_names,
+    lengths_of,
+    part_size,
+    refuse_metric_name,
+    timed,
+)
+from ._kernels import batch, scalar
+from ._kernels.batch import BATCH
+from ._kernels.bounds import BOUND_LANES, INF, both_ways, envelopes
+from ._kernels.dispatch import bounds_of, closed_boundary
+from ._metrics.base import Metric, band
+from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.mixed import Mixed
 from ._metrics.registry import get_metric, metric_names
-from ._pairwise import by_length, collection_weight, observed_distance
+from ._names import refuse_unknown
+from ._pairwise import (
+    by_length,
+    collection_weight,
+    counts_alone,
+    distances_between,
+    driver_of,
+    observed_distance,
+    reported,
+)
 from ._series import spread
-from ._tables import refuse_metric_name
+
+
+def room(*shape):
+    """Zeros for points (..., n) behind a pad, up to whole vectors."""
+    n = shape[-1]
+    return np.zeros((*shape[:-1], 1 + n + -n % BOUND_LANES))
+
+
+def inside(a, n):
+    """The points of what is laid out."""
+    return a[..., 1 : n + 1]
+
+
+def laid_out(a):
+    """Points (..., n) after a pad, followed by zeros up to whole vectors."""
+    out = room(*a.shape)
+    inside(out, a.shape[-1])[...] = a
+    return out
+
+
+def envelopes_of(a, first, last):
+    """The lower and the upper envelope of points (..., n), of the points [first[i], last[i]) each, laid out."""
+    size = len(first)
+    out = room(2, *a.shape[:-1], size)
+    if not first.any() and (last == a.shape[-1]).all():  # without a band each point meets all of them
+        inside(out, size)[...] = a.min(axis=-1, keepdims=True), a.max(axis=-1, keepdims=True)
+    else:
+        envelopes(a.reshape(-1, a.shape[-1]), first, last, *out.reshape(2, -1, out.shape[-1]))
+    return out
+
+
+def weight_rows(w):
+    """Weights (..., 2, size) of the points and of the points before."""
+    n = w.shape[-1]
+    out = np.zeros((*w.shape[:-1], 2, n + -n % BOUND_LANES))
+    out[..., 0, :n] = w
+    out[..., 1, 1:n] = w[..., :-1]
+    return out
+
+
+def minimum_lags(first, last):
+    """The minimum lag of each point to the points [first, last) of the other series."""
+    i = np.arange(len(first))
+    return np.maximum(0, np.maximum(first - i, i - last + 1)).astype(float)
+
+
+def pinned(record):
+    """Whether the first points of two series always meet, and whether the last ones do."""
+    first = closed_boundary(record)
+    return first, first and not bounds_of(record).skips
+
+
+def pin(record, lower, upper, a):
+    """Set the ends of the envelopes (..., channels, n) to the ends of `a` where these are what the end points meet."""
+    first, last = pinned(record)
+    if first:
+        lower[..., 0] = upper[..., 0] = a[..., 0]
+    if last:
+        lower[..., -1] = upper[..., -1] = a[..., -1]
+
+
+def gap_costs_of(record, costs):
+    """The gap costs of points (..., n), infinite where a path cannot leave them out, and their minimum."""
+    if not bounds_of(record).skips:
+        return np.full_like(costs, INF), np.zeros(costs.shape[:-1])
+    costs = costs.copy()
+    if closed_boundary(record):
+        costs[..., 0] = INF
+    minimum = costs.min(axis=-1)
+    return costs, np.where(minimum < INF, minimum, 0.0)
+
+
+class _Group:
+    """Series of one length n, to be bounded against queries of one length m."""
+
+    def __init__(self, metric, record, members, series, m):
+        self.members = members  # their positions in the collection
+        self.series, self.m = series, m
+        n = self.n = series.shape[2]
+        self.first, self.last = band(metric.window, metric.factor, m, n)  # query points that each series point meets
+        reach = band(metric.window, metric.factor, n, m)
+        self.lags, self.y_lags = laid_out(minimum_lags(*reach)), laid_out(minimum_lags(self.first, self.last))
+        envelope = envelopes_of(series, *reach)
+        pin(record, *inside(envelope, m), series)
+        gaps = np.zeros((1, n))
+        facts = bounds_of(record)
+        if facts.minimum_gap is not None:
+            gaps[:] = series.shape[1] * facts.minimum_gap(record)
+        elif facts.skips:
+            gaps = np.array([scalar.series_gaps(record, y, None) for y in series])
+        gaps, minimum_gap_costs = gap_costs_of(record, gaps)
+        # A point left out implies the gap cost of a point of the other series only if that one is not the shorter.
+        minimum_gap_costs = np.broadcast_to(minimum_gap_costs * (n >= m), len(series)).copy()
+        self.prepared = laid_out(series), *envelope, laid_out(gaps), minimum_gap_costs
+
+    def bounds(self, record, x, w, points):
+        """Lower bounds (n_queries, n_series) of the accumulated costs of queries (n_queries, channels, m)."""
+        m, n = self.m, self.n
+        envelope = envelopes_of(x, self.first, self.last)
+        pin(record, *inside(envelope, n), x)
+        w = w[:1] if (w == w[:1]).all() else w
+        light = inside(envelopes_of(w, self.first, self.last)[0], n)
+        facts = bounds_of(record)
+        gap_cost = points[:, 0] if facts.minimum_gap is None else x.shape[1] * facts.minimum_gap(record)
+        up, minimum_gap_cost = gap_costs_of(record, np.zeros((len(x), m)) + gap_cost)
+        points = points[:1] if (points == points[:1]).all() else points
+        least = envelopes_of(points, self.first, self.last)[0]
+        queries = laid_out(x), weight_rows(w), laid_out(points), laid_out(up), minimum_gap_cost * (m >= n)
+        queries += weight_rows(light), least, *envelope
+        out = np.empty((len(x), len(self.series)))
+        both_ways(record, queries, self.prepared, self.lags, self.y_lags, float(abs(m - n)), out)
+        if facts.stretch is not None:  # at least so many moves are not diagonal
+            out += facts.stretch(record) * abs(m - n)
+        if facts.gap_value is not None and (w == 1).all():
+            out = np.maximum(out, self._sums_apart(facts.gap_value(record), x))
+        return out
+
+    def _sums_apart(self, g, x):
+        """Chen & Ng (2004): sums of two series from `g` differ by no more than their ERP, whatever the channels."""
+        apart = (x - g).sum(axis=2)[:, np.newaxis] - (self.series - g).sum(axis=2)
+        size = np.abs(x - g).sum(axis=(1, 2))[:, np.newaxis] + np.abs(self.series - g).sum(axis=(1, 2))
+        rounding = (self.m + self.n) * x.shape[1] * np.finfo(float).eps * size
+        return np.maximum(0.0, np.sqrt((apart**2).sum(axis=2)) - rounding)
+
+
+class Bounds:
+    """Lower bounds of the accumulated costs of queries of m points with a collection of series.
+
+    Parameters
+    ----------
+    metric : ElasticMetric
+        The distance.
+    features : list of ndarray of shape (channels, n)
+        The series, as the metric compares them.
+    query : callable
+        Gives for n a `Query` as it is compared with series of n points: one of those of m points, or all as a stack.
+    """
+
+    def __init__(self, metric, features, query):
+        lengths = np.array([f.shape[1] for f in features])
+        self.groups, self.size = [], len(features)
+        for n in sorted(set(lengths.tolist())):
+            record, points = query(n).record, query(n).points
+            if bounds_of(record) is not None:
+                members = np.flatnonzero(lengths == n)
+                series = np.array([features[b] for b in members])
+                self.groups.append(_Group(metric, record, members, series, points.shape[-1]))
+
+    def of(self, queries, size):
+        """Bounds (size, n_series) for the queries that a function gives for n, stacked (see `_queries`)."""
+        out = np.zeros((size, self.size))
+        for group in self.groups:
+            out[:, group.members] = group.bounds(*queries(group.n))
+        return out
+
+
+# Fewer cells than this for a query and all its candidates: bounds and sorting cost as much as computing them, and more
+# where bit-parallel words compute them.
+FEW_CELLS = 200_000
+FEW_BITS = 10
+# Points that are averaged to one for a first look at series that may warp without limit.
+COARSE = 8
+NO_OFFSETS = np.empty((0, 0))
+KEPT = 2  # prepared parts, for calls at once that are at the border of two
+
+
+class Task(NamedTuple):
+    """What is searched for, and how much of it at once."""
+
+    metric: Metric
+    w: np.ndarray | None
+    k: int  # neighbors
+    rows: int  # series whose neighbors are searched for at once
+    columns: int  # candidates that are prepared at once
+
+
+class Candidates:
+    """A collection that is searched. What is prepared of it is shared by threads, and made anew in other processes.
+
+    It tells its size, since dask sends what is large to each worker once.
+    """
+
+    def __init__(self, task, Y):
+        self.task, self.Y = task, Y
+        self.points = sum(lengths_of(Y))
+        self._flat, self._prepared, self._lock = None, {}, Lock()
+
+    def __sizeof__(self):
+        return 0 if isinstance(self.Y, StoredCollection) else 8 * self.points * len(self.Y[0])
+
+    def __reduce__(self):
+        if isinstance(self.Y, StoredCollection):
+            return Candidates, (self.task, self.Y)
+        with self._lock:  # one array, which other processes of this machine read from one file
+            if self._flat is None:
+                self._flat = np.concatenate([y.ravel() for y in self.Y])
+        return _unpacked, (self.task, self._flat, [y.shape[1] for y in self.Y], len(self.Y[0]))
+
+    def nearest(self, X, itself):
+        """Distances and indices of the nearest ones of series of one length, and what became of the pairs.
+
+        `itself` are the candidates that are no candidate for each series, or -1.
+        """
+        distances, indices = np.full((len(X), self.task.k), np.nan), np.full((len(X), self.task.k), -1)
+        counts = np.zeros(3, int)
+        for begin in range(0, len(self.Y), self.task.columns):
+            search, size = self._search(begin, X[0])
+            for first in range(0, len(X), self.task.rows):
+                part = slice(first, first + self.task.rows)
+                own = itself[part] - begin
+                own[(own < 0) | (own >= size)] = -1
+                counts += self._update(search(X[part], own, distances[part]), own, begin, (distances, indices), part)
+        return distances, indices, counts
+
+    def _update(self, found, own, begin, nearest, part):
+        """Put what is near of some candidates among the nearest so far; NaN are behind everything."""
+        found, counts = found
+        which = np.flatnonzero(own >= 0)
+        found[which, own[which]] = np.nan
+        distances, indices = (a[part] for a in nearest)
+        numbers = np.broadcast_to(np.arange(begin, begin + found.shape[1]), found.shape)
+        if begin:
+            found, numbers = np.hstack([distances, found]), np.hstack([indices, numbers])
+        order = np.argsort(found, axis=1, kind="stable")[:, : self.task.k]
+        size = order.shape[1]
+        distances[:, :size] = np.take_along_axis(found, order, axis=1)
+        indices[:, :size] = np.take_along_axis(numbers, order, axis=1)
+        return counts
+
+    def _search(self, begin, x):
+        """What finds distances to the candidates from `begin` on of series like `x`, and how many candidates it has."""
+        key = begin, x.shape[1]
+        with self._lock:
+            if key not in self._prepared:
+                while len(self._prepared) >= KEPT:
+                    del self._prepared[next(iter(self._prepared))]
+                Y = self.Y[begin : begin + self.task.columns]
+                self._prepared[key] = self._made(Y, x), len(Y)
+            return self._prepared[key]
+
+    def _made(self, Y, x):
+        metric, k, w = self.task.metric, self.task.k, spread(self.task.w, x.shape[1])
+        few = FEW_CELLS * (FEW_BITS if counts_alone(metric, w) else 1)
+        if x.shape[1] * self.points >= few:
+            if _is_prunable(metric):
+                return Pruned(metric, Y, x, w, k).distances
+            if isinstance(metric, Mixed) and any(_adds_up(part.metric) for part, _ in metric._counted(len(x), w)):
+                return PrunedSum(metric, Y, x, w, k).distances
+        return partial(_all, metric, Y, w)
+
+
+def _unpacked(task, flat, lengths, channels):
+    ends = np.cumsum(lengths[:-1]) * channels
+    parts = np.split(as_plain(flat), ends)
+    return Candidates(task, [part.reshape(channels, -1) for part in parts])
+
+
+def _is_prunable(metric):
+    """Whether candidates may be left out for their bounds, and the others given up."""
+    return isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone
+
+
+def _adds_up(metric):
+    """The same where the distance is one of several that are added up."""
+    return _is_prunable(metric) and not metric._has_factor
+
+
+def _kinds(lengths, exact):
+    """Candidates by their lengths, or by about these, so that little is padded."""
+    kind = lengths if exact else np.floor(4 * np.log2(lengths)).astype(int)
+    return [np.flatnonzero(kind == value) for value in np.unique(kind)]
+
+
+def _all(metric, Y, w, X, itself, known=None):
+    """All distances of series of one length, and what became of the pairs."""
+    out = distances_between(driver_of(metric, X, Y, w), metric, w, X, Y, False)
+    return out, (0, 0, out.size - int((itself >= 0).sum()))
+
+
+class Pruned:
+    """Candidates prepared for series of one length under an elastic distance; `x` is one of those."""
+
+    def __init__(self, metric, Y, x, w, k):
+        self.metric, self.Y, self.w, self.k, self.m = metric, Y, w, k, x.shape[1]
+        self.features = [metric._features(y) for y in Y]
+        self.lengths = np.array([f.shape[1] for f in self.features])
+        begins = np.cumsum([0, *[f.size for f in self.features[:-1]]])
+        self.series = np.concatenate([f.ravel() for f in self.features]), begins, self.lengths
+        self.bounds = Bounds(metric, self.features, lambda n: metric._query(x, w, n))
+        self.share = 1.0 - 1e-12 - (self.m + self.lengths) * np.finfo(float).eps  # sums of as many terms round
+        # Lanes of a block share a band and a way from costs to distances, or are at least of about one length.
+        self.exact = metric._needs_equal_lengths or not metric._reports_cost
+        self.kinds = _kinds(self.lengths, self.exact)
+        self.coarse_w = None if w is None else _coarse(w)
+        self.traits = metric._traits(self.features) if metric._has_factor else None
+
+    @cached_property
+    def coarse(self):
+        """The averaged series. A band makes bounds tight; without one they tell little, and a look at these more."""
+        looked_at = self.metric.window is None and (self.w is None or self.coarse_w.any())
+        return [_coarse(y) for y in self.Y] if looked_at else None
+
+    def distances(self, X, itself, known):
+        """Distances, infinite where they are surely above the k-th best, and what became of the pairs.
+
+        `itself` are the candidates that are no candidate for each series, or -1. Those `known` are the k best ones of
+        other candidates, or NaN.
+        """
+        of_length, bounds = self.prepared(X)
+        factors = None
+        if self.metric._has_factor:
+            of_x = self.metric._traits(map(self.metric._features, X))
+            factors = self.metric._factor(of_x[:, np.newaxis], self.traits)
+            bounds = times_factor(bounds, factors * self.share)
+        look = self.look(X, bounds, itself)
+        out, counts, known = np.full(look.shape, np.inf), np.zeros(3, int), np.where(np.isnan(known), np.inf, known)
+        for members in sorted(self.kinds, key=lambda members: look[:, members].min(axis=1).sum()):
+            order = members[np.argsort(look[:, members], axis=1, kind="stable")]
+            best = np.partition(np.hstack([known, out]), self.k - 1, axis=1)
+            cutoff = best[:, self.k - 1].copy()  # a strided one is compiled for anew
+            n = int(self.lengths[members].max())
+            out[:, members] = self._scan(of_length(n), n, order, itself, bounds, factors, cutoff, counts)[:, members]
+        return out, counts
+
+    def queries(self, X):
+        """What gives the queries as they are compared with series of n points."""
+        queries = cache(lambda n: self.metric._queries(X, self.w, n))
+        # Only a few metrics' parameters depend on the candidates' length.
+        return queries if self.metric._needs_equal_lengths else lambda n: queries(0)
+
+    def prepared(self, X):
+        """The same, and the bounds of accumulated costs."""
+        of_length = self.queries(X)
+        return of_length, self.bounds.of(of_length, len(X)) * self.share
+
+    def look(self, X, bounds, itself):
+        """Which candidates to begin with: those that this is small of."""
+        if self.coarse is None:
+            return bounds
+        return COARSE * _all(self.metric, self.coarse, self.coarse_w, [_coarse(x) for x in X], itself)[0]
+
+    def at_least(self, X):
+        """What gives the queries, and the bounds of distances."""
+        of_length, bounds = self.prepared(X)
+        if not self.metric._reports_cost:
+            record, x, _, points = of_length(int(self.lengths[0]))
+            bounds = (1.0 - 1e-12) * reported(self.metric, x[0], record, points[0], bounds, self.features)
+        return of_length, bounds
+
+    def below(self, queries, n, order, itself, bounds, offsets, limits, counts):
+        """Distances of candidates of one kind, infinite where with the offsets they are above the limits.
+
+        The bounds are those of such sums. Where the distance is not the cost, what they allow is computed to its end.
+        """
+        record, x, w, points = queries
+        problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
+        if not self.metric._reports_cost:
+            bounds, offsets = np.where(bounds <= limits[:, np.newaxis], 0.0, np.inf), NO_OFFSETS
+            limits = np.full_like(limits, np.finfo(float).max)
+        prepared, candidates = (record, *batch.padded(record, x, w), points), (order, itself, bounds, offsets)
+        cells = band(self.metric.window, self.metric.factor, n, self.m)
+        costs = np.full(bounds.shape, np.inf)
+        # None is left out for the costs of others, which are not the distances that count.
+        counts += batch.scan(prepared, self.series, candidates, None, n, *cells, 1, limits, (0.0, np.inf), costs)
+        return costs if self.metric._reports_cost else self.metric._report(costs, problem)
+
+    def _scan(self, queries, n, order, itself, bounds, factors, cutoff, counts):
+        """Distances of candidates of one kind, of up to n points, infinite where they are surely above the cutoff."""
+        record, x, w, points = queries
+        problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
+        limits, slack = cutoff, (0.0, 0.0)
+        if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
+            slack = 1e-12, 1e-12 * (self.m + n)
+            limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
+        prepared, candidates = (record, *batch.padded(record, x, w), points), (order, itself, bounds, NO_OFFSETS)
+        cells = band(self.metric.window, self.metric.factor, n, self.m)
+        costs = np.full(bounds.shape, np.inf)
+        counts += batch.scan(prepared, self.series, candidates, factors, n, *cells, self.k, limits, slack, costs)
+        return costs if self.metric._reports_cost else self.metric._report(costs, problem)
+
+
+class PrunedSum:
+    """The same for a weighted sum of distances, of which some are elastic.
+
+    What is not elastic is computed of all candidates. The others are added to it one after the other, as far as the sum
+    with the bounds of those that are missing may be among the nearest.
+    """
+
+    def __init__(self, metric, Y, x, w, k):
+        self.k, self.terms = k, []
+        for part, weights in metric._counted(len(x), w):
+            of_y, of_x = [part.of(y) for y in Y], part.of(x)
+            pruned = Pruned(part.metric, of_y, of_x, weights, k) if _adds_up(part.metric) else None
+            self.terms.append((part, pruned, None if pruned else partial(_all, part.metric, of_y, weights)))
+        self.lengths = np.array(lengths_of(Y))
+        self.kinds = _kinds(self.lengths, any(pruned and pruned.exact for _, pruned, _ in self.terms))
+
+    def distances(self, X, itself, known):
+        """See `Pruned`."""
+        rest, look, terms = [np.zeros((len(X), len(self.lengths)))], 0.0, []  # rest: at least, from each term on
+        for part, pruned, every in reversed(self.terms):
+            some = [part.of(x) for x in X]
+            of_length, least = pruned.at_least(some) if pruned else (None, every(some, itself)[0])
+            look = look + part.weight * (pruned.look(some, least, itself) if pruned else least)
+            rest.append(rest[-1] + part.weight * least)
+            terms.append((part.weight, pruned, of_length, least))
+        terms, rest = terms[::-1], rest[::-1]
+        out, counts, known = np.full(look.shape, np.inf), np.zeros(3, int), np.where(np.isnan(known), np.inf, known)
+        for members in sorted(self.kinds, key=lambda members: look[:, members].min(axis=1).sum()):
+            order = members[np.argsort(look[:, members], axis=1, kind="stable")]
+            begin, size = 0, batch.BATCH
+            while begin < len(members):
+                some, begin, size = order[:, begin : begin + size], begin + size, 2 * size
+                best = np.partition(np.hstack([known, out]), self.k - 1, axis=1)[:, self.k - 1]
+                counts += self._add(terms, rest, np.ascontiguousarray(some), itself, best, out)
+        return out, counts
+
+    def _add(self, terms, rest, order, itself, best, out):
+        """Write distances of some candidates that are not above the best; what became of them."""
+        sizes = np.max(np.abs(rest[0]), axis=1, where=np.isfinite(rest[0]), initial=0.0)
+        limits = best + 1e-12 * (np.where(best < np.inf, np.abs(best), 0.0) + sizes)  # sums round
+        n, total, found = int(self.lengths[order].max()), 0.0, []
+        for (weight, pruned, of_length, least), behind in zip(terms, rest[1:], strict=True):
+            if pruned:
+                offsets, counts = (total + behind) / weight, np.zeros(3, int)
+                found.append(counts)
+                least = pruned.below(of_length(n), n, order, itself, offsets + least, offsets, limits / weight, counts)
+            total = total + weight * least
+        np.put_along_axis(out, order, np.take_along_axis(total, order, axis=1), axis=1)
+        bounded, computed = found[0][0], found[-1][2]
+        return bounded, found[0].sum() - bounded - computed, computed
+
+
+def _coarse(a):
+    """Means of a few neighboring points each."""
+    ends = np.arange(0, a.shape[1], COARSE)
+    return np.add.reduceat(a, ends, axis=1) / np.minimum(COARSE, a.shape[1] - ends)
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +495,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..utils._types import MetricLike, Sequences
+    from ..utils._times import MetricLike, Sequences
 
 # Of no influence on any result: series whose neighbors are searched for at once, more where searches take so little
 # that threads would often wait for each other in between; points of them and the collection in all pairs, and numbers
@@ -262,10 +726,10 @@ def _sizes(X, Y, k, jobs, max_memory, pair):
     of_series = COPIES * 8 * len(Y[0]) * max(lengths_of(Y))
     columns = min(len(Y), max_memory // (2 * (KEPT + jobs) * of_series))
     rows = min(QUERIES, max_memory // (2 * jobs * pair * max(columns + k, 1)))
-    if columns < min(len(Y), LANES) or not rows:
-        least = max(2 * (KEPT + jobs) * of_series * LANES, 2 * jobs * pair * (LANES + k))
+    if columns < min(len(Y), BATCH) or not rows:
+        least = max(2 * (KEPT + jobs) * of_series * BATCH, 2 * jobs * pair * (BATCH + k))
         raise ValueError(
-            f"The 'max_memory' parameter must leave room for {LANES} candidates and {counted(jobs)}, {least} bytes. "
+            f"The 'max_memory' parameter must leave room for {BATCH} candidates and {counted(jobs)}, {least} bytes. "
             f"Got {max_memory}. Raise it, or lower 'n_jobs'."
         )
     return rows, columns

@@ -1,28 +1,118 @@
-"""Collections: all distances between two lists of series."""
+"""Two collections compared block by block: each block is a call of its own, which any process can do.
+
+Collections: all distances between two lists of series.
+"""
 
 from __future__ import annotations
 
 from functools import partial
+from math import ceil, isqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from joblib import delayed
 
+from ..utils._jobs import AT_ONCE, check_jobs, count_jobs, counted, each_in_jobs
 from ..utils._names import did_you_mean
-from ..utils.validation import as_weight, check_jobs, check_memory, check_verbose, shown
-from ._blockwise.blocks import compared_by_blocks
-from ._collection import Timed, as_collection, channel_names, has_gaps, lengths_of, part_size, timed
-from ._kernels import bit_parallel, lanes
-from ._kernels.compilation import block_size
-from ._kernels.lockstep import lockstep_drivers
-from ._metric_parameter import refuse_unknown
-from ._metrics.bands import band
-from ._metrics.callable import CallableMetric
+from ..utils.validation import as_weight, check_memory, check_verbose, shown
+from ._collection import (
+    StoredCollection,
+    Timed,
+    as_collection,
+    channel_names,
+    has_gaps,
+    lengths_of,
+    part_size,
+    refuse_metric_name,
+    timed,
+)
+from ._kernels import batch, lockstep, recurrence
+from ._kernels.batch import BATCH
+from ._kernels.compile import block_size
+from ._metrics.base import band
 from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
-from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
+from ._metrics.lockstep import SBD, LockstepMetric, common_weight, equal_lengths
 from ._metrics.mixed import Mixed, of_both
-from ._metrics.registry import get_metric, metric_names
+from ._metrics.registry import CallableMetric, get_metric, metric_names
+from ._names import refuse_unknown
 from ._series import fill, full_weight, is_enough, resample, spread
-from ._tables import refuse_metric_name
+
+# Of no influence on any result: pairs of points, and of series, that a block may hold, and blocks for each job; where
+# all take one time, few, for each is prepared by itself.
+CELLS = 2**30
+ENTRIES = 2**18
+SHARE = 8
+EVEN = 2
+# Bytes of a pair, and sizes of a series, in all arrays that are made for a block.
+PAIR = 40
+COPIES = 6
+
+
+def compared_by_blocks(compare, metric, X, Y, order, mirrored, options):
+    """Yield for each block its positions in both collections, and what `compare` makes of their series.
+
+    Parameters
+    ----------
+    compare : callable
+        Takes the series of both collections in a block, and whether they are the same ones, half of whose pairs will
+        do.
+    metric : Metric
+        The distance that is computed.
+    X, Y : sequence of ndarray of shape (channels, length)
+        The collections.
+    order : pair of ndarray of int
+        All positions in `X` and in `Y`, in the order in which they are cut into blocks.
+    mirrored : bool
+        Whether both are one collection, of whose pairs half will do: those of the upper triangle, in this order.
+    how : tuple
+        Number of jobs, verbosity, the most memory or None, how many shares of it there are, one of which blocks may
+        take, and the name of the work.
+    """
+    n_jobs, verbose, max_memory, shares, name = options
+    jobs = count_jobs(n_jobs)
+    pairs, most = _pairs_of_block(metric, X, Y, jobs, mirrored), [len(X), len(Y)]
+    if max_memory is not None:
+        at_once = AT_ONCE * jobs * shares
+        room = max_memory // at_once
+        pairs = min(pairs, room // (2 * PAIR))
+        size = COPIES * 8 * len(X[0]) * max(lengths_of(X) + lengths_of(Y))
+        most = [room // (4 * size)] * 2
+        if not pairs or not most[0]:
+            raise ValueError(
+                f"The 'max_memory' parameter must leave room for one pair of series and {counted(jobs)}, "
+                f"{at_once * max(4 * size, 2 * PAIR)} bytes. Got {max_memory}. Raise it, or lower 'n_jobs'."
+            )
+    most = [min(k, s.rows) if isinstance(s, StoredCollection) else k for k, s in zip(most, (X, Y), strict=True)]
+    places = list(_blocks(order, mirrored, pairs, most))
+    calls = (
+        delayed(compare)([X[a] for a in rows], [Y[b] for b in columns], mirrored and bool(rows[0] == columns[0]))
+        for rows, columns in places
+    )
+    for place, found in zip(places, each_in_jobs(calls, len(places), n_jobs, verbose, name, "block"), strict=True):
+        yield *place, found
+
+
+def _pairs_of_block(metric, X, Y, jobs, mirrored):
+    """How many pairs of series a block may hold."""
+    m, n = max(lengths_of(X)), max(lengths_of(Y))
+    cells = max(m, n) if isinstance(metric, LockstepMetric | SBD) else m * n
+    share = SHARE if mirrored or m > min(lengths_of(X)) or n > min(lengths_of(Y)) else EVEN
+    return max(1, min(ENTRIES, CELLS // cells, ceil(len(X) * len(Y) / (1 if jobs == 1 else share * jobs))))
+
+
+def _blocks(order, mirrored, pairs, most):
+    """The positions in both collections of each block of about so many pairs, and at `most` so many of each."""
+    rows, columns = order
+    side = isqrt(pairs)
+    if mirrored:
+        height = width = min(side + -side % BATCH, most[0])
+    else:
+        height = min(len(rows), max(1, side, pairs // len(columns)), most[0])
+        width = min(pairs // height + -(pairs // height) % BATCH, most[1])
+    for begin in range(0, len(rows), height):
+        for first in range(begin if mirrored else 0, len(columns), width):
+            yield rows[begin : begin + height], columns[first : first + width]
+
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +120,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..utils._types import MetricLike, Sequences
+    from ..utils._times import MetricLike, Sequences
 
 JOINED = block_size(2**16, 2**5)  # points up to which queries of several lengths are compared in one call
 
@@ -122,8 +212,8 @@ def pairwise_distances(
     refuse_unknown(unknown, pairwise_distances)
     refuse_metric_name(Y, metric_names())
     metric = get_metric(metric, metric_params)
-    how = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
-    shape, blocks = pairwise_blocks(X, Y, metric, how, weight, nan_policy, channels_first, times=times)
+    options = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
+    shape, blocks = pairwise_blocks(X, Y, metric, options, weight, nan_policy, channels_first, times=times)
     try:
         out = np.empty(shape)
     except MemoryError:
@@ -137,17 +227,17 @@ def pairwise_distances(
     return out
 
 
-def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels_first=None, shares=1, times=None):
+def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", channels_first=None, shares=1, times=None):
     """The shape of the table of distances, and an iterator of its blocks: positions in both collections, distances.
 
-    `how` tells the number of jobs, the verbosity, and the most memory or None, of whose `shares` blocks may take one.
+    `options` tells the number of jobs, the verbosity, and the most memory or None, of whose `shares` blocks may take one.
     """
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
     alone, same, omit = Y is None, Y is None or Y is X, nan_policy == "omit"
     names, given = [channel_names(one, channels_first) for one in (X, Y)], (X, X if same else Y)
-    rest = {"missing": omit, "part": part_size(how[2])}
+    rest = {"missing": omit, "part": part_size(options[2])}
     X = as_collection(X, "X", channels_first=channels_first, **rest)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), **rest)
     metric = metric._named(*names)
@@ -158,7 +248,7 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     mirrored = same and w is None and metric.is_symmetric
     X, Y = timed(metric, given, (X, Y), times, same, alone)
     gaps = omit and (has_gaps(X) or has_gaps(Y))
-    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*how, shares))
+    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*options, shares))
 
 
 def collection_weight(weight, X, *, one_length=False):
@@ -179,15 +269,15 @@ def collection_weight(weight, X, *, one_length=False):
     return as_weight(weight, 1, channels)
 
 
-def _distance_blocks(metric, X, Y, w, mirrored, gaps, how):
+def _distance_blocks(metric, X, Y, w, mirrored, gaps, options):
     """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out."""
     driver = driver_of(metric, X, Y, w, gaps)
     order = [np.arange(len(series)) for series in (X, Y)]
     if driver is _by_lanes or getattr(metric, "_pairs_by_length", False):  # so that little is padded
         order = [np.argsort(lengths_of(series), kind="stable") for series in (X, Y)]
     compare = partial(distances_between, driver, metric, w)
-    how = *how, "pairwise distances"
-    for rows, columns, found in compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
+    options = *options, "pairwise distances"
+    for rows, columns, found in compared_by_blocks(compare, metric, X, Y, order, mirrored, options):
         yield rows, columns, found
         if mirrored and rows[0] != columns[0]:
             yield columns, rows, found.T
@@ -299,7 +389,7 @@ def _by_terms(metric, X, Y, w, mirrored, out):
     X = [metric._prepare(x, w) for x in X]
     series = np.ascontiguousarray(np.moveaxis(np.array([metric._prepare(y, w) for y in Y]), 0, -1))
     for x, row in zip(X, out, strict=True):
-        lockstep_drivers.one_to_many(metric._record(), x, w, series, row)
+        lockstep.one_to_many(metric._record(), x, w, series, row)
         metric._finite(row)
 
 
@@ -314,11 +404,11 @@ def by_length(series):
 
 def _by_bits(metric, X, Y, w, mirrored, out):
     """Unweighted counts of points that do not match."""
-    series = bit_parallel.padded(Y)
+    series = recurrence.padded(Y)
     for of, (m, *_), record, rows, _, points in _stacked(metric, X, w, by_length(X), 1):
         costs = np.zeros((len(of), len(Y)))
         from_on = of if mirrored else np.zeros_like(of)
-        bit_parallel.accumulated_costs(record, rows, m, series, from_on, metric._replaces, costs)
+        recurrence.accumulated_costs(record, rows, m, series, from_on, metric._replaces, costs)
         out[of] = reported(metric, X[of[0]], record, points[0], costs, Y)
     if mirrored:
         lower = np.tril_indices(len(out), -1)
@@ -331,7 +421,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
     order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
     blocks, begin = [], 0
     while begin < len(order):
-        end = min(begin + lanes.LANES, len(order))
+        end = min(begin + batch.BATCH, len(order))
         if metric._needs_equal_lengths:
             end = begin + int((lengths[order[begin:end]] == lengths[order[begin]]).sum())
         blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
@@ -345,7 +435,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
         made = dict.fromkeys(lengths, _joined(_stacked(metric, X, w, groups, 1)))
     for members, others in blocks:
         n = int(lengths[members].max())
-        Yb = lanes.packed([features[b] for b in members], n)
+        Yb = batch.packed([features[b] for b in members], n)
         for of, sizes, record, rows, weighted, points in made[n]:
             if len(others) < len(X):
                 chosen = np.isin(of, others)
@@ -354,8 +444,8 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
                 of, sizes, rows, points = of[chosen], sizes[chosen], rows[chosen], points[chosen]
             lo, hi = band(metric.window, metric.factor, n, points.shape[2])
             costs = np.empty((len(of), len(members)))
-            lanes.accumulated_costs(
-                record, sizes, rows, weighted, points, Yb, lo, hi, lanes.BIG, lengths[members], costs
+            batch.accumulated_costs(
+                record, sizes, rows, weighted, points, Yb, lo, hi, batch.BIG, lengths[members], costs
             )
             if metric._has_factor:
                 costs = times_factor(costs, metric._factor(of_x[of, np.newaxis], of_y[members]))
@@ -371,7 +461,7 @@ def _stacked(metric, X, w, groups, n):
     made = []
     for m, of in groups.items():
         record, x, weights, points = metric._queries([X[a] for a in of], w, n)
-        made.append(Stack(np.array(of), np.full(len(of), m), record, *lanes.padded(record, x, weights), points))
+        made.append(Stack(np.array(of), np.full(len(of), m), record, *batch.padded(record, x, weights), points))
     return made
 
 

@@ -27,7 +27,7 @@ NORMALIZATIONS = {
     "minmax": Normalization("minimum", "range", 3),
     "robust": Normalization("median", "median deviation", None),
 }
-SCALINGS = {name: how.number for name, how in NORMALIZATIONS.items() if how.number is not None}
+SCALINGS = {name: one.number for name, one in NORMALIZATIONS.items() if one.number is not None}
 
 
 def is_enough(seen, full):
@@ -40,13 +40,13 @@ def full_weight(w, x):
     return np.ones_like(x) if w is None else w
 
 
-def normalize_values(a, w, how, alike=0.0, base=0.0):
+def normalize_values(a, w, normalize, alike=0.0, base=0.0):
     """Normalize each channel of each series `(..., channels, m)` by center and scale; constant ones become zeros.
 
-    `how` is one of NORMALIZATIONS; `w` (channels, m). A channel is constant if its points of positive weight
+    `normalize` is one of NORMALIZATIONS; `w` (channels, m). A channel is constant if its points of positive weight
     differ by no more than the share `alike` of their largest size. The series are given less a `base`.
     """
-    if how is None:
+    if normalize is None:
         return a
     weight = None if (w == 1.0).all() else w  # weights cost as much as the rest
     low, high = _range(a, weight)
@@ -54,7 +54,7 @@ def normalize_values(a, w, how, alike=0.0, base=0.0):
     near = alike * np.maximum(np.abs(low + base), np.abs(high + base)) if alike else 0.0
     if alike:
         constant |= high - low <= near
-    center, scale, _ = NORMALIZATIONS[how]
+    center, scale, _ = NORMALIZATIONS[normalize]
     if scale == "deviation":
         a = _in_reach(a, high - low)
     if center == "minimum":

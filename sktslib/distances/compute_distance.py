@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._distance_dict import check_channels, read_entries
 from ._metrics.base import check_pair, pair_times
+from ._names import check_channels, read_entries
 
 if TYPE_CHECKING:
     from typing import Any

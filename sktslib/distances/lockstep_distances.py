@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._metrics import lockstep, lockstep_nonadditive
+from ._metrics import lockstep
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -102,7 +102,7 @@ def correlation_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = 
     >>> correlation_distance([1, 2, 3], [1, 1, 1])
     1.0
     """
-    return lockstep_nonadditive.Correlation().distance(x, y, weight=weight)
+    return lockstep.Correlation().distance(x, y, weight=weight)
 
 
 @_documented
@@ -115,7 +115,7 @@ def cosine_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None)
     >>> cosine_distance([1, 0], [0, 1])
     1.0
     """
-    return lockstep_nonadditive.Cosine().distance(x, y, weight=weight)
+    return lockstep.Cosine().distance(x, y, weight=weight)
 
 
 @_documented
@@ -186,7 +186,7 @@ def mahalanobis_distance(
     >>> mahalanobis_distance([0, 0], [3, 4], VI=[[4, 0], [0, 1]])
     7.211102550927978
     """
-    return lockstep_nonadditive.Mahalanobis(VI).distance(x, y, weight=weight)
+    return lockstep.Mahalanobis(VI).distance(x, y, weight=weight)
 
 
 @_documented
@@ -257,7 +257,7 @@ def pearson_correlation(
     >>> pearson_correlation([1, 2, 3], [1, 1, 1])
     2.0
     """
-    return lockstep_nonadditive.PearsonCorrelation(beta).distance(x, y, weight=weight)
+    return lockstep.PearsonCorrelation(beta).distance(x, y, weight=weight)
 
 
 def short_time_series_distance(
@@ -292,7 +292,7 @@ def short_time_series_distance(
     >>> short_time_series_distance([0, 1, 2], [0, 1, 1])
     1.0
     """
-    return lockstep_nonadditive.ShortTimeSeries().distance(x, y, weight=weight, tx=tx, ty=ty)
+    return lockstep.ShortTimeSeries().distance(x, y, weight=weight, tx=tx, ty=ty)
 
 
 @_documented

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..utils.validation import check_names
 from ._metrics.base import check_pair
-from ._metrics.time import TAM
+from ._metrics.lockstep import TAM
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -1,9 +1,14 @@
 """Scores for annotated recordings: found events and segmentations against the true ones."""
 
-from ._events import boundary_error, event_f1_score, events_from_labels, segmentation_covering
-from ._labels import labels_from_events
+from ._events import (
+    EventScorer,
+    boundary_error,
+    event_f1_score,
+    events_from_labels,
+    labels_from_events,
+    segmentation_covering,
+)
 from ._report import EventReport, event_report
-from ._scorers import EventScorer
 
 __all__ = [
     "EventReport",

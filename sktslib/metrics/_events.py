@@ -1,12 +1,109 @@
-"""Event scores: a label for each time point, or intervals, against the annotation of the same recording."""
+"""Which events agree, and how many of them can be matched one to one. Events are integer arrays of [start, end).
+
+Event scores: a label for each time point, or intervals, against the annotation of the same recording.
+
+Labels of time points made from annotated events.
+
+Event scores as scorers, for estimators that find ranges.
+"""
+
+from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from itertools import pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRequest
 
-from ..utils.validation import as_indices, check_number
-from ._matching import closest_matching, count_matched, pairs_by_iou, pairs_by_tolerance
+from ..utils._names import did_you_mean
+from ..utils.validation import as_indices, check_count, check_flag, check_number, shown
+
+
+def pairs_by_iou(true, pred, min_iou):
+    """List the pairs (i, j) of events whose intersection over union is at least `min_iou`."""
+    lengths = pred[:, 1] - pred[:, 0]
+    # An event that begins further away than this cannot reach the overlap, whatever its length. One sample of slack
+    # covers the rounding of the bounds; the test below is the one that decides.
+    earliest = pred[:, 0] - lengths * min(1 / min_iou - 1, 2.0**52) - 1
+    latest = pred[:, 0] + lengths * (1 - min_iou) + 1
+    rows, columns = _pairs_by_start(true, earliest, latest)
+    common = np.minimum(true[rows, 1], pred[columns, 1]) - np.maximum(true[rows, 0], pred[columns, 0])
+    union = np.diff(true)[rows, 0] + lengths[columns] - common
+    keep = common / union >= min_iou
+    return rows[keep], columns[keep]
+
+
+def pairs_by_tolerance(true, pred, tolerance):
+    """List the pairs (i, j) of events whose borders are at most `tolerance` apart."""
+    rows, columns = _pairs_by_start(true, pred[:, 0] - tolerance, pred[:, 0] + tolerance)
+    keep = np.abs(true[rows, 1] - pred[columns, 1]) <= tolerance
+    return rows[keep], columns[keep]
+
+
+def pairs_by_overlap(true, pred):
+    """List the pairs (i, j) of events that overlap, and their intersections over union."""
+    longest = int(np.diff(true).max(initial=0))
+    rows, columns = _pairs_by_start(true, pred[:, 0] - longest, pred[:, 1])
+    common = np.minimum(true[rows, 1], pred[columns, 1]) - np.maximum(true[rows, 0], pred[columns, 0])
+    rows, columns, common = rows[common > 0], columns[common > 0], common[common > 0]
+    return rows, columns, common / (np.diff(true)[rows, 0] + np.diff(pred)[columns, 0] - common)
+
+
+def _pairs_by_start(true, earliest, latest):
+    """List the pairs (i, j) where event i begins within [earliest_j, latest_j], without a table of all pairs."""
+    order = np.argsort(true[:, 0], kind="stable")
+    starts = true[order, 0]
+    first = np.searchsorted(starts, earliest, side="left")
+    counts = np.searchsorted(starts, latest, side="right") - first
+    columns = np.repeat(np.arange(len(counts)), counts)
+    within = np.arange(len(columns)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return order[np.repeat(first, counts) + within], columns
+
+
+def _narrow(*indices):
+    """Indices of 32 bits: the matchings of scipy 1.13 take no others."""
+    return tuple(a.astype(np.int32) for a in indices)
+
+
+def count_matched(rows, columns, n_true, n_pred):
+    """Return how many pairs a one-to-one matching can have."""
+    if len(rows) == 0:
+        return 0
+    agree = csr_array((np.ones(len(rows)), _narrow(rows, columns)), shape=(n_true, n_pred))
+    return int(np.count_nonzero(maximum_bipartite_matching(agree, perm_type="column") >= 0))
+
+
+def closest_matching(rows, columns, errors, n_true, n_pred):
+    """Return the pairs of the matching that has the most pairs and, among those, the smallest total error.
+
+    scipy's weighted matching leaves no vertex out. So each event gets a stand-in, which it takes at a price above all
+    errors together, and the stand-ins of a pair may take each other.
+    """
+    errors = errors.astype(np.float64)
+    price = errors.sum() + 2 * len(errors) + 1
+    true, pred = np.arange(n_true), np.arange(n_pred)
+    # Zeros in a sparse matrix are no edges: every cost is one more.
+    graph = csr_array(
+        (
+            np.concatenate([errors + 1, np.full(n_true + n_pred, price), np.ones(len(errors))]),
+            _narrow(
+                np.concatenate([rows, true, n_true + pred, n_true + columns]),
+                np.concatenate([columns, n_pred + true, pred, n_pred + rows]),
+            ),
+        ),
+        shape=(n_true + n_pred, n_true + n_pred),
+    )
+    left, right = min_weight_full_bipartite_matching(graph)
+    real = (left < n_true) & (right < n_pred)
+    return left[real], right[real]
+
 
 BACKGROUND = "", "0"  # texts that mean it
 
@@ -330,3 +427,223 @@ def _as_labels(y, name):
             f"the first at index {int(np.isnan(values).argmax())}. Use 0 for background."
         )
     return values
+
+
+ON_OVERLAP = "error", "first", "merge", "cut"
+
+
+def labels_from_events(
+    events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int, on_overlap: str = "error"
+) -> NDArray:
+    """Label each time point by the event it lies in, so that the events can be distinguished again.
+
+    It is the inverse of `events_from_labels`, and what `fit` of the estimators takes as `y`. Between two events of one
+    class that touch one time point becomes background, for else they would be one run; only two single time points
+    that touch stay one run. An event that is listed twice with the same class counts once.
+
+    Parameters
+    ----------
+    events : array-like of shape (n_events, 2)
+        Half-open ranges ``[start, end)`` in samples, in any order. What lies outside of the recording is cut off.
+    kinds : array-like of shape (n_events,), optional
+        The class of each event, numbers other than 0 or texts. Default: 1 for all.
+    n_samples : int
+        Length of the recording.
+    on_overlap : {"error", "first", "merge", "cut"}, default="error"
+        What to do with events that share time points. "first": keep the one that is listed first, and leave out those
+        that overlap it. "merge": join events of one class; those of two classes remain an error. "cut": divide them
+        halfway through what they share; if one lies within another, the outer one keeps its longer side.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        0, or an empty text, for background.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, an event is empty or begins before 0, a class means background, or events overlap and
+        `on_overlap` does not say what to do.
+
+    Examples
+    --------
+    >>> from sktslib.metrics import labels_from_events
+    >>> labels_from_events([[0, 3], [3, 6], [6, 8]], [1, 1, 2], n_samples=9)
+    array([1, 1, 1, 0, 1, 1, 2, 2, 0])
+    >>> labels_from_events([[0, 4], [2, 7]], n_samples=8, on_overlap="merge")
+    array([1, 1, 1, 1, 1, 1, 1, 0])
+    """
+    if on_overlap not in ON_OVERLAP:
+        raise ValueError(
+            f"The 'on_overlap' parameter must be one of {', '.join(map(repr, ON_OVERLAP))}. Got {shown(on_overlap)}."
+            f"{did_you_mean(on_overlap, ON_OVERLAP)}"
+        )
+    n = check_count(n_samples, "n_samples", low=0)
+    none = hasattr(events, "__len__") and not len(events)
+    ranges = _events(np.empty((0, 2), np.int64) if none else events, "events")[0]
+    kinds = np.ones(len(ranges), np.int64) if kinds is None else np.asarray(kinds)
+    if kinds.shape != (len(ranges),):
+        raise ValueError(
+            f"The 'kinds' parameter must have one class for each of the {len(ranges)} events. Got shape {kinds.shape}."
+        )
+    for k, kind in enumerate(kinds.tolist()):
+        if is_background(kind):
+            raise ValueError(
+                "The 'kinds' parameter must hold classes other than 0, '0' and the empty text, which mean background. "
+                f"Got {kind!r} at index {k}. Add 1 to classes that are counted from 0."
+            )
+    listed = zip(*ranges.T.tolist(), kinds.tolist(), strict=True)
+    inside = list(dict.fromkeys((start, min(end, n), kind) for start, end, kind in listed if start < n))
+    kept = {"first": _first, "merge": _merged, "cut": _cut}.get(on_overlap, list)(inside)
+    if shared := _overlapping(kept):
+        (*first, a), (*second, b) = shared[:2]
+        ways = ("'cut' to divide them halfway", _cut), ("'merge' to join them", _merged)
+        ways = [way for way, make in ways if not _overlapping(make(inside))]
+        even = "" if on_overlap == "error" else f", even with on_overlap={on_overlap!r}"
+        raise ValueError(
+            f"The 'events' parameter must not hold ranges that overlap{even}. Got {len(shared)} of {len(kept)} that "
+            f"do, the first {first} of class {a!r} and {second} of class {b!r}. Set on_overlap="
+            f"{', '.join(ways) + ', or ' if ways else ''}'first' to leave out what overlaps an event listed before it."
+        )
+    try:
+        labels = np.zeros(n, dtype=kinds.dtype)
+    except (ValueError, MemoryError, OverflowError):
+        raise ValueError(f"The 'n_samples' parameter must be a length whose labels fit into memory. Got {n}.") from None
+    for start, end, kind in _cut(kept):
+        labels[start:end] = kind
+    return labels
+
+
+def _merged(listed):
+    """Events, in order of their starts, of which those of one class that overlap are joined."""
+    out, last = [], {}
+    for start, end, kind in sorted(listed, key=itemgetter(0)):
+        k = last.get(kind)
+        if k is not None and start < out[k][1]:
+            out[k] = (out[k][0], max(out[k][1], end), kind)
+        else:
+            last[kind] = len(out)
+            out.append((start, end, kind))
+    return out
+
+
+def _first(listed):
+    """Events, in order of their starts, without those that overlap one that is listed before them and kept."""
+    out = []
+    for event in listed:
+        k = bisect_left(out, event[1], key=itemgetter(0))
+        if k == 0 or out[k - 1][1] <= event[0]:
+            out.insert(k, event)
+    return out
+
+
+def _overlapping(listed):
+    """Those that overlap another event, in order of their starts."""
+    listed, found, reach = sorted(listed, key=itemgetter(0)), {}, None
+    for event in listed:
+        if reach is not None and event[0] < reach[1]:
+            found |= {reach: None, event: None}
+        if reach is None or event[1] > reach[1]:
+            reach = event
+    return list(found)
+
+
+def _cut(listed):
+    """Events that are cut where they overlap, with a time point of background between those of one class."""
+    # In order of their middles, so that of nested ones the outer keeps its longer side.
+    out = [list(event) for event in sorted(listed, key=lambda event: event[0] + event[1])]
+    for one, other in pairwise(out):
+        gap = int(one[2] == other[2])
+        if one[1] + gap > other[0]:
+            cut = (max(one[0], other[0]) + min(one[1], other[1])) // 2
+            one[1] = max(min(cut, other[1] - 1 - gap), one[0] + 1)
+            other[0] = min(one[1] + gap, other[1] - 1)
+    return [tuple(event) for event in out]
+
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._times import Sequences, Times
+
+
+class EventScorer:
+    """A score of found events as scikit-learn's searches and cross-validation take it.
+
+    Unlike ``make_scorer``, which sees labels per time point, it compares the ranges that `QuerySearcher.search` or
+    `QuerySegmenter.segment` find, so that repetitions end to end stay apart. In a pipeline the last step is asked.
+    Times come with the index of pandas objects, or by metadata routing, see `set_score_request`.
+
+    Parameters
+    ----------
+    score : callable
+        Called as ``score(y_true, events, **parameters)``, such as `event_f1_score`, `boundary_error` and
+        `segmentation_covering`.
+    greater_is_better : bool, default=True
+        Whether to turn the sign, as for errors.
+    **parameters
+        Passed on.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.metrics import EventScorer, boundary_error
+    >>> scorer = EventScorer(boundary_error, greater_is_better=False)
+    >>> scorer(QuerySearcher("euclidean").fit([0, 1, 0]), [3, 0, 1, 0, 3], [0, 1, 1, 1, 1])
+    -0.5
+    """
+
+    def __init__(self, score: Any, *, greater_is_better: bool = True, **parameters: Any) -> None:
+        if not callable(score):
+            raise TypeError(f"The 'score' parameter of EventScorer must be callable. Got {shown(score)}.")
+        self.score = score
+        self.greater_is_better = check_flag(greater_is_better, "greater_is_better", owner="EventScorer")
+        self.parameters = parameters
+        self._times = None
+
+    def __repr__(self):
+        further = "".join(f", {key}={value!r}" for key, value in self.parameters.items())
+        return f"EventScorer({getattr(self.score, '__name__', self.score)}{further})"
+
+    def set_score_request(self, *, times: Times) -> Self:
+        """Ask for metadata, where metadata routing is switched on.
+
+        Parameters
+        ----------
+        times : bool, str or None
+            Whether ``fit(..., times=...)`` of a search, or `cross_validate`, hands the sample times of `X` on to the
+            estimator asked; a string is another name for them there.
+
+        Returns
+        -------
+        EventScorer
+            Itself.
+        """
+        self._times = times
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Say what metadata is asked for.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRequest
+        """
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="times", alias=self._times)
+        return request
+
+    def __call__(self, estimator: Any, X: Sequences, y: ArrayLike, times: Times | None = None) -> float:
+        if isinstance(estimator, Pipeline):
+            X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
+        find = getattr(estimator, "segment", None) or getattr(estimator, "search", None)
+        if find is None:
+            raise TypeError(
+                "EventScorer needs an estimator with 'search' or 'segment', or a pipeline that ends in one. Got "
+                f"{type(estimator).__name__}; for labels per time point take sklearn.metrics.make_scorer."
+            )
+        found = find(X, times)
+        value = self.score(y, np.column_stack([found.start, found.end]), **self.parameters)
+        return value if self.greater_is_better else -value

@@ -1,12 +1,10 @@
 """Collections of series in scikit-learn: distances, kernels, neighbors and matches of queries as transformers."""
 
-from ._classifier import KNeighborsTimeSeriesClassifier
 from ._graphs import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesTransformer
 from ._kernel import DistanceKernel, PairwiseDistances
 from ._metric_weights import MetricWeights
-from ._query_distances import QueryDistances, QueryMatches
-from ._regressor import KNeighborsTimeSeriesRegressor
-from ._shapelets import Shapelet
+from ._neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor
+from ._query_distances import QueryDistances, QueryMatches, Shapelet
 
 __all__ = [
     "DistanceKernel",

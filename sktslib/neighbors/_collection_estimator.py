@@ -9,12 +9,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
-from ..distances._collection import as_collection, channel_names, has_gaps, is_matrix, part_size, timed
-from ..distances._metric_parameter import MetricParameter
+from ..distances._collection import as_collection, case_index, channel_names, has_gaps, is_matrix, part_size, timed
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.mixed import Mixed
+from ..distances._names import MetricParameter
 from ..distances._pairwise import pairwise_distances, refuse_gaps
-from ..distances._tables import case_index
 from ..utils._names import did_you_mean
 from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names, with_index
 from ..utils.validation import check_memory, shown
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ..utils._types import MetricLike, Sequences
+    from ..utils._times import MetricLike, Sequences
 
 
 def read_classes(y, series):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..utils._types import MetricLike, Sequences
+    from ..utils._times import MetricLike, Sequences
 
 
 def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, max_memory, verbose, **rest):
@@ -311,8 +311,8 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         return self._graph(self._series)
 
     def _graph(self, X):
-        how, rest = (self.n_jobs, self.verbose, check_memory(self.max_memory)), (self.weight, self.nan_policy, True)
-        (size, n_fitted), blocks = pairwise_blocks(X, self._series, self.metric_, how, *rest)
+        options, rest = (self.n_jobs, self.verbose, check_memory(self.max_memory)), (self.weight, self.nan_policy, True)
+        (size, n_fitted), blocks = pairwise_blocks(X, self._series, self.metric_, options, *rest)
         parts = [(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))]
         for rows, columns, found in blocks:
             row, column = np.nonzero(found <= float(self.radius))

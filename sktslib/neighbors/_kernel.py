@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..utils._names import warn
 from ..utils._sklearn import Interval, StrOptions
-from ..utils._warnings import warn
 from ._collection_estimator import CollectionTransformer
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..utils._types import MetricLike, Sequences
+    from ..utils._times import MetricLike, Sequences
 
 
 SYMMETRIZE = {"mean": lambda a, b: 0.5 * a + 0.5 * b, "min": np.minimum, "max": np.maximum}

@@ -1,17 +1,373 @@
-"""AutoFilter: a band that is learned from labels."""
+"""Spectra of marked events and of all else in a recording, and the band in which these are told apart best.
+
+Bands judged by the events of blocks that are held out: what the typical event explains of them and of all else.
+
+Ranges without a mark that look like the marked events of a recording.
+
+AutoFilter: a band that is learned from labels.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from ..distances._series import fill
-from ..search._learning.time_labels import occurrences, read_labels
-from ..search._query import check_labels, known_labels
-from ..utils._warnings import warn
-from ._band_evidence import candidates, choose_band
-from ._band_pass import Filter
-from ._event_spectra import align, band_of, ratio_of, spectra
-from ._look_alikes import find_look_alikes, recurring
+import numpy as np
+from scipy import signal
+
+from ..distances._series import fill, resample
+from ..search._learning.background import of_another
+from ..search._learning.choice import BLOCKS, blocks_of
+from ..search._query import check_labels, known_labels, occurrences, read_labels
+from ..utils._names import warn
+from ._filters import Filter
+
+SEGMENTS = 4  # event lengths of a piece whose spectrum is taken: what drifts over an event is resolved
+WHOLE = 0.8  # of the usual length: an event that is shorter is cut off, and no example of its class
+RANGE = 1e-6  # share of the largest density that a smaller one counts as: windows of a spectrum leak as much
+MEDIAN = np.pi / 2  # times the variance of a mean that of a median has, of more than two normal values
+NEAR = 1 / 3  # of its length: an event whose mark is further off than that is another one's
+EDGES = 256  # frequencies tried as edges: half of them the lowest, the others evenly spread over octaves
+
+
+class Spectra(NamedTuple):
+    """Power spectral densities (channels, f) of what events have in common, and of all that is left without it."""
+
+    frequencies: np.ndarray  # (f,)
+    events: np.ndarray  # without the noise in it: where there is nothing else, about as often below 0 as above
+    noise: np.ndarray
+
+
+def spectra(data, ranges, code, rate, look_alikes=None):
+    """Power spectral densities of events and noise.
+
+    Each class has a typical event, the median of its events. It is taken off at each of them, and what remains of the
+    recording is noise: the background, and how events differ from each other. Of k events the typical one holds a k-th
+    of the noise (a median pi / 2 times that), and they differ less from it than from another one, which is made up for.
+    One stretch as long as an event counts as seen before: as powerful as the event, its noise falls with the frequency,
+    as that of sensors and as drift do. It settles what there is too little background or too few events to know.
+
+    Parameters
+    ----------
+    data : ndarray of shape (channels, n)
+        Without missing values.
+    ranges, code : ndarray of shape (k, 2) and (k,)
+        The events and their classes.
+    rate : float
+        Samples a unit of time.
+    look_alikes : list of ndarray of shape (j, 2), optional
+        Of each class ranges that look like its events and have no mark: what they have in common with it is no noise.
+        None: it is not known which there are, and the noise is what counts as seen before alone.
+    """
+    lengths = ranges[:, 1] - ranges[:, 0]
+    usual = int(np.median(lengths))
+    piece = min(SEGMENTS * usual, data.shape[1])
+    n_fft = 1 << int(max(SEGMENTS * usual, lengths.max()) - 1).bit_length()
+    left, events = data.copy(), 0.0
+    classes = np.unique(code)
+    for number, label in enumerate(classes):
+        own = ranges[code == label]
+        template, fitted = typical(data, own)
+        differ = np.sqrt(len(own) / max(len(own) - 1, 1))
+        for (start, end), part in zip(own, fitted, strict=True):
+            rest = left[:, start:end] - part
+            mean = rest.mean(axis=1, keepdims=True)
+            left[:, start:end] = mean + (rest - mean) * differ
+        for start, end in look_alikes[number] if look_alikes else ():
+            left[:, start:end] -= resample(template, end - start)
+        frequencies, density = signal.periodogram(template, rate, window="hann", nfft=n_fft)
+        events = events + density * len(own) / len(ranges)
+    _, noise = signal.welch(left, rate, window="hann", nperseg=piece, nfft=n_fft, average="median")
+    noise = _smooth(noise, n_fft / usual)
+    seen = 0.0
+    if look_alikes is not None:
+        seen = max(data.shape[1] - lengths.sum(), 0) / usual + len(ranges) - len(classes)
+    fall = np.zeros(len(frequencies))
+    fall[1:] = 1 / frequencies[1:]
+    before = events.sum(axis=1, keepdims=True) * fall / fall.sum()
+    share = len(classes) / len(ranges)
+    share *= MEDIAN if share < 1 / 2 else 1.0
+    return Spectra(frequencies, events - share * noise, (seen * noise + before) / (seen + 1))
+
+
+def _smooth(density, width):
+    """Densities (channels, f) averaged over so many frequencies: an event tells no nearer ones apart."""
+    half = int(width // 2)
+    padded = np.pad(density, [(0, 0), (half, half)], mode="reflect" if half < density.shape[1] else "edge")
+    return np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=1).mean(axis=-1)
+
+
+def typical(data, ranges):
+    """The typical event of a class, and what of it lies at each: cut off at its length or stretched to it."""
+    return min((_typical(data, ranges, fit) for fit in (_cut, resample)), key=lambda one: one[2])[:2]
+
+
+def _typical(data, ranges, fit):
+    """The typical event, what of it lies at each, and the energy of what is left there."""
+    lengths = ranges[:, 1] - ranges[:, 0]
+    usual = int(np.median(lengths))
+    pieces = cut(data, ranges, fit)
+    template = np.median(pieces - pieces.mean(axis=-1, keepdims=True), axis=0)
+    fitted = [template if length == usual else fit(template, length) for length in lengths]
+    rest = [data[:, s:e] - part for (s, e), part in zip(ranges, fitted, strict=True)]
+    return template, fitted, sum(((part - part.mean(axis=-1, keepdims=True)) ** 2).sum() for part in rest)
+
+
+def cut(data, ranges, fit=None):
+    """The events (k, channels, m) of a class at their usual length, without those that are cut off."""
+    lengths = ranges[:, 1] - ranges[:, 0]
+    usual, fit = int(np.median(lengths)), fit or _cut
+    whole = ranges[lengths >= WHOLE * usual]
+    return np.array([data[:, s:e] if e - s == usual else fit(data[:, s:e], usual) for s, e in whole])
+
+
+def align(data, ranges, code):
+    """The ranges moved to where they correlate best with the typical event of their class, by up to NEAR of them.
+
+    Marks that are off by a few samples blur the typical event, and leave none of its fast changes.
+    """
+    moved = ranges.copy()
+    for label in np.unique(code):
+        own = np.flatnonzero(code == label)
+        for k, part in zip(own, typical(data, ranges[own])[1], strict=True):
+            start, end = ranges[k]
+            reach = int(NEAR * (end - start))
+            first = max(start - reach, 0)
+            about = data[:, first : end + reach]
+            common = sum(signal.correlate(y, x, "valid") for y, x in zip(about, part, strict=True))
+            if common.max() > common[start - first]:  # where nothing correlates better, a mark stays
+                moved[k] += first + int(np.argmax(common)) - start
+    return moved
+
+
+def _cut(piece, length):
+    """A piece (channels, n) cut off at a length, or held at its last value up to it."""
+    return piece[:, np.minimum(np.arange(length), piece.shape[1] - 1)]
+
+
+def band_of(found):
+    """The band (low, high) in which the distance from the typical event tells events from background best.
+
+    The squared distance is less at an event than beside it, in the mean by the power of the event in the band, S. Of
+    Gaussian noise N it varies by twice the sum over the frequencies of N^2 + S N. The band is that with the largest
+    ratio of the square of the one to the other; of several channels these are added up. An edge is None where the band
+    reaches the end of the spectrum.
+    """
+    frequencies, events, _ = found
+    noise, some = _noise(found), np.maximum(events, 0.0)
+    scale = np.maximum(noise, np.abs(events)).max(axis=1, keepdims=True)  # of squares that would not be numbers else
+    # The first frequency is that of the mean.
+    each = min(EDGES // 2, len(frequencies))
+    edges = np.concatenate([np.arange(1, each), np.geomspace(each, len(frequencies), EDGES // 2)])
+    edges = np.unique(edges.round().astype(int))
+    gain, spread = (_sums(part, edges) for part in (events / scale, noise / scale * (noise + some) / scale))
+    apart = (np.maximum(gain, 0.0) ** 2 / np.where(spread > 0, spread, np.inf)).sum(axis=0)
+    if not apart.any():
+        return None, None
+    first, last = edges[np.array(np.unravel_index(np.argmax(apart), apart.shape))]
+    step = frequencies[1]
+    low = None if first <= 1 else float(frequencies[first] - step / 2)
+    high = None if last == len(frequencies) else float(frequencies[last] - step / 2)
+    return low, high
+
+
+def ratio_of(found):
+    """Ratio (f,) of events to noise, of several channels the largest; 0 at the frequency of the mean."""
+    ratio = (np.maximum(found.events, 0.0) / _noise(found)).max(axis=0)
+    ratio[0] = 0.0
+    return ratio
+
+
+def _noise(found):
+    """The noise, nowhere less than the least share of the largest density."""
+    largest = np.maximum(found.events, found.noise).max(axis=1, keepdims=True)
+    return np.maximum(np.maximum(found.noise, RANGE * largest), np.finfo(float).tiny)
+
+
+def _sums(values, edges):
+    """Sums of values (channels, f) from each edge up to each that follows (channels, k, k); 0 up to those before."""
+    until = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)[:, edges]
+    return np.triu(until[:, None, :] - until[:, :, None])
+
+
+SHARES = 2.0 ** -np.arange(1, 8)  # of the largest ratio, by halves: below a hundredth hardly anything is of an event
+WRONG = 0.05  # share of the events, and of what is no event, that is left out: of 20 the worst one
+
+
+class Gains(NamedTuple):
+    """How much less power is left without the typical event of the rest than with it, by its own, in a held-out block.
+
+    1 where the event itself is, 0 where half of it is, and -1 where nothing is.
+    """
+
+    events: np.ndarray
+    others: np.ndarray  # the largest ones where no event is
+
+
+def candidates(found, best):
+    """The band that the spectra say is best, and those about the largest ratio in which it falls to a share of it."""
+    frequencies, ratio = found.frequencies, ratio_of(found)
+    peak, half, bands = int(np.argmax(ratio)), frequencies[1] / 2, [best]
+    for share in SHARES:
+        below = np.flatnonzero(ratio < share * ratio[peak])
+        first = below[below < peak].max(initial=0) + 1
+        last = below[below > peak].min(initial=len(frequencies))
+        low = None if first <= 1 else float(frequencies[first] - half)
+        band = low, None if last == len(frequencies) else float(frequencies[last] - half)
+        if band not in bands:
+            bands.append(band)
+    return bands
+
+
+def choose_band(found, best, filtered, ranges, code, look_alikes):
+    """The narrowest of the candidates that are as good as the best one by what is held out.
+
+    As good is what is worse by no more than the standard error of the difference, from leaving out one block after the
+    other (jackknife). Where a block has so few events that none of them is left out as wrong, there is no evidence, and
+    the band is the first of the candidates.
+
+    Parameters
+    ----------
+    found : Spectra
+    best : tuple (low, high)
+        The band that the spectra say is best.
+    filtered : callable
+        From a band the recording (channels, n) in it.
+    ranges, code : ndarray of shape (k, 2) and (k,)
+        The events and their classes.
+    look_alikes : list of ndarray of shape (j, 2)
+        Ranges that may be events without a mark, and tell nothing.
+    """
+    ranges, code = (part[np.argsort(ranges[:, 0], kind="stable")] for part in (ranges, code))
+    if len(ranges) * WRONG < BLOCKS:
+        return best
+    bands, trials, unknown = candidates(found, best), [], np.concatenate(look_alikes)
+    for band in bands:
+        data = filtered(band)
+        blocks = blocks_of(ranges, data.shape[1])
+        trials.append([gains(data, ranges, code, block, unknown) for block in blocks])
+    scores = np.array([detectability(trial) for trial in trials])
+    without = np.array([[detectability(trial[:b] + trial[b + 1 :]) for b in range(BLOCKS)] for trial in trials])
+    top = int(np.argmax(scores))
+    error = np.sqrt(BLOCKS - 1) * (without[top] - without).std(axis=1)
+    width = [(high or found.frequencies[-1]) - (low or 0.0) for low, high in bands]
+    return bands[int(np.argmin(np.where(scores[top] - scores <= error, width, np.inf)))]
+
+
+def gains(data, ranges, code, block, unknown):
+    """The gains of a block's events, at the best place near each, and of all else in it."""
+    within = block.holds(ranges)
+    part = data[:, block.first : block.last]
+    n = part.shape[1]
+    events, lengths, largest = [], [], np.full(n, -np.inf)
+    for label in np.unique(code[~within]):
+        template = np.median(cut(data, ranges[~within & (code == label)]), axis=0)
+        m, power = template.shape[1], (template**2).sum()
+        if m > n or not power > 0:
+            continue
+        common = sum(signal.oaconvolve(y, x[::-1], "valid") for y, x in zip(part, template, strict=True))
+        gain = np.full(n, -np.inf)
+        gain[: len(common)] = 2 * common / power - 1
+        reach = int(NEAR * m)
+        for start in ranges[within & (code == label), 0] - block.first:
+            events.append(gain[max(start - reach, 0) : max(start + reach + 1, 0)].max(initial=-np.inf))
+        largest = np.maximum(largest, gain)
+        lengths.append(m)
+    if not lengths:
+        return Gains(np.empty(0), np.empty(0))
+    half = min(lengths) // 2
+    for start in np.append(ranges[within, 0], unknown[:, 0]) - block.first:
+        largest[max(start - half, 0) : max(start + half, 0)] = -np.inf
+    places = signal.find_peaks(np.concatenate([[-np.inf], largest, [-np.inf]]), distance=max(half, 1))[0] - 1
+    events, others = np.array(events), largest[places]
+    return Gains(events[np.isfinite(events)], others[np.isfinite(others)])
+
+
+def detectability(blocks):
+    """How far apart the medians of events and others are, by that and how far the tails reach towards each other.
+
+    1 where all events have one gain and all else another one, 1/2 where the tails meet, 0 where the medians do.
+    """
+    events, others = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    if not len(events) or not len(others):
+        return 0.0
+    usual, weak = np.quantile(events, [0.5, WRONG])
+    other, strong = np.quantile(others, [0.5, 1 - WRONG])
+    apart = usual - other
+    return float(apart / (apart + (usual - weak) + (strong - other))) if apart > 0 else 0.0
+
+
+LARGER = 0.5  # share of a stretch's power; an event explains the larger part of what looks like it
+CHANCE = 0.05  # the usual share of false discoveries
+
+
+def find_look_alikes(data, ranges, code):
+    """Of each class the ranges without a mark of whose power its typical event explains the larger part."""
+    data, taken, found = *_as_compared(data, ranges), []
+    for label in np.unique(code):
+        m, left, _ = _left_over(data, ranges[code == label])
+        found.append(_not_taken(left, m, LARGER, taken))
+    return found
+
+
+def recurring(filtered, ranges, code):
+    """Ranges without a mark that are events all the same, and the numbers of their classes; none where that is unsure.
+
+    The typical event leaves over no more of them than of the marked ones. Noise looks as often like the mirrored event:
+    each class needs so many that look like it that those which look more like its mirrored event, and one, are a
+    twentieth of them at most. Of several bands that is taken in which most are found.
+
+    Parameters
+    ----------
+    filtered : iterable of ndarray of shape (channels, n)
+        The recording in some bands.
+    ranges, code : ndarray of shape (k, 2) and (k,)
+        The marked events and the numbers of their classes.
+    """
+    best, same = np.empty((0, 2), ranges.dtype), np.empty(0, code.dtype)
+    for data in filtered:
+        data, taken, found = *_as_compared(data, ranges), []
+        for label in np.unique(code):
+            own = ranges[code == label]
+            m, left, mirrored = _left_over(data, own)
+            known = left[own[own[:, 0] < len(left), 0]]
+            limit = min(of_another(known.max(initial=0.0), len(known)), LARGER)
+            more = _not_taken(np.minimum(left, mirrored), m, limit, taken)
+            right = left[more[:, 0]] < mirrored[more[:, 0]]
+            found.append(more[right] if (~right).sum() + 1 <= CHANCE * right.sum() else more[:0])
+        if sum(map(len, found)) > len(best):
+            best, same = np.concatenate(found), np.repeat(np.unique(code), [len(one) for one in found])
+    return best, same
+
+
+def _as_compared(data, ranges):
+    """The recording with channels that vary alike, and which samples are marked."""
+    deviation = data.std(axis=1, keepdims=True)
+    taken = np.zeros(data.shape[1], bool)
+    for start, end in ranges:
+        taken[start:end] = True
+    return data / np.where(deviation > 0, deviation, 1.0), taken
+
+
+def _left_over(data, ranges):
+    """The length of a typical event, and the shares of power it leaves over from each sample on, as is and mirrored."""
+    template = typical(data, ranges)[0]
+    power = np.convolve((data**2).sum(axis=0), np.ones(template.shape[1]), "valid")
+    common = sum(signal.correlate(y, x, "valid") for y, x in zip(data, template, strict=True))
+    own = (template**2).sum()
+    # Hardly any power, as beside events in silence, would make shares too large for floats; 1 is too much already.
+    both, least = power + own, np.maximum(power, max(np.finfo(float).eps * own, np.finfo(float).tiny))
+    return template.shape[1], (both - 2 * common) / least, (both + 2 * common) / least
+
+
+def _not_taken(left, m, limit, taken):
+    """Ranges of m samples of which at most so much is left over, and that are not taken; then they are."""
+    starts = signal.find_peaks(-left, height=-limit, distance=m)[0]
+    free = np.array([not taken[start : start + m].mean() > LARGER for start in starts], bool)
+    found = np.column_stack([starts, starts + m])[free]
+    for start, end in found:
+        taken[start:end] = True
+    return found
+
 
 ALIGNED = 2  # times: of the first, blurred typical event the band is too low, and too wide
 

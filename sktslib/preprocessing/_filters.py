@@ -1,10 +1,37 @@
-"""Butterworth filters in second-order sections: their design, both ways over a recording, and piece by piece."""
+"""Butterworth filters in second-order sections: their design, both ways over a recording, and piece by piece.
+
+Transformers of recordings that come in chunks.
+
+What the transformers of recordings share: parameters, input validation, sampling rate, and their streams.
+
+BandPass: the frequencies of a recording between two edges.
+
+Statistics of windows that run over samples, of the values that are there.
+
+A window of `width` samples ends at each sample, or lies about it. It is cut off at the ends of a recording. Where none
+of its samples is there the statistic is NaN. No number depends on the samples that came before its window, so that
+pieces give the same bits as the whole. Each statistic takes the number of the first sample among all of the recording,
+modulo the width, as `phase`; only the one that works in blocks reads it.
+
+RunningBaseline and RunningScale: what is slow in a recording taken off, and what changes its amplitude.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import signal
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..search._profiles.missing import runs as observed_runs
-from ..utils.validation import check_number, shown
+from ..search._limits import runs as observed_runs
+from ..utils._sklearn import Estimator, Interval, StrOptions, check_columns, in_container, warn_of_names
+from ..utils._times import name_of, notice_column, notice_index, times_of
+from ..utils.validation import as_points, as_times, check_number, check_size, refuse_missing, shown
+from ._resample import notice_steps, rate_of
 
 LEAST = 1e-6  # of the sampling rate: below, poles of the higher orders round onto the unit circle
 MOST = 12  # the highest order
@@ -106,3 +133,581 @@ def runs(y):
     for row in np.flatnonzero(~whole):
         for a, b in observed_runs(y[row : row + 1]).tolist():
             yield np.array([row]), a, b
+
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._times import Times
+
+
+class StepStream:
+    """A causal transformer that continues with every chunk of a recording; made by its `stream`.
+
+    What is transformed is to the bit what `transform` gives of the whole recording, whatever the chunks. A stream can
+    be pickled and resumes where it was. Memory: the state of a filter, or the samples of a window.
+
+    Attributes
+    ----------
+    n_samples_seen : int
+        Samples so far.
+
+    Examples
+    --------
+    >>> from sktslib.preprocessing import RunningBaseline
+    >>> stream = RunningBaseline(3, causal=True).fit([[0.0]]).stream()
+    >>> [stream.update(chunk).tolist() for chunk in ([1.0, 2.0, 9.0], [], [2.0, 2.0])]
+    [[0.0, 0.5, 7.0], [], [0.0, 0.0]]
+    """
+
+    def __init__(self, transformer: Any) -> None:
+        self._transformer, self._state = transformer, transformer._causal()
+        self.n_samples_seen = 0
+
+    def update(self, X: ArrayLike, times: Times | None = None) -> NDArray[np.float64]:
+        """Transform the next samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            Samples that follow those before; there may be none.
+        times : array-like of shape (n,), optional
+            Their times, which are looked at for uneven steps.
+
+        Returns
+        -------
+        ndarray of the shape of X
+            The transformed samples, in the container that ``set_output`` of the transformer says.
+
+        Raises
+        ------
+        ValueError
+            If the samples are not what the transformer takes; the message says in which chunk.
+        """
+        step = self._transformer
+        if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
+            shape = (0,) if len(getattr(X, "shape", (0,))) == 1 else (0, step.n_features_in_)
+            return in_container(step, np.empty(shape), X)
+        try:
+            times = None if times is None else times_of(X, times, self.n_samples_seen)
+            chunk = step._checked(X, times, reset=False)
+        except ValueError as error:
+            raise ValueError(f"In the chunk that begins at sample {self.n_samples_seen}: {error}") from None
+        if not self.n_samples_seen:
+            step._notice(chunk)
+        self.n_samples_seen += chunk.y.shape[1]
+        return in_container(step, chunk.like(self._state.update(chunk.y)), X)
+
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._times import Times
+
+
+class Recording(NamedTuple):
+    """A recording that is validated."""
+
+    y: np.ndarray  # (channels, n)
+    t: np.ndarray | None  # its times as floats
+    given: object  # as they were given
+    flat: bool  # whether it came with one dimension
+
+    def like(self, y):
+        """Samples (channels, n) in the shape that the recording came in."""
+        return y[0] if self.flat else np.ascontiguousarray(y.T)
+
+
+class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
+    """Base of the transformers that keep the samples: time points are samples, channels are features.
+
+    A subclass learns from a recording (`_learn`), transforms samples (channels, n) of which all are known (`_whole`),
+    and gives what transforms them piece by piece from the past alone (`_causal`), an object whose ``update(y)`` does.
+    All of these are given NaN where a value is missing.
+    """
+
+    # Times that are given to `search_in` or a pipeline with metadata routing come to every step.
+    __metadata_request__fit = {"times": True}
+    __metadata_request__transform = {"times": True}
+
+    _rate = None  # samples a unit of time, where the transformer depends on it
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, times: Times | None = None) -> Self:
+        """Check the parameters, and learn what there is to learn from a recording.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        y : array-like of shape (n,), optional
+            Labels of its time points; not used, unless the class says so.
+        times : array-like of shape (n,), optional
+            Strictly increasing sample times, numbers or datetimes. Default: those of the index of `X`, if it holds any.
+
+        Returns
+        -------
+        object
+            The transformer itself.
+        """
+        self._validate()
+        recording = self._checked(X, times, reset=True)
+        if recording.flat and y is not None:
+            raise ValueError(
+                "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
+                "numpy.reshape(X, (-1, 1)) if it has a single channel."
+            )
+        self._learn(recording, y)
+        notice_column(X, recording.y.T)
+        notice_index(X, recording.given)
+        self._notice(recording)
+        return self
+
+    def transform(self, X: ArrayLike, times: Times | None = None) -> NDArray[np.float64]:
+        """Transform a recording.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        times : array-like of shape (n,), optional
+            Its sample times, as in `fit`. They are looked at for uneven steps, and do not change the numbers.
+
+        Returns
+        -------
+        ndarray of the shape of X
+            As many samples, NaN where one is missing. A table with the index of `X` where ``set_output`` says so.
+        """
+        check_is_fitted(self)
+        recording = self._checked(X, times, reset=False)
+        y = self._causal().update(recording.y) if self.causal else self._whole(recording.y)
+        notice_index(X, recording.given)
+        self._notice(recording)
+        return recording.like(y)
+
+    def stream(self) -> StepStream:
+        """Begin to transform a recording that comes in chunks; `causal` must be True.
+
+        Returns
+        -------
+        StepStream
+            Its ``update(X)`` returns the transformed samples of each chunk, to the bit those of `transform`.
+        """
+        check_is_fitted(self)
+        if not self.causal:
+            raise ValueError(
+                f"The 'causal' parameter of {type(self).__name__} must be True in a stream, where what comes later is "
+                "not known. Got False. Set causal=True and fit again, for then events lie later in what is transformed."
+            )
+        return StepStream(copy(self))
+
+    def _checked(self, X, times, *, reset):
+        """A recording, validated."""
+        a = as_points(X, "X")
+        refuse_missing(a, "X", missing=self.nan_policy == "omit")
+        if reset:
+            validate_data(self, X if hasattr(X, "columns") else a.reshape(len(a), -1), skip_check_array=True)
+        else:
+            self._check_channels(X, a)
+        y, given = a.reshape(len(a), -1).T, times_of(X, times)
+        check_size(y, "'X'", 2.0, type(self).__name__)
+        return Recording(y, as_times(given, len(a), name_of(times)), given, a.ndim == 1)
+
+    def _check_channels(self, X, a):
+        """Refuse other channels than the fitted ones."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and hasattr(X, "columns"):
+            check_columns(self, X, reset=False)
+        elif names is not None and names.tolist() != [getattr(X, "name", None)]:
+            warn_of_names(self, names)
+        got = a.shape[1] if a.ndim == 2 else 1
+        if got != self.n_features_in_:
+            hint = "Reshape your data to (length, channels)" if a.ndim == 1 else "Time runs along the first axis"
+            raise ValueError(
+                f"X has {got} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
+                f"input: the channels of the recording that it was fitted to. {hint}."
+            )
+
+    def _notice(self, recording):
+        notice_steps(recording.t, recording.given, self._rate, type(self).__name__)
+
+    def _learn(self, recording, y):
+        """Nothing, unless a subclass has something to learn."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.nan_policy == "omit"
+        return tags
+
+
+class Filter(RecordingTransformer):
+    """Base of the filters, whose band `fit` has set."""
+
+    _parameter_constraints = {
+        "sampling_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "order": [Interval(Integral, 1, MOST, closed="both")],
+        "causal": ["boolean"],
+        "nan_policy": [StrOptions({"raise", "omit"})],
+    }
+
+    def _design(self, low, high):
+        """Make the filter of a band."""
+        self._sos = sections(low, high, self.sampling_rate_, int(self.order), type(self).__name__)
+
+    def _take_rate(self, recording):
+        self._rate = rate_of(self.sampling_rate, recording.t, recording.given, type(self).__name__)
+        self.sampling_rate_ = self._rate.value
+
+    def _whole(self, y):
+        return y.copy() if self._sos is None else both_ways(self._sos, y)
+
+    def _causal(self):
+        return Unchanged() if self._sos is None else CausalFilter(self._sos, self.n_features_in_)
+
+
+class BandPass(Filter):
+    """Keep the frequencies of a recording that lie between two edges.
+
+    Time points are samples and channels are features; each channel is filtered by itself. The filter is a Butterworth
+    filter in second-order sections: ``scipy.signal.butter``, and ``sosfiltfilt`` over the whole recording, forth and
+    back, which shifts nothing in time, or with `causal` ``sosfilt``, which looks at no sample before it has come.
+
+    Parameters
+    ----------
+    low, high : float, optional
+        Edges of the band, in cycles a unit of time: hertz, where `sampling_rate` counts samples a second. Both lie
+        below half the sampling rate. ``low=None`` passes all below `high`, ``high=None`` all above `low`; with both
+        None everything passes as it is.
+    sampling_rate : float, optional
+        Samples a unit of time. Default: that of the times that `fit` is given; of datetimes a second is the unit.
+    order : int, default=2
+        Order of the filter, 1 to 12: how steep the edges are. Forth and back counts twice, so that an edge lets
+        through half the amplitude, and 0.71 of it with `causal`.
+    causal : bool, default=False
+        Whether a sample depends on itself and those before alone, as it must in a stream. What is transformed is late
+        then, by more the narrower the band.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": a channel is filtered on each side of a gap by itself, as if the
+        recording ended and began there, and NaN stay NaN. Channels without a gap there are not touched by it.
+
+    Attributes
+    ----------
+    sampling_rate_ : float
+        The sampling rate that the filter was made for.
+    n_features_in_ : int
+        Number of channels.
+
+    See Also
+    --------
+    AutoFilter : A band that is learned from labels.
+    resample : Even steps of time, for recordings whose samples are not evenly spaced.
+
+    Notes
+    -----
+    At its ends a recording is continued by its mirror image, turned about the last sample, by scipy's length of that
+    or as many samples as there are; a causal filter begins as if the first sample had been there forever.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sktslib.preprocessing import BandPass
+    >>> t = np.arange(1000) / 100
+    >>> wanted = np.sin(2 * np.pi * 8 * t)
+    >>> filtered = BandPass(4, 16, sampling_rate=100).fit_transform(wanted + 5 * t)
+    >>> bool(np.abs(filtered - wanted)[100:-100].max() < 0.02)
+    True
+    """
+
+    _parameter_constraints = {**Filter._parameter_constraints, "low": "no_validation", "high": "no_validation"}
+
+    def __init__(
+        self,
+        low: float | None = None,
+        high: float | None = None,
+        sampling_rate: float | None = None,
+        *,
+        order: int = 2,
+        causal: bool = False,
+        nan_policy: str = "raise",
+    ) -> None:
+        self.low = low
+        self.high = high
+        self.sampling_rate = sampling_rate
+        self.order = order
+        self.causal = causal
+        self.nan_policy = nan_policy
+
+    def _validate(self):
+        super()._validate()
+        check_band(self.low, self.high, type(self).__name__)
+
+    def _learn(self, recording, y):
+        if self.low is None and self.high is None and self.sampling_rate is None and recording.t is None:
+            self._rate, self.sampling_rate_, self._sos = None, np.nan, None  # it does not matter
+            return
+        self._take_rate(recording)
+        self._design(self.low, self.high)
+
+
+def centered(function, y, width):
+    """A statistic of the windows about each sample (channels, n), one sample longer towards the past if even."""
+    ahead = min((width - 1) // 2, y.shape[1])
+    padded = np.concatenate([y, np.full((len(y), ahead), np.nan)], axis=1)
+    return function(padded, width)[:, ahead:]
+
+
+def running_median(y, width, phase=0):
+    """The median of the last `width` samples of each (channels, n)."""
+    return _rolling(y, width).median().to_numpy().T
+
+
+def running_range(y, width, phase=0):
+    """The difference of the maximum and the minimum of them."""
+    rolling = _rolling(y, width)
+    return (rolling.max() - rolling.min()).to_numpy().T
+
+
+def _rolling(y, width):
+    import pandas as pd
+
+    return pd.DataFrame(y.T).rolling(min(width, max(y.shape[1], 1)), min_periods=1)
+
+
+def running_std(y, width, phase=0):
+    """The standard deviation of them.
+
+    The recording is cut into blocks of the width. A window is the end of one block and the begin of the next; the two
+    are joined by their counts, means and sums of squares about these (Chan, Golub & LeVeque 1983).
+    """
+    channels, n = y.shape
+    width = int(min(width, n + phase))
+    after = -(n + phase) % width
+    edges = [np.full((channels, k), np.nan) for k in (phase + width, after)]
+    blocks = np.concatenate([edges[0], y, edges[1]], axis=1).reshape(channels, -1, width)
+    begins = _moments(blocks)
+    ends = [np.flip(part, -1) for part in _moments(np.flip(blocks, -1))]
+    # The window that ends at k of a block begins at k + 1 of the block before it; that of the last one is its block.
+    nothing = [np.zeros((channels, blocks.shape[1] - 1, 1))] * 3
+    before = [np.concatenate([part[:, :-1, 1:], none], axis=-1) for part, none in zip(ends, nothing, strict=True)]
+    (n1, m1, s1), (n2, m2, s2) = before, [part[:, 1:] for part in begins]
+    total = n1 + n2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        squares = s1 + s2 + (m2 - m1) ** 2 * n1 * n2 / total
+        out = np.sqrt(np.maximum(squares, 0.0) / total)
+    return np.where(total > 0, out, np.nan).reshape(channels, -1)[:, phase : phase + n]
+
+
+def _moments(blocks):
+    """Count, mean and sum of squares about it of the first k values of each block that are there."""
+    there = ~np.isnan(blocks)
+    first = np.take_along_axis(blocks, there.argmax(axis=-1)[..., None], axis=-1)
+    # Differences from a value of the window itself are no larger than its standard deviation allows.
+    d = np.where(there, blocks - first, 0.0)
+    count, total, squares = (np.cumsum(part, axis=-1) for part in (there, d, d * d))
+    divisor = np.maximum(count, 1)
+    mean = total / divisor
+    return count, np.where(count > 0, first + mean, 0.0), np.where(count > 0, squares - total * mean, 0.0)
+
+
+class Trailing:
+    """A statistic of the last samples that continues with every piece of a recording."""
+
+    def __init__(self, function, width, channels):
+        self._function, self._width = function, width
+        self._held = np.empty((channels, 0))  # the samples that the next windows may need
+        self._seen = 0
+
+    def update(self, y):
+        """The statistic at each of the next samples (channels, n)."""
+        if not y.shape[1]:
+            return y.copy()
+        held, n = np.concatenate([self._held, y], axis=1), y.shape[1]
+        first = self._seen - self._held.shape[1]
+        out = self._function(held, self._width, first % self._width)[:, -n:]
+        self._seen += n
+        self._held = held[:, max(0, held.shape[1] - (self._width - 1)) :].copy() if self._width > 1 else held[:, :0]
+        return out
+
+
+COMMON = {
+    "width": [Interval(Integral, 1, None, closed="left")],
+    "causal": ["boolean"],
+    "nan_policy": [StrOptions({"raise", "omit"})],
+}
+STATISTICS = {"std": running_std, "range": running_range, "mad": None}  # the last one is a median of two
+
+
+class RunningBaseline(RecordingTransformer):
+    """Take the running median off a recording.
+
+    The median of a window that is wider than the pattern, and narrower than what is to be removed, follows drift and
+    steps, and not the pattern itself. Each channel has a baseline of its own.
+
+    Parameters
+    ----------
+    width : int, default=101
+        Length of the window in samples. It lies about each sample (with an even width one sample further into the
+        past), or ends at it with `causal`. At the ends of a recording it is cut off.
+    causal : bool, default=False
+        Whether a sample depends on itself and those before alone, as it must in a stream.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": the median of the values of the window that are there; windows
+        reach across gaps, and NaN stay NaN.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of channels.
+
+    See Also
+    --------
+    BandPass : Frequencies taken off, which rings at steps.
+
+    Examples
+    --------
+    >>> from sktslib.preprocessing import RunningBaseline
+    >>> RunningBaseline(3).fit_transform([5, 5, 9, 5, 5, 8, 8, 8])
+    array([0., 0., 4., 0., 0., 0., 0., 0.])
+    """
+
+    _parameter_constraints = COMMON
+
+    def __init__(self, width: int = 101, *, causal: bool = False, nan_policy: str = "raise") -> None:
+        self.width = width
+        self.causal = causal
+        self.nan_policy = nan_policy
+
+    def _whole(self, y):
+        return y - centered(running_median, y, int(self.width))
+
+    def _causal(self):
+        return _Baseline(int(self.width), self.n_features_in_)
+
+
+class _Baseline:
+    """Samples less the median of the last ones."""
+
+    def __init__(self, width, channels):
+        self._median = Trailing(running_median, width, channels)
+
+    def update(self, y):
+        return y - self._median.update(y)
+
+
+class RunningScale(RecordingTransformer):
+    """Divide a recording by its running scale, so that a pattern has the same size wherever it occurs.
+
+    Nothing is subtracted: put `RunningBaseline` or `BandPass` before it where the recording has an offset. Each channel
+    has a scale of its own.
+
+    Parameters
+    ----------
+    width : int, default=1001
+        Length of the window in samples, which lies as that of `RunningBaseline`. It should hold several repetitions of
+        the pattern: a window of less follows the pattern itself.
+    statistic : {"std", "mad", "range"}, default="std"
+        The scale of a window: its standard deviation; the running median of the distances of the samples from their own
+        running median (not multiplied by 1.48), which single large values do not change; maximum less minimum.
+    floor : float, default=0.1
+        No scale counts as less than this share of the usual one, the median over the recording that was fitted, so that
+        noise is not made as large as the pattern where there is no signal. 0: no such bound.
+    causal : bool, default=False
+        Whether a sample depends on itself and those before alone, as it must in a stream.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": the scale of the values of the window that are there; windows
+        reach across gaps, and NaN stay NaN.
+
+    Attributes
+    ----------
+    scale_ : ndarray of shape (n_channels,)
+        The usual scale of each channel, the median over the recording that was fitted.
+    n_features_in_ : int
+        Number of channels.
+
+    Notes
+    -----
+    Where a window is constant and the floor 0 too, the divisor is 1, as in scikit-learn's scalers.
+
+    Examples
+    --------
+    >>> from sktslib.preprocessing import RunningScale
+    >>> RunningScale(3, "range").fit_transform([0, 1, 0, 1, 0, 10, 0, 10, 0])
+    array([0., 1., 0., 1., 0., 1., 0., 1., 0.])
+    """
+
+    _parameter_constraints = {
+        **COMMON,
+        "statistic": [StrOptions(set(STATISTICS))],
+        "floor": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(
+        self,
+        width: int = 1001,
+        statistic: str = "std",
+        *,
+        floor: float = 0.1,
+        causal: bool = False,
+        nan_policy: str = "raise",
+    ) -> None:
+        self.width = width
+        self.statistic = statistic
+        self.floor = floor
+        self.causal = causal
+        self.nan_policy = nan_policy
+
+    def _learn(self, recording, y):
+        a = recording.y
+        scale = self._spread(len(a)).update(a) if self.causal else self._spread_of(a)
+        scale = np.where(np.isnan(a), np.nan, scale)
+        there = ~np.isnan(scale).all(axis=1)
+        self.scale_ = np.ones(len(a))
+        self.scale_[there] = np.nanmedian(scale[there], axis=1)
+        self._floor = float(self.floor) * self.scale_
+
+    def _spread_of(self, y):
+        """The scale of the window about each sample."""
+        if self.statistic == "mad":
+            return centered(running_median, np.abs(y - centered(running_median, y, int(self.width))), int(self.width))
+        return centered(STATISTICS[self.statistic], y, int(self.width))
+
+    def _spread(self, channels):
+        """What gives the scale of the last samples."""
+        if self.statistic == "mad":
+            return _Deviation(int(self.width), channels)
+        return Trailing(STATISTICS[self.statistic], int(self.width), channels)
+
+    def _whole(self, y):
+        return divided(y, self._spread_of(y), self._floor)
+
+    def _causal(self):
+        return _Scaled(self._spread(self.n_features_in_), self._floor)
+
+
+class _Deviation:
+    """The median of the last distances of samples from the median of the last samples."""
+
+    def __init__(self, width, channels):
+        self._baseline, self._median = _Baseline(width, channels), Trailing(running_median, width, channels)
+
+    def update(self, y):
+        return self._median.update(np.abs(self._baseline.update(y)))
+
+
+class _Scaled:
+    """Samples over their running scale."""
+
+    def __init__(self, spread, floor):
+        self._spread, self._floor = spread, floor
+
+    def update(self, y):
+        return divided(y, self._spread.update(y), self._floor)
+
+
+def divided(y, scale, floor):
+    """Samples (channels, n) over their scales, none of which counts as less than that of its channel."""
+    scale = np.maximum(scale, floor[:, None])
+    return y / np.where(scale > 0, scale, 1.0)

@@ -1,26 +1,183 @@
-"""resample: another sampling rate of a recording, with its labels and times."""
+"""The sampling rate of a recording, from its times or as it is given, and times that do not agree with it.
+
+Where new samples of a recording lie between the old ones, and ranges of the ones as ranges of the others.
+
+resample: another sampling rate of a recording, with its labels and times.
+
+Resampled: an estimator that works at another sampling rate, and answers in samples of the recording.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import signal
 
+from ..distances._series import fill
 from ..metrics import labels_from_events
 from ..metrics._events import change_points
-from ..search._learning.time_labels import read_labels
-from ..search._query import check_labels
-from ..utils._given_times import is_datetime, name_of, times_of
-from ..utils._names import did_you_mean
+from ..search._query import check_labels, read_labels
+from ..utils._names import did_you_mean, warn
+from ..utils._sampling import APART, FEW, interval, unevenness
+from ..utils._times import is_datetime, name_of, times_of
 from ..utils.validation import as_dates, as_points, as_times, check_number, refuse_missing, shown
-from ._sample_grid import SampleGrid
+
+WRONG = {"holes": "has holes", "uneven": "is sampled unevenly"}
+
+
+class Rate:
+    """Samples a unit of time, and whether it is known of which kind of times that unit is.
+
+    Attributes
+    ----------
+    value : float
+    dated : bool or None
+        Whether the unit is a second of datetimes, else that of the times that the rate was taken from; None where the
+        rate was given, which times in numbers cannot contradict, for nobody knows their unit.
+    """
+
+    def __init__(self, value, dated=None):
+        self.value, self.dated = value, dated
+
+    def compares(self, given):
+        """Whether the steps of times can be compared with the rate."""
+        return is_datetime(given) if self.dated is None else self.dated == is_datetime(given)
+
+
+def rate_of(sampling_rate, t, given, owner):
+    """The rate that is set, or the one of the times (n,)."""
+    if sampling_rate is not None:
+        return Rate(float(sampling_rate))
+    if t is None or len(t) < 2:
+        got = "no times" if t is None else "a single time"
+        raise ValueError(
+            f"The 'sampling_rate' parameter of {owner} must be a number, the samples a unit of time, where 'X' has no "
+            f"times that tell it. Got {shown(sampling_rate)} and {got}. Pass times=..., a table whose index holds "
+            "times, or the rate; sampling_rate=1 counts frequencies in cycles a sample."
+        )
+    return Rate(1.0 / interval(t), is_datetime(given))
+
+
+def steps_are_even(t):
+    """Whether no step of times (n,) is a hole, and few are half as long again as usual, or half as long."""
+    return t is None or len(t) <= FEW or unevenness(np.diff(t)) is None
+
+
+def notice_steps(t, given, rate, owner):
+    """Warn of times whose steps are uneven, or are not those that a transformer was fitted for."""
+    if t is None or len(t) < 2:
+        return
+    way_out = "bring it to even steps of time first, with sktslib.preprocessing.resample."
+    if rate is not None and rate.compares(given) and not 1 / APART <= interval(t) * rate.value <= APART:
+        warn(
+            f"{owner} was fitted for {rate.value:.6g} samples a unit of time (of datetimes, a second), and the times "
+            f"of 'X' say {1 / interval(t):.6g}. Samples are taken as if they came at the former rate: set "
+            "'sampling_rate' and fit again, or resample 'X' with sktslib.preprocessing.resample."
+        )
+    elif not steps_are_even(t):
+        step = np.diff(t)
+        warn(
+            f"'X' {WRONG[unevenness(step)]}: its times step by {step.min():.6g} to {step.max():.6g} (of datetimes, in "
+            f"seconds). {owner} takes samples as if they were evenly spaced: {way_out}"
+        )
+
+
+TERMS = 1000  # numerator and denominator of the ratio of two rates, at most
+MOST = 2**31  # new samples
+
+
+class SampleGrid:
+    """New samples at a rate, from a recording of n samples.
+
+    Attributes
+    ----------
+    at : ndarray of shape (n_new,)
+        Where each lies, in samples of the recording, fractions included.
+    old_rate, rate : float
+        Samples a unit of time of the recording, and the new ones: the nearest to what was asked for in a ratio of small
+        integers.
+    """
+
+    def __init__(self, n, t, given, rate, sampling_rate, owner):
+        old = rate_of(sampling_rate, t, given, owner).value
+        if not 1 / TERMS <= rate / old <= TERMS:
+            raise ValueError(
+                f"The 'rate' parameter of {owner} must be within a factor of {TERMS} of the sampling rate, {old:g}. "
+                f"Got {shown(rate)}. Resample in two steps, or check 'sampling_rate' or the unit of the times."
+            )
+        self.n, self.old_rate, ratio = n, old, Fraction(rate / old).limit_denominator(TERMS)
+        # A step of uneven times counts as many even ones as it lasts.
+        self._even = None
+        length = n
+        if not steps_are_even(t):
+            step = interval(t)
+            length = int((t[-1] - t[0]) / step + 1e-9) + 1
+            if length > MOST:
+                raise ValueError(
+                    f"The times of 'X' must not have holes that are so long that {length} samples would fill them. Cut "
+                    "the recording there."
+                )
+            self._even = np.interp(t[0] + step * np.arange(length), t, np.arange(n))
+        self._up, self._down = ratio.numerator, ratio.denominator
+        self.rate = old * self._up / self._down
+        count = (length - 1) * self._up // self._down + 1
+        if count > MOST:
+            raise ValueError(
+                f"The 'rate' parameter of {owner} must give at most {MOST} samples. Got {shown(rate)}, which makes "
+                f"{count} of {n}. Lower it, or resample parts of the recording."
+            )
+        self.at = np.arange(count) * self._down / self._up
+        if self._even is not None:
+            self.at = np.interp(t[0] + step * self.at, t, np.arange(n))
+
+    def __len__(self):
+        return len(self.at)
+
+    def values(self, y):
+        """The new samples of a recording (channels, n); NaN where one of the two samples about it is missing."""
+        missing = np.isnan(y)
+        whole = fill(y)
+        if self._even is not None:
+            whole = np.array([np.interp(self._even, np.arange(self.n), row) for row in whole])
+        # A line through both ends is taken off, for beyond them scipy's filter sees zeros.
+        if whole.shape[1] == 1:
+            out = np.repeat(whole, len(self), axis=1)
+        else:
+            out = signal.resample_poly(whole, self._up, self._down, axis=1, padtype="line")[:, : len(self)]
+        if missing.any():
+            left, right = np.floor(self.at).astype(int), np.ceil(self.at).astype(int)
+            out[missing[:, left] | missing[:, right]] = np.nan
+        return out
+
+    @property
+    def _borders(self):
+        """The borders between new samples, halfway, in the recording's own borders: sample k lies from k to k + 1."""
+        inner = (self.at[1:] + self.at[:-1]) / 2 + 0.5
+        return np.concatenate([[0.0], inner, [float(self.n)]])
+
+    def to_old(self, ranges):
+        """Half-open ranges (k, 2) of new samples as such of the recording; none is empty, and order is kept."""
+        found = np.rint(self._borders[np.asarray(ranges, np.int64)]).astype(np.int64).reshape(-1, 2)
+        start = np.minimum(found[:, 0], self.n - 1)
+        return np.column_stack([start, np.maximum(found[:, 1], start + 1)])
+
+    def to_new(self, ranges):
+        """The reverse."""
+        borders = self._borders
+        found = np.interp(np.asarray(ranges, float), borders, np.arange(len(borders)))
+        found = np.rint(found).astype(np.int64).reshape(-1, 2)
+        start = np.minimum(found[:, 0], len(self) - 1)
+        return np.column_stack([start, np.maximum(found[:, 1], start + 1)])
+
 
 if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import ArrayLike
 
-    from ..utils._types import Times
+    from ..utils._times import Times
 
 
 def resample(
@@ -165,3 +322,11 @@ def like_table(X, values, times):
     if hasattr(X, "columns"):
         return pd.DataFrame(values, index, X.columns)
     return pd.Series(values, index, name=X.name)
+
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._times import Times

@@ -1,22 +1,128 @@
-"""Query x sequence -> profile -> matches: windows of the query's length, or subsequences of any length."""
+"""Where a match fits its query, and where it does not.
+
+Query x sequence -> profile -> matches: windows of the query's length, or subsequences of any length.
+"""
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.lockstep import ratios
 from ..distances._metrics.mixed import Mixed
 from ..distances._series import alike, base_of, full_weight, normalize_values, places, resample
-from ..utils._sizes import check_query
-from ._channels.by_channel import Part, parts_of, signed
-from ._comparison import check_lengths, check_reach, check_room
-from ._explain import explain
-from ._profiles.near_windows import Rule
-from ._profiles.normalized_ranges import of_ranges, range_profile
-from ._profiles.window_profile import scaled_path, window_profile, window_shares
+from ..utils.validation import check_query, check_size
+from ._channels import Part, parts_of, signed
+from ._engines import of_ranges, range_profile, scaled_path, window_profile, window_shares
+from ._plan import check_lengths, check_reach, check_room
+from ._pruning import Rule
 from ._selection import Profile, select, select_exactly
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What a match costs, point by point, and how it lies in time; see `Matches.explain`.
+
+    Attributes
+    ----------
+    path : ndarray of shape (2, K)
+        Alignment: query indices and indices of the whole sequence. Point by point where channels are aligned by
+        themselves.
+    cost : ndarray of shape (m, channels)
+        What each query point costs in each channel. Elastic distances: the rise of the accumulated cost at the point,
+        shared out among the channels by their weighted squared differences; adds up to the accumulated cost. Lockstep
+        sums: the terms, which add up to the sum before its root. Other distances: the weighted squared differences.
+        Compared by channel: each channel's own costs times its weight, at its lag; 0 of those without a vote. Windows
+        under `Mixed`: each part's own costs times its weight.
+    lag : ndarray of shape (m,)
+        How many samples later than at an even pace each query point is met, on average; NaN for one without a partner.
+    advance, delay, phase : float
+        Shares of the path's steps where only the query moves, where only the sequence moves, and where both do, as in
+        the time alignment measurement (Folgado et al. 2018).
+    """
+
+    path: np.ndarray
+    cost: np.ndarray
+    lag: np.ndarray
+    advance: float
+    delay: float
+    phase: float
+
+
+def explain(search, start, end):
+    """The explanation of the candidate [start, end) of a search."""
+    m = search.plan.m
+    alone = search.aligns_parts
+    path = scaled_path(np.tile(np.arange(m), (2, 1)), m, start, end) if alone else search.path(start, end)
+    cost = _costs(search, start, end)
+    first = search.first  # small numbers have more digits behind the point
+    pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
+    met = np.bincount(path[0], minlength=m)
+    late = np.bincount(path[0], path[1] - first - pace, minlength=m)
+    lag = np.divide(late, met, out=np.full(m, np.nan), where=met > 0)
+    return Explanation(path, cost, lag, *ratios(path, m, end - start))
+
+
+def _costs(search, start, end):
+    if search.plan.by_channel is not None:
+        return _by_channel(search, start)
+    if search.aligns_parts:
+        return _by_part(search, start, end)
+    return (_elastic if isinstance(search.plan.metric, ElasticMetric) else _lockstep)(search, start, end)
+
+
+def _by_part(search, start, end):
+    """The costs of the parts of a metric times their weights, each along its own alignment."""
+    cost = np.zeros(search.plan.x.shape)
+    for part, own in search.parts:
+        cost[part.channels] = part.weight * _costs(own, start, end).T
+    return cost.T
+
+
+def _by_channel(search, start):
+    """Each channel's costs times its weight, where its points lie in the query; 0 of those without a vote."""
+    cost = np.zeros(search.plan.x.shape)
+    for (c, lead, weight, plan), own, first, _, votes in search.channel_windows(start):
+        if votes:
+            cost[c, lead : lead + plan.m] = weight * _costs(own, first, first + plan.m)[:, 0]
+    return cost.T
+
+
+def _lockstep(search, start, end):
+    metric = search.plan.metric
+    w = metric._channel_weights(full_weight(search.plan.w, search.plan.x))
+    x, y, *_ = search.window(start, end)
+    power = metric.power if metric._is_additive else None
+    for a, what in ((x, "The query"), (y, "The match")):
+        check_size(a, what, power or 2.0, "An explanation")
+    if power is None:
+        return (w * (x - y) ** 2).T
+    return metric._term_costs(x, y, w).T
+
+
+def _elastic(search, start, end):
+    metric, whole = search.plan.metric, search.whole
+    w = metric._channel_weights(full_weight(search.plan.w, search.plan.x))
+    x, y, *times = search.window(start, end)
+    problem = search.piece(start, end) if whole else metric._problem(x, search.plan.w, y, *times)
+    path = metric._path(problem, whole=whole)
+    costs = metric._accumulate(problem, keep="costs", whole=whole)[2]
+    # What lies between two listed pairs counts at the second of them, what lies behind the last at the last.
+    total = costs[path[1], path[0]] if path.size else np.empty(0)
+    rise = np.diff(total, prepend=0.0)
+    if path.size:
+        rise[-1] += costs[-1, -1] - total[-1]
+    apart = x[:, path[0]] - y[:, path[1]]
+    apart = w[:, path[0]] * np.ldexp(apart, -np.frexp(np.abs(apart).max(initial=0.0))[1]) ** 2  # no square overflows
+    summed = apart.sum(axis=0)
+    share = np.divide(apart, summed, out=np.full_like(apart, 1.0 / len(x)), where=summed > 0)
+    cost = np.zeros(x.shape)
+    np.add.at(cost, (slice(None), path[0]), share * rise)
+    return cost.T
+
 
 MOST_TERMS = 2**19  # of windows that are computed together
 
@@ -32,7 +138,7 @@ class ChannelWindow(NamedTuple):
 
     def path(self, first):
         """Alignment of the channel, whose query's first point has a number; without a pair if it is infinitely far."""
-        path = self.search.path(self.start, self.start + self.part.how.m)
+        path = self.search.path(self.start, self.start + self.part.plan.m)
         return path[:, : path.shape[1] if np.isfinite(self.distance) else 0] + np.array([[first], [0]])
 
 
@@ -42,21 +148,21 @@ class Search:
     A query with alternatives has a profile and a nearest candidate alone; all else is of one version of it.
     """
 
-    def __init__(self, how, y, ty=None, first=0):
-        how = how.untimed if ty is None else how
-        self.how, self.y, self.ty, self.first = how, y, ty if how.reads_times else None, first
+    def __init__(self, plan, y, ty=None, first=0):
+        plan = plan.untimed if ty is None else plan
+        self.plan, self.y, self.ty, self.first = plan, y, ty if plan.reads_times else None, first
         self.runs = ()  # subsequence searches: where the stretches without a gap begin, and these prepared
-        if how.mode == "windows":
-            check_room(how.shortest, y.shape[1])
-        elif not (how.alternatives or how.by_range):
-            self.runs = tuple((first + int(a), how.problem(*self._cut(a, b))) for a, b in how.runs(y, self.ty))
+        if plan.mode == "windows":
+            check_room(plan.shortest, y.shape[1])
+        elif not (plan.alternatives or plan.by_range):
+            self.runs = tuple((first + int(a), plan.problem(*self._cut(a, b))) for a, b in plan.runs(y, self.ty))
 
     @classmethod
-    def of(cls, how, y, ty=None):
+    def of(cls, plan, y, ty=None):
         """The same of values that are not known to be within reach of the metric."""
-        check_reach(how.metric, how.x, "The query", how.normalize, check_query)
-        check_reach(how.metric, y, "The sequence", how.normalize)
-        return cls(how, y, ty)
+        check_reach(plan.metric, plan.x, "The query", plan.normalize, check_query)
+        check_reach(plan.metric, y, "The sequence", plan.normalize)
+        return cls(plan, y, ty)
 
     def _cut(self, start, end):
         """Samples [start, end) of the stretch and their times."""
@@ -64,14 +170,14 @@ class Search:
 
     def profile(self, rule=None):
         """Distance and range of every candidate; with a `rule` those that it cannot choose may be left out."""
-        n, (shortest, longest), metric = self.y.shape[1], self.how.limits, self.how.metric
-        if self.how.mode == "windows":
-            check_lengths(self.how.m, shortest, longest)
-            return window_profile(self.how, self.y, self.ty, rule)
-        if self.how.by_range:
-            return range_profile(self.how, self.y, self.ty, rule)
-        if self.how.alternatives:
-            profiles = (Search(one, self.y, self.ty, self.first).profile() for one in self.how.versions)
+        n, (shortest, longest), metric = self.y.shape[1], self.plan.limits, self.plan.metric
+        if self.plan.mode == "windows":
+            check_lengths(self.plan.m, shortest, longest)
+            return window_profile(self.plan, self.y, self.ty, rule)
+        if self.plan.by_range:
+            return range_profile(self.plan, self.y, self.ty, rule)
+        if self.plan.alternatives:
+            profiles = (Search(one, self.y, self.ty, self.first).profile() for one in self.plan.versions)
             return reduce(Profile._or_nearer, profiles)
         shortest, longest = min(shortest or 1, n + 1), min(longest or n, n)
         if len(self.runs) == 1 and self.runs[0][1].shape[1] == n:
@@ -85,14 +191,14 @@ class Search:
 
     def distances(self, start, end):
         """Exact distances of candidates; of windows those of all windows of the stretch are computed together."""
-        if self.how.mode == "windows":
-            return window_profile(self.how, self.y, self.ty, exactly=True).distance[start - self.first]
-        if self.how.by_range:
-            return of_ranges(self.how, self.y, self.ty, start - self.first, end - self.first)
+        if self.plan.mode == "windows":
+            return window_profile(self.plan, self.y, self.ty, exactly=True).distance[start - self.first]
+        if self.plan.by_range:
+            return of_ranges(self.plan, self.y, self.ty, start - self.first, end - self.first)
         out = np.empty(len(start))
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             first, problem = self.run(s)
-            out[k] = self.how.metric._piece_distance(problem, s - first, e - first)
+            out[k] = self.plan.metric._piece_distance(problem, s - first, e - first)
         return out
 
     def nearest(self):
@@ -100,8 +206,8 @@ class Search:
 
         Of the candidates that end at a sample the profile knows the best alone, which may be too short or too long.
         """
-        if self.how.alternatives:
-            return min(Search(one, self.y, self.ty, self.first).nearest() for one in self.how.versions)
+        if self.plan.alternatives:
+            return min(Search(one, self.y, self.ty, self.first).nearest() for one in self.plan.versions)
         values = self.profile().distance
         best = values[np.isfinite(values)].min(initial=np.inf)
         if len(self.runs) == 1:
@@ -111,19 +217,19 @@ class Search:
     @property
     def whole(self):
         """Whether candidates are compared from end to end, also by a metric whose ends are free."""
-        return self.how.mode == "subsequence" and not self.how.by_range
+        return self.plan.mode == "subsequence" and not self.plan.by_range
 
     def shares(self, start):
         """What each channel has to do with candidates, where channels are compared by themselves."""
-        return window_shares(self.how, self.y, self.ty, start - self.first)
+        return window_shares(self.plan, self.y, self.ty, start - self.first)
 
     def centered(self, start):
         """Of the starts at the same distance, up to the tolerance of lags later, the one that is best without it."""
-        by, first = self.how.by_channel, start - self.first
+        by, first = self.plan.by_channel, start - self.first
         some = slice(first, first + by.tolerance + 1)
         distance, at_lags = (
-            window_profile(how, self.y, self.ty, exactly=True).distance[some]
-            for how in (self.how, self.how._replace(by_channel=by._replace(tolerance=0)))
+            window_profile(plan, self.y, self.ty, exactly=True).distance[some]
+            for plan in (self.plan, self.plan._replace(by_channel=by._replace(tolerance=0)))
         )
         return start + int(np.argmin(np.where(distance == distance[0], at_lags, np.inf)))
 
@@ -133,51 +239,51 @@ class Search:
 
     def piece(self, start, end, shown=None):
         """The query, or its points that are shown, and [start, end) of the sequence, in a subsequence search."""
-        if self.how.by_range:
+        if self.plan.by_range:
             x, y, *times = self.window(start, end)
-            piece = self.how.metric._problem(x, self.how.w, y, *times)
+            piece = self.plan.metric._problem(x, self.plan.w, y, *times)
         else:
             first, problem = self.run(start)
             piece = problem.piece(start - first, end - first)
-        return piece if shown is None or shown[1] - shown[0] == self.how.m else piece.part(*shown)
+        return piece if shown is None or shown[1] - shown[0] == self.plan.m else piece.part(*shown)
 
     def cost(self, start, end, shown=None):
         """Accumulated cost of the query, or of a part of its points, and [start, end), in a subsequence search."""
-        return self.how.metric._cost(self.piece(start, end, shown), whole=self.whole)
+        return self.plan.metric._cost(self.piece(start, end, shown), whole=self.whole)
 
     def channel_windows(self, start):
         """The windows of the channels that take part in a candidate, where these are compared by themselves."""
-        shares, by = self.shares(np.array([start])), self.how.by_channel
-        for part in parts_of(self.how):
+        shares, by = self.shares(np.array([start])), self.plan.by_channel
+        for part in parts_of(self.plan):
             c = part.channel
             y = np.ascontiguousarray(self.y[c : c + 1])
-            own = Search(signed(part.how, shares.sign[0, c]), y, self.ty, self.first)
+            own = Search(signed(part.plan, shares.sign[0, c]), y, self.ty, self.first)
             at = start + part.lead + int(shares.lag[0, c] - by.lag[c])
             yield ChannelWindow(part, own, at, float(shares.distance[0, c]), bool(shares.votes[0, c]))
 
     @property
     def aligns_parts(self):
         """Whether each part of the metric aligns its channels by itself."""
-        how = self.how
-        return isinstance(how.metric, Mixed) and how.by_channel is None and not how.metric._has_path
+        plan = self.plan
+        return isinstance(plan.metric, Mixed) and plan.by_channel is None and not plan.metric._has_path
 
     @property
     def parts(self):
         """These parts, each with a search of its channels; those that count something."""
-        for part in self.how.metric._parts(len(self.how.x)):
-            tx = self.how.tx if part.metric.uses_times else None
-            one = self.how._replace(metric=part.metric, x=part.of(self.how.x), w=part.of(self.how.w), tx=tx)
+        for part in self.plan.metric._parts(len(self.plan.x)):
+            tx = self.plan.tx if part.metric.uses_times else None
+            one = self.plan._replace(metric=part.metric, x=part.of(self.plan.x), w=part.of(self.plan.w), tx=tx)
             if one.w is None or one.w.any():
                 yield part, Search(one, part.of(self.y), self.ty, self.first)
 
     def channel_path(self, start, end, channel):
         """Alignment of a channel with its window in [start, end), the query's points as they were given."""
         counted = []
-        if self.how.by_channel is not None:
+        if self.plan.by_channel is not None:
             for window in self.channel_windows(start):
                 c = window.part.channel
                 if c == channel:
-                    return window.path(self.how.by_channel.first[c])
+                    return window.path(self.plan.by_channel.first[c])
                 counted.append(c)
         elif self.aligns_parts:
             for part, own in self.parts:
@@ -193,32 +299,32 @@ class Search:
 
     def path(self, start, end, shown=None):
         """Alignment of the query, or of a part of its points, with [start, end); indices into both as a whole."""
-        metric, m = self.how.metric, self.how.m
-        if not metric._has_path and self.how.by_channel is None:
+        metric, m = self.plan.metric, self.plan.m
+        if not metric._has_path and self.plan.by_channel is None:
             return metric._path(None)  # an error that says why
-        if self.how.mode == "subsequence":
+        if self.plan.mode == "subsequence":
             path = metric._path(self.piece(start, end, shown), whole=self.whole)
             return path + np.array([[0 if shown is None else shown[0]], [start]])
         path = np.tile(np.arange(m), (2, 1))
-        if isinstance(metric, ElasticMetric) and self.how.by_channel is None:
+        if isinstance(metric, ElasticMetric) and self.plan.by_channel is None:
             x, y, *times = self.window(start, end)
-            path = metric._distance(x, self.how.w, y, *times).path
+            path = metric._distance(x, self.plan.w, y, *times).path
         return scaled_path(path, m, start, end)
 
     def window(self, start, end):
         """The query and the window [start, end) as they are compared, and the times of both."""
-        how, m, full = self.how, self.how.m, full_weight(self.how.w, self.how.x)
+        plan, m, full = self.plan, self.plan.m, full_weight(self.plan.w, self.plan.x)
         y, ty = self._cut(start - self.first, end - self.first)
-        ty = how.compared(ty)
+        ty = plan.compared(ty)
         near = base = 0.0
-        if how.lengths is not None:
-            near = 0.0 if how.normalize is None else alike(end - start, m)
+        if plan.lengths is not None:
+            near = 0.0 if plan.normalize is None else alike(end - start, m)
             if near:
                 base = base_of(y, np.zeros(1, int), places(end - start, m)[0], full)
             y, ty = resample(y, m, base), None if ty is None else resample(ty[np.newaxis], m)[0]
-        times = (None, None) if ty is None else (how.tx - how.tx[0], ty - ty[0])
-        full = np.ones_like(y) if how.by_range else full
-        x, y = how.compared_query, normalize_values(y, full, how.normalize, near, base)
+        times = (None, None) if ty is None else (plan.tx - plan.tx[0], ty - ty[0])
+        full = np.ones_like(y) if plan.by_range else full
+        x, y = plan.compared_query, normalize_values(y, full, plan.normalize, near, base)
         return x, np.ascontiguousarray(y), *times
 
     def explain(self, start, end):
@@ -297,7 +403,7 @@ def choose(reader, candidates, choice):
     else:
         chosen = select(distance, start, end, **rule)
         by = reported = distance[chosen]
-        if reader.how.mode == "subsequence" and reader.how.metric._depends_on_start:
+        if reader.plan.mode == "subsequence" and reader.plan.metric._depends_on_start:
             reported = exact(chosen)
     ranges = start[chosen], end[chosen]
     return Chosen(*ranges, by, reported, reader.versions(*ranges))

@@ -1,4 +1,7 @@
-"""What both estimators share: learning the query, and the way of a sequence to the search."""
+"""Labels of time points: their classes, background, and the occurrences that they mark.
+
+What both estimators share: learning the query, and the way of a sequence to the search.
+"""
 
 from numbers import Integral, Real
 from typing import NamedTuple
@@ -8,22 +11,72 @@ from sklearn.utils.validation import validate_data
 
 from ..distances._series import normalize_values
 from ..metrics import event_f1_score
-from ..metrics._events import is_background
-from ..utils._given_times import is_datetime, name_of, notice_column, notice_index, times_of
+from ..metrics._events import change_points, is_background
+from ..utils._names import warn
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
-from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
-from ..utils._warnings import warn
-from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_names, shown, sized_series
-from ._channels.polarity import check_polarity, signs_of, with_polarity
-from ._comparison import Comparison, check_reach
-from ._learning.learned_queries import learn_queries
-from ._learning.metric_choice import MetricChoice
-from ._learning.self_training import are_unlabeled
-from ._learning.time_labels import Labels, occurrences, read_labels
-from ._learning.weight_choice import WeightChoice
-from ._profiles.missing import observed_query
+from ..utils._times import is_datetime, name_of, notice_column, notice_index, times_of
+from ..utils.validation import (
+    as_floats,
+    as_series,
+    as_times,
+    as_weight,
+    check_count,
+    check_names,
+    check_query,
+    check_size,
+    shown,
+    sized_series,
+)
+from ._channels import check_polarity, signs_of, with_polarity
+from ._learning.background import are_unlabeled
+from ._learning.choice import MetricChoice, WeightChoice
+from ._learning.templates import learn_queries
+from ._limits import observed_query
+from ._plan import QueryPlan, check_reach
 from ._several import entry, one_each, several
+
+
+class Labels(NamedTuple):
+    """Labels of time points as numbers: 0 background, from 1 on the classes."""
+
+    code: np.ndarray  # (n,)
+    classes: np.ndarray  # (k,), sorted
+    background: object  # the label that stands for it
+
+
+def read_labels(y):
+    """Labels of any type, an array (n,), as numbers."""
+    values = y.tolist()
+    missing = sum(v is None or v != v for v in values)
+    if missing:
+        raise ValueError(
+            f"'y' must have a label for each time point. Got {missing} NaN or None; background is 0 or an empty text."
+        )
+    distinct = list(dict.fromkeys(values))
+    classes = [v for v in distinct if not is_background(v)]
+    try:
+        classes.sort()
+    except TypeError:  # numbers and texts together
+        classes.sort(key=str)
+    number = dict.fromkeys(distinct, 0) | {label: k + 1 for k, label in enumerate(classes)}
+    background = next((v for v in distinct if is_background(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
+    code = np.array([number[v] for v in values], dtype=np.int64)
+    return Labels(code, np.array(classes, dtype=y.dtype), background)
+
+
+def with_background(background, labels):
+    """Labels of one type, that of background before the others."""
+    return np.concatenate([np.array([background], dtype=labels.dtype), labels])
+
+
+def occurrences(code):
+    """Half-open ranges (k, 2) of the runs of one label other than 0, of 2 samples at least, and their labels (k,)."""
+    edges = change_points(code)
+    if len(code) == 0:
+        return np.empty((0, 2), np.int64), np.empty(0, np.int64)
+    kept = (code[edges[:-1]] != 0) & (np.diff(edges) > 1)
+    return np.column_stack([edges[:-1], edges[1:]])[kept], code[edges[:-1]][kept]
 
 
 def one_query(X, name):
@@ -155,7 +208,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
 
     def _with_signs(self, queries):
         """The queries, which may be mirrored where `polarity` says so."""
-        return [with_polarity(how, self.polarity) for how in queries]
+        return [with_polarity(plan, self.polarity) for plan in queries]
 
     def _check_size(self, a, what, check=check_size, total=None):
         """Refuse a series with values too large for what is computed."""
@@ -200,7 +253,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         for k, query, w, t in zip(keys, queries, weights, every, strict=True):
             with entry(name, k):
                 found.append(self._read(*((query, None) if self.query is None else (X, query)), w, t))
-        same_channels([len(how.x) for how in found], name)
+        same_channels([len(plan.x) for plan in found], name)
         if self.query is None:
             self._read_recording(queries[0], self._may_miss)  # the channels' names are those of the first
         return found, names
@@ -258,7 +311,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
 
     def _compared(self, x, w, tx, times, step=None):
         """How a validated query is compared; `times` are those that came with it, in intervals of `step`."""
-        return Comparison(
+        return QueryPlan(
             self.metric_,
             x,
             w,
@@ -380,7 +433,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         times = times_of(X, times)
         if self.metric_.uses_times and times is not None:
             dated = is_datetime(times)
-            if any(how.datetimes == (not dated) for how in self._queries):
+            if any(plan.datetimes == (not dated) for plan in self._queries):
                 classes = ("numbers", "dates")
                 raise ValueError(
                     f"{name!r} must be of one kind with the query's, dates or numbers. Got {classes[dated]} where the "
@@ -399,9 +452,9 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
 
     def _notice_sampling(self, times, ty):
         """The same of times alone. They do not matter to a query that is compared with them."""
-        queries = [how for how in self._queries if how.tx is None]
+        queries = [plan for plan in self._queries if plan.tx is None]
         if times is not None and queries:
             dated = is_datetime(times)
-            alike = [how for how in queries if how.datetimes == dated and how.lengths is None]
-            intervals = [how.interval for how in alike if how.interval is not None]
+            alike = [plan for plan in queries if plan.datetimes == dated and plan.lengths is None]
+            intervals = [plan.interval for plan in alike if plan.interval is not None]
             notice_sampling(ty, intervals, self._max_gap)

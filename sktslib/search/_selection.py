@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..distances._kernels.overlaps import all_free, greedy, insert, is_free, next_free
+from ..distances._kernels.selection import all_free, greedy, insert, is_free, next_free
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,9 +179,9 @@ class _Chosen:
     def take(self, start, end):
         """Choose ranges in the given order as long as they are free; which ones."""
         self._make_room(min(len(start), self.most - self.n))
-        how = self.n, self.most, self.longest, self.max_overlap
+        plan = self.n, self.most, self.longest, self.max_overlap
         taken = np.empty(min(len(start), self.most - self.n), np.int64)
-        count, self.longest = greedy(start, end, self._start, self._end, *how, taken)
+        count, self.longest = greedy(start, end, self._start, self._end, *plan, taken)
         self.n += count
         return taken[:count]
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..utils._given_times import Sampling
+from ..utils._times import Sampling
 from ._profile import choose
 from ._results import Matches
 from ._sources import CandidateReader, Sources, Whole
@@ -78,7 +78,7 @@ def chosen(reader, profile, choice):
 
 def matched(search, choice):
     """What is chosen in a search of a sequence in memory."""
-    return chosen(CandidateReader(search.how, Whole(search.y, search.ty)), search.profile(choice.rule), choice)
+    return chosen(CandidateReader(search.plan, Whole(search.y, search.ty)), search.profile(choice.rule), choice)
 
 
 def matches_of(
@@ -137,7 +137,7 @@ def matches_of(
     sequences = [k // n_queries for k in range(len(found))]
     sources = Sources([one.reader for one in found], which[order], sequences, version[order], classes)
     shares = sources.shares(start[order], end[order])
-    by = None if shares is None else sources.readers[0].how.by_channel
+    by = None if shares is None else sources.readers[0].plan.by_channel
     rates = [None] * 3
     if calibrations is not None:
         calibrations = calibrations * (len(found) // len(calibrations))

@@ -1,4 +1,7 @@
-"""The samples behind results: distances, alignments and explanations of ranges, from no more samples than they need."""
+"""The samples behind results: distances, alignments and explanations of ranges, from no more samples than they need.
+
+Sequences that are read by chunks and never whole: memory maps, zarr, h5py, dask, anything that can be sliced.
+"""
 
 from bisect import bisect_right
 from numbers import Integral
@@ -7,10 +10,13 @@ import numpy as np
 
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import places, resample
-from ..utils.validation import as_points
-from ._channels.by_channel import Shares, parts_of, signed
+from ..utils._conversion import is_stored, n_samples, opened, rows_of_chunk, stored
+from ..utils._times import EvenTimes, Sampling, as_dates, given_times, index_of, index_times
+from ..utils.validation import as_points, as_series, check_one_time_per_point
+from ._channels import Shares, parts_of, signed
+from ._chunks import Clock, Entrance
+from ._limits import beside, blocks, limited
 from ._profile import MOST_TERMS, Search, neighbors
-from ._profiles.scale_limits import beside, blocks, limited
 
 
 class CandidateReader:
@@ -20,16 +26,16 @@ class CandidateReader:
     (`cut`, in memory that may be used again), and the whole `sequence` where it is held.
     """
 
-    def __init__(self, how, source):
-        self.how, self.source = how, source
+    def __init__(self, plan, source):
+        self.plan, self.source = plan, source
 
     def read(self, start, end):
         """First sample, samples (channels, n) and times of a stretch that holds [start, end) and what it depends on."""
-        (low, high), reach = self.source.extent(start), self.how.reach
+        (low, high), reach = self.source.extent(start), self.plan.reach
         first, last = max(start - reach, low), min(end + reach, high)
         y, ty = self.source.cut(first, last)
-        if reach and self.how.mode == "subsequence":  # features reach neither across a gap nor a hole
-            pieces = self.how.runs(y, ty)
+        if reach and self.plan.mode == "subsequence":  # features reach neither across a gap nor a hole
+            pieces = self.plan.runs(y, ty)
             part = slice(*pieces[np.searchsorted(pieces[:, 0], start - first, "right") - 1])
             first, y, ty = first + int(part.start), np.ascontiguousarray(y[:, part]), None if ty is None else ty[part]
         return first, y, ty
@@ -39,8 +45,8 @@ class CandidateReader:
         return self._search(version, *self.read(start, end), end - start)
 
     def _search(self, version, first, y, ty, length):
-        how = self.how.version(version)
-        return Search(how if how.lengths is None else how._replace(lengths=np.array([length])), y, ty, first)
+        plan = self.plan.version(version)
+        return Search(plan if plan.lengths is None else plan._replace(lengths=np.array([length])), y, ty, first)
 
     def distances(self, start, end):
         """Exact distances of candidates from the nearest version of the query."""
@@ -48,23 +54,23 @@ class CandidateReader:
 
     def versions(self, start, end):
         """The version of the query that each of some ranges is nearest to (ties: the first)."""
-        how, out = self.how, np.zeros(len(start), np.int64)
-        if not (how.alternatives and len(out)):
+        plan, out = self.plan, np.zeros(len(start), np.int64)
+        if not (plan.alternatives and len(out)):
             return out
         left = np.ones(len(start), bool)
-        plain = how.mode == "windows" and how.lengths is None and how.by_channel is None
-        if plain and isinstance(how.metric, ElasticMetric):
-            count = min(-(-len(start) * how.x.size // MOST_TERMS), len(start))
+        plain = plan.mode == "windows" and plan.lengths is None and plan.by_channel is None
+        if plain and isinstance(plan.metric, ElasticMetric):
+            count = min(-(-len(start) * plan.x.size // MOST_TERMS), len(start))
             for part in np.array_split(np.arange(len(start)), count):
                 windows, times, seen = self._windows(start[part], end[part])
-                out[part[seen]] = np.argmin([limited(one, windows, times) for one in how.versions], axis=0)
+                out[part[seen]] = np.argmin([limited(one, windows, times) for one in plan.versions], axis=0)
                 left[part[seen]] = False
         out[left] = self._by_version(start[left], end[left]).argmin(axis=0)
         return out
 
     def centered(self, start, end, version):
         """Ranges of versions of the query, of those at the same distance by other lags the ones by the given lags."""
-        if self.how.by_channel is None or not self.how.by_channel.tolerance:
+        if self.plan.by_channel is None or not self.plan.by_channel.tolerance:
             return start, end
         ranges = zip(start.tolist(), end.tolist(), version.tolist(), strict=True)
         later = np.array([self.search(s, e, v).centered(s) for s, e, v in ranges], np.int64)
@@ -72,7 +78,7 @@ class CandidateReader:
 
     def shares(self, start, end, version):
         """What each channel has to do with some ranges by versions of the query."""
-        out = Shares.empty(len(start), self.how.by_channel)
+        out = Shares.empty(len(start), self.plan.by_channel)
         # One by one, for what lies between two of them may not be held.
         for k, (s, e, v) in enumerate(zip(start.tolist(), end.tolist(), version.tolist(), strict=True)):
             for column, values in zip(out, self.search(s, e, v).shares(start[k : k + 1]), strict=True):
@@ -81,10 +87,10 @@ class CandidateReader:
 
     def _windows(self, start, end):
         """Windows (n, channels, m) without gaps and their times (n, m) or None, and which of the ranges these are."""
-        windows, times = np.empty((len(start), *self.how.x.shape)), np.empty((len(start), self.how.m))
+        windows, times = np.empty((len(start), *self.plan.x.shape)), np.empty((len(start), self.plan.m))
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             _, windows[k], ty = self.read(s, e)
-            ty = self.how.compared(ty)
+            ty = self.plan.compared(ty)
             if ty is not None:
                 times[k] = ty - ty[0]
         seen = ~np.isnan(windows).any(axis=(1, 2))
@@ -92,11 +98,11 @@ class CandidateReader:
 
     def _by_version(self, start, end):
         """Exact distances (versions, n) of candidates; windows are computed together with their neighbors."""
-        out = np.empty((self.how.n_versions, len(start)))
-        for which in neighbors(start, self.how.m, self.how.apart):
+        out = np.empty((self.plan.n_versions, len(start)))
+        for which in neighbors(start, self.plan.m, self.plan.apart):
             first, last = int(start[which[0]]), int(end[which[-1]])
             stretch = self.read(first, last)
-            for row, k in zip(out, range(self.how.n_versions), strict=True):
+            for row, k in zip(out, range(self.plan.n_versions), strict=True):
                 row[which] = self._search(k, *stretch, last - first).distances(start[which], end[which])
         return out
 
@@ -166,7 +172,7 @@ def hold(readers, which, start, end):
     """Readers of one sequence as such that share what ranges need of it; the k-th range is one of readers[which[k]]."""
     ranges = zip(which, start, end, strict=True)
     stretches = Stretches([readers[k].read(int(s), int(e)) for k, s, e in ranges])
-    return [CandidateReader(one.how, stretches) for one in readers]
+    return [CandidateReader(one.plan, stretches) for one in readers]
 
 
 class Sources:
@@ -177,7 +183,7 @@ class Sources:
         self.which = which.astype(np.min_scalar_type(len(readers)))  # the reader of each range; small, for pickles
         self.sequences = sequences or [0] * len(readers)  # the number of each reader's sequence
         self.names = names  # of the queries, also of those that found nothing; None where they have none
-        most = max((one.how.n_versions for one in readers), default=1)
+        most = max((one.plan.n_versions for one in readers), default=1)
         # Of each range that of its query; None where there is one version alone.
         self.version = version.astype(np.min_scalar_type(most)) if most > 1 else None
 
@@ -188,7 +194,7 @@ class Sources:
     @property
     def max_gap(self):
         """The longest step of times that is no hole, as kernels count times; None where none is a hole."""
-        return self.readers[0].how.max_gap if self.readers else None
+        return self.readers[0].plan.max_gap if self.readers else None
 
     def search(self, k, start, end):
         """The k-th range and its query."""
@@ -197,9 +203,9 @@ class Sources:
 
     def shares(self, start, end):
         """What each channel has to do with each range; None where all channels count together."""
-        if not self.readers or self.readers[0].how.by_channel is None:
+        if not self.readers or self.readers[0].plan.by_channel is None:
             return None
-        out = Shares.empty(len(start), self.readers[0].how.by_channel)
+        out = Shares.empty(len(start), self.readers[0].plan.by_channel)
         version = np.zeros(len(start), np.int64) if self.version is None else self.version
         for k, reader in enumerate(self.readers):
             own = np.flatnonzero(self.which == k)
@@ -210,44 +216,44 @@ class Sources:
     @property
     def signs(self):
         """The sign of the query that each range fits, or of its channels; None where all are as they were given."""
-        signs = self.readers[0].how.signs if self.readers else None
+        signs = self.readers[0].plan.signs if self.readers else None
         if signs is None:
             return None
         out = np.empty((len(self.which), *signs.shape[1:]), np.int64)
         for k, reader in enumerate(self.readers):
-            out[self.which == k] = reader.how.signs_of(self.version[self.which == k])
+            out[self.which == k] = reader.plan.signs_of(self.version[self.which == k])
         return out
 
     def beside(self, start, end):
         """Scale and offset (k, channels) of ranges beside the version of the query that each is nearest to, or None."""
-        how = self.readers[0].how if self.readers else None
-        if how is None or (how.normalize is None and how.scale_limits is None):
+        plan = self.readers[0].plan if self.readers else None
+        if plan is None or (plan.normalize is None and plan.scale_limits is None):
             return None
-        if how.by_channel is not None:
+        if plan.by_channel is not None:
             return self._beside_channels(start, end)
         version = np.zeros(len(self.which), int) if self.version is None else self.version
         alike = np.array([self.which, version, end - start])
-        out = np.full((2, len(self.which), len(how.x)), np.nan)
+        out = np.full((2, len(self.which), len(plan.x)), np.nan)
         for kind in np.unique(alike, axis=1).T:
             reader = self.readers[kind[0]]
-            for which in blocks(np.flatnonzero((alike == kind[:, np.newaxis]).all(axis=0)), kind[2] * len(how.x)):
+            for which in blocks(np.flatnonzero((alike == kind[:, np.newaxis]).all(axis=0)), kind[2] * len(plan.x)):
                 windows = np.array([np.array(y) for y in reader.source.cuts(start[which], end[which])])
-                out[:, which] = beside(reader.how.version(kind[1]), windows)
+                out[:, which] = beside(reader.plan.version(kind[1]), windows)
         return out
 
     def _beside_channels(self, start, end):
         """The same of the window of each channel at the lag that was found, with its sign; NaN of those without."""
-        out = np.full((2, len(start), len(self.readers[0].how.x)), np.nan)
+        out = np.full((2, len(start), len(self.readers[0].plan.x)), np.nan)
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             search = self.search(k, s, e)
-            by = search.how.by_channel
+            by = search.plan.by_channel
             # But for these each channel lies at its lag, as it is.
             shares = search.shares(np.array([s])) if by.tolerance or by.mirrored else Shares.empty(1, by)
             lag, sign = shares.lag[0], shares.sign[0]
-            for c, lead, _, how in parts_of(search.how):
+            for c, lead, _, plan in parts_of(search.plan):
                 first = s + lead + int(lag[c] - by.lag[c]) - search.first
-                window = search.y[np.newaxis, c : c + 1, first : first + how.m]
-                out[:, k, c] = beside(signed(how, sign[c]), window)[:, 0, 0]
+                window = search.y[np.newaxis, c : c + 1, first : first + plan.m]
+                out[:, k, c] = beside(signed(plan, sign[c]), window)[:, 0, 0]
         return out
 
     def piece(self, ranges, k):
@@ -262,22 +268,22 @@ class Sources:
         """
         out = np.full((len(ranges), len(self.readers)), np.nan)
         for q, reader in enumerate(self.readers):
-            how = reader.how
-            windows = how.mode == "windows"
+            plan = reader.plan
+            windows = plan.mode == "windows"
             for k, (start, end) in enumerate(np.asarray(ranges).tolist()):
                 low, high = reader.source.extent(start)
                 if not low <= start < end <= high or (costs and windows):
                     continue
                 if windows:
-                    start, end = max(start - how.shortest // 2, low), min(end + how.shortest // 2, high)
-                if windows and end - start < how.shortest:
+                    start, end = max(start - plan.shortest // 2, low), min(end + plan.shortest // 2, high)
+                if windows and end - start < plan.shortest:
                     continue
-                whole = costs or how.by_channel is not None  # with what is beside the range
+                whole = costs or plan.by_channel is not None  # with what is beside the range
                 first, y, ty = reader.read(start, end) if whole else (start, *reader.source.cut(start, end))
-                search = Search(how, y, ty, first)
-                if how.by_channel is not None:
-                    starts = np.arange(start, end - how.m + 1)
-                    out[k, q] = reader.distances(starts, starts + how.m).min()
+                search = Search(plan, y, ty, first)
+                if plan.by_channel is not None:
+                    starts = np.arange(start, end - plan.m + 1)
+                    out[k, q] = reader.distances(starts, starts + plan.m).min()
                 elif not costs:
                     out[k, q] = search.nearest()
                 elif len(search.runs) == 1:
@@ -302,7 +308,7 @@ class Sources:
             readers = [self.readers[k] for k in self.which]
             cut = (one.source.cut(int(s), int(e))[0] for one, (s, e) in zip(readers, ranges, strict=True))
             pieces = [np.array(y[0] if len(y) == 1 else y.T) for y in cut]
-            return pieces if length is None else stacked(pieces, length, len(self.readers[0].how.x))
+            return pieces if length is None else stacked(pieces, length, len(self.readers[0].plan.x))
         named = {own[0] if own and not listed else 0: ("sequence", sequence)}
         if listed:
             count = max(self.sequences) + 1
@@ -373,3 +379,155 @@ def _resampled(piece, length):
     (left, share), out = places(piece.shape[1], length), resample(piece, length)
     out[:, share == 0] = piece[:, left[share == 0]]
     return out
+
+
+CHUNK = 2**19  # samples read at a time, unless the sequence says how it is stored: few, so that threads wait less
+# A sequence in memory is searched by chunks where its profile would take 64 MB or more: below, the whole profile is as
+# fast. And where the best matches, of a query's length each, are so small a share of it that few candidates wait.
+LONG = 2**22
+RARE = 32
+
+
+def is_long(X):
+    """Whether a sequence can be sliced and is not in memory already."""
+    # A memory map of more dimensions is refused as it is read.
+    return is_stored(X) and (isinstance(X, np.memmap) or len(getattr(X, "shape", (1,))) in (1, 2))
+
+
+class ChunkedSequence(Source):
+    """A long sequence, read by chunks, and again where samples of it are asked for."""
+
+    in_memory = False
+    has_engine = False  # whether its `parts` are another one's work
+    notices = True  # whether the times of its first chunk are looked at for uneven steps
+
+    def __init__(self, searcher, X, times):
+        n, shape = n_samples(X), getattr(X, "shape", ())
+        if len(shape) == 2:
+            searcher._refuse_channels(shape)
+        self._X, self.searcher = X, searcher
+        times = index_times(index_of(X)) if times is None else times
+        if isinstance(times, Sampling):
+            times = EvenTimes(times, n)
+        self._times = times if times is None or is_long(times) else given_times(times, "times")
+        if times is not None:
+            check_one_time_per_point((n_samples(self._times),), n, "times")
+        self._clock = Clock(searcher._queries)
+        if times is not None and n:
+            self._clock.begin(as_dates(self.times[:1]))
+        together = rows_of_chunk(X)
+        size = together or CHUNK
+        self.size = max(size, CHUNK // size * size)
+        self.piece = together or 1  # parts of a search begin at multiples of it
+
+    def __len__(self):
+        return n_samples(self.X)
+
+    def __getstate__(self):
+        return {**vars(self), "_X": stored(self._X), "_times": stored(self._times)}
+
+    # Another process opens what lies in files when it reads it: an error then is the caller's, while one that hinders
+    # it from knowing its work at all would end it.
+    @property
+    def X(self):
+        """The sequence as it was given."""
+        self._X = opened(self._X)
+        return self._X
+
+    @property
+    def times(self):
+        """Its times as they were given, or None."""
+        self._times = opened(self._times)
+        return self._times
+
+    @property
+    def sequence(self):
+        """The whole of it, for plots."""
+        return np.asarray(self.X[:])
+
+    def read(self, start, end):
+        """Samples [start, end) as an array, and their times as given."""
+        return np.asarray(self.X[start:end]), None if self.times is None else self.times[start:end]
+
+    def extent(self, start):
+        return 0, len(self)
+
+    def sample(self, count):
+        """Evenly spaced samples (channels, k): all, or at least so many."""
+        step = max(len(self) // count, 1)
+        return as_series(np.asarray(self.X[::step]), "X", missing=self.searcher.nan_policy == "omit")
+
+    def cut(self, start, end):
+        y, times = self.read(start, end)
+        return as_series(y, "X", missing=True), None if times is None else self._clock(times)
+
+    @property
+    def timed(self):
+        """Whether it has times."""
+        return self.times is not None
+
+    def goes_by_chunks(self, plan, choice):
+        """Whether one job searches it by chunks, not by its whole profile."""
+        return True
+
+    def times_of_found(self, found):
+        """Times of what was found, or None."""
+        return None if self.times is None else given_times(self.times, "times")
+
+    def reader(self, plan):
+        return CandidateReader(plan, self)
+
+    def chunks(self, first, end):
+        """What the entrance makes of each chunk of [first, end) in turn; they end at multiples of their size."""
+        entrance = Entrance(self.searcher, self._clock, first, notices=self.notices)
+        for start in range(first - first % self.size, end, self.size):
+            yield entrance(*self.read(max(start, first), min(start + self.size, end)))
+            if entrance.times is not None:
+                entrance.times.forget(entrance.seen - 1)  # the next one must be later than the last
+
+
+class HeldSequence(Whole):
+    """A sequence in memory, and its times as kernels count them and as they were given; it can be read by chunks."""
+
+    in_memory, has_engine = True, False
+    piece = 1  # parts may begin anywhere
+
+    def __init__(self, y, ty, times, is_borrowed):
+        super().__init__(y, ty)
+        self.times, self.is_borrowed = times, is_borrowed
+
+    def own(self):
+        """Take a copy of samples that are the caller's."""
+        if self.is_borrowed:
+            self.y, self.is_borrowed = self.y.copy(), False
+
+    @property
+    def size(self):
+        """Samples of a chunk."""
+        return CHUNK
+
+    @property
+    def timed(self):
+        """Whether it has times."""
+        return self.ty is not None
+
+    def __len__(self):
+        return self.y.shape[1]
+
+    def goes_by_chunks(self, plan, choice):
+        """Whether one job searches it by chunks, not by its whole profile: for the best few subsequences of many."""
+        n, few = len(self), choice.percentile is None and choice.n_matches is not None
+        return plan.mode == "subsequence" and few and n >= max(LONG, RARE * choice.n_matches * plan.m)
+
+    def times_of_found(self, found):
+        """Times of what was found, or None."""
+        return self.times
+
+    def reader(self, plan):
+        return CandidateReader(plan, self)
+
+    def chunks(self, first, end):
+        """Samples and times of each chunk of [first, end) in turn."""
+        for start in range(first, end, CHUNK):
+            part = slice(start, min(start + CHUNK, end))
+            yield self.y[:, part], None if self.ty is None else self.ty[part], False

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from joblib import delayed
 
-from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs
+from ..utils._times import times_of
 from ..utils.validation import check_verbose
-from ._comparison import warn_of_sequences
+from ._parts import jobs_within
+from ._plan import warn_of_sequences
 from ._profile import Search
 from ._searcher import QuerySearcher
 from ._several import chosen, matches_of
 from ._sources import CandidateReader, Whole
-from ._streaming.ranges import jobs_within
 from .search_utils import choice_of, each_search, profile_by
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ..utils._types import Queries, Sequences
+    from ..utils._times import Queries, Sequences
 
 __all__ = ["time_series_search"]
 
@@ -105,11 +105,11 @@ def time_series_search(
 
 def _found(entry, fitted, y, ty, given, choice, jobs, verbose):
     """What the distance of one entry finds, by so many jobs."""
-    ((how, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
-    search = Search.of(how, y, ty)
-    warn_of_sequences([how], [y])
+    ((plan, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
+    search = Search.of(plan, y, ty)
+    warn_of_sequences([plan], [y])
     profile = profile_by(search, jobs, verbose)
-    matches = matches_of([chosen(CandidateReader(search.how, Whole(y, ty)), profile, choice)], 1, None, given)
+    matches = matches_of([chosen(CandidateReader(search.plan, Whole(y, ty)), profile, choice)], 1, None, given)
     result = {
         "start": matches.start,
         "end": matches.end,

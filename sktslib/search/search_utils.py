@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..distances._distance_dict import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
 from ..distances._metrics.elastic import ElasticMetric
-from ..utils._given_times import notice_column
+from ..distances._names import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
 from ..utils._jobs import progress
-from ..utils._warnings import warn
+from ..utils._names import warn
+from ..utils._times import notice_column
 from ..utils.validation import (
     as_floats,
     as_series,
@@ -22,19 +22,19 @@ from ..utils.validation import (
     shown,
     unknown_name,
 )
-from ._comparison import Comparison, resolve_mode, warn_of_sequences, with_metric
+from ._parts import jobs_within, profile_ranges
+from ._plan import QueryPlan, resolve_mode, warn_of_sequences, with_metric
 from ._profile import Choice, Search, percentile_of
 from ._query import one_query
 from ._selection import select
-from ._streaming.chunked_sequence import HeldSequence
-from ._streaming.ranges import jobs_within, profile_ranges
+from ._sources import HeldSequence
 
 if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..utils._types import Queries, Sequences
+    from ..utils._times import Queries, Sequences
 
 __all__ = ["elastic_search", "lockstep_search", "start_sequences_index"]
 
@@ -126,16 +126,16 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
             "with time_series_search."
         )
     tx, ty = check_times(entry, tx, ty)
-    (how,) = with_metric(entry.metric, [Comparison(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None))])
-    search = Search.of(how, y, ty)
-    warn_of_sequences([search.how], [y])
+    (plan,) = with_metric(entry.metric, [QueryPlan(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None))])
+    search = Search.of(plan, y, ty)
+    warn_of_sequences([search.plan], [y])
     return search
 
 
 def profile_by(search, jobs, verbose):
     """The profile of a search by so many jobs; a bar counts the parts that these share, else the whole as one."""
     if jobs > 1:
-        return profile_ranges(HeldSequence(search.y, search.ty, None, False), [search.how], jobs, verbose)[0]
+        return profile_ranges(HeldSequence(search.y, search.ty, None, False), [search.plan], jobs, verbose)[0]
     with progress(1, verbose, "search", "profile") as count:
         profile = search.profile()
         count()
@@ -218,7 +218,7 @@ def elastic_search(
     search = one_search(dict_distances, "elastic", "subsequence", query, sequence, tq, ts, weight)
     problem = search.runs[0][1]
     with progress(1, verbose, "search", "profile") as count:
-        distance, _, costs = search.how.metric._subsequence_profile(problem, 1, problem.shape[1], matrix=True)
+        distance, _, costs = search.plan.metric._subsequence_profile(problem, 1, problem.shape[1], matrix=True)
         count()
     return distance, np.ascontiguousarray(costs.T)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..utils._jobs import progress
-from ..utils._warnings import warn
+from ..utils._names import warn
 from ..utils.validation import check_verbose
-from ._segmentation.segmenter import QuerySegmenter
+from ._segments.segmenter import QuerySegmenter
 from .search_utils import each_search
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ..utils._types import Queries, Sequences
+    from ..utils._times import Queries, Sequences
 
 __all__ = ["time_series_segmentation"]
 

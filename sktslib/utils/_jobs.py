@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import TimeoutError as JobTimeout
+from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, parallel_config
 from joblib.parallel import ThreadingBackend, get_active_backend
 
-from .validation import check_jobs
+from ._conversion import shown
 
 MANY = 10_000  # steps from which on a bar writes thousands and millions
 KEPT = 4  # groups of threads that are kept
@@ -28,6 +29,18 @@ LOST = {
     "distributed.scheduler": ["KilledWorker"],
     "ray.exceptions": ["RayActorError", "WorkerCrashedError"],
 }
+
+
+MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))  # each is made before it is known what there is to do
+
+
+def check_jobs(n_jobs):
+    """Return a number of threads as joblib takes it, and no more than do any good."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
+    return max(min(int(n_jobs), MOST_THREADS), -(2**31))
 
 
 def in_jobs(calls, n_jobs, verbose, name, unit):

@@ -1,6 +1,12 @@
-"""The valid name that a wrong one probably means."""
+"""The valid name that a wrong one probably means.
+
+Warnings that point at the caller's own line, wherever in the package, in scikit-learn or in a thread they arise.
+"""
 
 import difflib
+import sys
+import threading
+import warnings
 
 # What other packages and papers call it; of use where the name on the right is a valid one.
 MEANT = {
@@ -41,3 +47,35 @@ def did_you_mean(given, valid):
     """A sentence for the end of a message; empty where no valid name is alike."""
     near = nearest(given, valid)
     return "" if near is None else f" Did you mean {near!r}?"
+
+
+# Packages between a caller and what is warned of, and what the frames of a thread belong to.
+BETWEEN = {"concurrent", "joblib", "multiprocessing", "sklearn", "sktslib", "threading"}
+
+
+def warn(message, category=UserWarning):
+    """Warn, at the innermost line that is not between the caller and the package."""
+    # A thread knows nothing of who started it; the main thread waits within the caller's line.
+    waiting = sys._current_frames().get(threading.main_thread().ident)
+    frame = _caller(sys._getframe(1)) or _caller(waiting)
+    if frame is None:
+        warnings.warn(message, category, stacklevel=2)
+        return
+    known = frame.f_globals
+    registry = known.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, known["__name__"], registry)
+
+
+def _caller(frame):
+    """The innermost frame of the caller's own code; None where there is none."""
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN:
+        frame = frame.f_back
+    return frame
+
+
+def names_of(series):
+    """Names of the channels, all texts: the columns of a table, or the name of one of them; None without."""
+    names = list(getattr(series, "columns", ()))
+    if not names and hasattr(series, "index") and hasattr(series, "name"):
+        names = [series.name]
+    return names if names and all(isinstance(name, str) for name in names) else None

@@ -5,7 +5,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
-from ._warnings import warn
+from ._names import warn
 from .validation import check_number, shown
 
 ROUNDING = 4 * np.finfo(float).eps  # of a time, which a step of times may be wrong by

@@ -15,8 +15,7 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError, Rea
 from sklearn.utils._set_output import _get_output_config, _wrap_data_with_container
 from sklearn.utils.validation import validate_data
 
-from ._names import NOTHING, did_you_mean
-from ._warnings import warn
+from ._names import NOTHING, did_you_mean, warn
 from .validation import shown
 
 if TYPE_CHECKING:

@@ -14,17 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._plot.plot_alignment import AlignmentDisplay, plot_alignment
-from ._plot.plot_cost_matrix import CostMatrixDisplay
-from ._plot.plot_events import EventsDisplay
-from ._plot.plot_explanation import ExplanationDisplay
-from ._plot.plot_pairwise import PairwiseDisplay
-from ._plot.plot_profile import ProfileDisplay
-from ._plot.plot_repetitions import RepetitionsDisplay
-from ._plot.plot_report import EventReportDisplay
-from ._plot.plot_search import SearchDisplay
-from ._plot.plot_segmentation import SegmentationDisplay
-from ._plot.plot_weight import WeightedQueryDisplay
+from .._plots.alignment import AlignmentDisplay, CostMatrixDisplay, PairwiseDisplay, plot_alignment
+from .._plots.events import EventReportDisplay, EventsDisplay, RepetitionsDisplay
+from .._plots.search import ExplanationDisplay, ProfileDisplay, SearchDisplay, WeightedQueryDisplay
+from .._plots.segmentation import SegmentationDisplay
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from ._types import Queries, Sequences
+    from ._times import Queries, Sequences
 
 __all__ = [
     "AlignmentDisplay",

@@ -9,7 +9,7 @@ import pytest
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
 from sktslib._cli import options
-from sktslib._cli.estimator_options import parse_metric
+from sktslib._cli.options import parse_metric
 
 
 @pytest.fixture

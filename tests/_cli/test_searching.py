@@ -11,8 +11,8 @@ from command_runs import ECG, TS, ZONED, N, Y, printed, same, table, write_elect
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
-from sktslib._cli import figures, options, searching
-from sktslib._cli.estimator_options import parameters_of
+from sktslib._cli import options, output, searching
+from sktslib._cli.options import parameters_of
 from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
 
@@ -280,7 +280,7 @@ def test_what_a_file_lost_is_told_before_an_error(files, capsys):
 # ------------------------------------------------------------------------------------------------------------ pictures
 def test_clock_times_are_drawn_as_such(files, capsys, monkeypatch):
     drawn = []
-    own = figures.draw
+    own = output.draw
     monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
     clocks = (pd.Timestamp("2024-05-01 14:30") + pd.to_timedelta(TS, unit="s")).strftime("%H:%M:%S.%f")
     pd.DataFrame({"Zeit": clocks, "mV": Y}).to_csv("clock.csv", index=False)
@@ -301,7 +301,7 @@ def test_clock_times_are_drawn_as_such(files, capsys, monkeypatch):
 )
 def test_a_part_is_drawn_of_the_whole_that_is_searched(files, capsys, monkeypatch, recording, part, limits):
     drawn = []
-    own = figures.draw
+    own = output.draw
     monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
     np.save("rec.npy", Y)
     clocks = (pd.Timestamp("2024-05-01 14:30") + pd.to_timedelta(TS, unit="s")).strftime("%H:%M:%S.%f")
@@ -325,7 +325,7 @@ def test_a_part_that_cannot_be_drawn(files, capsys):
 
 def test_every_channel_is_drawn(files, capsys, monkeypatch):
     drawn = []
-    own = figures.draw
+    own = output.draw
     monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
     printed(capsys, "search", "two.csv", "--query", ":40-105", "--n-matches", "3", "--picture", "p.png")
     assert (files / "p.png").read_bytes().startswith(b"\x89PNG")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib._cli.slices import parse_slice, samples_of, split_slice
+from sktslib._cli.recordings import parse_slice, samples_of, split_slice
 
 DATES = pd.date_range("2024-05-01 12:30:00", periods=400, freq="100ms")
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from sktslib._cli.recordings import Files
-from sktslib._cli.spreadsheets import read_sheet
-from sktslib._cli.tables import Reading
+from sktslib._cli.tables import Reading, read_sheet
 
 X = np.sin(np.arange(20.0))
 TIMES = pd.date_range("2024-05-01 12:30:55.125", periods=20, freq="250ms")

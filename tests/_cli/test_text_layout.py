@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib._cli import packed
+from sktslib._cli import tables
 from sktslib._cli.recordings import Files
-from sktslib._cli.tables import Reading, read_table
-from sktslib._cli.text_layout import layout_of
+from sktslib._cli.tables import Reading, layout_of, read_table
 
 T = np.arange(12) * 0.25
 X = np.round(np.sin(T * 2) * 1234.5, 2)
@@ -114,7 +113,7 @@ def test_a_bar_while_a_large_file_is_read(tmp_path, monkeypatch, terminal, large
     shown = io.StringIO()
     monkeypatch.setattr(shown, "isatty", lambda: terminal, raising=False)
     monkeypatch.setattr(sys, "stderr", shown)
-    monkeypatch.setattr(packed, "LARGE", 10 if large else 10**6)
+    monkeypatch.setattr(tables, "LARGE", 10 if large else 10**6)
     np.testing.assert_array_equal(read(path).numbers[:, 0], X)
     assert ("some.csv.gz" in shown.getvalue()) == (terminal and large)
 

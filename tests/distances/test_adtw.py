@@ -12,7 +12,7 @@ from strategies import pairs, plain, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict
 from sktslib.distances import ADTW, barycenter, get_metric, nearest_neighbors, pairwise_distances
-from sktslib.distances._metrics.warping_variants import OMEGA
+from sktslib.distances._metrics.dtw import OMEGA
 from sktslib.metrics import labels_from_events
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances, QueryDistances
 from sktslib.search import elastic_search

@@ -17,8 +17,8 @@ import pytest
 from numba.extending import overload
 
 from sktslib.distances._kernels import cache as store
-from sktslib.distances._kernels import compilation
-from sktslib.distances._kernels.compilation import inner, interrupts_held, kernel
+from sktslib.distances._kernels import compile
+from sktslib.distances._kernels.compile import inner, interrupts_held, kernel
 
 needs_compiler = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
 
@@ -113,14 +113,14 @@ def test_a_linked_kernel_is_the_same_to_python_and_to_kernels(folder):
 
 @needs_compiler
 def test_slow_compiling_is_logged_once(folder, monkeypatch, caplog):
-    monkeypatch.setattr(compilation, "SLOW", 1e-6)
-    monkeypatch.setattr(compilation, "_seconds", [0.0])
+    monkeypatch.setattr(compile, "SLOW", 1e-6)
+    monkeypatch.setattr(compile, "_seconds", [0.0])
     with caplog.at_level(logging.INFO, logger="sktslib"):
         called(double)
         called(triple)
     assert [record.levelname for record in caplog.records] == ["INFO"]
     assert "sktslib.warmup" in caplog.text
-    monkeypatch.setattr(compilation, "_seconds", [0.0])
+    monkeypatch.setattr(compile, "_seconds", [0.0])
     caplog.clear()
     with caplog.at_level(logging.INFO, logger="sktslib"):
         assert called(double) == (3.0, True)
@@ -129,8 +129,8 @@ def test_slow_compiling_is_logged_once(folder, monkeypatch, caplog):
 
 def test_garbage_is_collected_after_compiling():
     assert gc.isenabled()
-    with pytest.raises(KeyError), compilation._no_garbage_collection():
-        with compilation._no_garbage_collection():
+    with pytest.raises(KeyError), compile._no_garbage_collection():
+        with compile._no_garbage_collection():
             assert not gc.isenabled()
         assert not gc.isenabled()
         raise KeyError
@@ -315,10 +315,10 @@ TASK = """
 import warnings
 warnings.simplefilter("error")
 import numpy as np
-from sktslib.distances._kernels import columns
+from sktslib.distances._kernels import scalar
 values = np.zeros(6)
-path, steps = columns.backtrack(np.array([[0, 1], [2, 0]], np.uint8), 1, 1)
-print(path.tolist(), sum(columns._backtrack.stats.cache_hits.values()))
+path, steps = scalar.backtrack(np.array([[0, 1], [2, 0]], np.uint8), 1, 1)
+print(path.tolist(), sum(scalar._backtrack.stats.cache_hits.values()))
 """
 
 
@@ -342,7 +342,7 @@ def test_several_processes_on_one_empty_folder(tmp_path):
 def test_kernels_lie_in_one_folder():
     """Whose files are the key under which they are kept."""
     words = ("@kernel", "@inner", "compiled_as(", "@overload", "@recurrence(", "@additive(")
-    own = {"distances/_metrics/callable.py"}  # the caller's functions, which are not kept
+    own = {"distances/_metrics/registry.py"}  # the caller's functions, which are not kept
     package = Path(store.PACKAGE)
     made = {
         path.relative_to(package).as_posix()

@@ -10,11 +10,11 @@ from strategies import small_sizes, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import CIDDTW, nearest_neighbors, pairwise_distances
-from sktslib.distances._metrics.warping_variants import _sums_of_ranges
+from sktslib.distances._metrics.dtw import _sums_of_ranges
 
 pytestmark = unmeant
 
-BLOCKS = "distances._metrics.warping_variants.BLOCK"
+BLOCKS = "distances._metrics.dtw.BLOCK"
 
 
 @given(data=st.data())

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from strategies import BANDS, pairs, small_sizes, unmeant
 
 from sktslib.distances import get_metric, pairwise_distances
-from sktslib.distances._kernels import columns, diagonals, open_ended, strips
+from sktslib.distances._kernels import pair as pair_kernels
+from sktslib.distances._kernels import scalar, subsequence
 from sktslib.distances._kernels.dispatch import has_weights
-from sktslib.distances._metrics.bands import band
-from sktslib.distances._metrics.base import check_pair
+from sktslib.distances._metrics.base import band, check_pair
 
 pytestmark = unmeant
 
 # Compiled, some have several channels and bands: squares and norms added up, rows of one's own, and a norm of any
 # exponent. What a cell costs does not know where a border is, and without the compiler all have them.
 SEVERAL = naive.WARPED if numba.config.DISABLE_JIT else ("dtw", "shape_dtw", "msm", "twed")
-LANES = strips.LANES
+LANES = pair_kernels.STRIP
 LONG = 2 * LANES + 1
 
 
@@ -51,14 +51,14 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     by_row = (np.empty(0, np.int64),) * 2 if whole else band(metric.window, metric.factor, n, m)
     pair = p, x, w, points, y, *by_row, *free
     with small_sizes(data):
-        cost, (path, steps) = diagonals.cost(*pair), diagonals.path(*pair)
-    taken, costs = np.zeros((n, m), np.uint8), columns.NO_COSTS
-    by_column = *band(metric.window, metric.factor, m, n), *columns.boundary(p, points, y, None, n, 0, free[0])
+        cost, (path, steps) = pair_kernels.cost(*pair), pair_kernels.path(*pair)
+    taken, costs = np.zeros((n, m), np.uint8), scalar.NO_COSTS
+    by_column = *band(metric.window, metric.factor, m, n), *scalar.boundary(p, points, y, None, n, 0, free[0])
     with small_sizes(data):
-        bottom, _ = columns.accumulated_costs(p, problem.rows, points, y, None, None, *by_column, costs, taken)
+        bottom, _ = scalar.accumulated_costs(p, problem.rows, points, y, None, None, *by_column, costs, taken)
     j = n - 1 - free[1] + int(np.argmin(bottom[n - 1 - free[1] :]))
     assert cost == bottom[j]
-    for a, b in zip((path, steps), columns.backtrack(taken, m - 1, j), strict=True):
+    for a, b in zip((path, steps), scalar.backtrack(taken, m - 1, j), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -78,12 +78,12 @@ def searched(name, data, x, y, w):
             for a, b in pairwise(cuts):
                 if along_diagonals and data.draw(st.sampled_from([True, True, False])):
                     state, limits = (col, start), (radius, *lengths)
-                    open_ended.subsequence_profile(query, y, a, a, limits, state, distance[a:b], begin[a:b])
+                    subsequence.subsequence_profile(query, y, a, a, limits, state, distance[a:b], begin[a:b])
                     continue
                 # Without a band columns are another kernel to compile.
                 pair, limits = (p, rows, points, y, None, None), (m + n if radius is None else radius, *lengths)
                 state = col, start, np.zeros((3, m))
-                columns.subsequence_profile(pair, a, a, limits, state, distance[a:b], begin[a:b], columns.NO_COSTS)
+                scalar.subsequence_profile(pair, a, a, limits, state, distance[a:b], begin[a:b], scalar.NO_COSTS)
         found.append((distance, begin, col, np.where(np.isfinite(col), start, 0)))
     return found
 
@@ -101,10 +101,10 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
 @pytest.mark.parametrize("m", [1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 1])
 def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
     """Compiled with blocks as long as users have them, so that nothing but the lengths decides what is crossed."""
-    monkeypatch.setattr(open_ended, "BLOCK", 200 if numba.config.DISABLE_JIT else 4096)
+    monkeypatch.setattr(subsequence, "BLOCK", 200 if numba.config.DISABLE_JIT else 4096)
     rng = np.random.default_rng(m)
-    n = 2 * open_ended.BLOCK + 100
-    ends = np.array([1, 2]) * open_ended.BLOCK - 1  # the last point of a block
+    n = 2 * subsequence.BLOCK + 100
+    ends = np.array([1, 2]) * subsequence.BLOCK - 1  # the last point of a block
     x, y = rng.normal(size=(1, m)), rng.normal(size=(1, n))
     for end in ends:
         y[:, end - m + 1 : end + 1] = x

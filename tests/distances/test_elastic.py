@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import metrics, pairs, parameters, plain, quarters, times, unmeant
 
 from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, get_metric, lcss, pairwise_distances, tam, twed
-from sktslib.distances._metrics.bands import band
+from sktslib.distances._metrics.base import band
 
 pytestmark = unmeant
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from strategies import BANDS, parameters, unmeant, weights
 
 from sktslib.distances import get_metric, metric_names, pairwise_distances
-from sktslib.distances._blockwise.collection_bounds import Bounds
-from sktslib.distances._kernels.lower_bounds import envelopes
-from sktslib.distances._metrics.bands import band
+from sktslib.distances._kernels.bounds import envelopes
+from sktslib.distances._metrics.base import band
 from sktslib.distances._metrics.elastic import ElasticMetric
 from sktslib.distances._metrics.registry import _REGISTRY
+from sktslib.distances._nearest import Bounds
 
 pytestmark = unmeant
 

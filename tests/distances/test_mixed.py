@@ -91,7 +91,7 @@ def test_windows_and_missing_values(data):
     want = naive.mixed_windows(parts, x, y, w, normalize=how)
     rest = {"mode": "windows", "normalize": how, "nan_policy": "omit", "n_matches": None}
     searcher = QuerySearcher(metric, **rest).fit(x, weight=w)
-    with small_sizes(data, "distances._metrics.base.BLOCK", "distances._kernels.lockstep.sliding.LEAST"):
+    with small_sizes(data, "distances._metrics.base.BLOCK", "distances._kernels.mass.LEAST"):
         np.testing.assert_allclose(searcher.profile(y).distance, want, rtol=1e-7, atol=1e-6)
         matches = searcher.search(y)
     for start, end, distance in matches:
@@ -380,7 +380,7 @@ def test_parts_whose_points_have_no_weight_add_nothing():
 
 
 def test_versions_are_compared_where_parts_have_transforms(monkeypatch):
-    monkeypatch.setattr("sktslib.distances._kernels.lockstep.sliding.LEAST", 1)
+    monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(40, 2)), rng.normal(size=(300, 2))
     y[100:140] = -x

@@ -14,12 +14,12 @@ from sktslib.distances import (
     Mixed,
     Neighbors,
     SoftDTW,
+    _nearest,
     get_metric,
     metric_names,
     nearest_neighbors,
     pairwise_distances,
 )
-from sktslib.distances._blockwise import candidates
 
 pytestmark = unmeant
 
@@ -33,7 +33,7 @@ SEVERAL = ("dtw", "twed", "lcss", "euclidean")  # compiled with several channels
 
 @pytest.fixture(autouse=True)
 def always_prune(monkeypatch):
-    monkeypatch.setattr(candidates, "FEW_CELLS", 0)
+    monkeypatch.setattr(_nearest, "FEW_CELLS", 0)
 
 
 def check(got, distances, k, *, itself=False):
@@ -164,7 +164,7 @@ def test_what_is_far_by_the_sum_is_pruned():
 @pytest.mark.parametrize("few", [0, 10**9])
 @pytest.mark.parametrize("name", NAMES)
 def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, monkeypatch):
-    monkeypatch.setattr(candidates, "FEW_CELLS", few)
+    monkeypatch.setattr(_nearest, "FEW_CELLS", few)
     rng = np.random.default_rng(8)
     size, n = (4, 11) if numba.config.DISABLE_JIT else (12, 16)
     several = [(3, False)] if numba.config.DISABLE_JIT or name in SEVERAL else []
@@ -202,7 +202,7 @@ def test_few_cells_are_computed(monkeypatch):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(20, 8))
     pruned = nearest_neighbors(X, n_neighbors=3)
-    monkeypatch.setattr(candidates, "FEW_CELLS", 10**9)
+    monkeypatch.setattr(_nearest, "FEW_CELLS", 10**9)
     whole = nearest_neighbors(X, n_neighbors=3)
     for a, b in zip(pruned, whole, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -13,12 +13,11 @@ from strategies import unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
-from sktslib.distances._kernels import moments, running_moments
-from sktslib.distances._kernels.lockstep import lockstep_drivers as kernels
-from sktslib.distances._kernels.lockstep import lockstep_terms, sliding
-from sktslib.distances._metrics.warping import slope_scale
+from sktslib.distances._kernels import lockstep, mass, moments
+from sktslib.distances._kernels import lockstep as kernels
+from sktslib.distances._metrics.dtw import slope_scale
 from sktslib.distances._series import SCALINGS, normalize_values, standardize
-from sktslib.search._profiles import near_windows
+from sktslib.search import _pruning
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -113,8 +112,8 @@ def test_a_signal_beside_a_huge_value(sizes):
 @pytest.mark.parametrize("how", [None, *HOW])
 @pytest.mark.parametrize("name", ["euclidean", "sqeuclidean", "correlation", "manhattan", "dtw", "msm"])
 def test_searches_do_not_see_an_offset(name, how, weighted, monkeypatch):
-    monkeypatch.setattr(sliding, "LEAST", 1)
-    monkeypatch.setattr(near_windows, "LEAST", 1)
+    monkeypatch.setattr(mass, "LEAST", 1)
+    monkeypatch.setattr(_pruning, "LEAST", 1)
     rng = np.random.default_rng(3)
     x, y = same_from_afar(rng, 40 if weighted or name == "dtw" else 100, 500)
     w = rng.choice([0.25, 0.5, 1.0], len(x)) if weighted else None
@@ -155,13 +154,13 @@ def test_sliding_profiles_keep_their_promise_under_an_offset(offset, weighted):
     w = rng.uniform(0.1, 1.0, size=x.shape) if weighted else None
     full = np.ones_like(x) if w is None else w
     got, want = np.empty(551), np.empty(551)
-    for record in (lockstep_terms.EuclideanRecord(), lockstep_terms.CosineRecord()):
-        sliding.profiles(record, x[np.newaxis], None if w is None else w[np.newaxis], y, 0, got[np.newaxis])
+    for record in (lockstep.EuclideanRecord(), lockstep.CosineRecord()):
+        mass.profiles(record, x[np.newaxis], None if w is None else w[np.newaxis], y, 0, got[np.newaxis])
         kernels.profile(record, x, y, full, 0, want)
-        np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
+        np.testing.assert_allclose(got, want, rtol=mass.SLACK)
     exact = [math.sqrt(sum(Fraction(a) * (Fraction(b) - Fraction(c)) ** 2 for a, b, c in zip(*v, strict=True)))
              for v in ((full[0].tolist(), x[0].tolist(), y[0, k : k + 150].tolist()) for k in AT)]  # fmt: skip
-    kernels.profile(lockstep_terms.EuclideanRecord(), x, y, full, 0, want)
+    kernels.profile(lockstep.EuclideanRecord(), x, y, full, 0, want)
     np.testing.assert_allclose(want[AT], exact, rtol=1e-13)
 
 
@@ -169,7 +168,7 @@ def test_running_means_keep_their_digits_beside_an_offset():
     rng = np.random.default_rng(6)
     y, m = 2.0**40 + 2.0**-10 * rng.integers(-9, 10, 400).cumsum(), 60
     mean, spread, error = np.empty((3, 341))
-    running_moments.moments_about(y, m, y[0], 0, mean, spread, error)
+    moments.moments_about(y, m, y[0], 0, mean, spread, error)
     want = np.lib.stride_tricks.sliding_window_view(y - y[0], m).mean(axis=1)  # whole steps: no sum is rounded
     np.testing.assert_allclose(mean, want, rtol=1e-13, atol=1e-15)
 
@@ -188,8 +187,8 @@ def test_slopes_have_a_scale_under_an_offset():
 @pytest.mark.parametrize("name", ["euclidean", "correlation", "cosine", "manhattan", "dtw"])
 def test_stretches_of_other_sizes(name, least, monkeypatch):
     """Each window is normalized by itself, whatever there is beside it."""
-    monkeypatch.setattr(sliding, "LEAST", least)
-    monkeypatch.setattr(near_windows, "LEAST", least)
+    monkeypatch.setattr(mass, "LEAST", least)
+    monkeypatch.setattr(_pruning, "LEAST", least)
     rng = np.random.default_rng(10)
     x, y = same_from_afar(rng, 100 if name != "dtw" else 25, 420)
     size = np.repeat(2.0 ** np.array([0, 0, -600, 560, 0, -1000, 0]), 60)

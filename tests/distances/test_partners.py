@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import collections, metrics, pairs, quarters, small_sizes, unmeant
 
 from sktslib.distances import DTW, WDTW, get_metric, metric_names
-from sktslib.distances._kernels.lanes import AHEAD, LANES
-from sktslib.distances._metrics.partners import Partners
+from sktslib.distances._kernels.batch import AHEAD, BATCH
+from sktslib.distances._metrics.soft import Partners
 
 pytestmark = unmeant
 
@@ -25,7 +25,7 @@ def test_partners_are_counted_and_summed_as_paths_list_them(X, data):
     z, *ys = (np.ascontiguousarray(x.reshape(len(x), -1).T) for x in (X[0], *X[1:], X[0]))
     w = data.draw(st.sampled_from([None, np.linspace(0.5, 1.5, z.size).reshape(z.shape)]))
     metric = metric._fitted_to([z, *ys])
-    with small_sizes(data, "distances._kernels.partner_sums.MOVES", "distances._kernels.compilation.CELLS"):
+    with small_sizes(data, "distances._kernels.soft.MOVES", "distances._kernels.compile.CELLS"):
         far, counts, totals = Partners(metric, ys).sums(z, w, np.arange(len(ys)))
     np.testing.assert_allclose(far, [metric._distance(z, w, y, None, None) for y in ys], rtol=1e-12)
     for count, total, y in zip(counts, totals, ys, strict=True):
@@ -50,7 +50,7 @@ def test_sums_are_the_same_to_the_bit_where_moves_are_not_kept(monkeypatch):
     rng = np.random.default_rng(5)
     z, ys = rng.normal(size=(2, 20)), [rng.normal(size=(2, n)) for n in (40, 7, 90)]
     want = Partners(DTW(), ys).sums(z, None, np.arange(3))
-    monkeypatch.setattr("sktslib.distances._kernels.partner_sums.MOVES", 1)
+    monkeypatch.setattr("sktslib.distances._kernels.soft.MOVES", 1)
     for got, one in zip(Partners(DTW(), ys).sums(z, None, np.arange(3)), want, strict=True):
         np.testing.assert_array_equal(got, one)
 
@@ -66,7 +66,7 @@ def test_no_sum_depends_on_what_distances_are_thought_to_be_at_most(X, data):
     guesses = st.sampled_from([0.0, 0.5, 1.0, 1.5, np.inf, np.nan])
     with np.errstate(invalid="ignore"):  # 0 times infinity
         limits = want[0] * np.array(data.draw(st.lists(guesses, min_size=len(ys), max_size=len(ys))))
-    with small_sizes(data, "distances._kernels.compilation.CELLS"):
+    with small_sizes(data, "distances._kernels.compile.CELLS"):
         for got, of in zip(partners.sums(z, None, members, limits), want, strict=True):
             np.testing.assert_array_equal(got, of)
     some = members[::2]  # and of some of them
@@ -78,7 +78,7 @@ def test_no_sum_depends_on_what_distances_are_thought_to_be_at_most(X, data):
 @pytest.mark.parametrize("n", [1, AHEAD - 1, AHEAD, AHEAD + 1, 2 * AHEAD + 3])
 def test_cells_above_what_series_cost_are_left_out(how, n):
     rng = np.random.default_rng(n)
-    z, ys = rng.normal(size=(1, n)).cumsum(axis=1), rng.normal(size=(LANES + 3, 1, n)).cumsum(axis=2)
+    z, ys = rng.normal(size=(1, n)).cumsum(axis=1), rng.normal(size=(BATCH + 3, 1, n)).cumsum(axis=2)
     metric, members = DTW(**how), np.arange(len(ys))
     far = np.array([metric._distance(z, None, y, None, None) for y in ys])
     for limits in (far, 0.99 * far, np.where(members % 3, far, 0.0)):
@@ -93,7 +93,7 @@ def test_cells_above_what_series_cost_are_left_out(how, n):
 @pytest.mark.parametrize("name", ["dtw", "adtw"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_after_a_step_series_cost_at_most_what_they_do_along_their_paths(name, weighted, monkeypatch):
-    monkeypatch.setattr("sktslib.distances._metrics.partners.FEW", 1)
+    monkeypatch.setattr("sktslib.distances._metrics.soft.FEW", 1)
     metric, rng = get_metric(name), np.random.default_rng(4)
     z, *ys = (rng.normal(size=(2, n)).cumsum(axis=1) for n in (12, 12, 15, 1, 30))
     w = np.linspace(0.5, 1.5, z.size).reshape(z.shape) if weighted else None
@@ -116,7 +116,7 @@ def test_of_other_costs_and_of_features_no_limits_are_known():
         assert partners.limits_after(z, None, partners.sums(z, None, np.arange(2)), z) is None
 
 
-@pytest.mark.parametrize("count", [1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3])
+@pytest.mark.parametrize("count", [1, BATCH - 1, BATCH, BATCH + 1, 2 * BATCH + 3])
 def test_partners_and_distances_across_blocks_of_series(count):
     metric, rng = DTW(), np.random.default_rng(count)
     z, ys = rng.normal(size=(2, 9)), [rng.normal(size=(2, n)) for n in rng.integers(1, 14, count)]

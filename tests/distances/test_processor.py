@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from sktslib.distances._kernels import lanes, simd, simd_memory, strips
-from sktslib.distances._kernels.compilation import SMALL
+from sktslib.distances._kernels import batch, simd
+from sktslib.distances._kernels import pair as pair_kernels
+from sktslib.distances._kernels.compile import SMALL
 from sktslib.distances._kernels.simd import SIZES, kind_of, sizes_for
 
 
@@ -46,8 +47,8 @@ def test_minima_of_integers_only_where_they_are_one_instruction():
 
 def test_kernels_take_the_chosen_sizes():
     chosen = simd.CHOSEN
-    assert (simd.REGISTER, simd.BITS, simd_memory.REGISTERS) == (chosen.register, chosen.bits, chosen.parts)
-    assert (lanes.LANES, strips.LANES) == (chosen.lanes, chosen.parts * chosen.register)
+    assert (simd.REGISTER, simd.BITS, simd.REGISTERS) == (chosen.register, chosen.bits, chosen.parts)
+    assert (batch.BATCH, pair_kernels.STRIP) == (chosen.lanes, chosen.parts * chosen.register)
     assert not SMALL or chosen == simd.SMALL_SIZES
 
 

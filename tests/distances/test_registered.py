@@ -16,6 +16,7 @@ from sktslib.distances import (
     DTW,
     ERP,
     Manhattan,
+    _nearest,
     get_metric,
     metric_names,
     nearest_neighbors,
@@ -24,7 +25,6 @@ from sktslib.distances import (
     register_metric,
     time_series_distance,
 )
-from sktslib.distances._blockwise import candidates
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances
 from sktslib.utils.visualisation import plot_search_distance_result
 
@@ -256,7 +256,7 @@ def test_bounds_need_costs_that_are_not_negative():
 
 
 def test_a_copy_of_a_built_in_recurrence_has_its_bounds(monkeypatch):
-    monkeypatch.setattr(candidates, "FEW_CELLS", 0)
+    monkeypatch.setattr(_nearest, "FEW_CELLS", 0)
     metric = register_metric("bounded", Bounded, symmetric=True)()
     size, n, m = (40, 400, 20) if numba.config.DISABLE_JIT else (100, 4000, 60)
     Y = np.random.default_rng(1).normal(size=(size, m)) + 0.3 * np.arange(size)[:, np.newaxis]

@@ -4,20 +4,28 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sktslib.distances._kernels import scratch as scratch_memory
-from sktslib.distances._kernels.scratch import aligned, aligned_zeros, scratch
-from sktslib.distances._kernels.simd import REGISTER, cheaper, maximum, minimum, sqrt, take, where
-from sktslib.distances._kernels.simd_memory import (
+from sktslib.distances._kernels import simd as scratch_memory
+from sktslib.distances._kernels.simd import (
+    REGISTER,
     REGISTERS,
+    aligned,
+    aligned_zeros,
+    cheaper,
     copy,
     entering,
     fill,
     last,
     makers,
+    maximum,
+    minimum,
+    scratch,
     shifted,
     some,
+    sqrt,
     store,
     store_codes,
+    take,
+    where,
 )
 
 LANES = 4 * REGISTER

@@ -10,23 +10,22 @@ from strategies import long_without_compiler, small_sizes
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
-from sktslib.distances._kernels import moments, running_moments
-from sktslib.distances._kernels.lockstep import lockstep_drivers as kernels
-from sktslib.distances._kernels.lockstep import lockstep_terms, sliding
+from sktslib.distances._kernels import lockstep, mass, moments
+from sktslib.distances._kernels import lockstep as kernels
 from sktslib.search import _selection as selection
-from sktslib.search._comparison import Comparison
+from sktslib.search._plan import QueryPlan
 from sktslib.search._profile import Search
 from sktslib.search._selection import Profile, select, select_exactly
 from sktslib.search._sources import CandidateReader, Whole
 
 RECORDS = [
-    lockstep_terms.EuclideanRecord(),
-    lockstep_terms.SquaredRecord(),
-    lockstep_terms.CosineRecord(),
-    lockstep_terms.PearsonRecord(-1.0),
-    lockstep_terms.PearsonRecord(1.5),
+    lockstep.EuclideanRecord(),
+    lockstep.SquaredRecord(),
+    lockstep.CosineRecord(),
+    lockstep.PearsonRecord(-1.0),
+    lockstep.PearsonRecord(1.5),
 ]
-CUTS = [f"sliding.{name}" for name in ("GROUP", "HELD", "SPECTRA")] + ["shared_moments.WINDOWS"]
+CUTS = [f"distances._kernels.mass.{name}" for name in ("GROUP", "HELD", "SPECTRA", "WINDOWS")]
 KINDS = ["noise", "walk", "offset", "step", "spike", "flat", "copies"]
 
 
@@ -70,16 +69,16 @@ def test_sliding_profile_equals_the_exact_kernels(data):
             moments.normalize_one(x, w, scaling, query)
     size = data.draw(st.sampled_from([None, 512])) if m >= 128 else None
     want, got, alone = np.empty((3, count, n - m + 1))
-    with small_sizes(data, *(f"distances._kernels.lockstep.{name}" for name in CUTS)):
-        sliding.profiles(record, queries, W, y, scaling, got, size=size)
+    with small_sizes(data, *CUTS):
+        mass.profiles(record, queries, W, y, scaling, got, size=size)
         for k in range(count):
             kernels.profile(record, queries[k], y, full[k], scaling, want[k])
             own = slice(k, k + 1)
-            sliding.profiles(record, queries[own], None if W is None else W[own], y, scaling, alone[own], size=size)
+            mass.profiles(record, queries[own], None if W is None else W[own], y, scaling, alone[own], size=size)
     np.testing.assert_array_equal(got, alone)  # what is shared changes nothing
     assert np.array_equal(np.isfinite(want), np.isfinite(got))
     found = np.isfinite(want)
-    slack = sliding.SLACK * (1 + 2 * max(getattr(record, "beta", 0), 0))
+    slack = mass.SLACK * (1 + 2 * max(getattr(record, "beta", 0), 0))
     np.testing.assert_allclose(got[found], want[found], rtol=slack, atol=0)
 
 
@@ -91,7 +90,7 @@ def test_moments_see_their_own_window_alone(m):
     y[m + 20 : m + 25] = 1e9
     first, count = 3, n - m - 2
     mean, spread, error = np.empty((3, count))
-    running_moments.moments(y, m, first, mean, spread, error)
+    moments.moments(y, m, first, mean, spread, error)
     for j in range(0, count, 7):
         window = y[first + j : first + j + m]
         exact = ((window - window.mean()) ** 2).sum()
@@ -123,7 +122,7 @@ def test_matches_are_those_of_the_exact_profile(name, how, rule, monkeypatch):
     y[2000:2500] = 0.5
     searcher = QuerySearcher(name, normalize=how, **rule).fit(x)
     want = searcher.search(y)
-    monkeypatch.setattr(sliding, "LEAST", 1)
+    monkeypatch.setattr(mass, "LEAST", 1)
     assert searcher.profile(y)._slack > 0
     got = searcher.search(y)
     np.testing.assert_array_equal(got.start, want.start)
@@ -187,9 +186,9 @@ def test_long_queries_and_few_windows():
         x = y[:, 500 : 500 + m].copy()
         got, want = np.empty(n - m + 1), np.empty(n - m + 1)
         part = np.ascontiguousarray(y[:, :n])
-        sliding.profiles(lockstep_terms.EuclideanRecord(), x[np.newaxis], None, part, 0, got[np.newaxis])
-        kernels.profile(lockstep_terms.EuclideanRecord(), x, np.ascontiguousarray(y[:, :n]), np.ones_like(x), 0, want)
-        np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
+        mass.profiles(lockstep.EuclideanRecord(), x[np.newaxis], None, part, 0, got[np.newaxis])
+        kernels.profile(lockstep.EuclideanRecord(), x, np.ascontiguousarray(y[:, :n]), np.ones_like(x), 0, want)
+        np.testing.assert_allclose(got, want, rtol=mass.SLACK)
 
 
 def test_only_sums_of_squares_and_products_slide():
@@ -208,7 +207,7 @@ def test_only_sums_of_squares_and_products_slide():
 def test_windows_computed_together_are_those_computed_alone(name, how, kind):
     rng = np.random.default_rng(3)
     y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
-    reader = CandidateReader(Comparison(get_metric(name), x, normalize=how), Whole(y, None))
+    reader = CandidateReader(QueryPlan(get_metric(name), x, normalize=how), Whole(y, None))
     start = rng.permutation(870)[: 40 if numba.config.DISABLE_JIT else 400]
     want = [reader.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
     np.testing.assert_array_equal(reader.distances(start, start + 30), want)
@@ -219,14 +218,14 @@ def test_a_flat_stretch_is_computed_together(rule, monkeypatch):
     rng = np.random.default_rng(5)
     y, x = recording("noise", rng, 1, 2_400)[0], rng.normal(size=200)
     y[400:1_800] = 0.125  # as of a sensor in standby: more than a thousand windows at the same distance
-    monkeypatch.setattr(sliding, "LEAST", 1)
+    monkeypatch.setattr(mass, "LEAST", 1)
     calls, alone = [], Search.distances
     monkeypatch.setattr(Search, "distances", lambda self, *ranges: calls.append(ranges) or alone(self, *ranges))
     searcher = QuerySearcher("euclidean", n_matches=None, **rule).fit(x)
     found = searcher.search(y)
     assert searcher.profile(y)._slack > 0
     assert len(calls) < 200
-    monkeypatch.setattr(sliding, "LEAST", 2**40)
+    monkeypatch.setattr(mass, "LEAST", 2**40)
     want = searcher.search(y)
     np.testing.assert_array_equal(found.start, want.start)
     np.testing.assert_array_equal(found.distance, want.distance)

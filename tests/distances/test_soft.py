@@ -21,7 +21,7 @@ from sktslib import (
     time_series_segmentation,
 )
 from sktslib.distances import DTW, GAK, SBD, SoftDTW, barycenter, get_metric, pairwise_distances
-from sktslib.distances._kernels.soft_minimum import Soft, accumulated_costs
+from sktslib.distances._kernels.soft import Soft, accumulated_costs
 from sktslib.search import elastic_search
 
 pytestmark = unmeant

@@ -11,7 +11,7 @@ from strategies import small_sizes, unmeant
 
 from sktslib.cluster import TimeSeriesKMeans
 from sktslib.distances import ADTW, GAK, LCSS, Mixed, SoftDTW, barycenter, nearest_neighbors, pairwise_distances
-from sktslib.distances import _barycenter_methods as barycenter_methods
+from sktslib.distances import _barycenters as barycenter_methods
 from sktslib.distances import _collection as collections
 from sktslib.distances._collection import StoredCollection, as_collection, lengths_of
 from sktslib.neighbors import (
@@ -61,7 +61,7 @@ def collection(draw, like=None):
 
 @given(data=st.data())
 def test_parts_do_not_matter(data):
-    with small_sizes(data, "distances._collection.PART", "distances._blockwise.blocks.ENTRIES"):
+    with small_sizes(data, "distances._collection.PART", "distances._pairwise.ENTRIES"):
         same_by_parts(data)
 
 
@@ -90,9 +90,7 @@ def test_series_of_any_lengths_are_read_one_by_one(data):
         X, Y = [x[:, 0] for x in X], [y[:, 0] for y in Y]
     how = {"metric": data.draw(st.sampled_from(["dtw", "lcss", "euclidean"])), "channels_first": False}
     want, near = pairwise_distances(X, Y, **how), tuple(nearest_neighbors(Y, X, n_neighbors=2, **how))
-    with small_sizes(
-        data, "distances._collection.PART", "distances._blockwise.blocks.ENTRIES", "distances._nearest.ROWS"
-    ):
+    with small_sizes(data, "distances._collection.PART", "distances._pairwise.ENTRIES", "distances._nearest.ROWS"):
         stored = listed(X)
         mixed = [*stored[:1], *X[1:]]  # all but one in memory
         for one, other in ((stored, Y), (mixed, Y), (stored, listed(Y))):

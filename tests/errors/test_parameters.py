@@ -31,7 +31,7 @@ from sktslib.distances._metrics import registry
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import RunningBaseline
 from sktslib.search import start_sequences_index
-from sktslib.utils import validation
+from sktslib.utils import _jobs
 from sktslib.utils.visualisation import plot_alignment
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -176,7 +176,7 @@ for name in ("rate", "sampling_rate"):
 @pytest.fixture(autouse=True)
 def few_threads(monkeypatch):
     """Those that are asked for are made, hundreds of them if nothing forbids it."""
-    monkeypatch.setattr(validation, "MOST_THREADS", 4)
+    monkeypatch.setattr(_jobs, "MOST_THREADS", 4)
 
 
 def outcome(parameter, call, value):

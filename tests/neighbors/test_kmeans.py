@@ -64,6 +64,7 @@ def test_soft_centers_follow_the_gradient():
     assert SOFT.divergence
 
 
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 @given(st.data())
 def test_what_is_left_out_changes_nothing(data):
     """Series are compared with some centers as far as their limits; what comes out is what all distances give."""

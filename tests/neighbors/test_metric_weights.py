@@ -14,7 +14,7 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesRegressor,
     MetricWeights,
     PairwiseDistances,
-    _weight_learning,
+    _metric_weights,
 )
 from sktslib.utils import _linear_weights
 
@@ -31,7 +31,7 @@ def task_of(series, kind, n_knots=4, k=2):
     labels = np.unique(Y, return_inverse=True)[1]
     length = 1 if kind == "channels" else series[0].shape[1]
     basis = _linear_weights.basis_of(kind, 3, length, n_knots)
-    return _weight_learning.Task(DTW(), series, labels, basis, k, 10, None)
+    return _metric_weights.Task(DTW(), series, labels, basis, k, 10, None)
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_objective(kind):
     task = task_of(series, kind)
     rng = np.random.default_rng(1)
     v = rng.uniform(0.5, 1.5, len(task.basis))
-    same = _weight_learning.same_class(task.labels)
-    equal = _weight_learning.sums(task, task.series, task.series, task.weights(np.ones(len(v))))
-    targets = _weight_learning.nearest(equal, same, 2)
+    same = _metric_weights.same_class(task.labels)
+    equal = _metric_weights.sums(task, task.series, task.series, task.weights(np.ones(len(v))))
+    targets = _metric_weights.nearest(equal, same, 2)
     unit = np.mean([equal[i, of].mean() for i, of in enumerate(targets)])
 
     def wanted(v):
@@ -68,7 +68,7 @@ def test_objective(kind):
         loss = margin_loss([x.T.tolist() for x in task.series], task.labels.tolist(), full, 2)
         return loss + pull(w.ravel().tolist(), 0.3)
 
-    found, gradient = _linear_weights.objective(v, task.basis, _weight_learning.triples_of(task, v, targets, unit), 0.3)
+    found, gradient = _linear_weights.objective(v, task.basis, _metric_weights.triples_of(task, v, targets, unit), 0.3)
     assert found == pytest.approx(wanted(v), rel=1e-9)
     step = np.zeros(len(v))
     step[len(v) // 2] = 1e-6  # so near the best alignments stay the best

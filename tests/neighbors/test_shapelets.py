@@ -8,7 +8,7 @@ from naive.clustering import f_statistic, information_gain
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from sktslib.neighbors import QueryDistances, _shapelets
+from sktslib.neighbors import QueryDistances, _query_distances
 
 RNG = np.random.default_rng(4)
 Y = np.array(["a", "b", "c"] * 5)
@@ -33,16 +33,16 @@ def tables(draw):
 def test_scores(table, cut):
     distances, labels = table
     own = labels == labels[0]
-    gain = _shapelets.information_gain(distances, own)
+    gain = _query_distances.information_gain(distances, own)
     assert gain == pytest.approx(information_gain(distances.tolist(), own.tolist()), abs=1e-12)
     cut = min(cut, len(own) - 1)
     rest = [int(own[cut:].sum()), int((~own[cut:]).sum())]
-    assert _shapelets.highest_gain(distances[:cut], own[:cut], rest) >= gain - 1e-12
+    assert _query_distances.highest_gain(distances[:cut], own[:cut], rest) >= gain - 1e-12
     _, labels = np.unique(labels, return_inverse=True)
     groups = [distances[labels == c] for c in range(labels.max() + 1)]
     if len(groups) > 1 and len(labels) > len(groups) and any(np.ptp(g) > 0 for g in groups):
         want = f_statistic(distances.tolist(), labels.tolist())
-        assert _shapelets.f_statistic(distances, labels) == pytest.approx(want)
+        assert _query_distances.f_statistic(distances, labels) == pytest.approx(want)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_shapelets_are_pieces_with_these_scores(series, params):
     for j in range(4):
         for i in range(j):
             if classes[i] == classes[j]:
-                assert np.corrcoef(table[:, i], table[:, j])[0, 1] < _shapelets.ALIKE + 1e-9
+                assert np.corrcoef(table[:, i], table[:, j])[0, 1] < _query_distances.ALIKE + 1e-9
 
 
 def test_all_pieces_are_compared_where_there_are_few():
@@ -95,10 +95,10 @@ def test_jobs_bounds_and_seeds(monkeypatch):
     model = QueryDistances(**PARAMS).fit(X, Y)
     assert QueryDistances(**PARAMS, n_jobs=2).fit(X, Y).shapelets_ == model.shapelets_
     assert QueryDistances(**PARAMS | {"random_state": 1}).fit(X, Y).shapelets_ != model.shapelets_
-    monkeypatch.setattr(_shapelets, "BLOCK", 7)
+    monkeypatch.setattr(_query_distances, "BLOCK", 7)
     few = QueryDistances(**PARAMS | {"n_queries": 3}).fit(X, Y).shapelets_
     assert QueryDistances(**PARAMS | {"n_queries": 3}, n_jobs=2).fit(X, Y).shapelets_ == few
-    monkeypatch.setattr(_shapelets, "highest_gain", lambda distances, own, rest: 1.0)  # nothing is abandoned
+    monkeypatch.setattr(_query_distances, "highest_gain", lambda distances, own, rest: 1.0)  # nothing is abandoned
     best = QueryDistances(**PARAMS | {"n_queries": 3}).fit(X, Y).shapelets_
     assert best == few  # of one a class the best is never abandoned
     given = QueryDistances("euclidean").fit(X, Y)

@@ -12,11 +12,23 @@ from sktslib import QuerySegmenter, segment_in
 from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import AutoFilter, BandPass
-from sktslib.preprocessing._band_evidence import Gains, candidates, choose_band, detectability, gains
-from sktslib.preprocessing._event_spectra import Spectra, align, band_of, ratio_of, spectra, typical
-from sktslib.preprocessing._look_alikes import find_look_alikes, recurring
-from sktslib.search._learning.chosen_metric import Block
-from sktslib.search._learning.time_labels import occurrences
+from sktslib.preprocessing._auto_filter import (
+    Gains,
+    Spectra,
+    align,
+    band_of,
+    candidates,
+    choose_band,
+    detectability,
+    find_look_alikes,
+    gains,
+    ratio_of,
+    recurring,
+    spectra,
+    typical,
+)
+from sktslib.search._learning.choice import Block
+from sktslib.search._query import occurrences
 
 N, RATE, LENGTH = 6000, 100, 60
 STARTS = np.arange(40, N - 2 * LENGTH, 170)

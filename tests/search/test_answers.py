@@ -8,9 +8,9 @@ import pytest
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.search import FalseDiscoveryRate
-from sktslib.search._learning.answers import threshold_of_answers
-from sktslib.search._learning.uncertainty import border_between
+from sktslib.search._learning.dialogue import threshold_of_answers
 from sktslib.search._profile import Search
+from sktslib.search._results import border_between
 
 PATTERN = np.array([0.0, 2.0, 4.0, 2.0, 0.0, -1.0])
 OTHER = np.array([0.0, -2.0, 2.0, -2.0, 2.0, 0.0])

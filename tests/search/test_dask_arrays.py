@@ -10,7 +10,7 @@ from strategies import unmeant
 from test_parts import assert_same, ecg
 
 from sktslib import QuerySearcher
-from sktslib.search._streaming import chunked_sequence, dask_arrays, ranges
+from sktslib.search import _dask, _parts, _sources
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -34,8 +34,8 @@ CHUNKS = [500, (1, 2, 0, 3, 90, 404, 97, 97, 97, 409)]
 @pytest.fixture(autouse=True)
 def _short_ranges(monkeypatch, request):
     """Parts of few samples; in threads unless a test asks for the cluster, which another one may have begun."""
-    monkeypatch.setattr(ranges, "LEAST", 150)
-    monkeypatch.setattr(chunked_sequence, "CHUNK", 70)
+    monkeypatch.setattr(_parts, "LEAST", 150)
+    monkeypatch.setattr(_sources, "CHUNK", 70)
     with dask.config.set(scheduler=None if "dask_client" in request.fixturenames else "threads"):
         yield
 
@@ -125,8 +125,8 @@ def made(samples):
 def test_no_samples_travel(monkeypatch):
     n, x = 9_000, ecg()[1]
     held, sizes, read = [], [], []
-    search_range, search_alone = dask_arrays.search_range, dask_arrays.search_alone
-    load = chunked_sequence.ChunkedSequence.read
+    search_range, search_alone = _dask.search_range, _dask.search_alone
+    load = _sources.ChunkedSequence.read
 
     def spy(work, first, begin, y, *rest):
         held.append((first, begin, first + len(y)))
@@ -138,14 +138,14 @@ def test_no_samples_travel(monkeypatch):
         return found
 
     def reads(source, start, end):
-        if type(source) is dask_arrays.DaskSequence:
+        if type(source) is _dask.DaskSequence:
             read.append(end - start)
         return load(source, start, end)
 
-    monkeypatch.setattr(ranges, "LEAST", 1000)
-    monkeypatch.setattr(dask_arrays, "search_range", spy)
-    monkeypatch.setattr(dask_arrays, "search_alone", weighed)
-    monkeypatch.setattr(chunked_sequence.ChunkedSequence, "read", reads)
+    monkeypatch.setattr(_parts, "LEAST", 1000)
+    monkeypatch.setattr(_dask, "search_range", spy)
+    monkeypatch.setattr(_dask, "search_alone", weighed)
+    monkeypatch.setattr(_sources.ChunkedSequence, "read", reads)
     X = da.arange(n, chunks=750).map_blocks(made, dtype=float)
     for metric in ("dtw", "euclidean"):
         for some in (held, sizes, read):
@@ -172,13 +172,13 @@ def test_chunks_are_computed_once():
     X = da.from_array(y, chunks=200).map_blocks(load, dtype=float, meta=np.empty(0))
     searcher = QuerySearcher("dtw", n_matches=3).fit(x[:30])
     with dask.config.set(scheduler="synchronous"):
-        dask.compute(*dask_arrays.DaskSequence(searcher, X, None)._tasks(searcher._searches, False))
+        dask.compute(*_dask.DaskSequence(searcher, X, None)._tasks(searcher._searches, False))
     assert sorted(calls) == list(range(6))
 
 
 @pytest.mark.parametrize("chunks", [[7], [10, 20, 5], [200, 200, 3], [200, 0, 0], [200] * 3, [100, 100, 100, 119]])
 def test_ranges_hold_two_leads_and_all_chunks(chunks):
-    found = dask_arrays.cut(chunks, 60)
+    found = _dask.cut(chunks, 60)
     assert [k for a, b in found for k in range(a, b)] == list(range(len(chunks)))
     assert len(found) == 1 or min(sum(chunks[a:b]) for a, b in found) >= 120
 
@@ -218,9 +218,9 @@ def test_what_is_refused_and_warned_of():
 
 
 def test_dask_is_not_imported_for_others(monkeypatch):
-    assert dask_arrays.is_dask(da.zeros(3)) and not dask_arrays.is_dask(np.zeros(3))
-    monkeypatch.delitem(dask_arrays.sys.modules, "dask.array")
-    assert not dask_arrays.is_dask(da.zeros(3))
+    assert _dask.is_dask(da.zeros(3)) and not _dask.is_dask(np.zeros(3))
+    monkeypatch.delitem(_dask.sys.modules, "dask.array")
+    assert not _dask.is_dask(da.zeros(3))
 
 
 # ------------------------------------------------------------------------------------------------ on worker processes

@@ -15,10 +15,8 @@ from sklearn.base import clone
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
 from sktslib.search import Conformal, FalseDiscoveryRate, merge_parts
-from sktslib.search._error_rates.calibration import Calibration
-from sktslib.search._error_rates.decoys import center_of, phase_shifted
-from sktslib.search._error_rates.hours import recorded_hours
 from sktslib.search._sources import Whole
+from sktslib.search._thresholds import Calibration, center_of, phase_shifted, recorded_hours
 
 Q = np.array([0.0, 1.0, 4.0, 2.0, -1.0, 0.0])
 ROOT = 12  # occurrences of a recording

@@ -15,7 +15,7 @@ from strategies import pairs, parameters, plain, quarters, series, small_sizes, 
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, Euclidean, get_metric, metric_names
-from sktslib.search._profiles import near_windows
+from sktslib.search import _pruning
 
 CLOSE = {"rtol": 1e-8, "atol": 1e-9}
 GAP = 2.0
@@ -124,7 +124,7 @@ def test_pruned_windows_span_no_hole(rule, data):
     profile = searcher.profile(y, times=ts)
     want = naive.select(profile.distance, profile.start, profile.end, rule["n_matches"], rule.get("threshold"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(near_windows, "LEAST", 1)
+        patch.setattr(_pruning, "LEAST", 1)
         got = searcher.search(y, times=ts)
     np.testing.assert_array_equal(got.start, want)
     np.testing.assert_array_equal(got.distance, profile.distance[want])
@@ -204,7 +204,7 @@ def test_streams_and_chunks_span_no_hole(metric, data):
         if data.draw(st.booleans()):
             stream = pickle.loads(pickle.dumps(stream))
     assert sorted(found + row(stream.flush())) == row(want) == row(pickle.loads(pickle.dumps(want)))
-    with small_sizes(data, "search._streaming.chunked_sequence.CHUNK"):
+    with small_sizes(data, "search._sources.CHUNK"):
         long, profile = searcher.search(Slices(y), times=given), searcher.profile(Slices(y), times=given)
     assert row(long) == row(want)
     np.testing.assert_allclose(profile.distance, searcher.profile(y, times=given).distance, rtol=1e-12, atol=1e-13)

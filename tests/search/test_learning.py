@@ -11,14 +11,13 @@ from strategies import long_without_compiler, pairs, plain
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
-from sktslib.search._comparison import Comparison
-from sktslib.search._learning.learned_background import f1_of_marks, middle_of_the_best
-from sktslib.search._learning.learned_queries import groups, weigh
-from sktslib.search._learning.learned_threshold import learn_threshold
-from sktslib.search._learning.time_labels import occurrences, read_labels
-from sktslib.search._segmentation.background import Background
-from sktslib.search._segmentation.optimal import Rules, segment
-from sktslib.search._segmentation.rounds import SegmentTable
+from sktslib.search._learning.background import f1_of_marks, learn_threshold, middle_of_the_best
+from sktslib.search._learning.templates import groups, weigh
+from sktslib.search._plan import QueryPlan
+from sktslib.search._query import occurrences, read_labels
+from sktslib.search._segments.background import Background
+from sktslib.search._segments.optimal import Rules, segment
+from sktslib.search._segments.parallel import SegmentTable
 
 ECG = load_ecg_example()
 COLUMN = ECG.sequence[:, np.newaxis]
@@ -187,7 +186,7 @@ def test_segmentation_beside_a_background_that_depends_on_the_signal_is_the_chea
     costs = [min(2.0, slope * sum((v - level) ** 2 for v in row)) for row in y]
     metric = QuerySegmenter("dtw").fit(x).metric_
     query = np.ascontiguousarray(x.T), None if w is None else np.ascontiguousarray(w.T)
-    how = Comparison(metric, *query, mode="subsequence")
+    how = QueryPlan(metric, *query, mode="subsequence")
     found = segment([how], Rules(background, np.zeros((2, 2)), ((None, None),)), np.ascontiguousarray(y.T), None)
     inside = np.zeros(len(y), bool)
     for s, e in zip(found.start, found.end, strict=True):

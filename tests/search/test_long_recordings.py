@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from sktslib import QuerySearcher, load_ecg_example
-from sktslib.search import _query
-from sktslib.search._streaming import chunked_sequence
+from sktslib.search import _query, _sources
 
 
 def ecg():
@@ -41,11 +40,11 @@ def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
     y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=n)
     y[:] = kinds(n)[kind]
     x = np.sin(np.arange(20) / 7.0)
-    monkeypatch.setattr(chunked_sequence, "CHUNK", 2000 if compiled else 50)
+    monkeypatch.setattr(_sources, "CHUNK", 2000 if compiled else 50)
     searcher = QuerySearcher(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
     held = np.array(y)
     assert_same(searcher.search(y), searcher.search(held))
-    monkeypatch.setattr(chunked_sequence, "LONG", n)
+    monkeypatch.setattr(_sources, "LONG", n)
     assert_same(searcher.search(y), searcher.search(held))
     if compiled:
         assert peak_of(searcher.search, y) < y.nbytes
@@ -66,7 +65,7 @@ def peak_of(call, *given):
 def test_a_bar_counts_the_chunks_of_a_long_recording_in_memory(few, capsys, monkeypatch):
     y, x = ecg()
     for name, size in {"LONG": 1000, "CHUNK": 100, "RARE": 6}.items():
-        monkeypatch.setattr(chunked_sequence, name, size)
+        monkeypatch.setattr(_sources, name, size)
     searcher = QuerySearcher(n_matches=2 if few else 20, verbose=1).fit(x)
     searcher.search(y)
     assert ("12/12" if few else "1/1") in capsys.readouterr().err

@@ -15,10 +15,9 @@ from sktslib import QuerySearcher, QuerySegmenter, search_in
 from sktslib.distances import ADTW, DTW
 from sktslib.metrics import labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
-from sktslib.search._learning import chosen_metric
-from sktslib.search._learning.chosen_metric import Block, Candidate, Evidence, blocks_of, compare, evidence_of
-from sktslib.search._learning.held_out import unit_of
-from sktslib.search._segmentation.background import Background
+from sktslib.search._learning import choice
+from sktslib.search._learning.choice import Block, Candidate, Evidence, blocks_of, compare, evidence_of, unit_of
+from sktslib.search._segments.background import Background
 
 SHAPE = np.array([0.0, 2.0, 3.0, -2.0, -1.0, 0.5])
 
@@ -37,7 +36,7 @@ def recording(events=8, noise=0.2, channels=1, sizes=(1.0,), seed=0):
 @pytest.fixture
 def few(monkeypatch):
     """Fewer candidates, since without the compiler each takes its time."""
-    monkeypatch.setattr(chosen_metric, "STIFFNESS", (1.0, 1 / 16))
+    monkeypatch.setattr(choice, "STIFFNESS", (1.0, 1 / 16))
 
 
 # ------------------------------------------------------------------------------------------------ numbers of the choice

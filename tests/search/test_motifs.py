@@ -14,10 +14,9 @@ from strategies import small_sizes
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import DTW, SoftDTW, get_metric
-from sktslib.distances._kernels.lockstep import matrix_profile
-from sktslib.search import discords, motifs
-from sktslib.search._motifs import pair_bounds
-from sktslib.search._motifs.finding import _rows
+from sktslib.distances._kernels import matrix_profile
+from sktslib.search import _motifs, discords, motifs
+from sktslib.search._motifs import _rows
 
 METRICS = [
     *(("euclidean", "zscore"), ("sqeuclidean", "zscore"), ("euclidean", None), ("dtw", "zscore"), ("msm", "mean")),
@@ -60,8 +59,8 @@ def test_those_of_all_pairs(metric, normalize, data):
     table = distances(y, y if other is None else other, m, metric, normalize, weight)
     counts = n - m + 1, None if other is None else n - 3 - m + 1
     apart, most = reference.least_apart(m, share), 3
-    blocks = ("search._profiles.near_windows.BLOCK", "search._profiles.compared_windows.BLOCK")
-    with small_sizes(data, "search._motifs.nearest_pairs.EACH", *blocks):
+    blocks = ("search._pruning.BLOCK", "search._pruning.BLOCK_OF_MOMENTS")
+    with small_sizes(data, "search._motifs.WINDOWS_EACH", *blocks):
         found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share, weight=weight)
         far = discords(y, m, most, metric, normalize, other=other, max_overlap=share, weight=weight)
     wanted = reference.motifs(lambda i, j: table[i, j], *counts, apart, most)
@@ -83,13 +82,13 @@ def test_those_of_all_pairs(metric, normalize, data):
 @pytest.mark.parametrize(("m", "n"), [(5, 60), (2, 31), (16, 64)])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_bounds_hold_and_are_close_across_tiles_and_diagonals(m, n, channels, monkeypatch):
-    monkeypatch.setattr(pair_bounds, "EACH", 3)
+    monkeypatch.setattr(_motifs, "EACH", 3)
     y = recording("walk", np.random.default_rng(n), n, channels)
     y[: n // 3, 0] = 2.0
     table = distances(y, y, m, "euclidean", "zscore")
     table[np.abs(np.subtract.outer(*[np.arange(n - m + 1)] * 2)) < m] = np.inf
     rows = _rows(y, m, "euclidean", "zscore", None, None, None, 0.0, ("motifs", "raise", None), None)[0]
-    below, above = pair_bounds.bounds(rows, None, 0), pair_bounds.bounds(rows, 2, 0, above=True)
+    below, above = _motifs.bounds(rows, None, 0), _motifs.bounds(rows, 2, 0, above=True)
     nearest = table.min(axis=1)
     assert (below <= nearest + 1e-9).all()
     assert (above >= nearest - 1e-9).all()
@@ -108,7 +107,7 @@ def test_bounds_hold_behind_the_first_tile_and_the_first_diagonals():
     squares[np.abs(np.subtract.outer(*[np.arange(n - m + 1)] * 2)) < m] = np.inf
     nearest = squares.min(axis=1)
     rows = _rows(y, m, "euclidean", "zscore", None, None, None, 0.0, ("motifs", "raise", None), None)[0]
-    for found, sign in ((pair_bounds.bounds(rows, None, 0), 1), (pair_bounds.bounds(rows, None, 0, above=True), -1)):
+    for found, sign in ((_motifs.bounds(rows, None, 0), 1), (_motifs.bounds(rows, None, 0, above=True), -1)):
         assert (sign * (nearest - found**2) >= -1e-9).all()
         np.testing.assert_allclose(found**2, nearest, atol=1e-5)
 

@@ -16,10 +16,9 @@ from strategies import parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import get_metric
-from sktslib.search import merge_parts
-from sktslib.search._profiles.window_profile import is_made_in_place
-from sktslib.search._streaming import parts, ranges
-from sktslib.utils._stored import opened, stored
+from sktslib.search import _parts, merge_parts
+from sktslib.search._engines import is_made_in_place
+from sktslib.utils._conversion import opened, stored
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -103,13 +102,11 @@ def assert_same(got, want):
 
 @contextmanager
 def small_parts(data):
-    names = ("ranges.LEAST", "ranges.LEADS", "parts.LEAD", "parts.FIRST", "parts.ROOM", "best.ROOM")
-    names += tuple(f"chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE"))
-    others = ("distances._kernels.scratch.MOST", "search._profiles.near_windows.LEAST")
-    others += tuple(f"search._profiles.{name}" for name in ("near_windows.BLOCK", "compared_windows.BLOCK"))
-    others += ("search._profiles.compared_windows.EACH", "utils._jobs.AT_ONCE")
-    others += ("distances._kernels.window_bounds.BLOCK",)
-    with small_sizes(data, *(f"search._streaming.{name}" for name in names), *others):
+    names = [f"search._parts.{name}" for name in ("LEAST", "LEADS", "LEAD", "FIRST", "ROOM")]
+    names += ["search._stream.ROOM", *(f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE"))]
+    names += [f"search._pruning.{name}" for name in ("LEAST", "BLOCK", "BLOCK_OF_MOMENTS", "EACH")]
+    names += ["distances._kernels.simd.MOST", "utils._jobs.AT_ONCE", "distances._kernels.bounds.BLOCK"]
+    with small_sizes(data, *names):
         yield
 
 
@@ -159,7 +156,7 @@ def test_parts_that_are_fed_give_what_one_search_does(search, cuts, sizes, dated
         ty = np.datetime64("2026-01-01") + (1e3 * ty).astype("timedelta64[ms]")
     want, through_pickle = searcher.search(y, times=ty), data.draw(st.booleans())
     cuts = sorted({0, len(y), *(at for at in cuts if at < len(y))})
-    with small_sizes(data, "search._streaming.parts.LEAD", "search._streaming.best.ROOM"):
+    with small_sizes(data, "search._parts.LEAD", "search._stream.ROOM"):
         fed_parts = [fed(searcher.begin(a), y, ty, b, sizes, through_pickle) for a, b in itertools.pairwise(cuts)]
         matches = merge_parts(fed_parts[::-1], y, ty)
         assert_same(matches, want)
@@ -185,16 +182,16 @@ def ecg():
 
 def spied(monkeypatch):
     """How many samples the search before went on into each part, and whether that sufficed."""
-    seen, follows = [], parts.QueryPart.follows
+    seen, follows = [], _parts.QueryPart.follows
 
     def spy(part, before, source):
         begin = before.feed.seen
         seen.append((follows(part, before, source), before.feed.seen - begin))
         return seen[-1][0]
 
-    monkeypatch.setattr(parts.QueryPart, "follows", spy)
-    monkeypatch.setattr(ranges, "LEAST", 150)
-    monkeypatch.setattr(ranges, "LEADS", 0)
+    monkeypatch.setattr(_parts.QueryPart, "follows", spy)
+    monkeypatch.setattr(_parts, "LEAST", 150)
+    monkeypatch.setattr(_parts, "LEADS", 0)
     return seen
 
 
@@ -239,9 +236,9 @@ def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
 @pytest.mark.parametrize("normalize", [None, "mean", "zscore"])
 def test_profiles_that_threads_fill_in_place_are_those_of_one(normalize, n, monkeypatch):
     made = []
-    monkeypatch.setattr(ranges, "LEAST", 20)
-    monkeypatch.setattr("sktslib.distances._kernels.lockstep.sliding.LEAST", 1)  # by transforms, however short
-    monkeypatch.setattr(ranges, "is_made_in_place", lambda hows: made.append(is_made_in_place(hows)) or made[-1])
+    monkeypatch.setattr(_parts, "LEAST", 20)
+    monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)  # by transforms, however short
+    monkeypatch.setattr(_parts, "is_made_in_place", lambda hows: made.append(is_made_in_place(hows)) or made[-1])
     y, m = ecg()[0], 96  # shorter ones are not found by transforms where they are not normalized
     searcher = QuerySearcher("euclidean", normalize=normalize, n_jobs=2).fit(y[300 : 300 + m])
     got = searcher.profile(y[: n + m - 1]).distance
@@ -252,7 +249,7 @@ def test_profiles_that_threads_fill_in_place_are_those_of_one(normalize, n, monk
 
 @pytest.mark.parametrize("engine", ["threading", "loky"])
 def test_a_memory_map_is_not_sent_to_processes(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(ranges, "LEAST", 150)
+    monkeypatch.setattr(_parts, "LEAST", 150)
     whole = np.memmap(tmp_path / "y", dtype=np.float32, mode="w+", shape=(1203, 2))
     values, x = ecg()
     whole[3:, 0], whole[3:, 1] = values, -values
@@ -282,7 +279,7 @@ def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
 
 
 def test_what_another_process_cannot_open_is_an_error_that_names_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(ranges, "LEAST", 150)
+    monkeypatch.setattr(_parts, "LEAST", 150)
     values, x = ecg()
     y = np.memmap(tmp_path / "gone", dtype=np.float64, mode="w+", shape=len(values))
     y[:] = values
@@ -360,10 +357,10 @@ def test_parts_of_another_searcher_or_recording_are_refused():
     for other, rule in (([0.0, 2.0, 0.0], {}), ((), {"n_matches": 1}), ((), {"threshold": 2.0}), ((), {"scales": [1]})):
         with pytest.raises(ValueError, match=r"'parts' must be of one searcher.*the one that begins at 30\."):
             merge_parts(two_parts(x, y, other, **rule))
-    parts = two_parts(x, y)
+    _parts = two_parts(x, y)
     for wrong in (y[:50], np.r_[y, y]):
         with pytest.raises(ValueError, match=r"must hold the samples that the parts were fed. Got \d+ samples"):
-            merge_parts(parts, wrong)
+            merge_parts(_parts, wrong)
     with pytest.raises(ValueError, match=r"increasing. Got 20.0 after 29.0, at sample 30"):
         merge_parts(two_parts(x, y, times=(times[:30], times[28:] - 10)))
     dates = pd.date_range("2026-01-01", periods=60, freq="s")

@@ -16,7 +16,7 @@ from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.neighbors import MetricWeights
-from sktslib.search._learning.query_weights import QueryTask, comparisons, near_and_far, right_and_wrong, terms
+from sktslib.search._learning.choice import QueryTask, comparisons, near_and_far, right_and_wrong, terms
 from sktslib.search._profile import Choice
 from sktslib.utils._linear_weights import ALPHAS, basis_of, objective, weights_of
 
@@ -86,14 +86,14 @@ def test_terms_are_those_of_the_path():
     task = task_of("dtw", "subsequence", channels=2, n_knots=LENGTH)
     how, ranges = task.weighed(np.ones((2, LENGTH))), np.array([[4, 12], [30, 35], [60, 80]])
     for (s, e), row in zip(ranges, terms(task, how, ranges), strict=True):
-        of_path = warped_terms(task.how.x.T.tolist(), task.data[:, s:e].T.tolist(), how.w.T.tolist())
+        of_path = warped_terms(task.plan.x.T.tolist(), task.data[:, s:e].T.tolist(), how.w.T.tolist())
         np.testing.assert_allclose(row, (np.transpose(of_path) * task.before).ravel(), rtol=1e-9)
 
 
 def test_the_objective_is_that_of_the_definition():
     task = task_of("euclidean", n_knots=5)
-    task = task._replace(how=task.how._replace(w=None), ranges=np.concatenate([task.ranges, [[110, 112]]]))
-    x, y = task.how.x[0].tolist(), task.data[0].tolist()
+    task = task._replace(plan=task.plan._replace(w=None), ranges=np.concatenate([task.ranges, [[110, 112]]]))
+    x, y = task.plan.x[0].tolist(), task.data[0].tolist()
     near, far, lost = near_and_far(task, np.ones(5))
     assert lost == 1 / 6  # no window is as short as the last event
     assert len(near) == 5 and len(far)

@@ -218,7 +218,7 @@ def test_durations_of_python_s_own_datetimes_are_elapsed_time():
     given = np.array([datetime.fromtimestamp(t.timestamp(), zone) for t in BERLIN], object)
     spans = (given[-1] - given[0]).total_seconds(), (BERLIN[-1] - BERLIN[0]).total_seconds()
     assert spans[0] == spans[1] - 3600  # as Python counts
-    from sktslib.search._buffer import elapsed
+    from sktslib.search._chunks import elapsed
 
     assert elapsed(given[:1], given[-1:]).tolist() == [spans[1]]
 

@@ -10,7 +10,7 @@ from strategies import long_without_compiler, pairs, parameters, plain, quarters
 
 from sktslib import QuerySearcher, get_distance_dict, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
-from sktslib.distances._kernels.lockstep import sliding
+from sktslib.distances._kernels import mass
 from sktslib.search import elastic_search, start_sequences_index
 from sktslib.search._selection import select
 
@@ -201,7 +201,7 @@ def test_percentile_of_several_queries_and_sequences_is_of_each():
 @long_without_compiler
 def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
     rng = np.random.default_rng(2)
-    monkeypatch.setattr(sliding, "LEAST", 1)
+    monkeypatch.setattr(mass, "LEAST", 1)
     x, y = rng.normal(size=300), rng.normal(size=300 + 512)
     searcher = QuerySearcher("sqeuclidean", n_matches=None, max_overlap=1.0).fit(x)
     assert searcher.profile(y)._slack > 0

@@ -11,9 +11,9 @@ from strategies import long_without_compiler, pairs, parameters, plain, times, u
 
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
-from sktslib.distances._kernels.one_pass import LANES
-from sktslib.search._segmentation import rounds, stream_costs, stretches
-from sktslib.search._segmentation.stretches import LEAD
+from sktslib.distances._kernels.segmentation import SEGMENT_LANES
+from sktslib.search._segments import parallel
+from sktslib.search._segments.parallel import LEAD
 
 pytestmark = unmeant
 
@@ -23,7 +23,7 @@ FREE = naive.names(kind="warped", is_sum=True, has_lags=False)  # the cheapest s
 def as_carried(segmenter, y, **times):
     """The segmentation with the costs of the paths that the cells carried, which choose it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounds, "listed_costs", lambda searches, rules, segments: segments.cost)
+        patch.setattr(parallel, "listed_costs", lambda searches, rules, segments: segments.cost)
         return segmenter.segment(y, **times)
 
 
@@ -247,7 +247,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     channels, noise = data.draw(st.integers(1, 2)), data.draw(st.sampled_from([0.3, 1.0, 3.0]))
     queries = [rng.normal(size=(length, channels)) for length in data.draw(st.sampled_from([[3], [2, 4]]))]
-    y = rng.normal(size=(17 * LANES * LEAD, channels)) * noise
+    y = rng.normal(size=(17 * SEGMENT_LANES * LEAD, channels)) * noise
     at = rng.integers(0, len(y) - 4, 60)
     for s in at:
         query = queries[s % len(queries)]
@@ -259,7 +259,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     segmenter = QuerySegmenter(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
     got = segmenter.segment(y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "LEAD", 10**9)
+        patch.setattr(parallel, "LEAD", 10**9)
         want = segmenter.segment(y)
     n, transitions = len(y), rules["transitions"]
     found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
@@ -296,13 +296,13 @@ def test_few_samples_are_computed_twice(monkeypatch):
     rng = np.random.default_rng(3)
     query, alone = rng.normal(size=5), []
     y = np.tile(np.concatenate([query, np.zeros(9)]), 400) + rng.normal(size=5600) * 0.1
-    in_order = stretches.in_order
+    in_order = parallel.in_order
 
     def counted(queries, series, begin_at, offset, rules, state):
         alone.append(len(rules[0]) - begin_at)
         return in_order(queries, series, begin_at, offset, rules, state)
 
-    for module in (stretches, stream_costs):
+    for module in (parallel, parallel):
         monkeypatch.setattr(module, "in_order", counted)
     segments = QuerySegmenter("dtw").fit(query).segment(y)
     assert len(segments) > 300

@@ -14,14 +14,14 @@ from strategies import long_without_compiler, small_sizes, unmeant
 
 from sktslib import QuerySegmenter
 from sktslib.distances import ADTW, DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
-from sktslib.distances._kernels.one_pass import LANES
-from sktslib.search._segmentation import rounds, stretches
+from sktslib.distances._kernels.segmentation import SEGMENT_LANES
+from sktslib.search._segments import parallel
 
 pytestmark = unmeant
 
 METRICS = [DTW(), ADTW(omega=0.3), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.3), TWED(nu=0.1), Euclidean()]
-SIZES = [f"search._segmentation.{name}" for name in ("stretches.AT_ONCE", "rounds.WINDOWS", "rounds.AHEAD")]
-SIZES += ["search._streaming.chunked_sequence.CHUNK", "distances._kernels.traceback.ROOM"]
+SIZES = [f"search._segments.parallel.{name}" for name in ("AT_ONCE", "WINDOWS", "AHEAD")]
+SIZES += ["search._sources.CHUNK", "distances._kernels.scalar.ROOM"]
 
 
 class Sliceable:
@@ -78,8 +78,8 @@ def recordings(draw):
 
 def sizes(data, patch):
     for name, some in (("LEAD", [1, 2, 4]), ("FULL", [1, 2, 5]), ("STEP", [1, 20])):
-        patch.setattr(stretches, name, data.draw(st.sampled_from(some)))
-    patch.setattr(rounds, "BLOCK", data.draw(st.sampled_from([7, 50, 2**13])))
+        patch.setattr(parallel, name, data.draw(st.sampled_from(some)))
+    patch.setattr(parallel, "BLOCK", data.draw(st.sampled_from([7, 50, 2**13])))
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
@@ -96,7 +96,7 @@ def test_jobs_and_chunks_change_nothing(metric, case, data):
         want = segmenter.segment(y)
         with small_sizes(data, *SIZES):
             if not elastic:
-                patch.setattr(rounds, "WINDOWS", 2**17)
+                patch.setattr(parallel, "WINDOWS", 2**17)
             segmenter.n_jobs = data.draw(st.integers(1, 3))
             assert_same(segmenter.segment(y), want)
             read = Sliceable(y, data.draw(st.sampled_from([None, 1, 40, 333])))
@@ -107,7 +107,7 @@ def test_jobs_and_chunks_change_nothing(metric, case, data):
 def whole(segmenter, y, **times):
     """The segmentation of one stretch in order, and what it costs with its background."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "LEAD", 10**9)
+        patch.setattr(parallel, "LEAD", 10**9)
         return segmenter.segment(y, **times)
 
 
@@ -141,8 +141,8 @@ def test_processes_find_the_same():
     y = np.concatenate([np.concatenate([query, rng.normal(size=5)]) for _ in range(300)])
     segmenter = QuerySegmenter("dtw").fit(query)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "STEP", 1)
-        patch.setattr(stretches, "FULL", 2)
+        patch.setattr(parallel, "STEP", 1)
+        patch.setattr(parallel, "FULL", 2)
         want = segmenter.segment(y)
         with joblib.parallel_config("loky", n_jobs=2):
             assert_same(segmenter.segment(y), want)
@@ -153,12 +153,12 @@ def test_processes_find_the_same():
 @pytest.mark.parametrize("partial", [False, True])
 @pytest.mark.parametrize("level", [0.0, 5.0])
 def test_states_of_constant_recordings_that_never_agree(partial, level):
-    y = np.full(8 * LANES, level)
+    y = np.full(8 * SEGMENT_LANES, level)
     segmenter = QuerySegmenter("dtw", background=1.0, partial=partial).fit([0.0, 1.0, 0.5])
     want = whole(segmenter, y)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LEAD", "FULL", "STEP"):
-            patch.setattr(stretches, name, 1)
+            patch.setattr(parallel, name, 1)
         got = segmenter.segment(y)
         segmenter.n_jobs = 2
         assert_same(segmenter.segment(Sliceable(y, 50)), got)
@@ -173,11 +173,11 @@ def test_times_and_holes_by_chunks():
     for metric in (TWED(nu=0.2), DTW()):
         segmenter = QuerySegmenter(metric, background=2.0, max_gap=10.0).fit(y[100:106], times=times[100:106])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(stretches, "STEP", 1)
-            patch.setattr(stretches, "FULL", 1)
-            patch.setattr(stretches, "LEAD", 1)
+            patch.setattr(parallel, "STEP", 1)
+            patch.setattr(parallel, "FULL", 1)
+            patch.setattr(parallel, "LEAD", 1)
             want = segmenter.segment(y, times=times)
-            patch.setattr("sktslib.search._streaming.chunked_sequence.CHUNK", 64)
+            patch.setattr("sktslib.search._sources.CHUNK", 64)
             got = segmenter.segment(Sliceable(y), times=times)
         assert_same(got, want)
         assert len(got) > 10
@@ -195,7 +195,7 @@ def test_a_memory_map_is_read_by_chunks(dtype, tmp_path, monkeypatch):
     y = y.astype(dtype)
     path = tmp_path / "y.npy"
     np.save(path, y)
-    monkeypatch.setattr("sktslib.search._streaming.chunked_sequence.CHUNK", 100)
+    monkeypatch.setattr("sktslib.search._sources.CHUNK", 100)
     segmenter = QuerySegmenter(refine=2).fit(query)
     want, got = segmenter.segment(y), segmenter.segment(np.load(path, mmap_mode="r"))
     assert_same(got, want)
@@ -208,7 +208,7 @@ def test_a_memory_map_is_read_by_chunks(dtype, tmp_path, monkeypatch):
 
 
 def test_only_chunks_are_read(monkeypatch):
-    monkeypatch.setattr("sktslib.search._streaming.chunked_sequence.CHUNK", 128)
+    monkeypatch.setattr("sktslib.search._sources.CHUNK", 128)
     y = Sliceable(np.tile([0.0, 1, 3, 1, 5, 5, 5], 400))
     segments = QuerySegmenter("dtw").fit([0, 1, 3, 1]).segment(y)
     assert len(segments) == 400
@@ -219,9 +219,9 @@ def test_only_chunks_are_read(monkeypatch):
 @pytest.mark.parametrize("metric", ["dtw", "euclidean", TWED(nu=0.1)])
 def test_memory_is_bounded(metric, monkeypatch):
     for name, size in (("LEAD", 1), ("FULL", 2), ("STEP", 1), ("AT_ONCE", 8)):
-        monkeypatch.setattr(stretches, name, size)
-    monkeypatch.setattr(rounds, "BLOCK", 64)
-    monkeypatch.setattr(rounds, "WINDOWS", 512)
+        monkeypatch.setattr(parallel, name, size)
+    monkeypatch.setattr(parallel, "BLOCK", 64)
+    monkeypatch.setattr(parallel, "WINDOWS", 512)
     rng = np.random.default_rng(1)
     query = np.array([0.0, 1, 3, 1])
     peaks = []

@@ -10,11 +10,10 @@ from sklearn.base import clone
 from sktslib import QuerySegmenter
 from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.search import Conformal
-from sktslib.search._comparison import Comparison
-from sktslib.search._learning.self_training import learnable, sure_ones
-from sktslib.search._learning.time_labels import Labels
-from sktslib.search._query import Annotation
-from sktslib.search._segmentation.rounds import SegmentTable
+from sktslib.search._learning.background import learnable, sure_ones
+from sktslib.search._plan import QueryPlan
+from sktslib.search._query import Annotation, Labels
+from sktslib.search._segments.parallel import SegmentTable
 
 UP, DOWN = np.sin(np.linspace(0, np.pi, 12)) ** 2, -np.sin(np.linspace(0, 2 * np.pi, 12))
 
@@ -58,7 +57,7 @@ def test_what_is_sure_is_that_of_the_definition(data):
     code = np.array([mark[2] for mark in marks], np.int64)
     marked = Annotation(y[np.newaxis], Labels(np.maximum(labels, 0), np.arange(1, 3), 0), ranges, code, labels == -1)
     s, e, label, cost = map(np.array, zip(*found, strict=True))
-    how = Comparison(QuerySegmenter("euclidean").fit(UP).metric_, UP[np.newaxis])
+    how = QueryPlan(QuerySegmenter("euclidean").fit(UP).metric_, UP[np.newaxis])
     got = sure_ones(marked, [how, how], np.array([1, 2]), SegmentTable(s, e, label - 1, cost, None))
     want = naive.sure(y.tolist(), labels.tolist(), marks, found)
     assert got.ranges.tolist() == [list(found[j][:2]) for j in want]

@@ -17,14 +17,14 @@ pytestmark = unmeant
 # Compiled, of what goes the same way for all of them; each by itself is compared with its reference elsewhere.
 LOCKSTEP, WARPED = ("euclidean", "cosine", "minkowski"), ("dtw", "lcss", "msm", "twed")
 TOGETHER = [
-    "search._channels.by_channel.DISTANCES",
-    "distances._kernels.lockstep.sliding.GROUP",
-    "distances._kernels.lockstep.sliding.HELD",
-    "distances._kernels.lockstep.sliding.SPECTRA",
-    "search._streaming.chunked_sequence.CHUNK",
-    "search._streaming.parts.DISTANCES",
-    "search._streaming.parts.FIRST",
-    "search._streaming.ranges.WHOLE",
+    "search._channels.DISTANCES",
+    "distances._kernels.mass.GROUP",
+    "distances._kernels.mass.HELD",
+    "distances._kernels.mass.SPECTRA",
+    "search._sources.CHUNK",
+    "search._parts.DISTANCES",
+    "search._parts.FIRST",
+    "search._parts.WHOLE",
 ]
 
 
@@ -356,7 +356,7 @@ def test_queries_searched_for_together_are_found_as_each_alone(data):
             queries[0][:5, 1] = np.nan  # this channel begins later
     ways = ["memory", "chunks", "jobs", "parts", *(["stream"] if "threshold" in rule else [])]
     how, cut = data.draw(st.sampled_from(ways)), data.draw(st.integers(1, n - 1))
-    with small_sizes(data, "distances._kernels.lockstep.sliding.LEAST", "search._streaming.ranges.LEAST"):
+    with small_sizes(data, "distances._kernels.mass.LEAST", "search._parts.LEAST"):
         want = [
             QuerySearcher(name, **options).fit(x, weight=w).search(y) for x, w in zip(queries, weights, strict=True)
         ]

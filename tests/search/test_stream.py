@@ -12,7 +12,7 @@ from strategies import long_without_compiler, parameters, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
-from sktslib.search._streaming import chunked_sequence
+from sktslib.search import _sources
 
 pytestmark = unmeant
 
@@ -96,13 +96,13 @@ def test_a_sequence_read_by_chunks_gives_the_same(search, limit, verbose):
     searcher, y, ty = search
     searcher.set_params(verbose=int(verbose), **limit)
     long = Slices(y)
-    size, chunked_sequence.CHUNK = chunked_sequence.CHUNK, 16
+    size, _sources.CHUNK = _sources.CHUNK, 16
     try:
         got, profile = searcher.search(long, times=ty), searcher.profile(long, times=ty)
         labels = searcher.predict(long, times=ty)
         got_found = found(got)
     finally:
-        chunked_sequence.CHUNK = size
+        _sources.CHUNK = size
     whole, want = searcher.profile(y, times=ty), searcher.search(y, times=ty)
     assert long.most <= max(16, *(want.end - want.start + 40), 0)
     assert got_found == found(want)
@@ -141,7 +141,7 @@ class Shaped:
 
 
 def test_arrays_without_a_len_are_read_by_chunks(monkeypatch):
-    monkeypatch.setattr(chunked_sequence, "CHUNK", 100)
+    monkeypatch.setattr(_sources, "CHUNK", 100)
     y = np.sin(np.arange(900) / 11.0)
     searcher = QuerySearcher("euclidean", n_matches=3).fit(y[100:150])
     assert found(searcher.search(Shaped(y))) == found(searcher.search(y))
@@ -164,7 +164,7 @@ def test_a_memory_map_is_never_read_whole(tmp_path):
     y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=(n, channels))
     y[:] = np.sin(np.arange(n)[:, np.newaxis] / (7.0 + np.arange(channels)))
     searcher = QuerySearcher("euclidean", threshold=1.0, n_matches=None).fit(np.asarray(y[500:540]))
-    size, chunked_sequence.CHUNK = chunked_sequence.CHUNK, 2000
+    size, _sources.CHUNK = _sources.CHUNK, 2000
     try:
         searcher.search(y[:4000])
         tracemalloc.start()
@@ -172,7 +172,7 @@ def test_a_memory_map_is_never_read_whole(tmp_path):
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     finally:
-        chunked_sequence.CHUNK = size
+        _sources.CHUNK = size
     assert 500 in matches.start
     assert peak < y.nbytes / 4
 
@@ -242,12 +242,12 @@ def test_what_streams_refuse():
             found.plot()
     y = np.zeros(40)
     y[30] = np.nan
-    size, chunked_sequence.CHUNK = chunked_sequence.CHUNK, 16
+    size, _sources.CHUNK = _sources.CHUNK, 16
     try:
         with pytest.raises(ValueError, match=r"chunk that begins at sample 16: 'X' must be finite.*index 14"):
             QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(y))
     finally:
-        chunked_sequence.CHUNK = size
+        _sources.CHUNK = size
 
 
 def test_times_of_streams():
@@ -273,7 +273,7 @@ def test_times_of_streams():
     "rule", [{"n_matches": 2}, {"threshold": 3.0, "n_matches": None}, {"percentile": 20, "n_matches": None}]
 )
 def test_several_queries_read_a_long_sequence_once(rule, monkeypatch):
-    monkeypatch.setattr(chunked_sequence, "CHUNK", 16)
+    monkeypatch.setattr(_sources, "CHUNK", 16)
     rng = np.random.default_rng(3)
     y = rng.normal(size=100)
     searcher = QuerySearcher("dtw", **rule).fit([y[20:30].copy(), y[50:58].copy()])

@@ -13,7 +13,7 @@ from strategies import unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, WDTW, Euclidean
-from sktslib.search._buffer import ROOM, Buffer
+from sktslib.search._chunks import ROOM, Buffer
 
 pytestmark = unmeant
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pictures import Found
 
-from sktslib.utils._plot import envelope
-from sktslib.utils._plot.envelope import FAINTEST, coverage, opacity, reduced
-from sktslib.utils._plot.time_axis import as_times
+from sktslib._plots import base
+from sktslib._plots.base import FAINTEST, as_times, coverage, opacity, reduced
 from sktslib.utils.visualisation import EventsDisplay, ProfileDisplay, SearchDisplay, SegmentationDisplay
 
 pytestmark = pytest.mark.usefixtures("_closed_figures")
@@ -148,7 +147,7 @@ def test_matches_of_a_profile_and_events_are_strips():
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1 << 16])
 def test_extremes_are_those_of_each_column_whatever_the_blocks(block, monkeypatch):
-    monkeypatch.setattr(envelope, "BLOCK", block)
+    monkeypatch.setattr(base, "BLOCK", block)
     rng = np.random.default_rng(block)
     rows = rng.normal(size=(500, 3)).T  # channels side by side in memory, as those of a recording
     rows[0, 40:60], rows[1, 200], rows[2] = np.nan, np.nan, np.nan
@@ -156,4 +155,4 @@ def test_extremes_are_those_of_each_column_whatever_the_blocks(block, monkeypatc
     for y in (rows, rows[0]):
         expected = [[f(y[..., a:b], axis=-1) for f in (np.fmin.reduce, np.fmax.reduce)] for a, b in pairwise(borders)]
         expected = np.moveaxis(np.array(expected), -1, 0) if y.ndim == 2 else np.array(expected)
-        np.testing.assert_array_equal(envelope._extremes(y, borders), expected)
+        np.testing.assert_array_equal(base._extremes(y, borders), expected)

@@ -12,7 +12,7 @@ from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_serie
 from sktslib.distances import TWED
 from sktslib.preprocessing import RunningBaseline
 from sktslib.search import discords, motifs
-from sktslib.utils._given_times import column_of_times, given_times, times_of
+from sktslib.utils._times import column_of_times, given_times, times_of
 
 QUERY = np.array([0.0, 5.0, 0.0])
 Y = np.random.default_rng(0).normal(size=60)

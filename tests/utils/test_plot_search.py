@@ -12,7 +12,7 @@ from matplotlib.dates import date2num
 from pictures import DATES, QUERY, SEQUENCE, Found
 
 from sktslib import QuerySearcher
-from sktslib.utils._plot.envelope import LONG
+from sktslib._plots.base import LONG_LINE
 from sktslib.utils.visualisation import plot_search_distance_result, plot_weight_query
 
 pytestmark = pytest.mark.usefixtures("_closed_figures")
@@ -153,16 +153,16 @@ def test_search_long_sequence_is_reduced_and_keeps_its_peaks():
     sequence[200_000:200_003] = np.nan
     display = plot_search_distance_result(Found([123_400, 0], [123_500, 400_000], [0.0, 1.0]), sequence)
     line = display.sequence_lines_[0]
-    assert len(line.get_xdata()) < LONG
+    assert len(line.get_xdata()) < LONG_LINE
     assert (line.get_ydata().min(), line.get_ydata().max()) == (-50, 50)
     assert np.isfinite(line.get_ydata()).all()
     assert line.get_xdata()[np.argmax(line.get_ydata())] == pytest.approx(123_456, abs=2000)
     long, short = display.occurrence_lines_[0].get_segments()
     assert short[:, 1].max() == 50
     assert len(short) >= 2
-    assert len(long) < LONG
-    exact = plot_search_distance_result(Found([0], [5], [0.0]), sequence[:LONG])
-    np.testing.assert_array_equal(exact.sequence_lines_[0].get_ydata(), sequence[:LONG])
+    assert len(long) < LONG_LINE
+    exact = plot_search_distance_result(Found([0], [5], [0.0]), sequence[:LONG_LINE])
+    np.testing.assert_array_equal(exact.sequence_lines_[0].get_ydata(), sequence[:LONG_LINE])
 
 
 def test_search_channels_in_rows_and_gaps():

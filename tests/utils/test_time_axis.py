@@ -11,9 +11,8 @@ from matplotlib.dates import date2num, num2date
 from pictures import DATES, SEQUENCE, Found
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.utils._plot import time_axis
-from sktslib.utils._plot.envelope import reduced
-from sktslib.utils._plot.time_axis import as_times
+from sktslib._plots import base
+from sktslib._plots.base import as_times, reduced
 from sktslib.utils.visualisation import EventsDisplay, ProfileDisplay, SearchDisplay, SegmentationDisplay
 
 pytestmark = pytest.mark.usefixtures("_closed_figures")
@@ -177,7 +176,7 @@ def test_an_hour_that_comes_twice_is_ticked_twice_in_a_long_view(hours, zone):
 @pytest.mark.parametrize("n", [9, 11, 12, 21, 22, 99])
 @pytest.mark.parametrize("dates", [False, True])
 def test_some_steps_tell_the_usual_one(n, dates, monkeypatch):
-    monkeypatch.setattr(time_axis, "SOME", 10)
+    monkeypatch.setattr(base, "SOME", 10)
     rng = np.random.default_rng(n)
     step = rng.uniform(0.9, 1.1, n - 1)
     step[n // 2] = 30.0

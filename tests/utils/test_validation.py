@@ -16,7 +16,7 @@ from inputs import DAYS, HUGE, READ_ONLY
 from scipy import sparse
 
 from sktslib import QuerySearcher
-from sktslib.utils import _sizes, validation
+from sktslib.utils import validation
 from sktslib.utils.validation import as_floats, as_series, check_count, check_number, unknown_name
 
 
@@ -276,7 +276,7 @@ def test_arrays_from_other_processes_are_not_copied():
 
 @pytest.mark.parametrize("at", [0.5, 1.0])
 @pytest.mark.parametrize(
-    "n", [*(_sizes.MANY_NUMBERS + k for k in (-1, 0, 1)), *(2 * _sizes.ROW + k for k in (-1, 0, 1))]
+    "n", [*(validation.MANY_NUMBERS + k for k in (-1, 0, 1)), *(2 * validation.ROW + k for k in (-1, 0, 1))]
 )
 @pytest.mark.parametrize("odd", [None, np.nan, np.inf, 1e200])
 def test_sums_of_squares_on_both_sides_of_where_a_library_starts_threads(n, odd, at):
@@ -287,25 +287,25 @@ def test_sums_of_squares_on_both_sides_of_where_a_library_starts_threads(n, odd,
     for values in (a, a[:, np.newaxis], both, both.T, both[:, 0], both[::2]):
         with np.errstate(over="ignore"):
             want = (values**2).sum()
-        np.testing.assert_allclose(_sizes.sum_of_squares(values), want, rtol=1e-12)
+        np.testing.assert_allclose(validation.sum_of_squares(values), want, rtol=1e-12)
 
 
 @pytest.mark.parametrize("odd", [None, np.nan, np.inf, 1e200])
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
 def test_no_digit_of_a_sum_of_squares_depends_on_jobs(rows, odd, monkeypatch):
-    monkeypatch.setattr(_sizes, "MANY_ROWS", 1)
-    a = np.random.default_rng(rows).normal(size=max(rows * _sizes.ROW, _sizes.MANY_NUMBERS) + 7)
+    monkeypatch.setattr(validation, "MANY_ROWS", 1)
+    a = np.random.default_rng(rows).normal(size=max(rows * validation.ROW, validation.MANY_NUMBERS) + 7)
     if odd is not None:
-        a[rows * _sizes.ROW - 1] = odd
+        a[rows * validation.ROW - 1] = odd
     with np.errstate(all="raise"):
-        sums = [float(_sizes.sum_of_squares(a, jobs)).hex() for jobs in (1, 2, 3, 8)]
+        sums = [float(validation.sum_of_squares(a, jobs)).hex() for jobs in (1, 2, 3, 8)]
     assert len(set(sums)) == 1
 
 
-@pytest.mark.parametrize("at", [0, _sizes.ROW - 1, _sizes.ROW, 3 * _sizes.ROW - 1, 3 * _sizes.ROW])
+@pytest.mark.parametrize("at", [0, validation.ROW - 1, validation.ROW, 3 * validation.ROW - 1, 3 * validation.ROW])
 def test_missing_values_are_found_wherever_threads_look(at, monkeypatch):
-    monkeypatch.setattr(_sizes, "MANY_ROWS", 1)
-    a = np.zeros(3 * _sizes.ROW + 1)
+    monkeypatch.setattr(validation, "MANY_ROWS", 1)
+    a = np.zeros(3 * validation.ROW + 1)
     a[at] = np.nan
     searcher = QuerySearcher("euclidean", n_jobs=2).fit([0.0, 1.0, 0.0])
     with pytest.raises(ValueError, match=rf"1 NaN.*at index {at}\b"):

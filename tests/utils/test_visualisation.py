@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from pictures import PATH, QUERY, SEQUENCE, Found
 
 from sktslib import QuerySearcher
+from sktslib._plots.base import as_times, reduced
 from sktslib.utils import visualisation
-from sktslib.utils._plot.envelope import reduced
-from sktslib.utils._plot.time_axis import as_times
 from sktslib.utils.visualisation import (
     plot_alignment,
     plot_costmatrix,

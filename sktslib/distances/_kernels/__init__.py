@@ -1,30 +1,30 @@
 """Compiled code: the recurrences of the elastic distances, the terms of the lockstep ones, and their drivers.
 
-A distance is a parameter record and a few functions of it (`recurrences`, `lockstep_terms`); `dispatch` finds them by
-the type of the record. A driver is written once and compiled for each record. "To the bit" means: as `columns` does.
+A distance is a parameter record and a few functions of it (`recurrence`, `lockstep`); `dispatch` finds them by
+the type of the record. A driver is written once and compiled for each record. "To the bit" means: as `scalar` does.
 
 Which driver runs when:
 
-========================================== ==================== ================================================
-what is asked for                          driver               how exact
-========================================== ==================== ================================================
-two series, elastic                        `columns`            the recurrence as it is written
-the same without times; paths              `diagonals`          to the bit
-averages along paths, elastic              `partner_sums`       paths to the bit, within limits or not; points summed
-collections and windows, elastic           `lanes`              to the bit
-the same, LCSS and EDR, no weights or band `bit_parallel`       counts: to the bit
-nearest neighbors                          `lanes` (`scan`)     to the bit; `lower_bounds` leave out candidates
-subsequences, whole or by chunks           `open_ended`         to the bit
-the same, few samples or with times        `columns`            to the bit
-a few of many elastic windows              `window_bounds`      to the bit where a window is listed
-lockstep distances                         `lockstep_drivers`   sums in the order of the points
-long windows, squares and products         `sliding`            a profile to 1e-5; matches as `lockstep_drivers`
-several queries of one length, the same    `sliding`            to the bit as each query by itself
-`soft_dtw`, `gak`                          `soft_minimum`       sums in the order of the cells
-ranges, each normalized by itself          `range_bounds`       bounds; the ranges they leave as `lanes`
-segmentation, elastic                      `one_pass`           sums in order; of long recordings less an offset
-pairs of z-normalized windows              `matrix_profile`     bounds; the pairs they leave as `lockstep_drivers`
-========================================== ==================== ================================================
+========================================== ================ ====================================================
+what is asked for                          driver           how exact
+========================================== ================ ====================================================
+two series, elastic                        `scalar`         the recurrence as it is written
+the same without times; paths              `pair`           to the bit
+averages along paths, elastic              `soft`           paths to the bit, within limits or not; points summed
+collections and windows, elastic           `batch`          to the bit
+the same, LCSS and EDR, no weights or band `recurrence`     counts by bits: to the bit
+nearest neighbors                          `batch`          to the bit (`scan`); `bounds` leave out candidates
+subsequences, whole or by chunks           `subsequence`    to the bit
+the same, few samples or with times        `scalar`         to the bit
+a few of many elastic windows              `bounds`         to the bit where a window is listed
+lockstep distances                         `lockstep`       sums in the order of the points
+long windows, squares and products         `mass`           a profile to 1e-5; matches as `lockstep`
+several queries of one length, the same    `mass`           to the bit as each query by itself
+`soft_dtw`, `gak`                          `soft`           sums in the order of the cells
+ranges, each normalized by itself          `bounds`         bounds; the ranges they leave as `batch`
+segmentation, elastic                      `segmentation`   sums in order; of long recordings less an offset
+pairs of z-normalized windows              `matrix_profile` bounds; the pairs they leave as `lockstep`
+========================================== ================ ====================================================
 
 How vectors are cut, by the processor that kernels are compiled for; `simd` decides, no result depends on it:
 
@@ -41,12 +41,11 @@ A matrix goes along four query points at a time on all of them. With AVX-512 on 
 those of integers, which keeps adders and multipliers busy alike; elsewhere all are those of floats. Where all moves
 cost the same, a search computes one register of a strip after the other: costs and starts alone fill 16 registers.
 
-`lockstep_drivers`, `lockstep_terms`, `sliding` and `matrix_profile` are in the folder `lockstep`. `sliding` leaves to
-`shared_moments` what has no weights and is normalized by mean, by mean and deviation, or, of squares, not at all; both
-use its `load_rows` and `dot_rows`, on the Fourier `transforms`.
+In `mass`, one part serves queries that have no weights and are normalized by mean, by mean and deviation, or, of
+squares, not at all; all of it uses `load_rows` and `dot_rows`, on the Fourier transforms of `fft`.
 
-`compilation` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` and
-`simd_memory` are vectors of floats; `strips` is the memory layout of `diagonals` and `open_ended`; `moments` and
-`running_moments` normalize windows; in `lanes` a cell is found by `_accumulate` (rows of four query points), `_span`
-(the band), `_sweep` (along the series) and `_cell`; `traceback` follows `one_pass` back; `overlaps` chooses matches.
+`compile` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` is vectors of
+floats; `pair` lays strips out in memory, for `subsequence`, too; `moments` normalizes windows; in `batch` a cell is
+found by `_accumulate` (rows of four query points), `_span` (the band), `_sweep` (along the series) and `_cell`;
+`scalar` follows a segmentation back as well; `selection` chooses matches.
 """

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from numba import types
 from numba.extending import overload
 
-from .compilation import INNER
+from .compile import INNER
 from .simd import build_cheaper, build_minimum, cheaper, compiled_as, minimum, type_of
 
 _PARTS = {}

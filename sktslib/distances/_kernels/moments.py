@@ -1,31 +1,377 @@
-"""What normalizes each window of a sequence, so that a value is known by one product and one sum.
+"""Running moments of all windows, the sums that a profile is made of, and which of them rounding may have spoilt.
 
-Beside `running_moments.moments`, which knows equal weights. Values are as far off as the moments' roundings take them,
+See `mass` for the scheme. Running sums hold the samples of their own window alone, taken relative to a sample of
+the window, so that a huge value beside a window leaves no trace in it.
+
+What normalizes each window of a sequence, so that a value is known by one product and one sum.
+
+Beside `moments.moments`, which knows equal weights. Values are as far off as the moments' roundings take them,
 and windows that are too far off for a purpose are named.
 """
 
 import numpy as np
 
-from .compilation import block_size, inner, kernel, step
-from .running_moments import HUGE, TINY, moments_about
-from .simd import maximum, minimum
-from .simd_memory import copy, fill
+from .compile import block_size, inner, kernel, step
+from .simd import copy, fill, maximum, minimum
+
+EPS = 2.0**-52
+TINY, HUGE = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
+ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
+SMALL = 1e-6  # of the sum of squares: what is less is computed directly
+SMALLEST = 1e-130  # a size whose square is far from underflow
+# Terms added in a row; longer running sums are added up from such parts, for the sake of their error.
+RUN = block_size(1024, 4)
+PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-level cache
+
+
+@inner
+def _run_on(y, b, count, after):
+    """after[:, k] = sums of y - y[b] and of its square over the k samples from b on."""
+    base = y[b]
+    for k0 in range(0, count, RUN):
+        s, q, done_s, done_q = 0.0, 0.0, after[0, k0], after[1, k0]
+        for k in range(k0, min(k0 + RUN, count)):
+            d = y[b + k] - base
+            s += d
+            q += d * d
+            after[0, k + 1], after[1, k + 1] = done_s + s, done_q + q
+
+
+@inner
+def _run_both(y, b, m, before, after):
+    """The same, and before[:, m - k] = sums of y - y[b + m] over the k samples before b + m.
+
+    Both runs at once, since either waits for its own sums.
+    """
+    base, other = y[b], y[b + m]
+    for k0 in range(0, m, RUN):
+        k1 = min(k0 + RUN, m)
+        # Slices, because an index that might be negative to the compiler costs as much as the sums.
+        back, on = y[b + m - k1 : b + m - k0][::-1], y[b + k0 : b + k1]
+        before_s, before_q = before[0, m - k1 : m - k0][::-1], before[1, m - k1 : m - k0][::-1]
+        after_s, after_q = after[0, k0 + 1 : k1 + 1], after[1, k0 + 1 : k1 + 1]
+        s = q = s2 = q2 = 0.0
+        done_s, done_q, done_s2, done_q2 = before[0, m - k0], before[1, m - k0], after[0, k0], after[1, k0]
+        for k in range(on.shape[0]):
+            d, e = back[k] - other, on[k] - base
+            s += d
+            q += d * d
+            s2 += e
+            q2 += e * e
+            before_s[k], before_q[k] = done_s + s, done_q + q
+            after_s[k], after_q[k] = done_s2 + s2, done_q2 + q2
+
+
+def apart(size):
+    """Length of rows side by side of so many sums, so that the same places of two are not the same to the cache."""
+    return size + (85 - size) % 512
+
+
+_apart = inner(apart)
+
+
+@kernel
+def rounding(m):
+    """Relative error of a running sum of m terms."""
+    return EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
+
+
+@kernel(error_model="numpy")
+def moments(y, m, first, mean, spread, error):
+    """Mean and sum of squared deviations of the windows of m samples that start at `first` and after."""
+    moments_about(y, m, 0.0, first, mean, spread, error)
+
+
+@kernel(linked=True, error_model="numpy")
+def moments_about(y, m, origin, first, mean, spread, error):
+    """The same with means less an `origin`, so that they keep their digits under an offset; `mean` may be None.
+
+    All windows that hold the sample `b` are split there into what lies before it and the rest; the sums of either part
+    run away from b and are taken relative to y[b]. So no sample outside of a window ever enters its sums, and as y[b]
+    is a sample of the window, at most a factor m is lost where the mean's share is taken off.
+    """
+    end = first + spread.shape[0]  # of the windows' starts
+    room = np.empty((3, 2, _apart(m + 1)))
+    before, next_before, after = room[0], room[1], room[2]
+    for k in range(m + 1):  # numba's zeros take a quarter of a second to compile
+        for r in range(2):
+            before[r, k] = next_before[r, k] = after[r, k] = 0.0
+    relative = rounding(m)
+    share = 1.0 / m
+    for b in range(first, end + m - 1, m):
+        low, high = max(b - m + 1, first), min(b, end - 1)
+        base = y[b] - origin
+        if high == b and b + m < y.shape[0]:
+            _run_both(y, b, m, next_before, after)
+        else:
+            _run_on(y, b, high + m - b, after)
+        last = low + m - b
+        s0, q0 = before[0, last : high + m - b + 1], before[1, last : high + m - b + 1]
+        s1, q1 = after[0, last : high + m - b + 1], after[1, last : high + m - b + 1]
+        part = slice(low - first, high - first + 1)
+        deviations, wrong = spread[part], error[part]
+        for k in range(s1.shape[0]):
+            total, squares = s0[k] + s1[k], q0[k] + q1[k]
+            deviations[k] = squares - total * total * share
+            wrong[k] = squares * relative
+        if mean is not None:
+            middle = mean[part]
+            for k in range(s1.shape[0]):
+                middle[k] = base + (s0[k] + s1[k]) * share
+        before, next_before = next_before, before
+
+
+@kernel(linked=True)
+def find_constants(y, m, first, products, mean, spread, error):
+    """Tell constant windows from those whose squares over- or underflow, whose error is infinite.
+
+    With `products` a window's own square counts, which may underflow too.
+    """
+    count = 0
+    for j in range(spread.shape[0]):
+        count += not spread[j] > TINY
+    if count == 0:
+        return
+    last, end, j = -1, first + spread.shape[0] + m - 1, 0
+    while j < spread.shape[0]:
+        if spread[j] > TINY:
+            j += 1
+            continue
+        if last < first + j:  # how long the window's first sample stays
+            last = first + j
+            while last + 1 < end and y[last + 1] == y[last]:
+                last += 1
+        sure = last >= first + j + m - 1
+        after = last - first - m + 2 if sure else j + 1  # the windows up to there are constant as well
+        sure = sure and not (products and 0.0 < abs(mean[j]) < SMALLEST)
+        while j < after:
+            spread[j], error[j] = 0.0, 0.0 if sure else np.inf
+            j += 1
+
+
+@kernel(error_model="numpy")
+def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, mean_x, kind, mean, spread, error):
+    """The same from the weighted sums s of samples and q of squares, both less the mean of their row.
+
+    `kind` means count: 0 not at all, 1 by their difference from the query's, `mean_x`, 2 by the product with it.
+    """
+    for r in range(s.shape[0]):
+        base, wrong_s, wrong_q = norm_s[r, 1] - origin, bound * w_norm * norm_s[r, 0], bound * w_norm * norm_q[r, 0]
+        for t in range(min(step, mean.shape[0] - r * step)):
+            at = r * step + t
+            mean[at] = base + s[r, t] / total
+            spread[at] = q[r, t] - s[r, t] * s[r, t] / total
+            error[at] = wrong_q + 2.0 * abs(s[r, t]) / total * wrong_s + 2.0**-50 * abs(q[r, t])
+        if kind > 0:
+            for t in range(min(step, mean.shape[0] - r * step)):
+                at = r * step + t
+                apart = 2.0 * abs(mean[at] - mean_x) if kind == 1 else 2.0 * abs(mean[at]) + abs(mean_x)
+                error[at] += apart * (wrong_s + 4.0 * EPS * (abs(mean[at]) * total + abs(s[r, t])))
+
+
+# ------------------------------------------------------------------------------------------------------- accumulation
+# One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
+@kernel(linked=True, error_model="numpy")
+def standardize(scale, spread, error, total, scaling):
+    """What the normalization of each window makes of its moments; fills `scale`."""
+    if scaling == 1:
+        scale[:] = 1.0
+        return
+    for j in range(scale.shape[0]):
+        scale[j] = total / spread[j] if spread[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):  # a constant window has no error, one that only seems constant any error
+        error[j] = error[j] * scale[j] if spread[j] > 0.0 else (0.0 if error[j] == 0.0 else np.inf)
+    for j in range(scale.shape[0]):
+        spread[j] = total if spread[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):
+        scale[j] = np.sqrt(scale[j])
+
+
+@kernel(error_model="numpy")
+def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered):
+    """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centered.
+
+    The mean is given less the `origin`.
+    """
+    relative = rounding(m)  # of the mean's share of the range, see `moments`
+    for j in range(scale.shape[0]):
+        scale[j] = 1.0 / (high[j] - low[j]) if high[j] > low[j] else 0.0
+    for j in range(scale.shape[0]):
+        wrong = relative + 2.0 * EPS * (1.0 + abs(lift[j]) * scale[j])
+        lift[j] = 0.0 if centered else (lift[j] - (low[j] - origin)) * scale[j]
+        wrong *= 0.0 if centered else 2.0 * abs(mean_x - lift[j]) + abs(mean_x) + 2.0 * lift[j]
+        error[j] = error[j] * scale[j] * scale[j] + m * wrong if scale[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):
+        spread[j] *= scale[j] * scale[j]
+
+
+@kernel
+def add_squares(dot, step, wrong, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
+    """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or begin anew."""
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, w, at = dot[r, first - r * step : last - r * step], 2.0 * wrong[r], lift[first:last]
+            v, e, by = spread[first:last], error[first:last], scale[first:last]
+            to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+            if not more:
+                to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
+            for j in range(d.shape[0]):
+                to_b[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j])
+            for j in range(d.shape[0]):
+                to_a[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j]) - 2.0 * d[j] * by[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * by[j] + e[j]
+
+
+@kernel
+def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
+    """Add a channel's products to a, the window's squares to b, the error of a to c; or begin anew."""
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, w, at = dot[r, first - r * step : last - r * step], wrong[r], lift[first:last]
+            v, e, by = spread[first:last], error[first:last], scale[first:last]
+            to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+            if not more:
+                to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
+            for j in range(d.shape[0]):
+                to_a[j] += d[j] * by[j] + total * mean_x * at[j]
+            for j in range(d.shape[0]):
+                to_b[j] += v[j] + total * at[j] * at[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * by[j] + e[j]
+
+
+# Where moments do not depend on the query: what windows add is summed up once for all queries.
+@inner
+def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
+    """Add a channel's windows to their squares, to the norms of their rows as scaled, and to their errors.
+
+    Or begin anew; norms are added up as squares, of which the last channel takes the root.
+    """
+    for r in range(norms.shape[0]):
+        for first in range(r * step, min((r + 1) * step, scale.shape[0]), PIECE):
+            end = min(first + PIECE, (r + 1) * step, scale.shape[0])
+            by, v, e, norm = scale[first:end], spread[first:end], error[first:end], norms[r]
+            to_v, to_n, to_e = squares[first:end], rows[first:end], errors[first:end]
+            if not more:
+                to_v[:], to_n[:], to_e[:] = 0.0, 0.0, 0.0
+            for j in range(by.shape[0]):
+                to_n[j] += norm * by[j] * (norm * by[j])
+            if last:
+                for j in range(by.shape[0]):
+                    to_n[j] = np.sqrt(to_n[j])
+            for j in range(v.shape[0]):
+                to_v[j] += v[j]
+            for j in range(e.shape[0]):
+                to_e[j] += e[j]
+
+
+@inner
+def normalized_windows(y, m, first, scaling, scale, spread, error):
+    """Moments of the windows of a channel, as scaled."""
+    moments_about(y, m, 0.0, first, None, spread, error)
+    for begin in range(0, spread.shape[0], PIECE):
+        here = slice(begin, begin + PIECE)
+        by, of_spread, of_error = scale[here], spread[here], error[here]
+        find_constants(y, m, first + begin, False, of_spread, of_spread, of_error)
+        standardize(by, of_spread, of_error, float(m), scaling)
+
+
+@inner
+def add_dots(dot, step, scale, a, more):
+    """Add a channel's products to a, or begin anew."""
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            end = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, by, to = dot[r, first - r * step : end - r * step], scale[first:end], a[first:end]
+            if more:
+                for j in range(d.shape[0]):
+                    to[j] += d[j] * by[j]
+            else:
+                for j in range(d.shape[0]):
+                    to[j] = d[j] * by[j]
+
+
+@inner
+def end_dots(dot, scale, norm, before, products, own, wrong, squares, rows, errors, a, b, c):
+    """Add the last channel's products to those before, and make of them what the channels one by one would have given.
+
+    A sum of products of norms is at most the product of the norms of both. Of one channel alone the row has a `norm`,
+    and neither `before` nor `rows` are read; else it is None. `products` is True or None.
+    """
+    if products is None:
+        wrong = 2.0 * wrong
+    if norm is not None:
+        for j in range(a.shape[0]):
+            a[j] = dot[j] * scale[j]
+        for j in range(a.shape[0]):
+            c[j] = wrong * (norm * scale[j]) + errors[j]
+    else:
+        for j in range(a.shape[0]):
+            a[j] = before[j] + dot[j] * scale[j]
+        for j in range(a.shape[0]):
+            c[j] = wrong * rows[j] + errors[j]
+    if products is None:
+        for j in range(a.shape[0]):
+            b[j] = own + squares[j]
+        for j in range(a.shape[0]):
+            a[j] = own + squares[j] - 2.0 * a[j]
+    else:
+        for j in range(a.shape[0]):
+            b[j] = squares[j]
+
+
+@inner
+def drop_doubtful(a, doubtful):
+    """Make 0 of the sums that are in doubt, for they could be negative; how many those are."""
+    count = 0
+    for j in range(a.shape[0]):
+        count += doubtful[j]
+    if count:
+        for j in range(a.shape[0]):
+            a[j] = 0.0 if doubtful[j] else a[j]
+    return count
+
+
+@kernel(linked=True, error_model="numpy")
+def judge_squares(a, b, c, norm, share, doubtful):
+    """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
+    for j in range(a.shape[0]):
+        # Not a comparison the other way round, and none that takes equals: NaN and infinity must be found too.
+        doubtful[j] = not (c[j] < (ERROR - share) * b[j] - ERROR * TINY and a[j] > SMALL * b[j])
+    return drop_doubtful(a, doubtful)
+
+
+@kernel(linked=True, error_model="numpy")
+def judge_products(a, b, c, norm, share, doubtful):
+    """The error of the window's norm counts as one of the products does; see `add_products`."""
+    count = 0
+    for j in range(a.shape[0]):
+        both = np.sqrt(norm * b[j]) if b[j] > 0.0 else 0.0
+        sure = c[j] * max(1.0, both / b[j]) <= ERROR * both if b[j] > 0.0 else c[j] == 0.0
+        sure = sure and (b[j] == 0.0 or (b[j] > TINY and b[j] < HUGE))
+        doubtful[j] = not (sure and abs(a[j]) <= (1.0 - SMALL) * both)
+        count += doubtful[j]
+    return count
+
 
 INF = np.inf
 NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
-PIECE = block_size(512, 8)  # windows at a time
+PIECE_OF_WINDOWS = block_size(512, 8)  # windows at a time
 
 
 @kernel
 def direct_moments(y, w, first, mean, spread, error, low, high):
-    """Weighted moments of the windows that start at `first` and after, as `running_moments.moments`; and their range.
+    """Weighted moments of the windows that start at `first` and after, as `moments.moments`; and their range.
 
     `spread` is the weighted sum of squared deviations from the mean, `error` bounds its error.
     """
     m, total, heavy = w.shape[0], w.sum(), int(np.argmax(w))
     relative = 2.0**-52 * 4.0 * (m + 4.0)
-    for begin in range(0, mean.shape[0], PIECE):
-        end = min(begin + PIECE, mean.shape[0])
+    for begin in range(0, mean.shape[0], PIECE_OF_WINDOWS):
+        end = min(begin + PIECE_OF_WINDOWS, mean.shape[0])
         s, q, a, b = mean[begin:end], spread[begin:end], low[begin:end], high[begin:end]
         base = y[first + begin + heavy : first + end + heavy]
         s[:], q[:], a[:], b[:] = 0.0, 0.0, base, base
@@ -45,16 +391,16 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
 
 
 @kernel(linked=True, error_model="numpy")
-def standardize(y, m, first, total, most, uncertainty, how, mean, spread, error, low, high, scale, shift):
+def standardize_windows(y, m, first, total, most, uncertainty, kind, mean, spread, error, low, high, scale, shift):
     """The factor and the summand that normalize each window that starts at `first` and after; counts those unknown.
 
-    `how` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, which leave no sample
+    `kind` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, which leave no sample
     farther from the mean than the root of the spread. For other weights `most` holds the largest size of a sample.
     Where values would be wrong by more than the uncertainty the factor is NaN.
     """
     relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
     doubt, longest, plain, share = np.empty(size), np.sqrt(m), not low.shape[0], 1.0 / total
-    if how == 2:
+    if kind == 2:
         for j in range(size):
             scale[j] = np.sqrt(total / max(spread[j], 0.0))
         for j in range(size):  # the mean's error is a geometric mean, and less than the arithmetic one
@@ -62,7 +408,7 @@ def standardize(y, m, first, total, most, uncertainty, how, mean, spread, error,
             doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
         for j in range(size):  # of squares that over- or underflow no error is known
             doubt[j] = doubt[j] if (spread[j] > TINY) & (spread[j] < HUGE) else INF
-    elif how == 3:
+    elif kind == 3:
         for j in range(size):
             scale[j] = 1.0 / (high[j] - low[j])
         for j in range(size):
@@ -117,7 +463,7 @@ def scale_and_shift(windows, m, first, size, room, made):
             mean, spread, error, none = room[0, k, :size], room[1, k, :size], room[2, k, :size], room[0, k, :0]
             moments_about(y[k], m, 0.0, first, mean, spread, error)
             about = mean, spread, error, none, none
-            unknown += standardize(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
+            unknown += standardize_windows(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
     return unknown
 
 
@@ -156,7 +502,7 @@ def _above(y, at, share, base, row):
 
 def room_for(channels, count):
     """Room for what `exact_moments` tells of so many windows in each channel, to work in, and for that of all."""
-    return np.empty((channels, 5, count)), np.empty(PIECE), np.ones(count, bool), np.zeros(count, bool)
+    return np.empty((channels, 5, count)), np.empty(PIECE_OF_WINDOWS), np.ones(count, bool), np.zeros(count, bool)
 
 
 @kernel(error_model="numpy")
@@ -165,8 +511,8 @@ def exact_moments(y, w, first, left, share, scaling, alike, moments, row, consta
 
     They are the first rows of `moments`; the last one tells the windows' ranges.
     """
-    for at in range(0, constant.shape[0], PIECE):
-        to = at + PIECE  # or the end, as slices are
+    for at in range(0, constant.shape[0], PIECE_OF_WINDOWS):
+        to = at + PIECE_OF_WINDOWS  # or the end, as slices are
         shift, rest, scale = moments[0, at:to], moments[1, at:to], moments[2, at:to]
         ranges = moments[3, at:to], moments[4, at:to], row[: shift.shape[0]], constant[at:to], odd[at:to]
         _exact_moments(y, w, first + at, left, share, scaling, alike, shift, rest, scale, *ranges)

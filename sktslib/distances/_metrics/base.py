@@ -1,27 +1,86 @@
-"""Metric objects: what every distance shares, from its parameters to its profiles."""
+"""The value that the elastic functions return: a number that also knows its path.
+
+Metric objects: what every distance shares, from its parameters to its profiles.
+
+Which cells of the cost matrix exist: warping bands as ranges of query points per series point.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
-from numbers import Real
-from typing import TYPE_CHECKING
+from functools import cached_property
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ...utils._given_times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
-from ...utils._sizes import FEW, MANY, check_sizes
-from ...utils._sklearn import Estimator
-from ...utils._warnings import warn
-from ...utils.validation import as_times, as_weight, shown, sized_series
+from ...utils._names import warn
+from ...utils._sklearn import Estimator, Interval, RealNotInt, StrOptions
+from ...utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
+from ...utils.validation import FEW, MANY, as_times, as_weight, check_sizes, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalize_values, places
-from .alignment import Alignment
+
+__all__ = ["Alignment", "Metric"]
+
+
+class Alignment(float):
+    """A distance that remembers the alignment it comes from.
+
+    It is a float in every respect; numpy, pandas and scikit-learn take it for one. It also unpacks:
+    ``distance, cost_matrix, path = dtw(x, y)``, and ``dtw(x, y)[2]`` is the path. Cost
+    matrix and path are computed when first asked for.
+
+    Attributes
+    ----------
+    path : ndarray of shape (2, K)
+        Query indices and sequence indices of the alignment.
+    cost_matrix : ndarray of shape (m, n)
+        Accumulated costs.
+
+    Examples
+    --------
+    >>> from sktslib.distances import dtw
+    >>> d, cost_matrix, path = dtw([0, 1, 2], [0, 0, 1, 2])
+    >>> d == 0, cost_matrix.shape
+    (True, (3, 4))
+    >>> path
+    array([[0, 0, 1, 2],
+           [0, 1, 2, 3]])
+    """
+
+    ndim = 0  # without it pandas takes for a list what can be unpacked
+
+    def __new__(cls, value, metric=None, problem=None):
+        self = super().__new__(cls, value)
+        self._metric, self._problem = metric, problem
+        return self
+
+    @cached_property
+    def path(self):
+        return self._metric._path(self._problem)
+
+    @cached_property
+    def cost_matrix(self):
+        return self._metric._cost_matrix(self._problem)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield float(self)
+        yield self.cost_matrix
+        yield self.path
+
+    def __getitem__(self, k: Any) -> Any:
+        names = ("real", "cost_matrix", "path")[k]
+        return getattr(self, names) if isinstance(names, str) else tuple(getattr(self, name) for name in names)
+
+    def __reduce__(self):
+        return Alignment, (float(self), self._metric, self._problem)
+
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-
-__all__ = ["Metric"]
 
 BLOCK = 2**19  # points of windows that are normalized together
 
@@ -345,3 +404,84 @@ def as_cutoff(cutoff, negative):
         return float(cutoff)
     except OverflowError:
         raise ValueError(f"{rule}{shown(cutoff)}, which does not fit into float64.") from None
+
+
+BAND_CONSTRAINTS = {
+    "window": [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")],
+    "factor": [None, Interval(Integral, 0, None, closed="left")],
+}
+
+
+def radius_of(window, factor, m, n):
+    """Radius in samples of a Sakoe-Chiba window, or None where the window is no such band."""
+    shorter = min(m, n)
+    if window == "sakoe-chiba":
+        return shorter // 2 if factor is None else min(int(factor), 2**40)  # wider than any series, yet no overflow
+    if window is None or window == "itakura":
+        return None
+    # 0.29 of 100 points is 29, whatever the rounding of the share and of the product.
+    rounding = float(np.finfo(window).eps) if isinstance(window, np.floating) else 0.0
+    return int(np.floor(float(window) * shorter * (1.0 + rounding) + 1e-9))
+
+
+def plain_band(radius, m, n):
+    """The ranges of the cells with |i - j| <= radius (None: all), as `band` gives its own; they may be empty."""
+    if radius is None:
+        return np.zeros(n, np.int64), np.full(n, m, np.int64)
+    j = np.arange(n)
+    return np.clip(j - radius, 0, m), np.clip(j + radius + 1, 0, m)
+
+
+def band(window, factor, m, n):
+    """Ranges `lo[j] <= i < hi[j]` of query points i for each series point j, as two integer arrays (n,)."""
+    if window is None or min(m, n) == 1:
+        return np.zeros(n, np.int64), np.full(n, m, np.int64)
+    long, short = max(m, n) - 1, min(m, n) - 1
+    # For each point k of the shorter series the first and the last point of the longer one; integers, so exact.
+    k = np.arange(short + 1)
+    if window == "itakura":
+        # Slopes between 1/2 and 2 of the diagonal's; positions of the longer series are held times 2 * short.
+        low = np.maximum(k * long, 2 * short * long - 4 * long * (short - k))
+        high = np.minimum(4 * long * k, 2 * short * long - long * (short - k))
+        first, last = -(-low // (2 * short)), high // (2 * short)
+        last = np.maximum(first, last)
+        for i in range(short):
+            first[i + 1] = min(first[i + 1], last[i] + 1)
+    else:
+        reach = radius_of(window, factor, m, n)
+        if long > short:  # a slanted band of radius 0 would have gaps
+            reach = max(reach, -(-long // (2 * short)))
+        reach *= short
+        first, last = -((reach - k * long) // short), (k * long + reach) // short
+    first, last = np.maximum(first, 0), np.minimum(last, long)
+    if n <= m:  # the series is the shorter one: these are its ranges
+        return first, last + 1
+    j = np.arange(n)
+    return np.searchsorted(last, j, "left"), np.searchsorted(first, j, "right")
+
+
+class BandedMetric(Metric):
+    """A distance of which only points within a band meet."""
+
+    _parameter_constraints = BAND_CONSTRAINTS
+
+    def __init__(self, *, window: float | str | None = None, factor: int | None = None) -> None:
+        self.window = window
+        self.factor = factor
+
+    def _validate(self):
+        """Refuse a width in samples where a share is meant, too, and a radius without the band it belongs to."""
+        name, window = type(self).__name__, self.window
+        if isinstance(window, Real) and not isinstance(window, bool) and 1 <= window < 2**40:
+            if window > 1 or isinstance(window, Integral):
+                raise ValueError(
+                    f"The 'window' parameter of {name} must be None, 'sakoe-chiba', 'itakura' or a float in the range "
+                    f"(0, 1], a share of the shorter length. Got {window!r}. For a radius in samples set "
+                    f"window='sakoe-chiba' and factor={int(window)}."
+                )
+        if self.factor is not None and window != "sakoe-chiba":
+            raise ValueError(
+                f"The 'factor' parameter of {name} must be None unless window='sakoe-chiba', whose radius it is. Got "
+                f"{self.factor!r} with window={window!r}."
+            )
+        super()._validate()

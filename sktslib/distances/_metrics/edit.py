@@ -7,10 +7,10 @@ from numbers import Real
 
 import numpy as np
 
+from ...utils._names import warn
 from ...utils._sklearn import Interval
-from ...utils._warnings import warn
-from .._kernels import columns, recurrences
-from .bands import BAND_CONSTRAINTS
+from .._kernels import recurrence, scalar
+from .base import BAND_CONSTRAINTS
 from .elastic import ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
 
@@ -156,7 +156,7 @@ class LCSS(MatchingMetric):
             costs = point, np.zeros(m), point + 1.0
         else:
             costs = np.ones(m), 2.0 - 2.0 * point, np.full(m, 2.0)
-        return Query(recurrences.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
+        return Query(recurrence.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
 
     def _similarity(self, cost, problem):
         """Matched weight as a share of the largest possible one."""
@@ -213,7 +213,7 @@ class EDR(MatchingMetric):
 
     def _query(self, x, w, n, tx=None, *, search=False):
         point, w = point_weights(x, w)
-        record = recurrences.EditRecord(norm_of(x, 2.0), float(self.eps))
+        record = recurrence.EditRecord(norm_of(x, 2.0), float(self.eps))
         return Query(record, x, w, np.array([point, np.zeros(len(point)), point]))
 
     def _partners(self, alignment):
@@ -277,7 +277,7 @@ class ERP(GapCostMetric):
         out = np.abs(x - float(self.g)) * (1.0 if w is None else w)
         points = free_points(x.shape[1])
         points[0] = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
-        return Query(recurrences.ERPRecord(norm_of(x, 2.0), float(self.g)), x, w, points)
+        return Query(recurrence.ERPRecord(norm_of(x, 2.0), float(self.g)), x, w, points)
 
 
 @register
@@ -318,7 +318,7 @@ class MSM(GapCostMetric):
         return 1.0
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(recurrences.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
+        return Query(recurrence.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
 
 
 @register
@@ -389,11 +389,11 @@ class TWED(GapCostMetric):
         return super()._problem(x, w, y, tx, ty, search=search)
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        record = recurrences.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
+        record = recurrence.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
         points = free_points(x.shape[1])
         # To the last digit what a point of the series costs, so that d(x, y) = d(y, x).
-        if w is None and isinstance(record.norm, recurrences.Lp):  # compiled powers are not quite numpy's
-            points[0, 1:] = columns.series_gaps(record, x, tx)[1:]
+        if w is None and isinstance(record.norm, recurrence.Lp):  # compiled powers are not quite numpy's
+            points[0, 1:] = scalar.series_gaps(record, x, tx)[1:]
             return Query(record, x, w, points)
         step, p = np.abs(np.diff(x, axis=1)), float(self.p)
         if w is not None:

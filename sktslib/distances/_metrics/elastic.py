@@ -1,15 +1,60 @@
-"""What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
+"""The column of a subsequence search: which kernel advances it along a series.
+
+What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .._kernels import columns, diagonals, lanes, recurrences
-from .._kernels.dispatch import closed_boundary, equal_moves
+from .._kernels import batch, recurrence, scalar, subsequence
+from .._kernels import pair as pair_kernels
+from .._kernels.dispatch import closed_boundary, equal_moves, has_weights
 from .._series import full_weight
-from .alignment import Alignment
-from .bands import BandedMetric, band, radius_of
-from .subsequences import SubsequenceKernel
+from .base import Alignment, BandedMetric, band, radius_of
+
+
+class SubsequenceKernel:
+    """A query as the kernels of subsequence searches take it, prepared once for any number of pieces of a series.
+
+    `few` samples or fewer go column by column, which costs less to begin than vectors along diagonals.
+    """
+
+    def __init__(self, problem, radius, few=0):
+        self.rows, self._radius, self._few = problem.rows, radius, few
+        self._runs_diagonally = problem.runs_diagonally
+        self._weighted = has_weights(problem.record, self.rows) if problem.runs_diagonally else None  # None: no weights
+        self._ground = None
+
+    def advance(self, problem, at, lengths, state, found, costs=scalar.NO_COSTS):
+        """Advance the `state`, costs and starts of a column, along the series of a problem.
+
+        Parameters
+        ----------
+        problem : PreparedPair
+            The query with the samples and their times.
+        at : tuple
+            The column of the samples to begin with, and its number in the whole sequence.
+        lengths : tuple
+            The least and the largest length of a candidate.
+        state : pair of ndarray of shape (m + 1,)
+            Left as the next samples need it.
+        found : pair of ndarray of shape (n,)
+            Filled with the distance of the best candidate that ends at each sample, and its start.
+        costs : ndarray of shape (n, m) or (0, m)
+            Filled with the accumulated costs, unless it is empty.
+        """
+        record, _, _, y, tx, ty, points = problem
+        limits = self._radius, *lengths
+        if self._runs_diagonally and len(found[0]) > self._few and not costs.size:
+            query = record, self.rows, self._weighted, points
+            subsequence.subsequence_profile(query, y, *at, limits, state, *found)
+            return
+        if self._ground is None:
+            self._ground = np.zeros((3, points.shape[1]))
+        pair = record, self.rows, points, y, tx, ty
+        scalar.subsequence_profile(pair, *at, limits, (*state, self._ground), *found, costs)
+
 
 INF = np.inf
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -45,7 +90,7 @@ class PreparedPair(NamedTuple):
         if self.x is None:
             return None
         x = self.x[np.newaxis]
-        return columns.rows_of(self.record, x, full_weight(self.w, self.x)[np.newaxis], x.shape[2])[0]
+        return scalar.rows_of(self.record, x, full_weight(self.w, self.x)[np.newaxis], x.shape[2])[0]
 
     @property
     def runs_diagonally(self):
@@ -80,8 +125,8 @@ def one_after_another(series, lengths):
 def norm_of(x, p):
     """The norm over the channels as a record: of one channel they are all the same."""
     if len(x) == 1 or p == 1:
-        return recurrences.L1()
-    return recurrences.L2() if p == 2 else recurrences.Lp(float(p))
+        return recurrence.L1()
+    return recurrence.L2() if p == 2 else recurrence.Lp(float(p))
 
 
 def norm_exponent(channels, p=2.0):
@@ -229,14 +274,14 @@ class ElasticMetric(BandedMetric):
             return super()._windows(x, w, y, tx, ty)
         n, features = y.shape[2], [self._features(a) for a in y]
         record, x, w, points = self._query(x, w, n)
-        rows = lanes.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
+        rows = batch.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
         costs = np.empty(len(y))
-        for first in range(0, len(y), lanes.LANES):
-            block = features[first : first + lanes.LANES]
-            Y, out = lanes.packed(block, n), np.empty((1, len(block)))
+        for first in range(0, len(y), batch.BATCH):
+            block = features[first : first + batch.BATCH]
+            Y, out = batch.packed(block, n), np.empty((1, len(block)))
             sizes, ends = np.array([len(lo)]), np.full(len(block), n)
-            lanes.accumulated_costs(record, sizes, *rows, points[np.newaxis], Y, lo, hi, lanes.BIG, ends, out)
+            batch.accumulated_costs(record, sizes, *rows, points[np.newaxis], Y, lo, hi, batch.BIG, ends, out)
             costs[first : first + len(block)] = out[0]
         costs = self._scaled(costs, x, np.array(features))
         return self._report(costs, PreparedPair(record, x, None, features[0], None, None, points))
@@ -245,7 +290,7 @@ class ElasticMetric(BandedMetric):
         """The accumulated cost of two whole series."""
         free = self._free_points(problem, whole)
         if self._runs_diagonally(problem, free):
-            return diagonals.cost(*self._in_strips(problem, free))
+            return pair_kernels.cost(*self._in_strips(problem, free))
         bottom, side, _ = self._accumulate(problem, whole=whole)
         return self._ending(bottom, side, problem, whole=whole)[0]
 
@@ -253,18 +298,18 @@ class ElasticMetric(BandedMetric):
         """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
         m, n = problem.shape
         top, side = self._boundary(problem, whole)
-        matrix = np.full((n, m), INF) if keep == "costs" else columns.NO_COSTS
-        taken = np.zeros((n, m), np.uint8) if keep == "moves" else columns.NO_MOVES
+        matrix = np.full((n, m), INF) if keep == "costs" else scalar.NO_COSTS
+        taken = np.zeros((n, m), np.uint8) if keep == "moves" else scalar.NO_MOVES
         lo, hi = band(self.window, self.factor, m, n)
         p, _, _, y, tx, ty, points = problem
-        bottom, last = columns.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
+        bottom, last = scalar.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
         return bottom, last, matrix if keep == "costs" else taken
 
     def _boundary(self, problem, whole):
         """Costs along the series and along the query before any pair of points."""
         n = problem.shape[1]
         begin, _, start, _ = self._free_points(problem, whole)
-        return columns.boundary(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
+        return scalar.boundary(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
 
     def _free_points(self, problem, whole):
         return (0, 0, 0, 0) if whole else self._free(*problem.shape)
@@ -300,11 +345,11 @@ class ElasticMetric(BandedMetric):
         """The cells of the best path (2, K) and the move into each (K,), 0 being the diagonal one."""
         free = self._free_points(problem, whole)
         if self._runs_diagonally(problem, free):
-            path, steps = diagonals.path(*self._in_strips(problem, free))
+            path, steps = pair_kernels.path(*self._in_strips(problem, free))
         else:
             bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
             _, i, j = self._ending(bottom, side, problem, whole=whole)
-            path, steps = columns.backtrack(taken, i, j)
+            path, steps = scalar.backtrack(taken, i, j)
         return path, steps
 
     def _listed(self, path, steps, problem):
@@ -328,7 +373,7 @@ class ElasticMetric(BandedMetric):
         """Subsequence profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
         m, n = problem.shape
         distance, begin = np.empty(n), np.empty(n, np.int64)
-        costs = np.empty((n, m)) if matrix else columns.NO_COSTS
+        costs = np.empty((n, m)) if matrix else scalar.NO_COSTS
         state, lengths = self._start_column(problem), (shortest, longest)
         self._subsequence_kernel(problem).advance(problem, (0, 0), lengths, state, (distance, begin), costs)
         distance = self._scaled_candidates(distance, problem.x, problem.y, begin, np.arange(1, n + 1))

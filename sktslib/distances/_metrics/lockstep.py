@@ -1,27 +1,53 @@
-"""Lockstep metric classes: the i-th point of one series meets the i-th of the other, and each pair adds a term."""
+"""Lockstep metric classes: the i-th point of one series meets the i-th of the other, and each pair adds a term.
+
+Lockstep metric classes that judge the points together: by direction, by covariance, by slope.
+
+The shape-based distance of one series to many: cross-correlations at all shifts by FFT.
+
+At shift s the query's point i meets the series' point i + s. Of two series of m and n points all shifts from -(m - 1)
+to n - 1 count. A circular correlation of at least m + n - 1 points holds them without overlap, the negative ones at
+its end.
+
+Shape-based distance: a metric class that knows shifts and no warping.
+
+Time metric classes: how far a series runs ahead, behind or in phase.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from numbers import Real
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
 
 from ...utils._sklearn import Interval
-from .._kernels import moments
-from .._kernels.lockstep import lockstep_drivers, lockstep_terms, sliding
+from ...utils.validation import as_floats, check_query, refuse_missing
+from .._collection import as_collection
+from .._kernels import lockstep, mass, moments
 from .._series import SCALINGS, alike, full_weight, places, resample
 from .base import Metric
+from .dtw import DTW
 from .registry import register
+from .soft import PathlessMetric
 
 __all__ = [
+    "SBD",
+    "TAM",
     "Braycurtis",
     "Canberra",
     "Chebyshev",
+    "Correlation",
+    "Cosine",
     "Euclidean",
     "Hamming",
     "KullbackLeibler",
+    "Mahalanobis",
     "Manhattan",
     "Minkowski",
+    "PearsonCorrelation",
+    "ShortTimeSeries",
     "SquaredEuclidean",
 ]
 
@@ -77,10 +103,10 @@ class LockstepMetric(Metric):
     def _distance(self, x, w, y, tx, ty):
         if self.centered or x.shape[1] != y.shape[1]:
             return self._prepared_distance(x, common_weight(x, w, y), y)
-        return float(lockstep_drivers.distance(self._record(), x, y, full_weight(w, x)))
+        return float(lockstep.distance(self._record(), x, y, full_weight(w, x)))
 
     def _prepared_distance(self, x, w, y):
-        return float(lockstep_drivers.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
+        return float(lockstep.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _finite(self, distance):
         """Distances, which float64 must hold."""
@@ -93,7 +119,7 @@ class LockstepMetric(Metric):
             return self._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, normalize)[0]
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - x.shape[1] + 1)
-        lockstep_drivers.profile(self._record(), self._normalized(x, full, scaling), y, full, scaling, out)
+        lockstep.profile(self._record(), self._normalized(x, full, scaling), y, full, scaling, out)
         return self._finite(out)
 
     def _profiles(self, X, W, y, normalize, room=None):
@@ -105,7 +131,7 @@ class LockstepMetric(Metric):
         queries = [self._normalized(x, full_weight(w, x), scaling) for x, w in zip(X, weights, strict=True)]
         shape = len(X), y.shape[1] - X.shape[2] + 1
         out = np.empty(shape) if room is None else room[: shape[0] * shape[1]].reshape(shape)
-        sliding.profiles(self._record(), np.stack(queries), W, y, scaling, out)
+        mass.profiles(self._record(), np.stack(queries), W, y, scaling, out)
         return self._finite(out)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
@@ -115,7 +141,7 @@ class LockstepMetric(Metric):
         out = np.empty(y.shape[1] - length + 1)
         left, share = places(length, x.shape[1])
         near, x = alike(length, x.shape[1]), self._normalized(x, full, scaling)
-        lockstep_drivers.stretched(self._record(), x, y, full, scaling, near, left, share, out)
+        lockstep.stretched(self._record(), x, y, full, scaling, near, left, share, out)
         return self._finite(out)
 
     @staticmethod
@@ -135,7 +161,7 @@ class LockstepMetric(Metric):
     def _slack(self, x, w, n_windows, normalize):
         if normalize not in SCALINGS:
             return 0.0
-        return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_additive else 0.0
+        return mass.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_additive else 0.0
 
     def _cost_exponent(self, channels):
         return self.power or 1.0
@@ -156,7 +182,7 @@ class LockstepMetric(Metric):
     def _term_costs(self, x, y, w):
         """The terms (channels, m) whose sum is the distance to the power `power`."""
         out = np.empty_like(x)
-        lockstep_drivers.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
+        lockstep.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
         return out
 
     @property
@@ -182,7 +208,7 @@ class Euclidean(LockstepMetric):
     """
 
     name, full_name, power = "euclidean", "Euclidean Distance", 2.0
-    _terms = lockstep_terms.EuclideanRecord
+    _terms = lockstep.EuclideanRecord
     _is_metric = True
 
 
@@ -198,7 +224,7 @@ class SquaredEuclidean(LockstepMetric):
     """
 
     name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
-    _terms = lockstep_terms.SquaredRecord
+    _terms = lockstep.SquaredRecord
 
     def _exponent(self, channels):
         return 2.0
@@ -218,7 +244,7 @@ class Manhattan(LockstepMetric):
     _center = "median"
     name, full_name, power = "manhattan", "Manhattan Distance", 1.0
     aliases = ("cityblock",)
-    _terms = lockstep_terms.ManhattanRecord
+    _terms = lockstep.ManhattanRecord
     _is_metric = True
 
 
@@ -266,7 +292,7 @@ class Minkowski(LockstepMetric):
         return distance
 
     def _record(self):
-        return lockstep_terms.MinkowskiRecord(float(self.p))
+        return lockstep.MinkowskiRecord(float(self.p))
 
 
 @register
@@ -281,7 +307,7 @@ class Chebyshev(LockstepMetric):
     """
 
     name, full_name = "chebyshev", "Chebyshev Distance"
-    _terms = lockstep_terms.ChebyshevRecord
+    _terms = lockstep.ChebyshevRecord
     _is_metric = True
 
 
@@ -298,7 +324,7 @@ class Canberra(LockstepMetric):
 
     _center = "median"
     name, full_name, power = "canberra", "Canberra Distance", 1.0
-    _terms = lockstep_terms.CanberraRecord
+    _terms = lockstep.CanberraRecord
     _is_metric = True
 
 
@@ -317,7 +343,7 @@ class KullbackLeibler(LockstepMetric):
 
     name, full_name, power = "kullback_leibler", "Kullback-Leibler Divergence", 1.0
     aliases = ("kl",)
-    _terms = lockstep_terms.KullbackLeiblerRecord
+    _terms = lockstep.KullbackLeiblerRecord
     _has_domain = True
     _is_symmetric = False
 
@@ -342,7 +368,7 @@ class Braycurtis(LockstepMetric):
     """
 
     name, full_name = "braycurtis", "Braycurtis Distance"
-    _terms = lockstep_terms.BraycurtisRecord
+    _terms = lockstep.BraycurtisRecord
 
 
 @register
@@ -357,5 +383,470 @@ class Hamming(LockstepMetric):
     """
 
     name, full_name = "hamming", "Hamming Distance"
-    _terms = lockstep_terms.HammingRecord
+    _terms = lockstep.HammingRecord
     _is_metric = True
+
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from ...utils._times import Sequences
+
+
+@register
+class Cosine(LockstepMetric):
+    """Cosine distance, one minus the cosine of the angle; both all zero: 0, one of them: 1.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Cosine
+    >>> Cosine()([1, 0], [0, 1])
+    1.0
+    """
+
+    name, full_name = "cosine", "Cosine Distance"
+    _terms = lockstep.CosineRecord
+
+
+@register
+class Correlation(LockstepMetric):
+    """Correlation distance: cosine distance of the centered series; both constant: 0, one of them: 1.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Correlation
+    >>> round(Correlation()([1, 2, 3], [2, 4, 6]), 12)
+    0.0
+    """
+
+    name, full_name, centered = "correlation", "Correlation Distance", True
+    aliases = ("Cross Correlation Distance",)
+    _terms = lockstep.CosineRecord
+
+
+@register
+class PearsonCorrelation(LockstepMetric):
+    """Distance from Pearson's correlation r: ``2 (1 - r)``, or ``((1 - r) / (1 + r))^beta`` (Golay et al. 1998).
+
+    Parameters
+    ----------
+    beta : float, optional
+        Exponent of the second form, above 0; None for the first.
+
+    Examples
+    --------
+    >>> from sktslib.distances import PearsonCorrelation
+    >>> round(PearsonCorrelation()([1, 2, 3], [3, 2, 1]), 12)
+    4.0
+    """
+
+    name, full_name, centered = "pearson_correlation", "Pearson Correlation Distance", True
+    aliases = ("Pearson Correlation", "pearson")
+    _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither"), None]}
+
+    def __init__(self, beta: float | None = None) -> None:
+        self.beta = beta
+
+    def _record(self):
+        return lockstep.PearsonRecord(-1.0 if self.beta is None else float(self.beta))
+
+
+@register
+class Mahalanobis(LockstepMetric):
+    """Mahalanobis distance, ``sqrt((x - y)' VI (x - y))``.
+
+    Parameters
+    ----------
+    VI : array-like of shape (length * channels, length * channels), optional
+        Inverse covariance of the points, time outside and channels inside. None: the identity, which makes the
+        distance Euclidean. `fit` estimates it from a collection.
+
+    Attributes
+    ----------
+    VI_ : ndarray
+        What `fit` estimated; only after `fit`.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Mahalanobis
+    >>> Mahalanobis(VI=[[4, 0], [0, 1]])([0, 0], [3, 4])
+    7.211102550927978
+    """
+
+    _is_additive = False
+    name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
+    _weighted_power = None  # a term has the weights of two points, or of two channels
+    _terms = lockstep.EuclideanRecord
+
+    def __init__(self, VI: ArrayLike | None = None) -> None:
+        self.VI = VI
+
+    @property
+    def is_symmetric(self) -> bool:
+        VI = self._inverse()
+        return VI is None or np.array_equal(VI, VI.T)
+
+    @property
+    def is_metric(self) -> bool:
+        VI = self._inverse()
+        return VI is None or (self.is_symmetric and bool((np.linalg.eigvalsh(VI) > 0).all()))
+
+    def fit(self, X: Sequences, y: ArrayLike | None = None, *, channels_first: bool | None = None) -> Self:
+        """Estimate `VI` from a collection by the shrunk covariance of Ledoit and Wolf (2004).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels)
+            Series of one length.
+        y : ignored
+        channels_first : bool, optional
+            Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`.
+
+        Returns
+        -------
+        Mahalanobis
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If `X` is no collection of at least two series of one length, or holds missing values.
+        """
+        from sklearn.covariance import LedoitWolf
+
+        X = as_floats(X, "X")
+        if X.ndim not in (2, 3) or len(X) < 2:
+            raise ValueError(
+                "'X' must be a collection of at least two series, shape (n_series, length) or (n_series, length, "
+                f"channels). Got shape {X.shape}."
+            )
+        refuse_missing(X, "X")
+        if X.ndim == 3:
+            X = np.array(as_collection(X, "X", channels_first=channels_first)).transpose(0, 2, 1)
+        check_query(X, "'X'", 2.0, "A covariance")
+        self.VI_ = LedoitWolf().fit(X.reshape(len(X), -1)).precision_
+        return self
+
+    def _inverse(self):
+        if self.VI is None:
+            return getattr(self, "VI_", None)
+        return as_floats(self.VI, "VI")
+
+    def _validate(self):
+        VI = self._inverse()
+        if VI is not None:
+            if VI.ndim != 2 or VI.shape[0] != VI.shape[1]:
+                raise ValueError(
+                    "The 'VI' parameter of Mahalanobis must be a square matrix of side length * channels. Got shape "
+                    f"{VI.shape}."
+                )
+            refuse_missing(VI, "VI", "Invert a covariance of full rank.")
+
+    def _distance(self, x, w, y, tx, ty):
+        if self._inverse() is None:
+            return super()._distance(x, w, y, tx, ty)
+        x, w, y = equal_lengths(x, w, y)
+        return float(self._windows(x, w, y[np.newaxis], None, None)[0])
+
+    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
+        if self._inverse() is None:
+            return Euclidean()._profile(x, w, y, tx, ty, normalize, exactly)
+        return Metric._profile(self, x, w, y, tx, ty, normalize, exactly)
+
+    def _slack(self, x, w, n_windows, normalize):
+        return Euclidean()._slack(x, w, n_windows, normalize) if self._inverse() is None else 0.0
+
+    def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
+        plain = Euclidean() if self._inverse() is None else super()
+        return plain._scaled_profile(x, w, y, tx, ty, normalize, length)
+
+    def _windows(self, x, w, y, tx, ty):
+        VI = self._inverse()
+        if VI.shape[0] != x.size:
+            raise ValueError(
+                "The 'VI' parameter of Mahalanobis must have the side length * channels of the series compared, "
+                f"{x.shape[1]} * {x.shape[0]} = {x.size}. Got {VI.shape[0]}."
+            )
+        d = (y - x) * np.sqrt(full_weight(w, x))
+        d = d.transpose(0, 2, 1).reshape(len(y), -1)
+        size = np.frexp(np.abs(d).max(axis=1, keepdims=True))[1]
+        d = np.ldexp(d, -size)  # no square over- or underflows
+        image = d @ VI
+        total = (image * d).sum(axis=1)
+        if (total < -1e-9 * np.abs(image * d).sum(axis=1)).any():
+            least = np.ldexp(total, 2 * size[:, 0]).min()
+            raise ValueError(
+                "The 'VI' parameter of Mahalanobis must be positive semi-definite, as the inverse of a covariance "
+                f"is. Got a matrix by which a difference has the squared length {least:g}."
+            )
+        return np.ldexp(np.sqrt(np.maximum(total, 0.0)), size[:, 0])
+
+
+@register
+class ShortTimeSeries(LockstepMetric):
+    """Short time series distance: Euclidean distance of the slopes (Moeller-Levet et al. 2003).
+
+    Examples
+    --------
+    >>> from sktslib.distances import ShortTimeSeries
+    >>> ShortTimeSeries()([0, 1, 2], [5, 6, 7])
+    0.0
+    """
+
+    _is_additive = False
+    name, full_name, power = "short_time_series", "Short Time Series Distance", 2.0
+    _weighted_power = None  # a term has the weights of two points, or of two channels
+    _terms = lockstep.EuclideanRecord
+    uses_times = True
+
+    def _distance(self, x, w, y, tx, ty):
+        if x.shape[1] != y.shape[1]:
+            raise ValueError(
+                f"The short time series distance needs two series of equal length. Got {x.shape[1]} and {y.shape[1]} "
+                "points; interpolate one of them to the other's times."
+            )
+        w = full_weight(w, x)
+        return float(lockstep.distance(self._record(), slopes(x, tx), slopes(y, ty), slope_weight(w)))
+
+    def _term_weight(self, w):
+        return slope_weight(w).sum()
+
+    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
+        if normalize is not None:  # each window has slopes of its own then
+            return Metric._profile(self, x, w, y, tx, ty, normalize)
+        w = full_weight(w, x)
+        return super()._profile(slopes(x, tx), slope_weight(w), slopes(y, ty), None, None, None, exactly)
+
+
+def slope_weight(w):
+    """A slope counts as the lesser one of its two points."""
+    return np.minimum(w[:, 1:], w[:, :-1])
+
+
+def slopes(a, t):
+    """Slopes of a series; those of one sample that was resampled to several points are 0, with times as without."""
+    steps = np.ascontiguousarray(np.diff(a, axis=-1))
+    if t is None:
+        return steps
+    times = np.broadcast_to(np.diff(t), steps.shape)
+    with np.errstate(over="ignore"):
+        out = np.divide(steps, times, out=np.zeros_like(steps), where=times != 0)
+    if not np.isfinite(out).all():
+        raise ValueError(
+            f"The slopes of a series must fit into float64. Got steps of up to {np.abs(steps).max():g} within times of "
+            f"down to {np.diff(t).min():g}; choose a larger unit of time."
+        )
+    return out
+
+
+WEAK = 1e-3  # sums of squares below this share of the whole come out of a difference: too inexact
+
+
+def transform_length(m, n):
+    """Length of the transforms of series of up to m and n points."""
+    return next_fast_len(m + n - 1, real=True)
+
+
+def scaled(a):
+    """Divide each series (..., channels, length) by its largest value, so that no square over- or underflows."""
+    peak = np.abs(a).max(axis=(-2, -1), keepdims=True)
+    return a / np.where(peak > 0, peak, 1.0)
+
+
+class Prepared(NamedTuple):
+    """A query, or series of one length, as `shape_distances` takes them."""
+
+    scaled: np.ndarray  # (channels, m) or (k, channels, n)
+    transform: np.ndarray  # (..., channels, frequencies)
+    norm: np.ndarray
+    length: int
+    weighted: bool
+
+
+def transform_query(x, w, size):
+    """The query (channels, m), weighted, for transforms of a size."""
+    x, m = scaled(x), x.shape[1]
+    if w is None:
+        return Prepared(x, rfft(x, size), norms(x[np.newaxis], None, size)[0, 0], m, False)
+    return Prepared(x, rfft(w * x, size), np.sqrt((w * x * x).sum()), m, True)
+
+
+def transform_series(y, w, size):
+    """Series (k, channels, n), as the query's weights see them, for transforms of a size."""
+    y = scaled(y)
+    return Prepared(y, rfft(y, size), norms(y, w, size), y.shape[2], w is not None)
+
+
+def _shifts(m, n, size):
+    """Where in a circular correlation the shifts stand, the positive ones first."""
+    return np.concatenate([np.arange(n), np.arange(size - m + 1, size)])
+
+
+def norms(y, w, size):
+    """Norms of the series (k, channels, n): (k, 1), or as the query's weights see them at each shift (k, shifts).
+
+    A point that meets a query point counts as that point's weight, others fully.
+    """
+    total = (y * y).reshape(len(y), -1).sum(axis=1, keepdims=True)
+    if w is None:
+        return np.sqrt(total)
+    at = _shifts(w.shape[1], y.shape[2], size)
+    left_out = irfft((np.conj(rfft(1.0 - w, size)) * rfft(y * y, size)).sum(axis=1), size)[:, at]
+    squares = total - left_out
+    for k, s in np.argwhere(squares <= WEAK * total):
+        squares[k, s] = _seen(y[k], w, at[s] if s < y.shape[2] else at[s] - size)
+    return np.sqrt(squares)
+
+
+def _seen(y, w, shift):
+    """Sum of the squares of one series as the query's weights see them at one shift."""
+    weight = np.ones_like(y)
+    first, last = max(shift, 0), min(y.shape[1], w.shape[1] + shift)
+    weight[:, first:last] = w[:, first - shift : last - shift]
+    return (weight * y * y).sum()
+
+
+def _is_later(x, series):
+    """Whether a series has the larger value where it first differs from each of the others (k, channels, n)."""
+    x, series = x.ravel(), series.reshape(len(series), -1)
+    first = np.argmax(series != x, axis=1)
+    return x[first] > series[np.arange(len(series)), first]
+
+
+def shape_distances(query, series, size):
+    """Distances (k,) of a query to series, both `Prepared`."""
+    both = query.norm * series.norm
+    if query.weighted:
+        circular = irfft((np.conj(query.transform) * series.transform).sum(axis=1), size)
+        cross = circular[:, _shifts(query.length, series.length, size)]
+    else:
+        cross = _largest(query, series, size)[:, np.newaxis]
+    ratio = np.divide(cross, both, out=np.zeros_like(cross), where=both > 0)
+    if query.norm == 0.0:
+        ratio[np.broadcast_to(series.norm == 0, ratio.shape)] = 1.0  # nothing is like nothing
+    distance = 1.0 - np.minimum(ratio.max(axis=1), 1.0)
+    if query.length == series.length:  # transforms round
+        distance[(series.scaled == query.scaled).all(axis=(1, 2))] = 0.0
+    return distance
+
+
+def _largest(query, series, size):
+    """The largest cross-correlation (k,) over all shifts.
+
+    Which of two series is the query must change no digit, for d(x, y) = d(y, x): it is the first one in a fixed order.
+    """
+    x, first, _, m, _ = query
+    others, second, _, n, _ = series
+    if m > n:
+        product, m, n = np.conj(second) * first, n, m
+    else:
+        product = np.conj(first) * second
+        if m == n:
+            later = _is_later(x, others)
+            product[later] = np.conj(second[later]) * first
+    circular = irfft(product.sum(axis=1) if len(x) > 1 else product[:, 0], size)
+    largest = circular[:, :n].max(axis=1)
+    return np.maximum(largest, circular[:, size - m + 1 :].max(axis=1)) if m > 1 else largest
+
+
+@register
+class SBD(PathlessMetric):
+    """Shape-based distance (Paparrizos & Gravano 2015): 1 - the largest normalized cross-correlation over all shifts.
+
+    In [0, 2]. It knows shifts and no warping. The paper compares z-normalized series: normalize them beforehand, or
+    search with ``normalize="zscore"``. Both all zero: 0; one of them: 1.
+
+    References
+    ----------
+    Paparrizos J, Gravano L. k-Shape: efficient and accurate clustering of time series. SIGMOD 2015.
+
+    Examples
+    --------
+    >>> from sktslib.distances import SBD
+    >>> round(SBD()([0, 1, 2, 0, 0], [0, 0, 0, 2, 4]), 12)
+    0.0
+    """
+
+    name, full_name = "sbd", "Shape-Based Distance"
+    description = "One minus the largest normalized cross-correlation over all shifts."
+    _pairs_by_length = True  # in tables of distances
+    _why = "it compares the series at their best shift, point by point."
+
+    def _distance(self, x, w, y, tx, ty):
+        return self._alignment(float(self._windows(x, w, y[np.newaxis], tx, ty)[0]), x, w, y)
+
+    def _windows(self, x, w, y, tx, ty):
+        size = transform_length(x.shape[1], y.shape[2])
+        query, series = transform_query(x, w, size), transform_series(y, w, size)
+        return shape_distances(query, series, size)
+
+    def _pairwise(self, X, Y, w, mirrored, out):
+        """Fill a table of distances by blocks of series of one length; none depends on what else is compared."""
+        lengths = np.array([y.shape[1] for y in Y])
+        sizes = {transform_length(m, n) for m in {x.shape[1] for x in X} for n in set(lengths.tolist())}
+        # Once for each length of transforms; those for series of about one length follow each other.
+        query = lru_cache(4 * len(X))(lambda a, size: transform_query(X[a], w, size))
+        order = np.argsort(lengths, kind="stable")
+        block, begin = max(1, 2**18 // max(sizes)), 0
+        while begin < len(order):
+            end = min(begin + block, int(np.searchsorted(lengths[order], lengths[order[begin]], "right")))
+            members = order[begin:end]
+            y, series = np.array([Y[b] for b in members]), {}
+            for a in order[:end] if mirrored else range(len(X)):
+                size = transform_length(X[a].shape[1], y.shape[2])
+                if size not in series:
+                    series[size] = transform_series(y, w, size)
+                out[a, members] = shape_distances(query(a, size), series[size], size)
+                if mirrored:
+                    out[members, a] = out[a, members]
+            begin = end
+
+
+def instants(path):
+    """How many steps of a path move the query alone, the series alone, and both."""
+    dx, dy = path[:, 1:] - path[:, :-1]
+    return int((dy == 0).sum()), int((dx == 0).sum()), int(((dx > 0) & (dy > 0)).sum())
+
+
+def ratios(path, m, n):
+    """Advance, delay and phase as shares of the steps possible for a query of m and a series of n points."""
+    advance, delay, phase = instants(path)
+    m, n = m - 1, n - 1
+    return (advance / m if m else 0.0), (delay / n if n else 0.0), (phase / min(m, n) if min(m, n) else 1.0)
+
+
+@register
+class TAM(Metric):
+    """Time alignment measurement (Folgado et al. 2018), in [0, 3].
+
+    It looks at time alone: on the path of dynamic time warping, the share of steps in which only one series moves,
+    plus the share that is not in phase.
+
+    Examples
+    --------
+    >>> from sktslib.distances import TAM
+    >>> TAM()([0, 1, 2], [0, 1, 2])
+    0.0
+    """
+
+    name, full_name, family = "tam", "Time Alignment Measurement", "time"
+    description = "Advance, delay and phase of the optimal alignment."
+    _is_symmetric = False  # ties of the path are broken in favor of the query
+
+    def _exponent(self, channels):
+        return 2.0
+
+    def _distance(self, x, w, y, tx, ty):
+        advance, delay, phase = self._ratios(x, w, y)
+        return advance + delay + (1.0 - phase)
+
+    def _path(self, x, w, y):
+        return DTW()._distance(x, w, y, None, None).path
+
+    def _instants(self, x, w, y):
+        return instants(self._path(x, w, y))
+
+    def _ratios(self, x, w, y):
+        return ratios(self._path(x, w, y), x.shape[1], y.shape[1])

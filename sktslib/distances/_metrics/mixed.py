@@ -1,25 +1,300 @@
-"""Different distances for different channels, as one metric object."""
+"""Metrics by the channels that each of them compares: their names, weights and parameters.
+
+Different distances for different channels, as one metric object.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from copy import copy
-from typing import TYPE_CHECKING
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...utils._names import did_you_mean
+from ...utils.validation import shown
 from .._collection import each_of
+from .base import Metric
+from .dtw import SharedPath, why_no_shared_path
 from .lockstep import LockstepMetric
-from .named_channels import MetricOfChannels
-from .shared_path import SharedPath, why_no_shared_path
+from .registry import get_metric
+
+__all__ = ["Mixed"]
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+OWN = ("metrics", "weight")  # parameters, which no channel's name may hide
+
+
+class Part(NamedTuple):
+    """Channels that one metric compares, and how much its distance counts."""
+
+    channels: np.ndarray
+    metric: Metric
+    weight: float
+
+    def of(self, a):
+        """These channels of arrays (..., channels, length); None stays None."""
+        if a is None:
+            return None
+        first, last = self.channels[0], self.channels[-1] + 1
+        rising = len(self.channels) == 1 or (np.diff(self.channels) == 1).all()  # a view costs nothing
+        return np.ascontiguousarray(a[..., first:last, :] if rising else a[..., self.channels, :])
+
+    def weights_of(self, w):
+        """Their weights (channels, m), None where all count fully."""
+        w = self.of(w)
+        return None if w is None or (w == 1.0).all() else w
+
+
+class MetricOfChannels(Metric):
+    """Base of a metric whose parameters are `metrics`, a dictionary by channels, and their `weight`."""
+
+    def __copy__(self):
+        made = type(self).__new__(type(self))
+        vars(made).update(vars(self))
+        if isinstance(self.metrics, dict):
+            parts = {key: copy(part) if isinstance(part, Metric) else part for key, part in self.metrics.items()}
+            made.metrics = parts
+        return made
+
+    @property
+    def _keys(self):
+        """The keys by what they are called in names of parameters."""
+        return {label_of(key): key for key in self.metrics} if isinstance(self.metrics, dict) else {}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether the parts are among them, by the names of their channels, and their parameters.
+
+        Returns
+        -------
+        dict
+        """
+        params = super().get_params(deep=False)
+        for label, key in self._keys.items() if deep else ():
+            params[label] = part = self.metrics[key]
+            if hasattr(part, "get_params") and not isinstance(part, type):
+                params.update((f"{label}__{name}", value) for name, value in part.get_params(deep=True).items())
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the parts.
+
+        Parameters
+        ----------
+        **params
+            ``metrics``, ``weight``, a part by the name of its channels, or, behind that and ``__``, a parameter of it.
+
+        Returns
+        -------
+        Mixed
+            Itself.
+        """
+        super().set_params(**{name: params.pop(name) for name in OWN if name in params})
+        if not params:
+            return self
+        keys, metrics, nested = self._keys, dict(self.metrics), {}
+        for name, value in params.items():
+            label = max((k for k in keys if name == k or name.startswith(f"{k}__")), key=len, default=None)
+            if label is None:
+                valid = [*OWN, *keys]
+                hint = did_you_mean(name.partition("__")[0], valid)
+                raise ValueError(
+                    f"Invalid parameter {name!r} for metric {self}.{hint} Valid parameters are: {valid!r}, and those "
+                    "of the parts behind their name and '__'."
+                )
+            if name == label:
+                metrics[keys[label]] = value
+            else:
+                nested.setdefault(label, {})[name[len(label) + 2 :]] = value
+        for label, values in nested.items():  # after the parts that they belong to
+            part = metrics[keys[label]]
+            if part is None:
+                raise ValueError(f"{label!r} must have a metric whose parameters can be set. Got None, and {values}.")
+            metrics[keys[label]] = get_metric(part).set_params(**values)
+        self.metrics = metrics
+        return self
+
+    def _validate(self):
+        if not isinstance(self.metrics, dict) or not any(part is not None for part in self.metrics.values()):
+            raise TypeError(
+                "The 'metrics' parameter of Mixed must be a dictionary of metrics by their channels, at least one. Got "
+                f"{shown(self.metrics)}."
+            )
+        for key in self.metrics:
+            named = channels_of(key)
+            if not named or not all(map(is_channel, named)):
+                raise ValueError(
+                    "The keys of 'metrics' of Mixed must be names of channels, their numbers from 0, or tuples of "
+                    f"these. Got {key!r}."
+                )
+        self._check_labels()
+        for key, part in self.metrics.items():
+            if isinstance(None if part is None else get_metric(part), MetricOfChannels):
+                raise ValueError(f"The metrics of Mixed must not be mixed themselves. Got {part!r} for {key!r}.")
+        self._weights()
+
+    def _check_labels(self):
+        """Refuse channels that are named twice, and names that mean two things."""
+        named = Counter(channel for key in self.metrics for channel in channels_of(key))
+        twice = [channel for channel, count in named.items() if count > 1]
+        if twice:
+            raise ValueError(
+                f"The 'metrics' parameter of Mixed must name every channel once. Got {shown(twice)} twice, in the keys "
+                f"{shown(list(self.metrics))}."
+            )
+        labels = Counter(map(label_of, self.metrics))
+        same = [label for label, count in labels.items() if count > 1 or label in OWN]
+        if same:
+            raise ValueError(
+                f"The keys of 'metrics' of Mixed must have names of their own as parameters. Got {same[0]!r}, which "
+                f"means {'another parameter' if same[0] in OWN else 'two of them'}, too. Give the channels by their "
+                "numbers."
+            )
+
+    def _weights(self):
+        """The weights by their keys."""
+        rule = "The 'weight' parameter of Mixed must hold a finite number of at least 0 for each key of 'metrics'"
+        weight, keys = self.weight, list(self.metrics)
+        if weight is None:
+            return dict.fromkeys(keys, 1.0)
+        if not isinstance(weight, dict):
+            if np.ndim(weight) != 1 or len(weight) != len(keys):
+                raise ValueError(f"{rule}, {len(keys)}. Got {shown(weight)}.")
+            weight = dict(zip(keys, weight, strict=True))
+        missing, unknown = ([k for k in a if k not in b] for a, b in ((keys, weight), (weight, keys)))
+        if missing or unknown:
+            hint = did_you_mean(unknown[0], missing) if unknown else ""
+            what, which = ("one for the unknown", unknown) if unknown else ("none for", missing)
+            raise ValueError(f"{rule}, {shown(keys)}. Got {what} {which[0]!r}.{hint}")
+        for key, value in weight.items():
+            if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not 0 <= value < np.inf:
+                raise ValueError(f"{rule}. Got {shown(value)} for {key!r}.")
+        if not any(weight[key] > 0 for key in keys if self.metrics[key] is not None):
+            raise ValueError(f"{rule}, one above 0. Got {shown(self.weight)}: nothing would be compared.")
+        return {key: float(weight[key]) for key in keys}
+
+    def _named(self, *names):
+        known = [tuple(some) for some in names if some is not None]
+        if not known:
+            return self
+        if known[0] != known[-1]:
+            raise ValueError(
+                f"The columns of both tables must be the same channels under Mixed. Got {shown(list(known[0]))} and "
+                f"{shown(list(known[-1]))}."
+            )
+        made = copy(self)
+        made.channel_names_ = known[0]
+        return made
+
+    def _number(self, channel):
+        """The number of a channel."""
+        if not isinstance(channel, str):
+            return int(channel)
+        names = getattr(self, "channel_names_", None)
+        if names is None:
+            raise ValueError(
+                f"The 'metrics' parameter of Mixed names the channel {channel!r}, but the data have no names. Pass "
+                "tables whose columns have these names, or number the channels from 0."
+            )
+        if channel not in names:
+            raise ValueError(
+                f"The 'metrics' parameter of Mixed must name channels of the data, {shown(list(names))}. Got "
+                f"{channel!r}.{did_you_mean(channel, names)}"
+            )
+        return names.index(channel)
+
+    def _parts(self, channels):
+        """What counts, of data with so many channels, all of which are named once."""
+        numbers = {key: [self._number(channel) for channel in channels_of(key)] for key in self.metrics}
+        count = Counter(number for some in numbers.values() for number in some)
+        names = getattr(self, "channel_names_", range(channels))
+        rule = f"The 'metrics' parameter of Mixed must name each of the {channels} channels of the data once. Got "
+        for number in sorted(count):
+            if number >= channels:
+                raise ValueError(f"{rule}the channel {number}; the last one is {channels - 1}.")
+            if count[number] > 1:
+                raise ValueError(f"{rule}{names[number]!r} twice, by its name and its number {number}.")
+        missing = [names[number] for number in range(channels) if number not in count]
+        if missing:
+            raise ValueError(f"{rule}nothing for {shown(missing)}. Map what is to be left out to None.")
+        weight = self._weights()
+        return [
+            Part(np.array(numbers[key]), get_metric(part), weight[key])
+            for key, part in self.metrics.items()
+            if part is not None and weight[key] > 0
+        ]
+
+    def _counted(self, channels, w):
+        """The parts with points that count under these weights (channels, m), and the weights of each."""
+        parts = [(part, part.weights_of(w)) for part in self._parts(channels)]
+        parts = [(part, weights) for part, weights in parts if weights is None or weights.any()]
+        if not parts:
+            raise ValueError(
+                "'weight' must be above 0 at a point of a channel that Mixed compares. Got 0 at all of them: give "
+                "weights above 0, or a metric for the channels that have some."
+            )
+        return parts
+
+    def _by_channel(self, channels):
+        out = [(None, 0.0)] * channels
+        for part in self._parts(channels):
+            if len(part.channels) > 1:
+                key = next(key for key in self.metrics if self._number(channels_of(key)[0]) == part.channels[0])
+                raise ValueError(
+                    "The keys of 'metrics' of Mixed must name one channel each where channels are compared by "
+                    f"themselves, as with 'channel_lag'. Got {key!r}, whose metric compares them jointly. Give each of "
+                    "them a metric of its own."
+                )
+            out[part.channels[0]] = part.metric, part.weight
+        return out
+
+    def _fitted_by_channel(self, channels, series, weights):
+        made = copy(self)
+        for key in self.metrics:
+            own = [k for k, channel in enumerate(channels) if channel in map(self._number, channels_of(key))]
+            if own:
+                part = get_metric(self.metrics[key])
+                made.metrics[key] = part._fitted_to([series[k] for k in own], [weights[k] for k in own])
+        return made
+
+    @property
+    def _made(self):
+        """The metrics that count."""
+        weight = self._weights()
+        return [get_metric(part) for key, part in self.metrics.items() if part is not None and weight[key] > 0]
+
+
+def channels_of(key):
+    """The channels that a key names."""
+    return key if isinstance(key, tuple) else (key,)
+
+
+def is_channel(channel):
+    """Whether it is a name, or a number."""
+    return isinstance(channel, str) or (
+        isinstance(channel, Integral) and not isinstance(channel, bool) and channel >= 0
+    )
+
+
+def label_of(key):
+    """What a key is called in names of parameters."""
+    return "_".join(map(str, channels_of(key)))
+
 
 if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import ArrayLike
 
-    from ...utils._types import MetricLike
-
-__all__ = ["Mixed"]
+    from ...utils._times import MetricLike
 
 
 class Mixed(MetricOfChannels):

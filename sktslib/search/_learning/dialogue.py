@@ -1,28 +1,106 @@
-"""A searcher that learns from answers about its matches."""
+"""What is learned from answers about matches: which are occurrences and which are not.
+
+Which matches to ask about: those nearest to where occurrences end and other candidates begin.
+
+A searcher that learns from answers about its matches.
+"""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...utils._positions import as_positions
+from ...distances._series import full_weight, normalize_values, resample
+from ...utils._times import as_positions
 from ...utils.validation import shown
-from .._channels.by_channel import as_given, at_lags, have_lags_of, with_lags, without_lags
+from .._channels import as_given, at_lags, have_lags_of, with_lags, without_lags
+from .._plan import QueryPlan
 from .._profile import Search
 from .._results import Matches
-from .answers import Answers, relearned, threshold_of_answers
+from .._segments.background import power_of
+from .templates import FEW, average, distances, groups, variances, weigh
+
+
+class Answers(NamedTuple):
+    """A query as it was before any answer, and the answers about it."""
+
+    plan: QueryPlan
+    count: int  # occurrences that the query is the average of
+    fixed: bool  # whether its weights were given, or learned from labels
+    good: tuple = ()  # samples (channels, n) and times of the occurrences
+    bad: tuple = ()
+
+
+def relearned(answers, limits):
+    """How a query is compared in the light of the answers: its shape, its weights, and its alternatives.
+
+    `limits` are those of the length of its matches.
+    """
+    plan = answers.plan._replace(limits=limits)
+    good = [comparable(plan, y) for y, _ in answers.good]
+    good = [piece for piece in good if np.isfinite(piece).all()]
+    if len(good) + 1 < FEW or np.isnan(plan.x).any():
+        return plan
+    first = comparable(plan, plan.x)
+    far = distances([first, *good], plan.metric, 0)
+    # Occurrences of another shape would blur the average. They have a template of their own, and as an alternative of
+    # the query, not a query beside it, so that no occurrence is found by both.
+    shapes = sorted(groups(far[1:, 1:], "auto"), key=lambda group: far[0, 1 + group].mean())
+    members = [[first, *(good[k] for k in shapes[0])]]
+    queries = [average([first] * (answers.count - 1) + members[0], first, plan.metric, plan.w)]
+    for group in shapes[1:]:
+        middle = good[group[np.argmin(far[np.ix_(1 + group, 1 + group)].sum(axis=1))]]
+        members.append([good[k] for k in group])
+        queries.append(average(members[-1], resample(middle, plan.m), plan.metric, plan.w))
+    weights = [plan.w] * len(queries)
+    if not answers.fixed and plan.metric._takes_weights:
+        spreads = [(variances(x, some, plan.metric), len(some)) for x, some in zip(queries, members, strict=True)]
+        weights = weigh(spreads, [x.shape for x in queries], power_of(plan.metric))
+    (x, w), *others = zip(queries, weights, strict=True)
+    return plan._replace(x=x, w=w, alternatives=tuple(others))
+
+
+def comparable(plan, y):
+    """A piece (channels, n) as it is averaged with the query: normalized, and of its length where windows are."""
+    if plan.mode == "windows" and y.shape[1] != plan.m:
+        y = resample(y, plan.m)
+    return y if plan.normalize is None else normalize_values(y, full_weight(plan.w, plan.x), plan.normalize)
+
+
+def threshold_of_answers(good, bad, others):
+    """The largest distance of an occurrence, by the distances of those that are, that are not, and of the rest.
+
+    It is that of the largest expected F1, where the share of occurrences falls with the distance: from 1 at 0, in lines
+    between the answers, to 0 as far as one more distance would be expected to lie.
+    """
+    from sklearn.isotonic import IsotonicRegression  # takes longer to import than the package
+
+    good, bad, others = (some[np.isfinite(some)] for some in (good, bad, others))
+    distance = np.sort(np.concatenate([good, bad, others]))
+    n = len(distance)
+    if not n:
+        return 0.0
+    beyond = float(distance[-1]) * (1.0 + 1.0 / n)
+    answer = np.concatenate([np.ones(len(good)), np.zeros(len(bad)), [1.0, 0.0]])
+    regression = IsotonicRegression(increasing=False).fit(np.concatenate([good, bad, [0.0, beyond]]), answer)
+    share = regression.predict(distance)
+    f1 = 2 * np.cumsum(share) / (np.arange(1, n + 1) + share.sum())
+    f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold takes all that are as far
+    last = n - 1 - int(np.argmax(f1[::-1]))
+    return beyond if last + 1 == n else float((distance[last] + distance[last + 1]) / 2)
+
 
 if TYPE_CHECKING:
     from typing import Self
 
     from numpy.typing import ArrayLike
 
-    from ...utils._types import Sequences, Times
+    from ...utils._times import Sequences, Times
 
 MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are looked at
 
@@ -121,15 +199,15 @@ class AnsweredSearcher:
             answers = before._replace(good=before.good + read["good"], bad=before.bad + read["bad"])
             new._answers.append(answers)
             is_new, known = any(map(len, own.values())), self._threshold_beside(matches, k)
-            how = relearned(answers, self._searches[k][0].limits) if is_new else without_lags(mine)
-            queries.append(with_lags(how, mine)._replace(limits=mine.limits) if is_new else mine)
+            plan = relearned(answers, self._searches[k][0].limits) if is_new else without_lags(mine)
+            queries.append(with_lags(plan, mine)._replace(limits=mine.limits) if is_new else mine)
             if not is_new and (known is not None or self.percentile is None):
                 thresholds.append(known)
                 continue
             rest = np.setdiff1d(np.flatnonzero(query == k), np.concatenate([*own.values()]))
             rest = rest[np.linspace(0, len(rest) - 1, min(len(rest), MOST_OTHERS)).round().astype(int)]
             pieces = answers.good, answers.bad, (_turned(matches, i, mine.by_channel) for i in rest)
-            far = (np.array([Search(how, *piece).nearest() for piece in some]) for some in pieces)
+            far = (np.array([Search(plan, *piece).nearest() for piece in some]) for some in pieces)
             thresholds.append(threshold_of_answers(*far))
         new.threshold = new.percentile = None
         new._fit_queries(queries)
@@ -153,8 +231,8 @@ class AnsweredSearcher:
             return self._answers
         counts = getattr(self, "_counts", [1] * len(self._queries))
         return [
-            Answers(without_lags(how.unsigned), count, as_given(how)[1] is not None)
-            for how, count in zip(self._queries, counts, strict=True)
+            Answers(without_lags(plan.unsigned), count, as_given(plan)[1] is not None)
+            for plan, count in zip(self._queries, counts, strict=True)
         ]
 
     def _check_matches(self, matches):
@@ -164,15 +242,15 @@ class AnsweredSearcher:
                 "'good' and 'bad' hold are numbers of them."
             )
         readers = matches._source.readers
-        channels, count = {len(one.how.x) for one in readers}, len(readers) // (max(matches._source.sequences) + 1)
+        channels, count = {len(one.plan.x) for one in readers}, len(readers) // (max(matches._source.sequences) + 1)
         if channels != {self.n_features_in_} or count != len(self._queries):
             raise ValueError(
                 "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, by "
                 f"number of channels ({self.n_features_in_}) and of queries ({len(self._queries)}). Got matches of "
                 f"{channels.pop()} and {count}. Search with this one, searcher.candidates(X)."
             )
-        for reader, how in zip(readers, self._queries * (len(readers) // count), strict=True):
-            if not have_lags_of(reader.how, how):
+        for reader, plan in zip(readers, self._queries * (len(readers) // count), strict=True):
+            if not have_lags_of(reader.plan, plan):
                 raise ValueError(
                     "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, "
                     "whose channels have the same lags and lengths. Got matches by others. Search with this one, "

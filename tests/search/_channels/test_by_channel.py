@@ -16,8 +16,7 @@ from sklearn.model_selection import ParameterGrid
 from strategies import long_without_compiler, quarters, small_sizes, unmeant
 
 from sktslib import QuerySearcher
-from sktslib.search import merge_parts
-from sktslib.search._streaming import ranges
+from sktslib.search import _parts, merge_parts
 from sktslib.utils.visualisation import AlignmentDisplay, ExplanationDisplay
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -123,7 +122,7 @@ def test_chunks_parts_and_streams_find_the_same(name, normalize, data):
     near = searcher.set_params(threshold=data.draw(st.sampled_from([0.5, 2.0, 8.0]))).fit(query)
     found, cut = near.search(y), data.draw(st.integers(1, len(y) - 1))
     with small_sizes(data), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "LEAST", few)
+        patch.setattr(_parts, "LEAST", few)
         for one, want in ((clone(searcher).set_params(threshold=None).fit(query), whole), (near, found)):
             equal(one.search(Slices(y)), want)
             np.testing.assert_array_equal(one.profile(Slices(y)).distance, profile.distance)
@@ -179,12 +178,12 @@ def test_transforms_of_fourier_change_no_match(name, params, monkeypatch):
     x, y, lags, starts = recording(np.random.default_rng(2))
     searcher = QuerySearcher(name, normalize="zscore", channel_lag=lags, n_matches=3, **params).fit(x)
     exact, profile = searcher.search(y), searcher.profile(y)
-    monkeypatch.setattr("sktslib.distances._kernels.lockstep.sliding.LEAST", 1)
+    monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)
     near = searcher.profile(y)
     assert near._slack > 0.0 and profile._slack == 0.0
     np.testing.assert_allclose(near.distance, profile.distance, rtol=1e-9)
     equal(searcher.search(y), exact)
-    monkeypatch.setattr("sktslib.search._streaming.chunked_sequence.CHUNK", 128)
+    monkeypatch.setattr("sktslib.search._sources.CHUNK", 128)
     equal(searcher.search(Slices(y)), exact)
     assert sorted(exact.start[: 2 if params else 1]) == starts[: 2 if params else 1]
 

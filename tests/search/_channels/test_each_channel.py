@@ -12,10 +12,10 @@ from strategies import quarters, small_sizes, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import ADTW, DTW, LCSS, TWED, Correlation, Euclidean, Mixed, SoftDTW
-from sktslib.distances._kernels.lockstep import sliding
+from sktslib.distances._kernels import mass
 from sktslib.search import merge_parts
-from sktslib.search._channels.by_channel import parts_of
-from sktslib.search._profiles.window_profile import sharing
+from sktslib.search._channels import parts_of
+from sktslib.search._engines import sharing
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -190,7 +190,7 @@ def test_parts_are_fitted_to_their_own_channels():
     )
     matches = timed.search(y, times=times)
     start = matches.start[0]
-    assert [part.how.tx is None for part in parts_of(timed._queries[0])] == [True, False, True]
+    assert [part.plan.tx is None for part in parts_of(timed._queries[0])] == [True, False, True]
     assert matches.explain(0).cost.sum() == pytest.approx(matches.distance[0])
     a = times[start + 3 : start + 23]
     far = TWED(nu=0.5)(x[:, 1], y[start + 3 : start + 23, 1], tx=times[:20] - times[0], ty=a - a[0])
@@ -198,13 +198,13 @@ def test_parts_are_fitted_to_their_own_channels():
 
 
 def test_queries_share_transforms_in_the_channels_that_have_some(monkeypatch):
-    monkeypatch.setattr(sliding, "LEAST", 1)
+    monkeypatch.setattr(mass, "LEAST", 1)
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(4, 40, 2)), rng.normal(size=(150, 2))
     metric = Mixed({0: "correlation", 1: "manhattan"})
     searcher = QuerySearcher(metric, channel_lag=[0, 2], n_matches=1, normalize="zscore").fit(list(x))
     assert sharing(searcher._queries) == [[0, 1, 2, 3]]
-    assert sharing([parts_of(how)[1].how for how in searcher._queries]) == [[0], [1], [2], [3]]
+    assert sharing([parts_of(how)[1].plan for how in searcher._queries]) == [[0], [1], [2], [3]]
     matches = searcher.search(y)
     for k, a in enumerate(x):
         alone = QuerySearcher(metric, channel_lag=[0, 2], normalize="zscore").fit(a).search(y)
@@ -213,7 +213,7 @@ def test_queries_share_transforms_in_the_channels_that_have_some(monkeypatch):
 
 
 def test_sums_that_may_be_negative_are_exact(monkeypatch):
-    monkeypatch.setattr(sliding, "LEAST", 1)
+    monkeypatch.setattr(mass, "LEAST", 1)
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(40, 2)), rng.normal(size=(120, 2))
     for part, exact in ((SoftDTW(divergence=False), True), ("manhattan", False)):

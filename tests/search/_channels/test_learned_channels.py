@@ -11,7 +11,7 @@ from strategies import long_without_compiler, quarters, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import TWED, Mixed
-from sktslib.search._learning.held_out import left_over
+from sktslib.search._learning.choice import left_over
 from sktslib.search._several import Found
 from sktslib.search._sources import CandidateReader, Whole
 

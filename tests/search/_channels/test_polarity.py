@@ -15,7 +15,7 @@ from strategies import pairs, plain, quarters, small_sizes, unmeant
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
 from sktslib.search import merge_parts
-from sktslib.search._channels.polarity import with_polarity
+from sktslib.search._channels import with_polarity
 from sktslib.utils.visualisation import AlignmentDisplay
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -37,7 +37,7 @@ def test_windows_count_with_the_nearest_signs(name, data):
     how, polarity = data.draw(st.sampled_from([None, "mean", "zscore"])), data.draw(st.sampled_from(POLARITIES))
     want, signs = naive.nearest_windows(name, x, y, polarity, w, normalize=how)
     searcher = QuerySearcher(name, mode="windows", normalize=how, polarity=polarity, n_matches=None).fit(x, weight=w)
-    names = "search._profiles.near_windows.LEAST", "distances._metrics.base.BLOCK", "search._sources.MOST_TERMS"
+    names = "search._pruning.LEAST", "distances._metrics.base.BLOCK", "search._sources.MOST_TERMS"
     with small_sizes(data, *names):
         got = searcher.profile(y)
         np.testing.assert_allclose(got.distance, want, rtol=1e-8, atol=1e-7)

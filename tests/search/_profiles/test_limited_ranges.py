@@ -11,14 +11,14 @@ from strategies import small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.search import merge_parts
-from sktslib.search._profiles.range_limits import LimitedRanges, allowed_ranges
+from sktslib.search._limits import LimitedRanges, allowed_ranges
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
-OF_RANGES = [f"search._profiles.normalized_ranges.{name}" for name in SIZES]
-OF_STREAMS = [f"search._streaming.{name}" for name in ("ranges.LEAST", "parts.FIRST", "best.ROOM")]
-OF_STREAMS += [f"search._streaming.chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE")]
+OF_RANGES = [f"search._engines.{name}" for name in SIZES]
+OF_STREAMS = ["search._parts.LEAST", "search._parts.FIRST", "search._stream.ROOM"]
+OF_STREAMS += [f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE")]
 KINDS = ["noise", "walk", "loud and quiet", "flat", "offset", "spike", "tiny"]
 
 

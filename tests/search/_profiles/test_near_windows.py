@@ -11,24 +11,23 @@ from strategies import long_without_compiler, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.distances import DTW
-from sktslib.distances._kernels import moments, window_bounds
-from sktslib.search._profiles import near_windows
-from sktslib.search._streaming import chunked_sequence, ranges
+from sktslib.distances._kernels import bounds, moments
+from sktslib.search import _parts, _pruning, _sources
 from sktslib.utils._jobs import beside
 
 pytestmark = unmeant
 
 BLOCKS = [
-    "distances._kernels.window_bounds.BLOCK",
-    "search._profiles.compared_windows.BLOCK",
-    "search._profiles.near_windows.BLOCK",
-    "search._profiles.near_windows.FEW",
-    "search._profiles.near_windows.TERMS",
-    "search._profiles.near_windows.SEEDS",
-    "search._profiles.near_windows.SAMPLED",
-    "search._profiles.near_windows.ROWS",
-    "search._profiles.near_windows.PROMISING",
-    "search._profiles.near_windows.STRETCHES",
+    "distances._kernels.bounds.BLOCK",
+    "search._pruning.BLOCK_OF_MOMENTS",
+    "search._pruning.BLOCK",
+    "search._pruning.FEW",
+    "search._pruning.TERMS",
+    "search._pruning.SEEDS",
+    "search._pruning.SAMPLED",
+    "search._pruning.ROWS",
+    "search._pruning.PROMISING",
+    "search._pruning.STRETCHES",
 ]
 KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
 METRICS = [
@@ -63,7 +62,7 @@ def recording(kind, rng, channels, n):
 
 @pytest.fixture
 def any_size(monkeypatch):
-    monkeypatch.setattr(near_windows, "LEAST", 1)
+    monkeypatch.setattr(_pruning, "LEAST", 1)
 
 
 @pytest.mark.usefixtures("any_size")
@@ -121,7 +120,7 @@ def test_few_distances_are_computed(monkeypatch):
     rng = np.random.default_rng(3)
     n = 600 if numba.config.DISABLE_JIT else 30_000
     y, x = rng.normal(size=n).cumsum(), rng.normal(size=40).cumsum()
-    monkeypatch.setattr(near_windows, "LEAST", 1)
+    monkeypatch.setattr(_pruning, "LEAST", 1)
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore").fit(x)
     want = searcher.profile(y).distance
     computed, original = [], DTW._windows
@@ -142,16 +141,16 @@ def test_few_distances_are_computed(monkeypatch):
 def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, query_first, monkeypatch):
     rng = np.random.default_rng(channels)
     y, x, found = rng.normal(size=(230, channels)), rng.normal(size=(20, channels)), []
-    ways, rest = near_windows._Cascade._ways, near_windows._Cascade._compare_all
+    ways, rest = _pruning._Cascade._ways, _pruning._Cascade._compare_all
 
     def seen(search, candidates):
-        found.append(near_windows.Candidates.joined(candidates))
+        found.append(_pruning.Candidates.joined(candidates))
         rest(search, candidates)
 
-    monkeypatch.setattr(window_bounds, "BLOCK", 40)
-    monkeypatch.setattr(near_windows, "BLOCK", 211)  # all windows: one stretch for each job
-    monkeypatch.setattr(near_windows._Cascade, "_ways", lambda search: (query_first, *ways(search)[1:]))
-    monkeypatch.setattr(near_windows._Cascade, "_compare_all", seen)
+    monkeypatch.setattr(bounds, "BLOCK", 40)
+    monkeypatch.setattr(_pruning, "BLOCK", 211)  # all windows: one stretch for each job
+    monkeypatch.setattr(_pruning._Cascade, "_ways", lambda search: (query_first, *ways(search)[1:]))
+    monkeypatch.setattr(_pruning._Cascade, "_compare_all", seen)
     narrow = {"window": "sakoe-chiba", "factor": 0}
     searcher = QuerySearcher("dtw", metric_params=narrow, normalize="zscore", n_matches=None, threshold=1e3, n_jobs=2)
     distance = searcher.fit(x).profile(y).distance
@@ -167,8 +166,8 @@ def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, quer
 def test_matches_hold_samples_of_their_own(n_jobs, monkeypatch):
     rng = np.random.default_rng(3)
     y, held = rng.normal(size=300), []
-    monkeypatch.setattr(ranges, "LEAST", 50)
-    monkeypatch.setattr(ranges, "beside", lambda call: held.append(call) or beside(call))
+    monkeypatch.setattr(_parts, "LEAST", 50)
+    monkeypatch.setattr(_parts, "beside", lambda call: held.append(call) or beside(call))
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore", n_jobs=n_jobs).fit(y[40:60])
     found = searcher.search(y)
     pieces, path = found.cut(), found.path(0).tolist()
@@ -185,7 +184,7 @@ def test_chunks_streams_and_gaps(rule, monkeypatch):
     rng = np.random.default_rng(8)
     y, x = np.sin(np.arange(500) / 5) + 0.3 * rng.normal(size=500), np.sin(np.arange(40) / 5)
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore", nan_policy="omit", **rule).fit(x)
-    monkeypatch.setattr(chunked_sequence, "CHUNK", 170)  # too short for nine matches that do not overlap
+    monkeypatch.setattr(_sources, "CHUNK", 170)  # too short for nine matches that do not overlap
     for gap in ([], [130, 131, 320]):
         y[gap] = np.nan
         profile = searcher.profile(y)
@@ -207,7 +206,7 @@ def test_chunks_streams_and_gaps(rule, monkeypatch):
 @pytest.mark.parametrize(("name", "parameters"), [("cid_dtw", {"window": 0.1}), ("lcss", {"eps": 0.2, "window": 0.1})])
 @pytest.mark.parametrize("shift", [0, 1, 2])
 def test_windows_beyond_moments_are_not_bounded_by_them(name, parameters, shift, monkeypatch):
-    monkeypatch.setattr(near_windows, "SEEDS", 20)  # so that few windows are compared before bounds leave others out
+    monkeypatch.setattr(_pruning, "SEEDS", 20)  # so that few windows are compared before bounds leave others out
     rng = np.random.default_rng(0)
     y = rng.normal(size=300).cumsum()
     y[100:200] = 1e5 + 1e-4 * rng.normal(size=100)  # too little beside its offset
@@ -236,7 +235,7 @@ def test_windows_are_normalized_up_to_their_uncertainty(how, weighted):
     found = mean, spread, error, low, high
     most = np.abs(np.lib.stride_tricks.sliding_window_view(y, m)).max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        unknown = moments.standardize(y, m, 0, w.sum(), most, uncertainty, how, *found, scale, shift)
+        unknown = moments.standardize_windows(y, m, 0, w.sum(), most, uncertainty, how, *found, scale, shift)
     assert unknown == np.isnan(scale).sum() < 100
     name = {1: "mean", 2: "zscore", 3: "minmax"}[how]
     for j in np.flatnonzero(~np.isnan(scale)):

@@ -11,8 +11,7 @@ from strategies import pairs, plain, quarters, small_sizes, times, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
-from sktslib.search import merge_parts
-from sktslib.search._streaming import incremental_profile
+from sktslib.search import _incremental_profile, merge_parts
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -34,10 +33,10 @@ METRICS = [
     ("lcss", {"eps": 0.6}),
 ]
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
-OF_RANGES = [f"search._profiles.normalized_ranges.{name}" for name in SIZES]
-OF_RANGES += ["distances._kernels.compilation.CELLS"]
-OF_STREAMS = [f"search._streaming.{name}" for name in ("ranges.LEAST", "parts.FIRST", "best.ROOM")]
-OF_STREAMS += [f"search._streaming.chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE")]
+OF_RANGES = [f"search._engines.{name}" for name in SIZES]
+OF_RANGES += ["distances._kernels.compile.CELLS"]
+OF_STREAMS = ["search._parts.LEAST", "search._parts.FIRST", "search._stream.ROOM"]
+OF_STREAMS += [f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE")]
 KINDS = ["noise", "integers", "flat", "offset", "spike", "tiny", "huge", "copies"]
 
 
@@ -167,7 +166,7 @@ def test_parts_jobs_and_streams_give_the_same(search, cut, data):
 
 
 def test_a_stream_decides_soon_and_forgets(monkeypatch):
-    monkeypatch.setattr(incremental_profile, "LEAST_HELD", 16)
+    monkeypatch.setattr(_incremental_profile, "LEAST_HELD", 16)
     x, y = np.sin(np.linspace(0, 6, 8)), np.random.default_rng(0).normal(size=600)
     y[300:308] = 3 * x + 5
     searcher = QuerySearcher(mode="subsequence", normalize="zscore", threshold=0.2, max_length=12).fit(x)

@@ -13,12 +13,11 @@ from sklearn.base import clone
 from strategies import small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
-from sktslib.search import merge_parts
-from sktslib.search._streaming import chunked_sequence
+from sktslib.search import _sources, merge_parts
 
 pytestmark = unmeant
 
-BLOCKS = [f"search._profiles.{name}" for name in ("scale_limits.BLOCK", "scale_limits.TERMS", "near_windows.LEAST")]
+BLOCKS = ["search._limits.BLOCK", "search._limits.TERMS", "search._pruning.LEAST"]
 METRICS = [("dtw", {"window": 0.2}), ("dtw", {}), ("euclidean", {}), ("cosine", {}), ("cid_dtw", {})]
 NORMALIZATIONS = [None, "mean", "zscore", "minmax", "robust"]
 
@@ -106,7 +105,7 @@ def test_limits_hold_where_versions_of_a_query_share_transforms(name, monkeypatc
     y[100:140] = -x
     how = {"normalize": "zscore", "n_matches": 3, "polarity": "any", "scale_limits": (0.8, 1.25)}
     for least in (1, 2**20):
-        monkeypatch.setattr("sktslib.distances._kernels.lockstep.sliding.LEAST", least)
+        monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", least)
         searcher = QuerySearcher(name, **how).fit(x)
         assert searcher.search(y).start.tolist() == [100]
         assert np.isinf(searcher.profile(y).distance[:60]).all()
@@ -134,7 +133,7 @@ def test_matches_are_those_of_the_limited_profile(name, parameters, data):
     chosen = naive.select(profile.distance, profile.start, profile.end, most, **rest)
     apart = np.diff(np.sort(profile.distance[np.isfinite(profile.distance)]))
     with small_sizes(data, *BLOCKS), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunked_sequence, "CHUNK", 19)
+        patch.setattr(_sources, "CHUNK", 19)
         found = [searcher.search(y), searcher.search(Slices(y))]
         if "percentile" not in rule:
             first, second = searcher.begin(), searcher.begin(len(y) // 2)
@@ -168,7 +167,7 @@ def test_limits_are_inclusive_wherever_a_window_lies(name, monkeypatch):
     for at, factor in zip(places, [1.0, 2.0, 0.5, 4.0, 2.0], strict=True):
         y[at : at + 11] = factor * x
     for block in (1, 16, 2**13):
-        monkeypatch.setattr("sktslib.search._profiles.scale_limits.BLOCK", block)
+        monkeypatch.setattr("sktslib.search._limits.BLOCK", block)
         for limits, kept in (((0.5, 2.0), [3, 100, 201, 389]), ((1.0, 1.0), [3]), ((2.0, 4.0), [100, 260, 389])):
             searcher = QuerySearcher(name, normalize="zscore", scale_limits=limits).fit(x)
             assert np.flatnonzero(np.isfinite(searcher.profile(y).distance)).tolist() == kept

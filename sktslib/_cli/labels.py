@@ -1,0 +1,219 @@
+"""Labels to learn from: a column of the recording, or a table of ranges."""
+
+import os
+from types import SimpleNamespace
+
+import numpy as np
+
+from .options import errors_of, parameters_of
+from .output import align
+from .recordings import listed, no_column, parse_slice, samples_of
+from .tables import kind_of_column, read_table, times_of_columns
+
+EDGES = (("start_time", "end_time"), ("start", "end"))
+
+
+CLASSES = ("label", "class", "kind", "type", "event")
+
+
+def label_column_name(given):
+    """The columns of a recording that are no channels because they hold labels."""
+    return () if os.path.exists(given) else (given,)
+
+
+def read_labels_of(given, recording, files, labeled=None, self_train=False, on_overlap=None):
+    """A label for each sample of a recording.
+
+    Parameters
+    ----------
+    given : str
+        A column of the recording, or a file of ranges.
+    recording : Recording
+        The recording.
+    files : Files
+        How files are read.
+    labeled : str, optional
+        The part that was looked through, START-STOP; the rest is unlabeled.
+    self_train : bool
+        Whether the label -1 means that nobody looked.
+    on_overlap : str, optional
+        What to do with ranges that overlap, as `labels_from_events` takes it.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (n,), str)
+        The labels, and a line about them.
+    """
+    from ..search._query import known_labels, occurrences, read_labels
+
+    if os.path.exists(given):
+        labels, described = _of_ranges(given, recording, files, on_overlap or "error")
+    elif on_overlap is not None:
+        raise ValueError(
+            f"--on-overlap needs --labels to name a file of ranges, which may overlap. Got the column {given!r}. Leave "
+            "it out."
+        )
+    else:
+        labels, described = _of_column(given, recording)
+    if self_train:
+        labels = _with_unlabeled(labels, labeled, recording)
+    elif labeled is not None:
+        raise ValueError(
+            "--labeled needs --self-train, such as --self-train 3, by which --task segment learns from what is "
+            "unlabeled, too. To learn from the labeled part alone, write RECORDING:START-STOP. "
+            f"Got {labeled!r}."
+        )
+    known, unlabeled = known_labels(labels, self_train)
+    read = read_labels(known)
+    ranges, _ = occurrences(read.code)
+    line = f"labels: {len(ranges)} ranges of {listed(read.classes)}, {described}"
+    if unlabeled.any():
+        line += f"; {unlabeled.sum()} of {len(labels)} samples unlabeled"
+    elif any(str(name) == "-1" for name in read.classes):
+        line += "; -1 is one of the classes: with --task segment --self-train 3 it means unlabeled"
+    if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
+        raise ValueError(
+            "--labels must mark at least one range of two samples or more, and the background between ranges by 0 or "
+            f"nothing. Got {line}."
+            + ("" if labeled is None else f" What lies outside of --labeled {labeled} does not count.")
+        )
+    return labels, line
+
+
+def _with_unlabeled(labels, labeled, recording):
+    """Labels with the number -1 for what is unlabeled, also where a file's other labels are texts."""
+    out = labels
+    if labels.dtype.kind == "U":
+        out = labels.astype(object)
+        out[labels == "-1"] = -1
+    if labeled is None:
+        return out
+    part = parse_slice(labeled)
+    if part is None:
+        raise ValueError(
+            "--labeled must be written START-STOP in samples (0-7200), seconds (0s-20s) or timestamps "
+            f"(2024-05-01T12:30:05..2024-05-01T12:30:25). Got {labeled!r}."
+        )
+    start, stop = samples_of(part, recording.times, recording.time_name, len(recording), "--labeled")
+    outside = np.ones(len(out), bool)
+    outside[start:stop] = False
+    return np.where(outside, -1, out)
+
+
+def _of_column(name, recording):
+    if recording.others is None or name not in recording.others:
+        there = [] if recording.others is None else recording.others.columns
+        raise no_column("--labels", name, {recording.option: there}, "a file of ranges that exists, or a column")
+    column = recording.others[name]
+    if column.dtype.kind in "biuf":
+        values = column.fillna(0).to_numpy()
+        return (values.astype(np.int64) if (values == np.round(values)).all() else values), f"column {name!r}"
+    # An array of objects would have to be compared one by one.
+    return np.array([_text(value) for value in column.fillna("")], dtype="U"), f"column {name!r}"
+
+
+def _text(label):
+    """A label among texts: numbers there were read as floats, 0 as 0.0."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
+
+
+def _of_ranges(path, recording, files, on_overlap):
+    from ..metrics import labels_from_events
+
+    frame = read_table(path, files.reading, "--labels").frame
+    by_name = {name.lower().strip(): name for name in getattr(frame, "columns", ())}
+    edges = next(((by_name[a], by_name[b]) for a, b in EDGES if {a, b} <= by_name.keys()), None)
+    timed = edges is not None and edges[0].lower().startswith("start_time")
+    if timed and recording.times is None and {"start", "end"} <= by_name.keys():
+        edges, timed = (by_name["start"], by_name["end"]), False
+    if edges is None:
+        raise ValueError(
+            "--labels must name a column of the recording, or a file with the columns start and end (samples), or "
+            f"start_time and end_time. Got {path!r} with {listed(by_name.values())}. Of instants alone, such as R "
+            "peaks, make ranges about them."
+        )
+    columns = [frame[name] for name in edges]
+    numbers = all(kind_of_column(column) == "number" for column in columns)
+    timed = timed or not numbers or any((column != column.round()).any() for column in columns)
+    if timed:
+        found = [_samples_at(column, recording, files.reading) for column in columns]
+        samples, what = np.column_stack([at for at, _ in found]), found[0][1]
+    else:
+        what = "samples"
+        samples = np.column_stack([column.to_numpy() for column in columns]).astype(np.int64) - recording.first
+    kept = (samples[:, 1] > 0) & (samples[:, 0] < len(recording)) & (samples[:, 1] > samples[:, 0])
+    if not kept.any():
+        raise ValueError(
+            f"--labels: none of the {len(samples)} ranges lies in the recording of {len(recording)} samples. "
+            f"The columns {edges[0]!r} and {edges[1]!r} were read as {what}."
+        )
+    classes = next((by_name[name] for name in CLASSES if name in by_name), None)
+    kinds = None
+    if classes is not None:
+        kinds = frame[classes].to_numpy()[kept]
+        kinds = kinds if kinds.dtype.kind in "biu" else np.array([str(kind) for kind in kinds])
+    with errors_of("--labels", [one for one in parameters_of(labels_from_events) if one.name == "on_overlap"]):
+        events = samples[kept].clip(0, len(recording))
+        labels = labels_from_events(events, kinds, n_samples=len(recording), on_overlap=on_overlap)
+    left = "" if kept.all() else f", {len(kept) - kept.sum()} ranges outside of the recording left out"
+    return labels, f"{edges[0]!r} to {edges[1]!r} read as {what}{left}"
+
+
+def _samples_at(column, recording, reading):
+    """The first samples that are not before some times, and what these were read as.
+
+    Numbers are seconds from the first time of a recording with dates or clock times.
+    """
+    import pandas as pd
+
+    where = "--labels"
+    if recording.times is None:
+        raise ValueError(
+            f"{where}: the column {column.name!r} holds times, and the recording has none. Name its column with "
+            "--time-column, say how many samples a second has with --rate, or give samples."
+        )
+    wanted, _ = times_of_columns([column], where, reading)
+    times, what = recording.times, "times"
+    if isinstance(times, pd.Index) and not isinstance(wanted, pd.Index):
+        begin = times[0] if recording.begin is None else recording.begin
+        what = f"seconds from {begin}, where the recording begins"
+        times = (times - begin).total_seconds().to_numpy()
+    elif isinstance(times, pd.DatetimeIndex) and isinstance(wanted, pd.DatetimeIndex):
+        if (times.tz is None) != (wanted.tz is None):
+            wanted = wanted.tz_localize(times.tz) if wanted.tz is None else wanted.tz_localize(None)
+        wanted = (wanted - times[0]).total_seconds().to_numpy()
+        times = (times - times[0]).total_seconds().to_numpy()
+    elif type(times) is not type(wanted):
+        raise ValueError(
+            f"{where}: the column {column.name!r} must hold times like those of the recording, from {times[0]}. Got "
+            f"{wanted[0]}."
+        )
+    slack = 1e-6 * float(np.median(np.diff(np.asarray(times, np.float64)))) if len(times) > 1 else 0.0
+    return np.searchsorted(np.asarray(times, np.float64), np.asarray(wanted, np.float64) - slack), what
+
+
+def lines_of_report(estimator, X, labels, times, trains=False):
+    """How good what was learned is: a line, and a table with F1 of each class and what it was found as."""
+    from ..metrics import event_report
+    from ..search._query import known_labels, occurrences, read_labels
+    from ..search._selection import select
+
+    if not hasattr(estimator, "report_"):  # nothing was learned, which is told
+        return
+    report, where = estimator.report_, "in blocks that were held out"
+    if report is None:
+        where = "on the labels that it learned from (--metric auto holds out blocks)"
+        known, unlabeled = known_labels(labels, trains)
+        found = getattr(estimator, "search" if hasattr(estimator, "search") else "segment")(X, times=times)
+        if hasattr(found, "distance"):  # classes are searched for one by one
+            found = found[np.sort(select(found.distance, found.start, found.end))]
+        found = found[~unlabeled[(found.start + found.end) // 2]]
+        read = read_labels(known)
+        ranges, code = occurrences(read.code)
+        found = SimpleNamespace(start=found.start, end=found.end, label=found.label)
+        report = event_report(ranges, found, kinds=read.classes[code - 1])
+    table = report.confusion()
+    columns = {f"as {name}": [str(count) for count in counts] for name, counts in table.iloc[:, :-1].items()}
+    columns = {"true": list(map(str, table.index)), **columns, "missed": list(map(str, table.iloc[:, -1]))}
+    yield f"F1 {report.f1:.3f} whatever the class, {where}; what each class was found as, and its F1:"
+    yield from align(columns | {"F1": [*(f"{f1:.3f}" for f1 in report.by_class()["f1"]), ""]})

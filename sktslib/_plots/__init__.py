@@ -1,0 +1,1 @@
+"""Displays: one file for each family of pictures."""

@@ -1,1 +1,0 @@
-"""Collections compared block by block, each block a call of its own."""

@@ -1,0 +1,393 @@
+"""Many series at once: LANES series side by side in vectors, four query points per sweep held in registers.
+
+The recurrences are those of `recurrence`.
+
+Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
+point, as `channels_of` gives it; a query is ``(channels, 4, m)``, padded to whole sweeps.
+"""
+
+import numpy as np
+
+from .compile import block_size, budgets, inner, kernel, step
+from .dispatch import (
+    accumulate,
+    add_terms,
+    closed_boundary,
+    equal_moves,
+    equal_stretches,
+    gap,
+    gap_terms,
+    has_gap_cost,
+    has_weights,
+    lag_cost,
+    lagged,
+    minimum_cost,
+    moves,
+    terms,
+)
+from .scalar import cells_of, rows_of
+from .simd import CHOSEN, aligned, aligned_zeros, channels_of, copy, fill, makers, maximum, minimum, some, store
+
+BATCH = CHOSEN.lanes
+ROWS = 4
+BIG = np.inf  # a cost that no path has
+ABOVE, DONE, UNFINISHED = 0, 1, 2
+AHEAD = block_size(8, 2)  # points computed at a time where it is not known how many will be needed
+
+load, splat, _ = makers(BATCH, fused=False)
+
+
+@step
+def _meet(p, diag, left):
+    """The cheaper of these predecessors of a cell where all moves cost the same; else the diagonal one."""
+    if not equal_moves(p):
+        return diag
+    return minimum(diag, left) if lagged(p) else minimum_cost(p, diag, left)
+
+
+@step
+def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
+    """Accumulated cost of a query point with a point of the series.
+
+    Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they alternate so
+    that both have the same load, with fewer to the multipliers where costs are multiplied by what lags give.
+    """
+    d, u, v = moves(p, here, by_lag, a, b, c, gap_cost)
+    if equal_moves(p):
+        return accumulate(p, minimum_cost(p, met, up) if turn else minimum(met, up), d)
+    if equal_stretches(p):
+        return minimum_cost(p, accumulate(p, met, d), accumulate(p, minimum(up, left), u))
+    return minimum_cost(p, accumulate(p, up, u), minimum_cost(p, accumulate(p, met, d), accumulate(p, left, v)))
+
+
+@step
+def _late(p, i, j):
+    """What the moves need of the lag of query point i and point j of the series, in all lanes."""
+    lag = float(np.int32(abs(i - j)))  # the compiler sees through that and back, but not with 64 bits
+    return splat(lag_cost(p, lag, lag))
+
+
+@step
+def _row(rows, weighted, k, i):
+    return rows[k, 0, i], rows[k, 1, i], 1.0 if weighted is None else rows[k, 2, i], rows[k, 3, i]
+
+
+@step
+def _in_band(v, limit, inside):
+    return v if inside else maximum(v, limit)
+
+
+@step  # with a constant `inside` no cell asks
+def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, inside, row, registers):
+    """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter.
+
+    `inside`: whether the band holds all of these points for each of the query points.
+    """
+    i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
+    h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
+    h2, h3 = (points[0, i2], points[1, i2], points[2, i2]), (points[0, i3], points[1, i3], points[2, i3])
+    r0, r1, r2 = load(registers[0], 0), load(registers[1], 0), load(registers[2], 0)
+    r3, corner = load(registers[3], 0), load(registers[4], 0)
+    q0, q1 = _row(rows, weighted, 0, i), _row(rows, weighted, 0, i + 1)
+    q2, q3 = _row(rows, weighted, 0, i + 2), _row(rows, weighted, 0, i + 3)
+    l1, l2, l3 = _late(p, i1, begin), _late(p, i2, begin), _late(p, i3, begin)
+    for j in range(begin, end):
+        at = (j + 1) * BATCH
+        limit0 = -BIG if lo[i0] <= j < hi[i0] else BIG
+        limit1 = -BIG if lo[i1] <= j < hi[i1] else BIG
+        limit2 = -BIG if lo[i2] <= j < hi[i2] else BIG
+        limit3 = -BIG if lo[i3] <= j < hi[i3] else BIG
+        above, gap_cost, l0 = load(row, at), load(gap_costs, at), _late(p, i0, j)
+        y, yb = load(Y[0], at), load(Y[0], at - BATCH)
+        a0, b0, c0 = terms(p, q0, y, yb)
+        a1, b1, c1 = terms(p, q1, y, yb)
+        a2, b2, c2 = terms(p, q2, y, yb)
+        a3, b3, c3 = terms(p, q3, y, yb)
+        for k in range(1, len(Y)):
+            y, yb = load(Y[k], at), load(Y[k], at - BATCH)
+            a0, b0, c0 = add_terms(p, (a0, b0, c0), _row(rows, weighted, k, i), y, yb)
+            a1, b1, c1 = add_terms(p, (a1, b1, c1), _row(rows, weighted, k, i + 1), y, yb)
+            a2, b2, c2 = add_terms(p, (a2, b2, c2), _row(rows, weighted, k, i + 2), y, yb)
+            a3, b3, c3 = add_terms(p, (a3, b3, c3), _row(rows, weighted, k, i + 3), y, yb)
+        # All that needs the costs of the column before comes first, so that new ones can take their registers.
+        m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
+        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost, False), limit0, inside)
+        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost, True), limit1, inside)
+        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost, False), limit2, inside)
+        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost, True), limit3, inside)
+        corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
+        l1, l2, l3 = l0, l1, l2  # a query point later and a series point later the lag is the same
+        if i + 3 < m:
+            store(row, at, v3)
+        else:
+            store(row, at, v0 if i + 1 == m else (v1 if i + 2 == m else v2))
+    store(registers[0], 0, r0)
+    store(registers[1], 0, r1)
+    store(registers[2], 0, r2)
+    store(registers[3], 0, r3)
+    store(registers[4], 0, corner)
+
+
+@inner
+def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
+    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, False, row, registers)
+
+
+@inner
+def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
+    """The same where some of the points [begin, end) may lie outside the band of some of the query points."""
+    a = max(begin, min(lo[min(i + ROWS, m) - 1], end))
+    b = max(a, min(hi[i], end))
+    if begin < a:
+        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, registers)
+    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, a, b, True, row, registers)
+    if b < end:
+        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, b, end, row, registers)
+
+
+@inner
+def _above(row, j, cutoff, rests, i):
+    """Whether the costs of column j, plus the bound of the path after query point i, exceed the cutoff in all lanes."""
+    costs = load(row, j * BATCH)
+    if rests is not None:
+        costs = costs + load(rests, i * BATCH)
+    return not some(costs <= cutoff)
+
+
+@inner
+def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, room):
+    """Accumulated costs of query point m - 1 with each point of each series, in `row`: DONE if it got to the end.
+
+    ABOVE if all exceed the cutoff before that. UNFINISHED if it takes more cells than are left: called with the same
+    room it resumes. See `room_for`.
+
+    Cells above the cutoff in all lanes are skipped where no cell at or below it leads to them: of the row before,
+    whose boundary is its column 0, those outside start_column to end_column are above it, and hold any such number.
+    `rests` (m * LANES) or None: lower bounds of the path after each query point, where costs add up. `weighted` is
+    None where all weights are 1, and nothing is multiplied by them.
+    """
+    row, registers, state, left = room
+    lo, hi, side_end, top_end = cells
+    begun, start_column, end_column, reach, side = state[0], state[1], state[2], state[3], left[1]
+    if begun == 0:
+        start_column, end_column, side = 0, hi[min(ROWS, m) - 1], 0.0
+        reach = end_column  # the last column that holds costs
+        fill(row, 0, BATCH, 0.0)
+        for j in range(BATCH, (end_column + 1) * BATCH):
+            row[j] = BIG if closed_boundary(p) or j >= top_end * BATCH else row[j - BATCH] + gap_costs[j]
+    for i in range(begun, m, ROWS):
+        if i > begun and left[0] <= 0.0:
+            state[0], state[1], state[2], state[3], left[1] = i, start_column, end_column, reach, side
+            return UNFINISHED
+        state[0] = 0
+        height = min(ROWS, m - i)
+        if i > 0:  # points that enter the band still hold the boundary
+            fill(row, (hi[i - 1] + 1) * BATCH, (hi[i + height - 1] + 1) * BATCH, BIG)
+        if cutoff < BIG:
+            before = max(i - 1, 0)
+            while end_column > start_column and _above(row, end_column, cutoff, rests, before):
+                end_column -= 1
+            while start_column < end_column and _above(row, start_column, cutoff, rests, before):
+                start_column += 1
+            if end_column < lo[i] or _above(row, start_column, cutoff, rests, before):
+                return ABOVE
+        first, last = max(lo[i], start_column - 1), hi[i + height - 1]
+        # The column before the first point: the boundary before point 0, else nothing.
+        copy(row, first * BATCH, (first + 1) * BATCH, registers[4], 0)
+        for r in range(height):
+            side = BIG if closed_boundary(p) or i + r + 1 >= side_end else side + points[0, i + r]
+            fill(registers[r], 0, BATCH, side if first == 0 else BIG)
+        copy(registers[height - 1], 0, BATCH, row, first * BATCH)
+        begin, end = first, (end_column + 1 if cutoff < BIG else last)
+        while begin < last:
+            end = last if end + AHEAD >= last else end  # a few points more cost less than asking
+            _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers)
+            begin, end = end, end + AHEAD
+            done = True
+            for r in range(ROWS):
+                done = done and _above(registers[r], 0, cutoff, rests, min(i + r, m - 1))
+            if done:
+                break
+        if rests is not None and begin < reach:  # costs of rows before would lack what these rows cost
+            fill(row, (begin + 1) * BATCH, (reach + 1) * BATCH, BIG)
+        left[0] -= (begin - first) * ROWS * BATCH
+        start_column, end_column, reach = first, begin, begin
+    return DONE
+
+
+@kernel(linked=True)
+def _fill_gap_costs(p, Y, gap_costs):
+    for j in range(BATCH, gap_costs.shape[0]):
+        total = 0.0
+        for k in range(len(Y)):
+            total += gap_terms(p, Y[k][j], Y[k][j - BATCH])
+        gap_costs[j] = gap(p, total, 1.0)
+
+
+@kernel
+def _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, first, room, out):
+    """Queries from `first` on, see `accumulated_costs`; the one that comes next when no cells are left."""
+    row = room[0]
+    for q in range(first, rows.shape[0]):
+        reached = _accumulate(p, sizes[q], rows[q], weighted, points[q], Y, gap_costs, cells, cutoff, None, room)
+        if reached == UNFINISHED:
+            return q
+        for s in range(ends.shape[0]):
+            out[q, s] = BIG if reached == ABOVE else row[ends[s] * BATCH + s]
+    return rows.shape[0]
+
+
+def room_for(n):
+    """The memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
+    return aligned((n + 1) * BATCH), aligned(5, BATCH), aligned_zeros(4, dtype=np.int64), aligned(2)
+
+
+def accumulated_costs(p, sizes, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
+    """Accumulated costs of queries with whole series: of sizes[q] points of query q with ends[s] points of series s.
+
+    Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
+    lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
+    """
+    room, cells, q, gap_costs = room_for(len(Y[0]) // BATCH - 1), cells_of(p, lo, hi), 0, aligned_zeros(len(Y[0]))
+    if has_gap_cost(p):
+        _fill_gap_costs(p, Y, gap_costs)
+    for room[-1][0] in budgets():
+        q = _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, q, room, out)
+        if q == len(rows):
+            return
+
+
+def padded(record, x, w):
+    """Rows (count, channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
+    m = x.shape[2]
+    rows = rows_of(record, x, w, m + -m % ROWS)
+    return rows, has_weights(record, rows[..., :m])
+
+
+def packed(series, n):
+    """Up to LANES series side by side, (channels, (n + 1) * LANES); missing lanes repeat the last series."""
+    Y = aligned_zeros(len(series[0]), n + 1, BATCH)
+    for s in range(BATCH):
+        a = series[min(s, len(series) - 1)]
+        Y[:, 1 : a.shape[1] + 1, s] = a
+    return channels_of(Y.reshape(len(Y), -1))
+
+
+# ------------------------------------------------- queries against many series, under the cutoff of the nearest ones
+@inner
+def _beside(values, begins, lengths, block, size, lanes):
+    """Put the first `size` series of the block side by side, each after a pad; the last one fills the other lanes."""
+    at, shortest = np.empty(BATCH, np.int64), lanes[0].shape[0]
+    for k in range(len(lanes)):
+        side_by_side = lanes[k]
+        for s in range(BATCH):
+            b = block[min(s, size - 1)]
+            at[s], shortest = begins[b] + k * lengths[b], min(shortest, lengths[b])
+        for j in range(shortest):
+            for s in range(BATCH):
+                side_by_side[(j + 1) * BATCH + s] = values[at[s] + j]
+        for s in range(BATCH):
+            b = block[min(s, size - 1)]
+            for j in range(shortest, lengths[b]):
+                side_by_side[(j + 1) * BATCH + s] = values[at[s] + j]
+            for to in range((lengths[b] + 1) * BATCH + s, side_by_side.shape[0], BATCH):
+                side_by_side[to] = 0.0
+
+
+@inner
+def _insert(best, cost):
+    """Insert a cost into the smallest ones, ascending, in place of the largest."""
+    k = best.shape[0] - 1
+    while k > 0 and best[k - 1] > cost:
+        best[k] = best[k - 1]
+        k -= 1
+    best[k] = cost
+
+
+@kernel
+def _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):
+    """Queries from counts[0] on, see `scan`; whether all are done."""
+    p, rows, weighted, points = queries
+    (values, begins, lengths), (order, itself, bounds, offsets), (share, more) = collection, candidates, slack
+    room, lanes, gap_costs, best, block, counts = work
+    row, k = room[0], best.shape[0]
+    goes_on = room[2][0] > 0  # in the middle of a block
+    for q in range(counts[0], order.shape[0]):
+        if not goes_on:
+            fill(best, 0, k, BIG)
+            counts[1] = 0
+        while goes_on or counts[1] < order.shape[1]:
+            cutoff = min(limits[q], best[k - 1] * (1.0 + share) + more)
+            if not goes_on:
+                size, at = 0, counts[1]
+                while at < order.shape[1] and size < BATCH:
+                    candidate = order[q, at]
+                    at += 1
+                    if candidate == itself[q]:
+                        continue
+                    if bounds[q, candidate] <= cutoff:
+                        block[size] = candidate
+                        size += 1
+                    else:
+                        counts[3] += 1
+                counts[1], counts[2] = at, size
+                if size == 0:
+                    break
+                _beside(values, begins, lengths, block, size, lanes)
+                _fill_gap_costs(p, lanes, gap_costs)
+            most = cutoff
+            if factors is not None:
+                smallest = BIG
+                for s in range(counts[2]):
+                    smallest = minimum(smallest, factors[q, block[s]])
+                most = cutoff / smallest * (1.0 + share) if smallest < BIG else cutoff
+            if offsets.shape[0] > 0:
+                smallest = BIG
+                for s in range(counts[2]):
+                    smallest = minimum(smallest, offsets[q, block[s]])
+                most = cutoff - smallest
+            reached = _accumulate(
+                p, points.shape[2], rows[q], weighted, points[q], lanes, gap_costs, cells, most, None, room
+            )
+            if reached == UNFINISHED:
+                counts[0] = q
+                return False
+            goes_on = False
+            for s in range(counts[2]):
+                cost = row[lengths[block[s]] * BATCH + s]
+                if factors is not None:
+                    cost *= factors[q, block[s]]
+                apart = cost
+                if offsets.shape[0] > 0:
+                    apart += offsets[q, block[s]]
+                if reached == DONE and apart <= cutoff:
+                    costs[q, block[s]] = cost
+                    counts[5] += 1
+                    if apart < best[k - 1]:
+                        _insert(best, apart)
+                else:
+                    counts[4] += 1
+    return True
+
+
+def scan(queries, collection, candidates, factors, n, lo, hi, k, limits, slack, costs):
+    """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
+
+    `queries` are (p, rows, weighted, points), the `collection` (values, begins, lengths) are series of up to n points,
+    one after the other, `candidates` (order, itself, bounds, offsets) which of them are compared, which one is the
+    query's own, if any, their bounds, and what is added to their costs, or an empty array. What matters is at most the
+    query's limit, and at most its k-th smallest cost, with a `slack` (share, more) for rounding: a share of it and
+    more. With `factors`, which are at least 1, a cost counts times that of its pair; then there are no offsets. The
+    bounds and limits are those of such sums or products. Returns how many were skipped for their bounds, abandoned, and
+    computed.
+    """
+    p, rows, _, _ = queries
+    room, size = room_for(n), (n + 1) * BATCH
+    # The query, its next candidate and the size of its block; then the numbers of candidates that are returned.
+    counts = np.zeros(6, np.int64)
+    lanes = channels_of(aligned_zeros(rows.shape[1], size))
+    work = room, lanes, aligned_zeros(size), np.empty(k), np.empty(BATCH, np.int64), counts
+    cells = cells_of(p, lo, hi)
+    for room[-1][0] in budgets():
+        if _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):
+            return counts[3:]

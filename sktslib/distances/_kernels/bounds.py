@@ -1,0 +1,849 @@
+"""Lower bounds of distances, from a few numbers per point.
+
+A path enters every query point once, by a match or by leaving the point out. The match costs at least the match with
+the nearest value of the envelope, the range of the series within the band (LB_Keogh, Keogh & Ratanamahatana 2005); the
+recurrence's own terms and moves give its cost, so that one kernel serves the family. The same holds with the series'
+points and the query's envelope. The first and the last pair are known where a path must have them (LB_Kim, Kim et al.
+2001).
+
+A path through m query points and n series points that leaves u query points out leaves n - m + u series points out: a
+point left out of the shorter series implies the gap cost of a point of the longer one.
+
+Layout: points lie in one dimension behind a pad, and are followed by zeros up to whole vectors.
+
+Windows of a sequence that may be near a query, by lower bounds and a pruned recurrence, many windows at once.
+
+LANES neighboring windows stand side by side: the point i of each is a stretch of the sequence, so that a vector holds
+it without any rearrangement, and normalizing it is one product and one sum. Bounds are those of `bounds`,
+added up point by point, the costliest first, until a block of windows is above the cutoff. The remaining windows are
+put side by side and run through the recurrence under the cutoff, less a lower bound of the remaining path (Lemire 2009,
+Faster retrieval with a two-pass dynamic-time-warping lower bound).
+
+Windows are normalized by running moments, see `moments`, so that values are known up to an `uncertainty`; envelopes
+are wider by that, and bounds hold.
+
+Ranges of a sequence that may be near a query, each normalized by itself: lower bounds of many ranges at once.
+
+A box holds the ranges that end at neighboring samples and have neighboring lengths. Their centers lie in an interval,
+and so do their scales: the least and the largest of all ranges, wider by what the sums may be wrong by. So each sample
+has an interval of normalized values, and the cheapest path of the query through these intervals, from any sample at
+which a range of the box starts to any at which one ends, costs no more than the path of any range of the box. LANES
+boxes stand side by side. The intervals of a box of one range are as narrow as rounding, and its bound is its cost but
+for that.
+
+Moves cost what the diagonal one does, which is at least so by `BoundFacts`; of the points before, none matters.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import batch
+from .batch import BATCH, ROWS, load, splat
+from .compile import block_size, budgets, inner, kernel, pieces, step
+from .dispatch import accumulate, gap, gap_terms, lag_cost, minimum_cost, moves, terms
+from .moments import scale_and_shift
+from .scalar import cells_of
+from .simd import (
+    REGISTER,
+    aligned,
+    aligned_zeros,
+    channels_of,
+    copy,
+    fill,
+    makers,
+    maximum,
+    minimum,
+    rounded,
+    scratch,
+    some,
+    store,
+    where,
+)
+
+INF = np.inf
+BOUND_LANES = 2 * REGISTER
+load_bounds, splat_bounds, _ = makers(BOUND_LANES, fused=True)
+
+
+# ------------------------------------------------------------------------------------------------- minimum and maximum
+@inner
+def _extremes(one, other, low, high):
+    """The lower and the higher of two pairs of rows."""
+    whole = low.shape[0] - low.shape[0] % BOUND_LANES
+    for j in range(0, whole, BOUND_LANES):
+        store(low, j, minimum(load_bounds(one[0], j), load_bounds(other[0], j)))
+        store(high, j, maximum(load_bounds(one[1], j), load_bounds(other[1], j)))
+    for j in range(whole, low.shape[0]):
+        low[j] = minimum(one[0][j], other[0][j])
+        high[j] = maximum(one[1][j], other[1][j])
+
+
+@inner
+def slide_row(a, width, low, high):
+    """Minimum and maximum of `width` neighbors, from each position on; what comes behind them in the rows is lost.
+
+    Of up to four times the width at once, in place: vector code, unlike a queue of candidates, and few passes.
+    """
+    below, above, done = a, a, 1  # so many neighbors are included
+    if width == 1:
+        copy(a, 0, a.shape[0], low, 0)
+        copy(a, 0, a.shape[0], high, 0)
+    while done < width:
+        wider = min(4 * done, width)
+        last = wider - done
+        one, two, size = min(done, last), min(2 * done, last), a.shape[0] - wider + 1
+        whole = size - size % BOUND_LANES
+        for j in range(0, whole, BOUND_LANES):
+            v = (
+                minimum(load_bounds(below, j), load_bounds(below, j + one)),
+                minimum(load_bounds(below, j + two), load_bounds(below, j + last)),
+            )
+            u = (
+                maximum(load_bounds(above, j), load_bounds(above, j + one)),
+                maximum(load_bounds(above, j + two), load_bounds(above, j + last)),
+            )
+            store(low, j, minimum(v[0], v[1]))
+            store(high, j, maximum(u[0], u[1]))
+        for j in range(whole, size):
+            low[j] = min(min(below[j], below[j + one]), min(below[j + two], below[j + last]))
+            high[j] = max(max(above[j], above[j + one]), max(above[j + two], above[j + last]))
+        below, above, done = low, high, wider
+
+
+@kernel
+def slide(a, width, low, high):
+    """The same in each row, of results that may be as short as there are ranges."""
+    below, above = np.empty(a.shape[1]), np.empty(a.shape[1])
+    for k in range(a.shape[0]):
+        slide_row(a[k], width, below, above)
+        copy(below, 0, a.shape[1] - width + 1, low[k], 0)
+        copy(above, 0, a.shape[1] - width + 1, high[k], 0)
+
+
+@kernel
+def envelopes(a, first, last, lower, upper):
+    """The same of the points [first[i], last[i]) of each row, laid out, by the ranges of doubling width."""
+    n = a.shape[1]
+    widest = 1
+    for i in range(first.shape[0]):
+        widest = max(widest, last[i] - first[i])
+    levels = 1
+    while 1 << levels <= widest:
+        levels += 1
+    low, high = np.empty((levels, n)), np.empty((levels, n))
+    for k in range(a.shape[0]):
+        copy(a[k], 0, n, low[0], 0)
+        copy(a[k], 0, n, high[0], 0)
+        for level in range(1, levels):
+            half = 1 << (level - 1)
+            size = n - 2 * half + 1
+            one = low[level - 1, :size], high[level - 1, :size]
+            other = low[level - 1, half : half + size], high[level - 1, half : half + size]
+            _extremes(one, other, low[level, :size], high[level, :size])
+        level, i = levels - 1, 0
+        while i < first.shape[0]:
+            width, at = last[i] - first[i], first[i]
+            while 1 << level > width:
+                level -= 1
+            while 1 << (level + 1) <= width:
+                level += 1
+            end = at + width - (1 << level)
+            size = 1  # of a run of ranges of one width, each a point further
+            while i + size < first.shape[0] and first[i + size] == at + size and last[i + size] == at + size + width:
+                size += 1
+            one, other = low[level, at : at + size], high[level, at : at + size]
+            ends = low[level, end : end + size], high[level, end : end + size]
+            i += size
+            _extremes((one, other), ends, lower[k, i + 1 - size : i + 1], upper[k, i + 1 - size : i + 1])
+
+
+# -------------------------------------------------------------------------------------------------------------- bounds
+@step
+def _pair(p, x, w, lower, upper, i):
+    """The terms of the points from i on with the nearest values of the envelope, and of the points before."""
+    value, low, high = load_bounds(x, i + 1), load_bounds(lower, i + 1), load_bounds(upper, i + 1)
+    before, low_before, high_before = load_bounds(x, i), load_bounds(lower, i), load_bounds(upper, i)
+    row = value, before, load_bounds(w[0], i), load_bounds(w[1], i)
+    return terms(p, row, minimum(maximum(value, low), high), minimum(maximum(before, low_before), high_before))
+
+
+@inner
+def _one_way(p, x, w, points, lower, upper, lags, skip, minimum_gap_cost, lanes):
+    """Minimum costs of the points of `x` (channels, size), accumulated as the recurrence does.
+
+    `w` (channels, 2, size) are the weights of the points and of the points before; `skip` + `minimum_gap_cost` is the
+    gap cost of a point left out.
+    """
+    total = splat_bounds(0.0)
+    for i in range(0, x.shape[1] - 1, BOUND_LANES):
+        a, b, _ = _pair(p, x[0], w[0], lower[0], upper[0], i)
+        for k in range(1, x.shape[0]):
+            e, f, _ = _pair(p, x[k], w[k], lower[k], upper[k], i)
+            a, b = a + e, b + f
+        here = load_bounds(points[0], i + 1), load_bounds(points[1], i + 1), load_bounds(points[2], i + 1)
+        lag = load_bounds(lags, i + 1)
+        cost = rounded(moves(p, here, lag_cost(p, lag, lag), a, b, 0.0, 0.0)[0])
+        total = accumulate(p, total, minimum(cost, load_bounds(skip, i + 1) + minimum_gap_cost))
+    store(lanes, 0, total)
+    out = 0.0
+    for s in range(BOUND_LANES):
+        out = accumulate(p, out, lanes[s])
+    return out
+
+
+@kernel
+def _both_ways(p, queries, series, lags, y_lags, more, begin, end, out):
+    """Queries [begin, end), see `both_ways`."""
+    x, w, points, up, minimum_gap_cost, light, least, low, high = queries
+    Y, lower, upper, gaps, minimum_gap_costs = series
+    lanes = np.empty(BOUND_LANES)
+    for q in range(begin, end):
+        of = min(q, w.shape[0] - 1)
+        at = min(q, points.shape[0] - 1)
+        for s in range(Y.shape[0]):
+            rows = _one_way(p, x[q], w[of], points[at], lower[s], upper[s], lags, up[q], minimum_gap_costs[s], lanes)
+            gap = gaps[min(s, gaps.shape[0] - 1)]
+            columns = _one_way(p, Y[s], light[of], least[at], low[q], high[q], y_lags, gap, minimum_gap_cost[q], lanes)
+            out[q, s] = max(rows + more * minimum_gap_costs[s], columns + more * minimum_gap_cost[q])
+
+
+def both_ways(p, queries, series, lags, y_lags, more, out):
+    """The larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
+
+    `queries` are the points, weights, point costs, gap costs and the minimum gap cost; then the minimum weights and
+    point costs and the envelope over the points that each point of the series meets. `series` are the points, the
+    envelope, the gap costs and their minimum. Arrays of one element serve all. `more` is the difference of the lengths.
+    """
+    x, Y = queries[0], series[0]
+    for begin, end in pieces(len(x), (x[0].size + Y[0].size) * len(Y)):
+        _both_ways(p, queries, series, lags, y_lags, more, begin, end, out)
+
+
+UNKNOWN = -1.0  # the bound of a window that running moments cannot normalize
+STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
+BLOCK = block_size(2**12, 40)  # windows at a time, so that what is known of them stays in the second-level cache
+FEW = block_size(4, 1)  # windows of a block: fewer are compared sooner than bounded a second time
+WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes longer than computing with them
+
+load_wide, _, _ = makers(WIDE, fused=True)
+
+
+class QueryPoints(NamedTuple):
+    """What bounds need to know of each point of a query that windows are compared with."""
+
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray  # (channels, 2, m): weights of the points and of the points before
+    points: np.ndarray  # (3, m): what each point costs
+    lags: np.ndarray  # (m,): of the points that it may meet, at least
+    skips: np.ndarray  # (m,): the gap cost, with that of another point
+    pinned: np.ndarray  # (m,): whether it meets one point
+    starts: np.ndarray  # (m,): where the stretch of those it may meet starts
+    second: np.ndarray | None  # (m,): the same of a second stretch; None: the first ones hold all
+
+
+class WindowPoints(NamedTuple):
+    """The same of each point of a window: what it may meet of the query."""
+
+    w: np.ndarray  # (channels, 2, m): minimum weights
+    points: np.ndarray  # (3, m): minimum costs
+    lags: np.ndarray  # (m,)
+    skips: np.ndarray  # (m,): the minimum gap cost
+    minimum_gap_cost: float  # of another point, which is left out as well
+    low: np.ndarray  # (channels, m): the range of the query, wider by the uncertainty
+    high: np.ndarray
+
+
+class Remaining(NamedTuple):
+    """What bounds the path that remains: see `_two_passes`."""
+
+    low: np.ndarray  # (channels, m): the range of the query that each point of a window may meet
+    high: np.ndarray
+    light: np.ndarray  # (channels, m): its minimum weight
+    reach: int  # points of a stretch; 0: there is no bound
+    stretches: np.ndarray  # (2, m): where the two stretches start that hold what each point of the query may meet
+
+
+# --------------------------------------------------------------------------------------------------------------- bounds
+@step
+def _nearest(value, low, high):
+    return minimum(maximum(value, low), high)
+
+
+@step
+def _also(second, i):
+    """Where the second stretch of query point i starts, if there are two."""
+    return None if second is None else second[i]
+
+
+@step
+def _range(least, most, j, at, also, s, c, uncertainty):
+    """Minimum and maximum of the samples of one or two stretches, normalized."""
+    bottom, top = load_wide(least, j + at), load_wide(most, j + at)
+    if also is not None:
+        bottom, top = minimum(bottom, load_wide(least, j + also)), maximum(top, load_wide(most, j + also))
+    return bottom * s + (c - uncertainty), top * s + (c + uncertainty)
+
+
+@step
+def _of_query(p, k, i, h, known, j, query, ranges, s, c, uncertainty):
+    """The terms of query point i, and h before it, with the values of the windows from j on within the band."""
+    x, w, _, _, _, pinned, starts, second = query
+    # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
+    least, most = ranges[pinned[i], k], ranges[2 - pinned[i], k]
+    bottom, top = _range(least, most, j, starts[i], _also(second, i), s, c, uncertainty)
+    under, over = _range(least, most, j, starts[h], _also(second, h), s, c, uncertainty)
+    value, before = x[k, i], known * x[k, h]
+    return terms(
+        p,
+        (value, before, w[k, 0, i], w[k, 1, i]),
+        _nearest(value, bottom, top),
+        _nearest(before, known * under, known * over),
+    )
+
+
+@step
+def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
+    """The terms of the windows' point i, and h before it, with the query's values within the band; its gap cost."""
+    value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
+    row = value, before, w[k, 0, i], w[k, 1, i]
+    a, b, _ = terms(
+        p, row, _nearest(value, low[k, i], high[k, i]), _nearest(before, known * low[k, h], known * high[k, h])
+    )
+    return a, b, gap_terms(p, value, before) + 0.0 * value
+
+
+@inner
+def _by_query(p, query, ranges, made, uncertainty, order, cutoff, bounds):
+    """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
+
+    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima; `made`
+    are scale and shift of the windows, as the bounds are.
+    """
+    channels, points, lags, skips = query.x.shape[0], query.points, query.lags, query.skips
+    scale, shift = made
+    for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
+        total = load_wide(bounds, j)
+        if not some(total <= cutoff):
+            continue
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        for t0 in range(0, order.shape[0], STRIDE):
+            for t in range(t0, min(t0 + STRIDE, order.shape[0])):
+                i = order[t]
+                h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
+                a, b, _ = _of_query(p, 0, i, h, known, j, query, ranges, s, c, uncertainty)
+                for k in range(1, channels):
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                    e, f, _ = _of_query(p, k, i, h, known, j, query, ranges, u, v, uncertainty)
+                    a, b = a + e, b + f
+                here = points[0, i], points[1, i], points[2, i]
+                cost = rounded(moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0])
+                total = accumulate(p, total, minimum(cost, skips[i]))
+            if not some(total <= cutoff):
+                break
+        store(bounds, j, total)
+
+
+@inner
+def _by_window(p, query, y, first, made, order, cutoff, bounds):
+    """The same the other way round, of the windows of `y` from the `first` on.
+
+    A point left out costs its own gap cost, at least `skips`, and the `minimum_gap_cost` of another one.
+    """
+    w, points, lags, skips, minimum_gap_cost, low, high = query
+    scale, shift = made
+    for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
+        total, at = load_wide(bounds, j), first + j
+        if not some(total <= cutoff):
+            continue
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        for t0 in range(0, order.shape[0], STRIDE):
+            for t in range(t0, min(t0 + STRIDE, order.shape[0])):
+                i = order[t]
+                h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
+                a, b, g = _of_window(p, 0, i, h, known, at, w, y, low, high, s, c)
+                for k in range(1, low.shape[0]):
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                    e, f, d = _of_window(p, k, i, h, known, at, w, y, low, high, u, v)
+                    a, b, g = a + e, b + f, g + d
+                here = points[0, i], points[1, i], points[2, i]
+                cost = rounded(moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0])
+                total = accumulate(p, total, minimum(cost, maximum(gap(p, g, 1.0), skips[i]) + minimum_gap_cost))
+            if not some(total <= cutoff):
+                break
+        store(bounds, j, total)
+
+
+@inner
+def _count_within(bounds, cutoff):
+    count = 0
+    for j in range(bounds.shape[0]):
+        count += bounds[j] <= cutoff
+    return count
+
+
+@inner
+def _enter(p, of_query, of_window, reach, y, uncertainty, query_first, orders, cutoff, first, made, room, bounds):
+    """Enter points into the bounds of the windows from the `first` on, see `candidates`."""
+    ranges, other = room
+    for turn in range(2):
+        order, entered = orders[turn], bounds
+        if _count_within(bounds, cutoff) < (1 if turn == 0 else FEW):
+            break
+        if order.shape[0] == 0:
+            continue
+        if turn == 1:
+            entered = other[: bounds.shape[0]]
+            for j in range(bounds.shape[0]):
+                entered[j] = 0.0 if bounds[j] <= cutoff else INF
+        if query_first == (turn == 0):
+            span = bounds.shape[0] + of_query.lags.shape[0] - 1
+            for k in range(ranges.shape[1]):
+                row = ranges[1, k, :span]
+                copy(y[k], first, first + span, row, 0)
+                slide_row(row, reach, ranges[0, k], ranges[2, k])
+            _by_query(p, of_query, ranges, made, uncertainty, order, cutoff, entered)
+        else:
+            _by_window(p, of_window, y, first, made, order, cutoff, entered)
+        if turn == 1:
+            for j in range(bounds.shape[0]):
+                bounds[j] = max(bounds[j], entered[j])
+
+
+@inner
+def _take(j, low, first, made, out, count):
+    """Write down a window of a block, its bound, scale and shift."""
+    out[0][count], out[1][count] = first + j, low
+    for k in range(made[0].shape[0]):
+        out[2][0, k, count], out[2][1, k, count] = made[0][k, j], made[1][k, j]
+    return count + 1
+
+
+@inner
+def _take_unknown(first, made, bounds, out, count):
+    """Write down the windows whose moments are unknown, and leave them out of what follows."""
+    scale, shift = made
+    for j in range(bounds.shape[0]):
+        known = True
+        for k in range(scale.shape[0]):
+            known = known and scale[k, j] == scale[k, j]
+        if not known:
+            for k in range(scale.shape[0]):
+                scale[k, j] = shift[k, j] = 0.0
+            if bounds[j] < INF:
+                count = _take(j, UNKNOWN, first, made, out, count)
+            bounds[j] = INF
+    return count
+
+
+@kernel
+def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end, room, out, count):
+    """Windows [begin, end) behind those found so far, see `candidates`; how many there are then."""
+    of_query, of_window, reach = sides
+    scales, shifts, ranges, other, lows = room
+    m, size, made = of_query.lags.shape[0], lows.shape[0], (scales, shifts)
+    for first in range(begin, end, size):
+        bounds = lows[: min(size, end - first)]
+        fill(bounds, 0, bounds.shape[0], 0.0)
+        if among.shape[0] > 0:
+            for j in range(bounds.shape[0]):
+                bounds[j] = 0.0 if among[first + j] else INF
+        if scale_and_shift(windows, m, first, bounds.shape[0], ranges, made):
+            count = _take_unknown(first, made, bounds, out, count)
+        given = windows[0], windows[2], query_first, orders, cutoff, first
+        _enter(p, of_query, of_window, reach, *given, made, (ranges, other), bounds)
+        if _count_within(bounds, cutoff) == 0:
+            continue
+        for j in range(bounds.shape[0]):
+            if bounds[j] <= cutoff and bounds[j] < INF:
+                count = _take(j, bounds[j], first, made, out, count)
+    return count
+
+
+def candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end):
+    """The windows [begin, end) whose bounds are not above the cutoff, their bounds, and their scale and shift.
+
+    Bounds are minimum costs of the points of one way, of the query or of the windows, then by themselves those of the
+    other; either order may be empty. Where moments are unknown the bound is `UNKNOWN`. All of it block by block, so
+    that nothing leaves the second-level cache but what is found. It lies in memory that the thread uses again.
+
+    `sides` are (of_query, of_window, reach); `windows` (samples, scaling, uncertainty, scale, shift) of a whole
+    sequence, the last two without entries if they are to be found from the samples; `among` tells which windows count,
+    or has no entries: all.
+    """
+    samples, m, count = windows[0], len(sides[0].lags), 0
+    channels, size, most = len(samples), min(max(BLOCK, m), end - begin), end - begin
+    room = scratch("scale and shift", (2, channels, size)), scratch("ranges of windows", (3, channels, size + m - 1))
+    room = *room[0], room[1], *scratch("bounds", (2, size))
+    out = scratch("windows found", (most,), np.int64), scratch("bounds found", (most,))
+    out += (scratch("moments found", (2, channels, most)),)
+    for a, b in pieces(-(-most // size), size * channels * (m + sum(map(len, orders)))):
+        part = begin + a * size, min(begin + b * size, end)
+        count = _candidates(p, sides, windows, among, query_first, orders, cutoff, *part, room, out, count)
+    return out[0][:count], out[1][:count], out[2][:, :, :count]
+
+
+@kernel
+def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
+    """Windows from the `first` on, see `compare`; the one that comes next when no cells are left."""
+    p, rows, weighted, points = query
+    values, begins, scale, shift = windows
+    channels, m = rows.shape[0], points.shape[1]
+    room, block, gap_costs, rests, passes = work
+    row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
+    for at in range(first, begins.shape[0], BOUND_LANES):
+        size = min(BOUND_LANES, begins.shape[0] - at)
+        side_by_side = size == BOUND_LANES and begins[at + size - 1] - begins[at] == BOUND_LANES - 1
+        for k in range(0 if goes_on else channels):
+            if side_by_side:
+                s, c, v = load_bounds(scale[k], at), load_bounds(shift[k], at), values[k]
+                for i in range(m):
+                    store(block[k], (i + 1) * BOUND_LANES, load_bounds(v, begins[at] + i) * s + c)
+                continue
+            for s in range(BOUND_LANES):
+                b = at + min(s, size - 1)
+                v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
+                for i in range(m):
+                    block[k][(i + 1) * BOUND_LANES + s] = v[i] * u + c
+        if not goes_on:
+            bounded = remaining.reach > 0
+            if bounded and not _two_passes(p, rows, block, remaining, cells.last, cutoff, passes, rests):
+                fill(costs, at, at + size, INF)
+                continue
+            if not bounded:
+                batch._fill_gap_costs(p, block, gap_costs)
+        reached = batch._accumulate(p, m, rows, weighted, points, block, gap_costs, cells, cutoff, rests, room)
+        if reached == batch.UNFINISHED:
+            return at
+        goes_on = False
+        for s in range(size):
+            cost = row[m * BOUND_LANES + s]
+            costs[at + s] = cost if reached == batch.DONE and cost <= cutoff else INF
+    return begins.shape[0]
+
+
+def compare(query, windows, remaining, lo, hi, cutoff, costs):
+    """Accumulated costs of the query with windows, infinite above the cutoff.
+
+    `query` is (p, rows, weighted, points), `windows` (values, begins, scale, shift): those of `values` from `begins`
+    on, which ascend. The path that is `Remaining` is bounded by two passes.
+    """
+    p, rows, _, points = query
+    m, size, at = points.shape[1], (points.shape[1] + 1) * BOUND_LANES, 0
+    room, passes = batch.room_for(m), aligned(5, m * BOUND_LANES if remaining.reach else 0)
+    work = (
+        room,
+        channels_of(aligned_zeros(len(rows), size)),
+        aligned_zeros(size),
+        aligned_zeros(m * BOUND_LANES),
+        passes,
+    )
+    cells = cells_of(p, lo, hi)
+    for room[-1][0] in budgets():
+        at = _compare(query, windows, remaining, cells, cutoff, at, work, costs)
+        if at == len(windows[1]):
+            return
+
+
+@inner
+def _two_passes(p, rows, block, remaining, hi, cutoff, work, rests):
+    """Lower bounds of the path after each query point, in `rests`; and whether any lane is within the cutoff at all.
+
+    A series point costs at least its distance to the query's range, at the end of which nearest to it a pair's cost is
+    cut in two: the query point costs at least its distance to the range of these ends besides.
+    """
+    low, high, light, reach, stretches = remaining
+    m = rests.shape[0] // BOUND_LANES
+    after, within = work[0], work[1]  # what the series points cost, what the query points cost
+    fill(after, 0, m * BOUND_LANES, 0.0)
+    fill(within, 0, m * BOUND_LANES, 0.0)
+    for k in range(rows.shape[0]):
+        near, below, above = work[2], work[3], work[4]
+        for i in range(m):
+            value = load_bounds(block[k], (i + 1) * BOUND_LANES)
+            end = _nearest(value, low[k, i], high[k, i])
+            cost = terms(p, (value, 0.0, light[k, i], 0.0), end, 0.0)[0]
+            store(near, i * BOUND_LANES, end)
+            store(after, i * BOUND_LANES, load_bounds(after, i * BOUND_LANES) + cost)
+        # The range of `reach` points is that of the rest of a stretch of so many and of the beginning of the next one
+        # (van Herk 1992); it is stored at the position of its last point.
+        for begin in range(0, m, reach):
+            least = most = load_bounds(near, begin * BOUND_LANES)
+            for i in range(begin, min(begin + reach, m)):
+                v = load_bounds(near, i * BOUND_LANES)
+                least, most = minimum(v, least), maximum(v, most)
+                store(below, i * BOUND_LANES, least)
+                store(above, i * BOUND_LANES, most)
+        for begin in range((m - 1) // reach * reach, -1, -reach):
+            stop = min(begin + reach, m)
+            least = most = load_bounds(near, (stop - 1) * BOUND_LANES)
+            for i in range(stop - 1, begin - 1, -1):
+                v, to = load_bounds(near, i * BOUND_LANES), (i + reach - 1) * BOUND_LANES
+                least, most = minimum(v, least), maximum(v, most)
+                if i + reach <= m:
+                    store(below, to, minimum(least, load_bounds(below, to)))
+                    store(above, to, maximum(most, load_bounds(above, to)))
+        for i in range(m):
+            one, two = (stretches[0, i] + reach - 1) * BOUND_LANES, (stretches[1, i] + reach - 1) * BOUND_LANES
+            least, most = (
+                minimum(load_bounds(below, one), load_bounds(below, two)),
+                maximum(load_bounds(above, one), load_bounds(above, two)),
+            )
+            end = _nearest(rows[k, 0, i], least, most)
+            cost = terms(p, (rows[k, 0, i], 0.0, rows[k, 2, i], 0.0), end, 0.0)[0]
+            store(within, i * BOUND_LANES, load_bounds(within, i * BOUND_LANES) + cost)
+    for i in range(m - 2, -1, -1):
+        store(after, i * BOUND_LANES, load_bounds(after, i * BOUND_LANES) + load_bounds(after, (i + 1) * BOUND_LANES))
+    total = splat_bounds(0.0)
+    for i in range(m - 1, -1, -1):
+        store(rests, i * BOUND_LANES, total + load_bounds(after, hi[i] * BOUND_LANES) if hi[i] < m else total)
+        total = total + load_bounds(within, i * BOUND_LANES)
+    return some(total + load_bounds(after, 0) <= cutoff)
+
+
+EPS = 2.0**-52
+LARGE, TINY = 1e280, 1e-280  # sums of squares between them have the digits that errors are reckoned with
+FAR = 1e150  # a value that nothing is near, and whose square is a number
+STEEP = 1e250  # a factor that makes something of every difference
+MEAN, DEVIATION = 1, 2  # what the numbers of `SCALINGS` mean; any other: minimum and range
+
+
+@inner
+def _sums(y, sums):
+    """Running sums of deviations from the mean and of their squares, and how many samples up to each are equal.
+
+    ``sums[:2, k]`` are those of the first k samples, ``sums[2, k]`` is of the k-th one. Returns the mean.
+    """
+    n, total = y.shape[0], 0.0
+    for k in range(n):
+        total += y[k]
+    mean = total / n
+    sums[0, 0] = sums[1, 0] = 0.0
+    for k in range(n):
+        d = y[k] - mean
+        sums[0, k + 1] = sums[0, k] + d
+        sums[1, k + 1] = sums[1, k] + d * d
+        sums[2, k] = sums[2, k - 1] + 1.0 if k > 0 and y[k] == y[k - 1] else 1.0
+    return mean
+
+
+@inner
+def _of_moments(sums, n, ends, lengths, lanes):
+    """Least and largest mean and variance of the ranges of a box that are not constant, and whether any is constant.
+
+    Infinite where there is none. Ends count from the first sample.
+    """
+    s, q, equal, constant = sums[0], sums[1], sums[2], False
+    low, high, least, most = splat(INF), splat(-INF), splat(INF), splat(-INF)
+    bottom, top, fewest, largest = INF, -INF, INF, -INF
+    for length in range(lengths[0], lengths[1]):
+        first, last, share = max(ends[0], length), min(ends[1], n + 1), 1.0 / length
+        if last - first >= BATCH:
+            for begin in range(first, last, BATCH):
+                end = min(begin, last - BATCH)  # some twice
+                center = (load(s, end) - load(s, end - length)) * share
+                square = (load(q, end) - load(q, end - length)) * share - center * center
+                flat = load(equal, end - 1) >= splat(length)
+                low, high = minimum(low, where(flat, INF, center)), maximum(high, where(flat, -INF, center))
+                least, most = minimum(least, where(flat, INF, square)), maximum(most, where(flat, -INF, square))
+                constant |= some(flat)
+        else:
+            for end in range(first, last):
+                if equal[end - 1] >= length:
+                    constant = True
+                    continue
+                middle = (s[end] - s[end - length]) * share
+                spread = (q[end] - q[end - length]) * share - middle * middle
+                bottom, top = min(bottom, middle), max(top, middle)
+                fewest, largest = min(fewest, spread), max(largest, spread)
+    for k, values in enumerate((low, high, least, most)):
+        store(lanes, k * BATCH, values)
+    for k in range(BATCH):
+        bottom, top = min(bottom, lanes[k]), max(top, lanes[BATCH + k])
+        fewest, largest = min(fewest, lanes[2 * BATCH + k]), max(largest, lanes[3 * BATCH + k])
+    return bottom, top, fewest, largest, constant
+
+
+@inner
+def _of_extremes(y, sums, n, ends, lengths):
+    """The same with minima as centers and ranges as scales."""
+    low, high, least, most, constant = INF, -INF, INF, -INF, False
+    for end in range(ends[0], min(ends[1], n + 1)):
+        bottom = top = y[end - 1]
+        for length in range(1, min(lengths[1], end + 1)):
+            start = end - length
+            bottom, top = min(bottom, y[start]), max(top, y[start])
+            if length < lengths[0]:
+                continue
+            if sums[2, end - 1] >= length:
+                constant = True
+                continue
+            low, high = min(low, bottom), max(high, bottom)
+            least, most = min(least, top - bottom), max(most, top - bottom)
+    return low, high, least, most, constant
+
+
+@inner
+def _intervals(y, end, ends, lengths, scaling, room, low, high):
+    """The intervals of the samples of a box, the ranges that end from `end` on; whether there is any range."""
+    first = end - lengths[1] + 1
+    a, b = max(first, 0), min(first + low.shape[0], y.shape[0])
+    fill(low, 0, low.shape[0], FAR)
+    fill(high, 0, low.shape[0], FAR)
+    if b - a < lengths[0]:
+        return False
+    v, (sums, lanes) = y[a:b], room
+    n, mean = b - a, _sums(v, sums)
+    own = end - a, end - a + ends
+    total = sums[1, n]
+    if scaling == MEAN or scaling == DEVIATION:
+        c0, c1, s0, s1, constant = _of_moments(sums, n, own, lengths, lanes)
+    else:
+        c0, c1, s0, s1, constant = _of_extremes(v, sums, n, own, lengths)
+        c0, c1 = c0 - mean, c1 - mean
+    if c0 > c1 and not constant:
+        return False
+    below, above = low[a - first : b - first], high[a - first : b - first]
+    if c0 > c1:  # constant ranges become zeros
+        fill(below, 0, n, 0.0)
+        fill(above, 0, n, 0.0)
+        return True
+    by_range = scaling != MEAN and scaling != DEVIATION
+    if not TINY < total < LARGE or (by_range and s0 < TINY):
+        fill(below, 0, n, -INF)
+        fill(above, 0, n, INF)
+        return True
+    wrong = 8.0 * EPS * (n + 8.0) * np.sqrt(n * total)  # of sums of deviations; of their squares it is less than
+    wrong_squares = 8.0 * EPS * (n + 8.0) * total
+    c0, c1 = c0 - wrong / lengths[0], c1 + wrong / lengths[0]
+    f0 = f1 = 1.0  # the factors
+    if scaling == DEVIATION:
+        doubt = (wrong_squares + 2.0 * max(abs(c0), abs(c1)) * wrong) / lengths[0]
+        f0 = 1.0 / np.sqrt(s1 + doubt)
+        f1 = 1.0 / np.sqrt(s0 - doubt) if s0 - doubt > TINY else STEEP
+    elif by_range:
+        f0, f1 = 1.0 / s1, 1.0 / s0
+    more = 2.0**-40 * np.sqrt(total) * f1
+    for j in range(n):
+        d = v[j] - mean - c1
+        below[j] = min(d * f0, d * f1) - more
+    for j in range(n):
+        d = v[j] - mean - c0
+        above[j] = max(d * f0, d * f1) + more
+    if constant:
+        for j in range(n):
+            below[j], above[j] = min(below[j], 0.0), max(above[j], 0.0)
+    return True
+
+
+@step
+def _row(rows, weighted, k, i):
+    return rows[k, 0, i], 0.0, 1.0 if weighted is None else rows[k, 2, i], 0.0
+
+
+@step
+def _sum(p, rows, weighted, k, i, low, high):
+    """What the query point adds with the nearest value of an interval."""
+    row = _row(rows, weighted, k, i)
+    return terms(p, row, minimum(maximum(row[0], low), high), 0.0)[0]
+
+
+@step
+def _cell(p, points, i, diagonal, left, up, a):
+    cost = moves(p, (points[0, i], points[1, i], points[2, i]), 0.0, a, 0.0, 0.0, 0.0)[0]
+    return accumulate(p, minimum_cost(p, minimum(diagonal, left), up), cost)
+
+
+@inner
+def _sweep(p, i, m, rows, weighted, points, low, high, count, row):
+    """Four query points from i on over all samples; the least cost of the last of them."""
+    i1, i2, i3 = min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
+    corner = load(row, 0)
+    r0 = r1 = r2 = r3 = best = splat(INF)
+    for j in range(count):
+        at = (j + 1) * BATCH
+        above, below, top = load(row, at), load(low[0], at), load(high[0], at)
+        a0, a1 = _sum(p, rows, weighted, 0, i, below, top), _sum(p, rows, weighted, 0, i + 1, below, top)
+        a2, a3 = _sum(p, rows, weighted, 0, i + 2, below, top), _sum(p, rows, weighted, 0, i + 3, below, top)
+        for k in range(1, len(low)):
+            below, top = load(low[k], at), load(high[k], at)
+            a0 = a0 + _sum(p, rows, weighted, k, i, below, top)
+            a1 = a1 + _sum(p, rows, weighted, k, i + 1, below, top)
+            a2 = a2 + _sum(p, rows, weighted, k, i + 2, below, top)
+            a3 = a3 + _sum(p, rows, weighted, k, i + 3, below, top)
+        v0 = _cell(p, points, i, corner, r0, above, a0)
+        v1 = _cell(p, points, i1, r0, r1, v0, a1)
+        v2 = _cell(p, points, i2, r1, r2, v1, a2)
+        v3 = _cell(p, points, i3, r2, r3, v2, a3)
+        corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
+        if i + 3 < m:
+            best = minimum(best, v3)
+            store(row, at, v3)
+        else:
+            store(row, at, v0 if i + 1 == m else (v1 if i + 2 == m else v2))
+    return best if i + 3 < m else splat(0.0)
+
+
+@kernel
+def _fill_bounds(p, rows, weighted, points, y, boxes, scaling, cutoff, begin, stop, room, out):
+    """Blocks of LANES boxes from `begin` to `stop`, see `bounds`."""
+    low, high, row, beside, rest = room
+    at, ends, lengths = boxes
+    m = points.shape[1]
+    longest, count = lengths[1] - 1, ends + lengths[1] - 2
+    for block in range(begin, stop):
+        first, known = block * BATCH, False
+        for s in range(BATCH):
+            b = min(first + s, at.shape[0] - 1)
+            some_range = True
+            for k in range(y.shape[0]):
+                some_range = _intervals(y[k], at[b], ends, lengths, scaling, rest, beside[0, k, s], beside[1, k, s])
+            known |= some_range
+            out[b] = 0.0 if some_range else INF
+        for k in range(y.shape[0]):
+            below, above = low[k], high[k]
+            for j in range(count):
+                for s in range(BATCH):
+                    below[(j + 1) * BATCH + s] = beside[0, k, s, j]
+                    above[(j + 1) * BATCH + s] = beside[1, k, s, j]
+        starts = ends + lengths[1] - lengths[0] - 1  # samples at which a range starts
+        fill(row, 0, starts * BATCH, 0.0)
+        fill(row, starts * BATCH, (count + 1) * BATCH, INF)
+        i = 0
+        while i < m and known:
+            best = _sweep(p, i, m, rows, weighted, points, low, high, count, row)
+            fill(row, 0, BATCH, INF)
+            known = some(best <= cutoff)
+            i += ROWS
+        for s in range(min(BATCH, at.shape[0] - first)):
+            least = INF
+            for j in range(longest, longest + ends):
+                if known and out[first + s] == 0.0:
+                    least = min(least, row[j * BATCH + s])
+            out[first + s] = least
+
+
+def bounds(p, rows, weighted, points, y, boxes, scaling, cutoff):
+    """What the ranges of each box cost at least with the query; infinite where all do more than the cutoff.
+
+    Parameters
+    ----------
+    p, rows, weighted, points : tuple
+        The query as `batch.padded` gives it: record, rows (channels, 4, m), whether it has weights, point costs.
+    y : ndarray of shape (channels, n)
+    boxes : tuple
+        Where the first range of each box ends, int64 (k,); at how many samples ranges end; the half-open range of
+        their lengths, the same for all. Ranges that do not lie in the sequence are none.
+    how : int
+        How ranges are normalized, by `SCALINGS`.
+    cutoff : float
+    """
+    at, ends, lengths = boxes
+    out, count = np.empty(len(at)), ends + lengths[1] - 2
+    low, high = aligned(2, len(y), (count + 1) * BATCH)
+    rest = np.empty((3, count + 1)), aligned(4 * BATCH)
+    beside = np.empty((2, len(y), BATCH, count))
+    room = channels_of(low), channels_of(high), aligned((count + 1) * BATCH), beside, rest
+    for begin, stop in pieces(-(-len(at) // BATCH), BATCH * count * points.shape[1]):
+        _fill_bounds(p, rows, weighted, points, y, boxes, scaling, cutoff, begin, stop, room, out)
+    return out

@@ -1,0 +1,558 @@
+"""Lockstep distances: a record of parameters each, and what a pair of points adds.
+
+A distance is `terms` (what a pair of points adds to up to three accumulators), `combine` (sum or maximum) and `finish`
+(accumulators -> distance). As in `dispatch`, they are picked by the record's type.
+
+Drivers of the lockstep distances: two series, one and many, and windows of a sequence.
+
+Layout: series `(channels, length)`; weights `(channels, length)` of the query.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .compile import block_size, inner, kernel, pieces, step
+from .dispatch import by_type
+from .moments import (
+    NARROW,
+    exact_moments,
+    normalize_window,
+    normalized,
+    normalized_row,
+    points_at,
+    power_of_two,
+    room_for,
+    share_of,
+)
+
+INF = np.inf
+
+_TERMS = {}
+
+
+def additive(*, terms, finish, size=1, combine=None, degree=-1):
+    """Give a NamedTuple of parameters the functions that make it a lockstep distance (class decorator).
+
+    `degree` says how sums that over- or underflow are mended: 1 or 2 for powers of differences, by which power the
+    distance grows with them; 0 for products, where the size of either series does not count; -1 where none can.
+    """
+
+    def register(record):
+        functions = {"terms": terms, "finish": finish, "combine": combine or _add}
+        _TERMS[record] = {**functions, "size": lambda p: size, "degree": lambda p: degree}
+        return record
+
+    return register
+
+
+def _part(name, record):
+    entry = _TERMS.get(record)
+    return None if entry is None else entry[name]
+
+
+terms, combine, finish = (by_type(_part, name) for name in ("terms", "combine", "finish"))
+size, degree = by_type(_part, "size"), by_type(_part, "degree")
+
+
+def _add(p, total, new):
+    return total + new
+
+
+def _largest(p, total, new):
+    return max(total, new)
+
+
+def _as_is(p, a, b, c):
+    return a
+
+
+# ----------------------------------------------------------------------------------------------------- the distances
+def _minkowski(p, w, x, y):
+    d = abs(x - y)
+    if p.p == 1.0:
+        return w * d, 0.0, 0.0
+    if p.p == 2.0:
+        return w * d * d, 0.0, 0.0
+    if p.p == 3.0:
+        return w * d * d * d, 0.0, 0.0
+    return w * d**p.p, 0.0, 0.0
+
+
+def _minkowski_root(p, a, b, c):
+    if p.p == 1.0:
+        return a
+    return np.sqrt(a) if p.p == 2.0 else a ** (1.0 / p.p)
+
+
+@additive(terms=_minkowski, finish=_minkowski_root, degree=1)
+class MinkowskiRecord(NamedTuple):
+    p: float
+
+
+def _squares(p, w, x, y):
+    return w * (x - y) * (x - y), 0.0, 0.0
+
+
+@additive(terms=_squares, finish=_as_is, degree=2)
+class SquaredRecord(NamedTuple):
+    pass
+
+
+def _square_root(p, a, b, c):
+    return np.sqrt(a)
+
+
+@additive(terms=_squares, finish=_square_root, degree=1)
+class EuclideanRecord(NamedTuple):
+    pass
+
+
+def _absolute(p, w, x, y):
+    return w * abs(x - y), 0.0, 0.0
+
+
+@additive(terms=_absolute, finish=_as_is)
+class ManhattanRecord(NamedTuple):
+    pass
+
+
+@additive(terms=_absolute, finish=_as_is, combine=_largest)
+class ChebyshevRecord(NamedTuple):
+    pass
+
+
+def _canberra(p, w, x, y):
+    scale = abs(x) + abs(y)
+    return (w * abs(x - y) / scale if scale > 0.0 else 0.0), 0.0, 0.0
+
+
+@additive(terms=_canberra, finish=_as_is)
+class CanberraRecord(NamedTuple):
+    pass
+
+
+def _kullback_leibler(p, w, x, y):
+    if not w > 0.0:
+        return 0.0, 0.0, 0.0
+    ratio = (y - x) / x  # a difference of logarithms would lose the digits of points that are nearly alike
+    return w * max(x * (ratio - np.log1p(ratio)), 0.0), 0.0, 0.0
+
+
+@additive(terms=_kullback_leibler, finish=_as_is)
+class KullbackLeiblerRecord(NamedTuple):
+    pass
+
+
+def _braycurtis(p, w, x, y):
+    return w * abs(x - y), w * abs(x + y), 0.0
+
+
+def _ratio(p, a, b, c):
+    if b > 0.0:
+        return a / b
+    return INF if a > 0.0 else 0.0
+
+
+@additive(terms=_braycurtis, finish=_ratio, size=2)
+class BraycurtisRecord(NamedTuple):
+    pass
+
+
+def _hamming(p, w, x, y):
+    return (w if x != y else 0.0), w, 0.0
+
+
+@additive(terms=_hamming, finish=_ratio, size=2)
+class HammingRecord(NamedTuple):
+    pass
+
+
+def _products(p, w, x, y):
+    return w * x * y, w * x * x, w * y * y
+
+
+@kernel
+def _cosine(a, b, c):
+    """A / sqrt(b c); the product's root is exact for b = c, the roots' product neither over- nor underflows."""
+    if b > 0.0 and c > 0.0:
+        square = b * c
+        norm = np.sqrt(square) if 1e-290 < square < INF else np.sqrt(b) * np.sqrt(c)
+        return max(-1.0, min(1.0, a / norm))
+    return 1.0 if b == c else 0.0
+
+
+def _one_minus_cosine(p, a, b, c):
+    return 1.0 - _cosine(a, b, c)
+
+
+@additive(terms=_products, finish=_one_minus_cosine, size=3, degree=0)
+class CosineRecord(NamedTuple):
+    pass
+
+
+def _pearson(p, a, b, c):
+    r = _cosine(a, b, c)
+    if p.beta < 0.0:
+        return 2.0 * (1.0 - r)
+    return INF if r == -1.0 else ((1.0 - r) / (1.0 + r)) ** p.beta
+
+
+@additive(terms=_products, finish=_pearson, size=3, degree=0)
+class PearsonRecord(NamedTuple):
+    """Pearson correlation distance; a negative `beta` stands for the form 2 (1 - r)."""
+
+    beta: float
+
+
+BLOCK = block_size(512, 8)  # positions together: sums and samples stay in the first-level cache
+COST = 4  # so many times what a cell of a recurrence takes a term may take, for division
+LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
+FEW = 16  # windows that are computed again each for itself
+TOGETHER = block_size(2**14, 24)  # windows whose moments are known at a time
+
+
+# ------------------------------------------------------------------------------------------- numbers large and small
+@step
+def _within(total):
+    return (total > LEAST) & (total < MOST)
+
+
+@inner
+def _is_sure(p, a, b, c):
+    """Whether nothing that counts over- or underflowed; sums of 0 are not sure."""
+    if degree(p) < 0:
+        return True
+    return _within(a) if degree(p) > 0 else _within(b) & _within(c)
+
+
+@inner
+def _differs(x, y, w):
+    """Whether any points of positive weight differ."""
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            if w[k, i] > 0.0 and x[k, i] != y[k, i]:
+                return True
+    return False
+
+
+def _rescaled(p, x, y, w):
+    """Distance of two series whose sums over- or underflow."""
+    seen, none = w > 0.0, np.zeros_like(x)
+    with np.errstate(over="ignore", under="ignore"):  # a distance may be beyond float64
+        if degree(p) == 0:
+            sizes = np.abs(x[seen]).max(initial=0.0), np.abs(y[seen]).max(initial=0.0)
+            x, y = (a * (power_of_two(size) if size > 0.0 else 1.0) for a, size in zip((x, y), sizes, strict=True))
+            return _distance(p, x, y, w, True)
+        d = np.where(seen, x - y, 0.0)
+        size = np.abs(d).max(initial=0.0)
+        if size == 0.0:
+            return 0.0
+        by = power_of_two(size)
+        found = _distance(p, d * by, none, w, False)
+        if found != found:  # a high power of less than 1
+            d, size = d * by, size * by
+            return np.float64(_distance(p, d / size, none, w, True)) * size / by
+        return np.float64(found) / by / (by if degree(p) == 2 else 1.0)
+
+
+# ------------------------------------------------------------------------------------------------------------ drivers
+def distance(p, x, y, w):
+    """Distance of two series of one length."""
+    found = _distance(p, x, y, w, False)
+    return found if found == found else _rescaled(p, x, y, w)
+
+
+@kernel
+def _distance(p, x, y, w, anyway):
+    """The same; NaN where sums are not sure, unless it is asked for `anyway`."""
+    a = b = c = 0.0
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            s, t, u = terms(p, w[k, i], x[k, i], y[k, i])
+            a, b, c = combine(p, a, s), combine(p, b, t), combine(p, c, u)
+    return finish(p, a, b, c) if anyway or _is_sure(p, a, b, c) else np.nan
+
+
+@kernel
+def first_terms(p, x, y, w, out):
+    """out[k, i] = what the pair i of channel k adds to the first accumulator."""
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            out[k, i] = terms(p, w[k, i], x[k, i], y[k, i])[0]
+
+
+def one_to_many(p, x, w, series, out):
+    """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
+    if _one_to_many(p, x, w, series, out):
+        for s in np.flatnonzero(np.isnan(out)):
+            out[s] = distance(p, x, np.ascontiguousarray(series[:, :, s]), w)
+
+
+@kernel
+def _one_to_many(p, x, w, series, out):
+    """The same, NaN where sums are not sure; how many those are."""
+    acc = np.empty((3, min(BLOCK, out.shape[0])))
+    zeros, odd, nothing = np.empty(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_), np.zeros_like(x)
+    blank, count = degree(p) == 0 and not _differs(x, nothing, w), 0
+    for first in range(0, out.shape[0], BLOCK):
+        last = min(first + BLOCK, out.shape[0])
+        acc[:] = 0.0
+        a, b, c = acc[0, : last - first], acc[1, : last - first], acc[2, : last - first]
+        for k in range(x.shape[0]):
+            for i in range(x.shape[1]):
+                _accumulate(p, w[k, i], x[k, i], series[k, i, first:last], a, b, c)
+        for s in range(last - first):
+            out[first + s] = finish(p, a[s], b[s], c[s])
+            odd[s] = False
+        if _doubt(p, a, b, c, blank, odd[: last - first]):
+            for s in range(last - first):
+                if odd[s]:
+                    zero = c[s] == 0.0 if degree(p) == 0 else a[s] == 0.0
+                    zeros[s] = zero and not _differs(nothing if degree(p) == 0 else x, series[:, :, first + s], w)
+            count += _refuse(p, b, blank, zeros, odd, out[first:last])
+    return count
+
+
+@kernel(linked=True)
+def finish_all(p, a, b, c, out):
+    """out[j] = the distance behind the accumulators a[j], b (one for all) and c[j]."""
+    for j in range(out.shape[0]):
+        out[j] = finish(p, a[j], b, c[j])
+
+
+@inner
+def _accumulate(p, w, x, v, a, b, c):
+    """Add the terms of one query point with a row of points."""
+    if size(p) == 1:
+        for s in range(a.shape[0]):
+            a[s] = combine(p, a[s], terms(p, w, x, v[s])[0])
+    else:
+        for s in range(a.shape[0]):
+            t = terms(p, w, x, v[s])
+            a[s] = combine(p, a[s], t[0])
+            b[s] = combine(p, b[s], t[1])
+            c[s] = combine(p, c[s], t[2])
+
+
+@inner
+def _accumulate_four(p, w, x, y, first, a):
+    """The same for four query points in a row in one pass, in their order: the sums are loaded and stored once."""
+    v = y[first : first + a.shape[0] + 3]
+    w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    for s in range(a.shape[0]):
+        t = combine(p, a[s], terms(p, w0, x0, v[s])[0])
+        t = combine(p, t, terms(p, w1, x1, v[s + 1])[0])
+        t = combine(p, t, terms(p, w2, x2, v[s + 2])[0])
+        a[s] = combine(p, t, terms(p, w3, x3, v[s + 3])[0])
+
+
+@inner
+def _normalized_four(p, w, x, y, first, shift, rest, scale, by_range, a, b, c):
+    """The same for windows that are normalized by their shift, rest and scale, and points in a row."""
+    v = y[first : first + a.shape[0] + 3]
+    w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    for s in range(a.shape[0]):
+        t0 = terms(p, w0, x0, normalized(v[s] - shift[s] - rest[s], scale[s], by_range))
+        t1 = terms(p, w1, x1, normalized(v[s + 1] - shift[s] - rest[s], scale[s], by_range))
+        t2 = terms(p, w2, x2, normalized(v[s + 2] - shift[s] - rest[s], scale[s], by_range))
+        t3 = terms(p, w3, x3, normalized(v[s + 3] - shift[s] - rest[s], scale[s], by_range))
+        a[s] = _four(p, a[s], t0[0], t1[0], t2[0], t3[0])
+        if size(p) > 1:
+            b[s] = _four(p, b[s], t0[1], t1[1], t2[1], t3[1])
+            c[s] = _four(p, c[s], t0[2], t1[2], t2[2], t3[2])
+
+
+@step
+def _four(p, total, first, second, third, fourth):
+    return combine(p, combine(p, combine(p, combine(p, total, first), second), third), fourth)
+
+
+@inner
+def _row(y, at, share, row):
+    """The samples at `at` and after, or the points that lie a share of a step behind them."""
+    v = y[at : at + row.shape[0]]
+    if share is None or share == 0.0:
+        return v
+    after = y[at + 1 : at + 1 + row.shape[0]]
+    for s in range(row.shape[0]):
+        row[s] = v[s] + (after[s] - v[s]) * share  # a constant stays one, to the bit
+    return row
+
+
+# ------------------------------------------------------------------------------------------------------------ profiles
+def profile(p, x, y, w, scaling, out):
+    """out[j] = distance of the query to the window of its length that starts at j, see `stretched`."""
+    stretched(p, x, y, w, scaling, 0.0, np.arange(x.shape[1]), None, out)
+
+
+def stretched(p, x, y, w, scaling, alike, left, share, out):
+    """out[j] = distance of the query to the window that starts at j.
+
+    Its point i lies a share of a step behind sample j + left[i]; without a `share` (None) it is that sample. `scaling`
+    of each window: 0 none, 1 mean, 2 zscore, 3 minmax, 4 minmax and then mean; `alike` as in `exact_moments`.
+    """
+    if _stretched(p, x, y, w, scaling, alike, left, share, out):
+        _stretch_again(p, x, y, w, scaling, alike, left, share, out)
+
+
+def _stretched(p, x, y, w, scaling, alike, left, share, out):
+    """The same, NaN where sums are not sure; how many those are."""
+    largest, count = np.abs(x[w > 0.0]).max(initial=0.0), 0
+    blank, narrow = degree(p) == 0 and largest == 0.0, np.abs(x).max(initial=0.0) <= NARROW
+    room = np.empty((3, BLOCK)), np.empty(BLOCK), *np.empty((2, BLOCK), bool)
+    for begin, end in pieces(len(out), COST * x.size):
+        if not scaling:
+            count += _as_they_are(p, x, y, w, left, share, blank, begin, end, out, *room)
+            continue
+        for first in range(begin, end, TOGETHER):
+            some = out[first : min(first + TOGETHER, end)]
+            moments, row, constant, odd = room_for(len(y), len(some))
+            for k in range(len(y)):
+                exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], row, constant, odd)
+            options = True if scaling > 2 else None, left, share, blank, narrow
+            count += _normalized(p, x, y, w, *options, first, moments, constant, odd, some, *room[:2])
+    return count
+
+
+def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
+    """Find the distances that are NaN, by powers of two: each of some, and with it those of all that need the same."""
+    span = y.shape[1] - len(out) + 1
+    todo, other = np.flatnonzero(np.isnan(out)), np.empty(len(out))
+    while len(todo):
+        piece, window = np.ascontiguousarray(y[:, todo[0] : todo[0] + span]), np.empty_like(x)
+        if scaling:
+            normalize_window(piece, left, share, w, scaling, alike, window)
+        else:
+            window = points_at(piece, left, share)
+        out[todo[0]] = distance(p, x, window, w)
+        todo = todo[1:]
+        if len(todo) < FEW:
+            continue
+        of_x = of_y = back = 1.0
+        if scaling == 2:
+            of_y = power_of_two(np.maximum(np.ptp(piece, axis=1, keepdims=True), 5e-324))
+        elif degree(p) == 0:
+            of_x, of_y = (power_of_two(max(np.abs(a).max(), 5e-324)) for a in (x, window))
+        else:
+            of_x = of_y = power_of_two(max(np.abs(x - window).max(), 5e-324))
+            back = of_x if degree(p) == 2 else 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            _stretched(p, x * of_x, y * of_y, w, scaling, alike, left, share, other)
+            found = todo[np.isfinite(other[todo])]
+            out[found] = other[found] if scaling == 2 or degree(p) == 0 else other[found] / of_x / back
+        todo = todo[~np.isfinite(other[todo])]
+
+
+@kernel
+def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zeros, odd):
+    """The same without normalization, NaN where sums are not sure; how many those are.
+
+    The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
+    to reorder sums. `blank`: the query is 0, and that of a cosine.
+    """
+    n_channels, m = x.shape
+    count, span = 0, 0  # samples of a window; slopes of one point are none
+    if m > 0:
+        span = left[-1] + 1
+        if share is not None:
+            span += share[-1] > 0.0
+    for first in range(begin, end, BLOCK):
+        size_ = min(BLOCK, end - first)
+        a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
+        acc[:] = 0.0
+        for k in range(n_channels):
+            done = 0
+            if share is None and size(p) == 1:
+                done = m - m % 4
+                for i in range(0, done, 4):
+                    _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, a)
+            for i in range(done, m):
+                _accumulate(p, w[k, i], x[k, i], _row(y[k], first + left[i], share_of(share, i), row[:size_]), a, b, c)
+        for s in range(size_):
+            out[first + s] = finish(p, a[s], b[s], c[s])
+            odd[s] = False
+        if _doubt(p, a, b, c, blank, odd[:size_]):
+            if degree(p) == 0:
+                _find_blank(y, first, span, zeros[:size_])
+            else:
+                for s in range(size_):
+                    same = odd[s] and share is None and a[s] == 0.0
+                    zeros[s] = same and not _differs(x, y[:, first + s : first + s + m], w)
+            count += _refuse(p, b, blank, zeros, odd, out[first : first + size_])
+    return count
+
+
+@kernel
+def _normalized(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zeros, odd, out, acc, row):
+    """The same for the windows from `first` on, normalized by their moments. `narrow`: squares may underflow."""
+    n_channels, m = x.shape
+    count = 0
+    for at in range(0, out.shape[0], BLOCK):
+        to = at + BLOCK  # or the end, as slices are
+        zeros_, odd_, out_ = zeros[at:to], odd[at:to], out[at:to]
+        some = out_.shape[0]
+        a, b, c, row_ = acc[0, :some], acc[1, :some], acc[2, :some], row[:some]
+        acc[:] = 0.0
+        for k in range(n_channels):
+            shift, rest, scale, done = moments[k, 0, at:to], moments[k, 1, at:to], moments[k, 2, at:to], 0
+            if share is None:
+                done = m - m % 4
+                for i in range(0, done, 4):
+                    four = w[k, i : i + 4], x[k, i : i + 4], y[k], first + at + i
+                    _normalized_four(p, *four, shift, rest, scale, by_range, a, b, c)
+            for i in range(done, m):
+                normalized_row(y[k], first + at + left[i], share_of(share, i), shift, rest, scale, by_range, row_)
+                _accumulate(p, w[k, i], x[k, i], row_, a, b, c)
+        for s in range(some):
+            out_[s] = finish(p, a[s], b[s], c[s])
+            if degree(p) > 0:  # values that are normalized differ by more than what underflows, or not at all
+                zeros_[s] = a[s] == 0.0 and not (narrow or odd_[s])
+        if _doubt(p, a, b, c, blank, odd_):
+            count += _refuse(p, b, blank, zeros_, odd_, out_)
+    return count
+
+
+@inner
+def _is_blank(y, at):
+    for k in range(y.shape[0]):
+        if y[k, at] != 0.0:
+            return False
+    return True
+
+
+@inner
+def _find_blank(y, first, span, zeros):
+    """Which windows of `span` samples, one after the other, are all 0."""
+    at = first  # no sample of the window before that is other than 0
+    for s in range(zeros.shape[0]):
+        at = max(at, first + s)
+        while at < first + s + span and _is_blank(y, at):
+            at += 1
+        zeros[s] = at == first + s + span
+
+
+@inner
+def _doubt(p, a, b, c, blank, odd):
+    """Mark as `odd` what is not sure; how many there are. All is marked whose sums are 0."""
+    count = 0
+    for s in range(a.shape[0]):
+        if degree(p) > 0:
+            odd[s] |= not _within(a[s])
+        elif degree(p) == 0:
+            odd[s] |= not ((_within(b[s]) | blank) & _within(c[s]))
+        count += odd[s]
+    return count
+
+
+@inner
+def _refuse(p, b, blank, zeros, odd, out):
+    """NaN for the distances that are `odd`, but for those that are `zeros`, since their sums are 0 indeed; how many."""
+    count = 0
+    for s in range(out.shape[0]):
+        if odd[s] and not (zeros[s] and (degree(p) > 0 or blank or _within(b[s]))):
+            out[s] = np.nan
+            count += 1
+    return count

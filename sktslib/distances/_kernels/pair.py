@@ -1,0 +1,430 @@
+"""How strips lie in vectors and memory: what pairs and searches along anti-diagonals share.
+
+A strip is LANES query points. Its rows walk along the series one point behind each other: at step t, row r stands at
+point t - r, so that every predecessor of a cell was computed one or two steps before. What the last row leaves is the
+`edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series, and the last
+LANES numbers are room to work in.
+
+Rows are striped to the registers in turn (`shifted` says why), and so is here what belongs to the query's points,
+padded to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbors in memory
+the series is striped to as many parts, each of them reversed: see `index_of`.
+
+One pair at a time: along anti-diagonals, whose cells do not wait for each other.
+
+Anti-diagonals are vector code for long series. The recurrences are those of `recurrence`; the boundary is infinite as
+in `scalar`, and no sum is reordered, so that the numbers are the same to the bit. Strips of the query go along the
+series one after the other, see `pair`.
+"""
+
+import math
+
+import numpy as np
+
+from .compile import inner, kernel, pieces, step
+from .dispatch import (
+    accumulate,
+    add_terms,
+    by_fact,
+    closed_boundary,
+    equal_moves,
+    gap,
+    gap_terms,
+    has_gap_cost,
+    lag_cost,
+    minimum_cost,
+    moves,
+    terms,
+    weighting,
+)
+from .scalar import cells_of, fill_boundary, fill_rows
+from .simd import (
+    REGISTER,
+    REGISTERS,
+    channels_of,
+    copy,
+    entering,
+    fill,
+    last,
+    makers,
+    maximum,
+    minimum,
+    number_at,
+    shifted,
+    store,
+    store_codes,
+    unlikely,
+    where,
+)
+
+STRIP = REGISTERS * REGISTER
+SHIFT = REGISTERS.bit_length() - 1  # numba divides with checks, which kernels are slower for
+ROWS = np.arange(float(STRIP)).reshape(REGISTER, REGISTERS).T.ravel()  # the row in each lane
+
+load, splat, load_striped = makers(STRIP, fused=False)
+
+
+@step
+def lane_of(row):
+    """The lane of a row of a strip."""
+    return (row & (REGISTERS - 1)) * REGISTER + (row >> SHIFT)
+
+
+@step
+def place_of(i):
+    """Where what belongs to query point i stands in the order of the lanes."""
+    row = i & (STRIP - 1)
+    return i - row + lane_of(row)
+
+
+@inner
+def stripe(values, out):
+    """What belongs to query points, in the order of the lanes; what is missing at the end is like the last one."""
+    for i in range(out.shape[0]):
+        out[place_of(i)] = values[min(i, values.shape[0] - 1)]
+
+
+@inner
+def stripe_query(rows, points, out, costs):
+    """Query and costs of its points to the end of the last strip, in the order of the lanes."""
+    for k in range(rows.shape[0]):
+        for r in range(4):
+            stripe(rows[k, r], out[k, r])
+    for r in range(3):
+        stripe(points[r], costs[r])
+
+
+@step
+def index_of(j, size):
+    """Where point j of the series is, in parts of `size` numbers; a few points before and behind are zeros."""
+    return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
+
+
+def room_for(record, channels, count):
+    """Room for `count` points of a series, and for the gap costs of its points, if they have any."""
+    length = (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS
+    return channels_of(np.zeros((channels, length))), np.zeros(length if has_gap_cost(record) else 0)
+
+
+@inner
+def deal(p, y, first, count, yr, gap_costs):
+    """Fill that room with the points from `first` on, zeros where there are none."""
+    size = len(yr[0]) >> SHIFT
+    for k in range(len(yr)):
+        for j in range(count):
+            yr[k][index_of(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
+    fill_gap_costs(p, count, size, yr, gap_costs)
+
+
+def _fill_gap_costs(p, count, size, yr, gap_costs):
+    for j in range(count):
+        total = 0.0
+        for k in range(len(yr)):
+            total += gap_terms(p, yr[k][index_of(j, size)], yr[k][index_of(j - 1, size)])
+        gap_costs[index_of(j, size)] = gap(p, total, 1.0)
+
+
+def _no_gap_costs(p, count, size, yr, gap_costs):
+    pass
+
+
+fill_gap_costs = by_fact("has_gap_cost", {True: _fill_gap_costs, False: _no_gap_costs})
+
+
+@step
+def gap_cost_at(p, gap_costs, at):
+    return load_striped(gap_costs, at[:REGISTERS]) if has_gap_cost(p) else splat(0.0)
+
+
+@step
+def row_at(r, weighted, i):
+    return load(r[0], i), load(r[1], i), splat(1.0) if weighted is None else load(r[2], i), load(r[3], i)
+
+
+@step
+def indices_at(t, size):
+    """Where the points are that the registers meet at step t, and the point before those of the last one."""
+    return index_of(t, size), index_of(t - 1, size), index_of(t - 2, size), index_of(t - 3, size), index_of(t - 4, size)
+
+
+@step
+def terms_at(p, row, rows, weighted, yr, i, at):
+    """The terms of the cells of a step, summed over the channels; `row` is that of the first one."""
+    here, before = at[:REGISTERS], at[1:]
+    a, b, c = terms(p, row, load_striped(yr[0], here), load_striped(yr[0], before))
+    for k in range(1, len(yr)):
+        y, y_before = load_striped(yr[k], here), load_striped(yr[k], before)
+        a, b, c = add_terms(p, (a, b, c), row_at(rows[k], weighted, i), y, y_before)
+    return a, b, c
+
+
+@step
+def leave(edge, at, lane, old):
+    """Keep the cost of a strip's last row, which need not be in its last lane."""
+    if unlikely(lane != STRIP - 1):
+        room = edge.shape[0] - STRIP
+        store(edge, room, old)
+        store(edge, at, number_at(edge, room + lane))
+    else:
+        store(edge, at, last(old))
+
+
+# ----------------------------------------------------------------------------------------- one register after the other
+load_register, splat_register, _ = makers(REGISTER, fused=False)
+
+
+@step
+def row_of_register(r, weighted, i):
+    weights = splat_register(1.0) if weighted is None else load_register(r[2], i)
+    return load_register(r[0], i), load_register(r[1], i), weights, load_register(r[3], i)
+
+
+@step
+def of_register(r, weighted, points, i):
+    """The rows from i on: what a register of each holds, and the costs of their points."""
+    costs = load_register(points[0], i), load_register(points[1], i), load_register(points[2], i)
+    return row_of_register(r, weighted, i), costs
+
+
+@step
+def terms_of_register(p, row, rows, weighted, yr, i, at, before):
+    """What `terms_at` gives, for the register of rows from i on, where the points of the series stand at `at`."""
+    a, b, c = terms(p, row, load_register(yr[0], at), load_register(yr[0], before))
+    for k in range(1, len(yr)):
+        y, y_before = load_register(yr[k], at), load_register(yr[k], before)
+        a, b, c = add_terms(p, (a, b, c), row_of_register(rows[k], weighted, i), y, y_before)
+    return a, b, c
+
+
+@step
+def gap_cost_of_register(p, gap_costs, at):
+    return load_register(gap_costs, at) if has_gap_cost(p) else splat_register(0.0)
+
+
+@step
+def load_strip(values, i):
+    """The registers of the strip's rows from i on."""
+    first, second = load_register(values, i), load_register(values, i + REGISTER)
+    return first, second, load_register(values, i + 2 * REGISTER), load_register(values, i + 3 * REGISTER)
+
+
+@step
+def store_strip(values, i, registers):
+    """The same back to memory."""
+    store(values, i, registers[0])
+    store(values, i + REGISTER, registers[1])
+    store(values, i + 2 * REGISTER, registers[2])
+    store(values, i + 3 * REGISTER, registers[3])
+
+
+@step
+def leave_last(edge, at, lane, registers):
+    """What `leave` does, of the registers of a strip's rows."""
+    if unlikely(lane != STRIP - 1):
+        room = edge.shape[0] - STRIP
+        store_strip(edge, room, registers)
+        store(edge, at, number_at(edge, room + lane))
+    else:
+        store(edge, at, last(registers[3]))
+
+
+INF = np.inf
+# Paths keep the edges between strips; beyond so many numbers, those of some strips only.
+KEPT = 2**23
+NO_EDGES = np.empty((0, 0))
+
+
+@step
+def best_move(p, diag, up, left, d, u, v):
+    """The cost of a cell, whether the query's move is cheaper than the diagonal one, and the series' than both."""
+    best, other, third = diag, up, left
+    if not equal_moves(p):
+        best, other, third = accumulate(p, diag, d), accumulate(p, up, u), accumulate(p, left, v)
+    by_query = other < best
+    best = minimum_cost(p, other, best)
+    by_series = third < best
+    best = minimum_cost(p, third, best)
+    return accumulate(p, best, d) if equal_moves(p) else best, by_query, by_series
+
+
+@inner
+def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, edge, bottom, codes):
+    """Accumulated costs of the rows from i on; steps [begin, end). `codes`, if any, records the moves.
+
+    `band` tells whether it leaves out any of these cells, and its first and final column by rows.
+
+    The row above hands down two costs, of the diagonal way and of the query's; where all moves cost the same the
+    better one of them (`over`), found before it moves on.
+    """
+    rows_at, size, lane, behind = load(ROWS, 0), len(yr[0]) >> SHIFT, lane_of(bottom), STRIP - 1 - bottom
+    here = load(points[0], i), load(points[1], i), load(points[2], i)
+    boundary, row = load(side, i), row_at(rows[0], weighted, i)
+    shut = INF if i == 0 and closed_boundary(p) else -INF  # above the first row there is the diagonal way only
+    old = where(begin == 0, boundary, splat(INF))
+    at_corner = edge[begin + STRIP - 2]
+    banded, first, final = band
+    over, diag = old, shifted(old, at_corner)
+    at = indices_at(begin, size)
+    for t in range(begin, end):
+        at_edge = number_at(edge, t + STRIP - 1)
+        a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
+        lag = abs((i - t) + 2.0 * rows_at)
+        d, u, v = moves(p, here, lag_cost(p, lag, lag), a, b, c, gap_cost_at(p, gap_costs, at))
+        if codes is None and equal_moves(p):  # a sum's rounding keeps the order, so that this is the same to the bit
+            best = accumulate(p, minimum_cost(p, old, shifted(over, minimum(at_corner, maximum(at_edge, shut)))), d)
+        else:
+            up = shifted(old, maximum(at_edge, shut))
+            if codes is None:
+                best = minimum_cost(
+                    p, minimum_cost(p, accumulate(p, diag, d), accumulate(p, up, u)), accumulate(p, old, v)
+                )
+            else:
+                best, by_query, by_series = best_move(p, diag, up, old, d, u, v)
+                store_codes(codes, (t - begin) * STRIP, by_query, by_series)
+            diag = entering(up, at_edge)
+        if banded:  # always or never: of two strips, one with a band, one would be compiled for nothing
+            column = t - rows_at
+            best = where((column >= load(first, i)) & (column < load(final, i)), best, INF)
+        if not closed_boundary(p):
+            best = where(t - rows_at >= 0.0, best, boundary)
+        over, old, at_corner = minimum(old, best), best, at_edge
+        at = index_of(t + 1, size), at[0], at[1], at[2], at[3]
+        leave(edge, t + behind, lane, old)
+
+
+@inner
+def _begin(p, x, w, points, y, cells, start, edge, work):
+    """Fill what the strips need of two whole series: query, points, band, boundary, edge, series and gap costs."""
+    rows, in_lanes, costs, first, final, side, sides, yr, gaps = work
+    n, (lo, hi, side_end, top_end) = y.shape[1], cells
+    fill_rows(p, x, w, rows)
+    stripe_query(rows, points, in_lanes, costs)
+    fill(edge, 0, edge.shape[0], INF)
+    fill_boundary(p, points, y, None, 0, start, edge, STRIP - 2, n, side)
+    fill(edge, STRIP - 2 + min(top_end, n + 1), STRIP - 2 + n + 1, INF)
+    fill(side, min(side_end, side.shape[0]), side.shape[0], INF)
+    stripe(side[1:], sides)
+    if lo.shape[0] > 0:
+        stripe(lo, first)
+        stripe(hi, final)
+    else:
+        fill(first, 0, first.shape[0], 0.0)
+        fill(final, 0, final.shape[0], float(n))
+    deal(p, y, 0, n, yr, gaps)
+
+
+@inner
+def _pass(p, rows, weighted, points, yr, gap_costs, lo, hi, side, m, n, i, edge, codes):
+    """One strip from edge to edge within its band; the first step is given back."""
+    height = min(STRIP, m - i)
+    bottom = i + lane_of(height - 1)
+    begin, below, beyond = int(lo[i]), int(lo[bottom]), int(hi[bottom])
+    band = below > 0 or int(hi[i]) < n, lo, hi
+    end = min(beyond, n) + height - 1
+    _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, edge, height - 1, codes)
+    # Beside the band the edge still holds what earlier strips left.
+    fill(edge, STRIP - 1 + beyond, edge.shape[0], INF)
+    if below > 0:
+        fill(edge, 0, STRIP - 1 + below, INF)
+    return begin
+
+
+@kernel
+def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, work, kept, apart):
+    """Strips [begin, end) of two whole series; the cost of the best path once all are done.
+
+    Every `apart`-th edge between two strips is kept, none with 0.
+    """
+    m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
+    if begin == 0:
+        _begin(p, x, w, points, y, cells, start, edge, work)
+    _, rows, points, lo, hi, _, side, yr, gaps = work
+    for s in range(begin, end):
+        if apart > 0 and s % apart == 0:
+            copy(edge, 0, edge.shape[0], kept[s // apart], 0)
+        _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, n, s * STRIP, edge, None)
+    best = INF
+    if end * STRIP >= m:
+        for j in range(n - 1 - free, n):
+            best = min(best, edge[STRIP - 1 + j])
+    return best
+
+
+@kernel
+def _follow(p, w, begin, end, edge, work, kept, apart, between, codes, path, steps, at):
+    """The path that goes through query point at[0] and series point at[1], back through groups of strips.
+
+    Every `apart`-th edge was kept; the others are computed again where the path comes by. It is written from
+    position at[2] down.
+    """
+    _, rows, points, lo, hi, _, side, yr, gaps = work
+    weighted = weighting(p, w)
+    i, j, k, m = at[0], at[1], at[2], work[0].shape[2]
+    strips = -(-m // STRIP)
+    for group in range(kept.shape[0] - 1 - begin, kept.shape[0] - 1 - end, -1):
+        first, until = group * apart, min(strips, (group + 1) * apart)
+        copy(kept[group], 0, edge.shape[0], between[0], 0)
+        # Down to the group's last strip, keeping the edges, then up along the path.
+        for turn in range(2 * (until - first) - 1):
+            down = turn < until - first - 1
+            s = turn if down else 2 * (until - first - 1) - turn
+            if j < 0:
+                break
+            above = (first + s) * STRIP
+            copy(between[s], 0, edge.shape[0], edge, 0)
+            if down:
+                _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, j + 1, above, edge, None)
+                copy(edge, 0, edge.shape[0], between[s + 1], 0)
+                continue
+            last = _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, j + 1, above, edge, codes)
+            while i >= above and j >= 0:
+                k -= 1
+                path[0, k], path[1, k] = i, j
+                move = codes[(i - above + j - last) * STRIP + lane_of(i - above)]
+                steps[k] = move
+                if move != 2:
+                    i -= 1
+                if move != 1:
+                    j -= 1
+    at[0], at[1], at[2] = i, j, k
+
+
+def _room(p, x, y):
+    """The edge between strips, and what they work in besides."""
+    (channels, m), n = x.shape, y.shape[1]
+    size = m + -m % STRIP
+    points = np.empty((6, size))  # in one piece: each array takes time
+    work = np.empty((channels, 4, m)), np.empty((channels, 4, size)), points[:3], points[3], points[4]
+    return np.empty(n + 3 * STRIP), (*work, np.empty(m + 1), points[5], *room_for(p, channels, n))
+
+
+def cost(p, x, w, points, y, lo, hi, start, free):
+    """Cost of the best path of two whole series; without weights (None) they are all 1.
+
+    Query point i may meet the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
+    begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
+    """
+    pair, room = (p, x, w, points, y, cells_of(p, lo, hi), start, free), _room(p, x, y)
+    for begin, end in pieces(-(-x.shape[1] // STRIP), STRIP * y.shape[1]):
+        best = _go_on(*pair, begin, end, *room, NO_EDGES, 0)
+    return best
+
+
+def path(p, x, w, points, y, lo, hi, start, free):
+    """The best path (2, K) and its moves (K,), as `scalar.backtrack` gives them.
+
+    Memory: the edges between strips, or some of them.
+    """
+    m, n = x.shape[1], y.shape[1]
+    strips = -(-m // STRIP)
+    apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
+    pair, (edge, work) = (p, x, w, points, y, cells_of(p, lo, hi), start, free), _room(p, x, y)
+    kept = np.empty((-(-strips // apart), edge.shape[0]))
+    for begin, end in pieces(strips, STRIP * n):
+        _go_on(*pair, begin, end, edge, work, kept, apart)
+    j = n - 1 - free + int(np.argmin(edge[STRIP - 1 + n - 1 - free : STRIP - 1 + n]))
+    at, found = np.array([m - 1, j, m + j]), (np.empty((2, m + j), np.intp), np.empty(m + j, np.uint8))
+    between, codes = np.empty((apart, edge.shape[0])), np.empty((j + 1 + STRIP) * STRIP, np.uint8)
+    for begin, end in pieces(len(kept), 4 * apart * STRIP * n):
+        _follow(p, w, begin, end, edge, work, kept, apart, between, codes, *found, at)
+    path, steps = found
+    return path[:, at[2] :].copy(), steps[at[2] :]

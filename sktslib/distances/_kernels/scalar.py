@@ -1,0 +1,562 @@
+"""The plain drivers of all recurrences: column by column, with times, starts and records of costs and moves.
+
+Layout: a series is ``(channels, length)``, accumulated costs run over the query inside and over the series outside,
+so that a driver keeps one column of ``m + 1`` costs whatever the length of the series.
+
+What they compute, for dynamic time warping of two series of one channel:
+
+>>> def dtw(x, y):
+...     column = [0.0] + [INF] * len(x)  # the boundary before the first point of the series
+...     for value in y:
+...         diagonal, column[0] = column[0], INF
+...         for i in range(len(x)):
+...             before = column[i + 1]  # of the same query point, with the point before of the series
+...             cost = (x[i] - value) ** 2
+...             column[i + 1] = min(diagonal, column[i], before) + cost
+...             diagonal = before
+...     return column[-1]
+>>> dtw([0, 1, 2, 3], [3, 2, 1, 0])
+20.0
+
+The other recurrences differ in their boundary and in the costs of the three moves. All are written out as plainly in
+the reference implementation, ``fill`` in ``tests/naive/warping.py`` with the costs in ``tests/naive/moves.py``.
+
+Traceback of the one-pass recurrence: the segments of the cheapest segmentation, and how much of it is decided.
+
+Rows of ``best`` (n + 1, k + 1) are boundaries between samples, those of ``begin`` (n, k) samples; ``base`` is the
+boundary of row 0 as `begin` counts them. A node is a boundary with the label of the part that ends there. Among
+equal costs a segment is preferred to background, and the first query to the others.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .compile import budgets, inner, kernel, pieces, step
+from .dispatch import (
+    accumulate,
+    add_terms,
+    by_fact,
+    closed_boundary,
+    equal_moves,
+    equal_moves_in_search,
+    gap,
+    gap_terms,
+    lag_cost,
+    matched_pair,
+    moves,
+    n_sums,
+    row,
+    terms,
+)
+from .simd import copy, fill
+
+INF = np.inf
+# Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
+NO_MOVES = np.empty((0, 0), np.uint8)
+NO_COSTS = np.empty((0, 0))
+
+
+# ---------------------------------------------------------------------------------------------------------- the query
+@inner
+def fill_rows(p, x, w, out):
+    """What the recurrence takes of each query point, (channels, 4, m); without weights (None) they are all 1."""
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            x_before = x[k, i - 1] if i > 0 else 0.0
+            weight, before = 1.0, 1.0 if i > 0 else 0.0
+            if w is not None:
+                weight, before = w[k, i], w[k, i - 1] if i > 0 else 0.0
+            out[k, 0, i], out[k, 1, i], out[k, 2, i], out[k, 3, i] = row(p, x[k, i], x_before, weight, before)
+
+
+@inner
+def series_gap(p, y, ty, j):
+    """The gap cost of point j of the series."""
+    total = 0.0
+    for k in range(y.shape[0]):
+        total += gap_terms(p, y[k, j], y[k, j - 1] if j > 0 else 0.0)
+    step = 1.0 if ty is None or j == 0 else ty[j] - ty[j - 1]
+    return gap(p, total, step)
+
+
+@inner
+def _ground_column(p, rows, y, j, lo, hi, ground):
+    """ground[:, lo:hi] = the sums over channels of the terms of the query's points with point j of the series."""
+    a, b, c = ground[0], ground[1], ground[2]
+    if rows is None:  # y holds local costs already, (n, m)
+        for i in range(lo, hi):
+            a[i] = y[j, i]
+        return
+    for k in range(rows.shape[0]):
+        v, v_before = y[k, j], (y[k, j - 1] if j > 0 else 0.0)
+        r0, r1, r2, r3 = rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3]
+        for i in range(lo, hi):
+            of_point = r0[i], r1[i], r2[i], r3[i]
+            t = terms(p, of_point, v, v_before) if k == 0 else add_terms(p, (a[i], b[i], c[i]), of_point, v, v_before)
+            a[i] = t[0]
+            if n_sums(p) > 1:
+                b[i] = t[1]
+            if n_sums(p) > 2:
+                c[i] = t[2]
+
+
+@step
+def _begin(start):
+    """The sample at which a path starts; a carried start of ~sample says that the path has no matched pair yet."""
+    return start if start >= 0 else ~start
+
+
+@step
+def _lags(tx, ty, i, j, begin):
+    """Time lag of query point i and series point j of a candidate that starts at `begin`, and of the points before."""
+    begin = min(begin, j)  # a path of skipped query points alone starts after j; it has no lag
+    if tx is None:
+        lag = float(abs(i - (j - begin)))
+        return lag, (lag if i > 0 else 0.0)
+    lag = abs(tx[i] - (ty[j] - ty[begin]))
+    return lag, (abs(tx[i - 1] - (ty[j - 1] - ty[begin])) if i > 0 else 0.0)
+
+
+@step
+def _lags_fixed(tx, ty, i, j):
+    """The same for two whole series; the point before the first lies at time 0."""
+    if tx is None:
+        lag = float(abs(i - j))
+        return lag, (lag if i > 0 and j > 0 else 0.0)
+    before = abs((tx[i - 1] if i > 0 else 0.0) - (ty[j - 1] if j > 0 else 0.0))
+    return abs(tx[i] - ty[j]), before
+
+
+@inner
+def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
+    """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
+
+    `col[0]` is the boundary of the old column and becomes `top`. With `start` (not None) each cell carries the sample
+    at which its path starts, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series;
+    an empty array records nothing.
+    """
+    _ground_column(p, rows, y, j, lo, hi, ground)
+    gap_cost = 0.0 if rows is None else series_gap(p, y, ty, j)
+    diag = col[lo]
+    above = INF if (lo > 0 or closed_boundary(p)) else top
+    col[lo] = top if lo == 0 else INF
+    s_diag = s_left = s_above = 0
+    if start is not None:
+        s_diag = start[lo]
+        s_above = at + 1 if closed_boundary(p) else ~(at + 1)
+        start[0] = s_above
+    for i in range(lo, hi):
+        left = col[i + 1]
+        a, b, c = ground[0, i], ground[1, i], ground[2, i]
+        here = points[0, i], points[1, i], points[2, i]
+        by_both, by_query, by_series = diag, above, left
+        if start is None:
+            lag, lag_before = _lags_fixed(tx, ty, i, j)
+            d, u, v = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)
+        else:
+            # Each predecessor brings the start of its own path, and with it its own lag.
+            s_left = start[i + 1]
+            b_diag, b_above, b_left = _begin(s_diag), _begin(s_above), _begin(s_left)
+            lag, lag_before = _lags(tx, ty, i, j, b_diag - at + j)
+            d = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[0]
+            lag, lag_before = _lags(tx, ty, i, j, b_above - at + j)
+            u = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[1]
+            lag, lag_before = _lags(tx, ty, i, j, b_left - at + j)
+            v = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[2]
+            if radius is not None:  # infinite costs stay so under a sum and under a maximum
+                if abs(i - (at - b_diag)) > radius:
+                    by_both = INF
+                if abs(i - (at - b_above)) > radius:
+                    by_query = INF
+                if abs(i - (at - b_left)) > radius:
+                    by_series = INF
+            if not closed_boundary(p) and matched_pair(p, a):
+                s_diag = b_diag
+        alike = equal_moves(p) if start is None else equal_moves_in_search(p)
+        if not alike:
+            by_both, by_query, by_series = (
+                accumulate(p, by_both, d),
+                accumulate(p, by_query, u),
+                accumulate(p, by_series, v),
+            )
+        best, move, s = by_both, 0, s_diag
+        if by_query < best:
+            best, move, s = by_query, 1, s_above
+        if by_series < best:
+            best, move, s = by_series, 2, s_left
+        best = accumulate(p, best, d) if alike else best
+        diag, above = left, best
+        col[i + 1] = best
+        if start is not None:
+            s_diag, s_above = s_left, s
+            start[i + 1] = s
+        if taken.size:
+            taken[j, i] = move
+
+
+# ------------------------------------------------------------------------------------------------------------ drivers
+def rows_of(p, x, w, size):
+    """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, size).
+
+    Zeros follow the points.
+    """
+    before, m = np.zeros((2, *x.shape)), x.shape[2]
+    before[0, ..., 1:], before[1, ..., 1:] = x[..., :-1], w[..., :-1]
+    out = np.zeros((*x.shape[:2], 4, size))
+    with np.errstate(all="ignore"):  # as in compiled code
+        for r, values in enumerate(row(p, x, before[0], w, before[1])):
+            out[:, :, r, :m] = values
+    return out
+
+
+@kernel
+def _fill_gaps(p, y, ty, out):
+    for j in range(out.shape[0]):
+        out[j] = series_gap(p, y, ty, j)
+
+
+def series_gaps(p, y, ty):
+    """The gap costs of the points of the series (n,)."""
+    out = np.empty(y.shape[1])
+    _fill_gaps(p, y, ty, out)
+    return out
+
+
+def _leave_out(p, points, y, ty, top, at, side):
+    for i in range(points.shape[1]):
+        side[i + 1] = side[i] + points[0, i]
+    for j in range(y.shape[1]):
+        top[at + j + 1] = top[at + j] + series_gap(p, y, ty, j)
+
+
+def _leave_nothing_out(p, points, y, ty, top, at, side):
+    pass
+
+
+leave_out = by_fact("closed_boundary", {False: _leave_out, True: _leave_nothing_out})
+
+
+@inner
+def fill_boundary(p, points, y, ty, begin, start, top, at, n, side):
+    """Costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair of points.
+
+    `begin` and `start` points may be left out at the start of the query and of the series.
+    """
+    fill(top, at, at + n + 1, INF)
+    fill(side, 0, side.shape[0], INF)
+    fill(top, at, at + start + 1, 0.0)
+    fill(side, 0, begin + 1, 0.0)
+    leave_out(p, points, y, ty, top, at, side)
+
+
+def boundary(p, points, y, ty, n, begin, start):
+    """The boundary of two whole series: (n + 1) along the series, (m + 1) along the query; see `fill_boundary`."""
+    top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
+    top[: start + 1], side[: begin + 1] = 0.0, 0.0
+    if not closed_boundary(p):
+        top[1:], side[1:] = np.cumsum(series_gaps(p, y, ty)), np.cumsum(points[0])
+    return top, side
+
+
+@kernel
+def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken):
+    """Columns [begin, end) of two whole series; see `accumulate`."""
+    n, m = bottom.shape[0], col.shape[0] - 1
+    for j in range(begin, end):
+        if j > 0:  # cells that enter the band now still hold the boundary of column 0
+            fill(col, hi[j - 1] + 1, hi[j] + 1, INF)
+        _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
+        if matrix.size:
+            for i in range(lo[j], hi[j]):
+                matrix[j, i] = col[i + 1]
+        bottom[j] = col[m] if hi[j] == m else INF
+    if end == n:
+        fill(col, 1, lo[n - 1] + 1, INF)  # cells that left the band still hold older columns
+
+
+class Cells(NamedTuple):
+    """The cells of a band as ranges, and where the boundary along the ranges and across them ends."""
+
+    first: np.ndarray
+    last: np.ndarray
+    along_end: int
+    across_end: int
+
+
+def cells_of(record, lo, hi):
+    """The cells that the paths within a band need.
+
+    Where points may be left out anywhere, the band restricts diagonal moves alone: then its cells are also those from
+    which a diagonal move leads into it. A path gets there by leaving points out, and not diagonally, since their own
+    diagonal predecessors are no cells; nor are those on the boundary, which ends with the band where such cells follow.
+    Leaving out the points after that end does not involve the boundary: a path does so in the cells of the first point.
+    """
+    endless = 2**40  # longer than any series, yet no overflow
+    if closed_boundary(record) or not len(lo):
+        return Cells(lo, hi, endless, endless)
+    first, last = lo.copy(), hi.copy()
+    first[:-1] = np.maximum(np.minimum(lo[:-1], lo[1:] - 1), 0)
+    last[:-1] = np.maximum(hi[:-1], hi[1:] - 1)
+    inside, within = (int(np.cumprod(a == 0).sum()) for a in (lo, first))
+    return Cells(first, last, inside if inside < within else endless, int(hi[0]) if last[0] > hi[0] else endless)
+
+
+def cells_and_boundary(p, lo, hi, top, side):
+    """The ranges of the cells of a band along the series, and copies of the boundary, infinite behind its ends."""
+    lo, hi, along_end, across_end = cells_of(p, lo, hi)
+    top, side = top.copy(), side.copy()
+    top[min(along_end, len(top)) :] = INF
+    side[min(across_end, len(side)) :] = INF
+    return lo, hi, top, side
+
+
+def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
+    """Accumulated costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
+
+    `top` (n + 1) and `side` (m + 1) are the boundary. Returns the last row (n) and the last column (m + 1); fills
+    `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
+    """
+    n, m = len(top) - 1, len(side) - 1
+    lo, hi, top, col = cells_and_boundary(p, lo, hi, top, side)
+    bottom, ground = np.empty(n), np.zeros((3, m))
+    for begin, end in pieces(n, m):
+        _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken)
+    return bottom, col
+
+
+@kernel
+def _subsequence_profile(pair, first, offset, limits, state, distance, begin, matrix):
+    p, rows, points, y, tx, ty = pair
+    (radius, shortest, longest), (col, start, ground) = limits, state
+    m = col.shape[0] - 1
+    nothing = np.empty((0, 0), np.uint8)
+    for k in range(distance.shape[0]):
+        at = offset + k
+        _advance(p, rows, points, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, nothing)
+        length = at + 1 - start[m]
+        if col[m] < INF and start[m] >= 0 and length >= shortest and length <= longest:
+            distance[k], begin[k] = col[m], start[m]
+        else:
+            distance[k], begin[k] = INF, -1
+        if matrix.size:
+            copy(col, 1, m + 1, matrix[k], 0)
+
+
+def subsequence_profile(pair, first, offset, limits, state, distance, begin, matrix):
+    """Subsequence profile: the cost of the best candidate that ends at each point of the series, and where it starts.
+
+    `pair` is (p, rows, points, y, tx, ty). Goes on from the `state`, costs and starts of a column and room for (3, m)
+    ground costs, and leaves it ready for the next chunk: column `first` of `y` is sample `offset` of the sequence. Of
+    the `limits` (radius, shortest, longest) the last two are lengths of paths: others give no candidate (inf, -1).
+    """
+    for a, b in pieces(len(distance), len(state[0])):
+        _subsequence_profile(pair, first + a, offset + a, limits, state, distance[a:b], begin[a:b], matrix[a:b])
+
+
+@kernel
+def _backtrack(taken, i, j, path, steps):
+    """Fill path (2, K) and moves (K,) from their ends; returns where they start."""
+    k = steps.shape[0]
+    while i >= 0 and j >= 0:
+        k -= 1
+        path[0, k], path[1, k] = i, j
+        move = taken[j, i]
+        steps[k] = move
+        if move != 2:
+            i -= 1
+        if move != 1:
+            j -= 1
+    return k
+
+
+def backtrack(taken, i, j):
+    """The path that ends in the cell of query point i and series point j, as an array (2, K), and its moves (K,)."""
+    path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
+    k = _backtrack(taken, i, j, path, steps)
+    return path[:, k:].copy(), steps[k:]
+
+
+@kernel(keep=False)  # the caller's function is not ours to know
+def fill_costs(dist, x, y, begin, end, out):
+    """out[j, i] = dist(x[i], y[j]) for begin <= j < end."""
+    for j in range(begin, end):
+        for i in range(out.shape[1]):
+            out[j, i] = dist(x[i], y[j])
+
+
+@kernel
+def oldest_start(costs, reported, start, limit):
+    """The earliest start of the paths whose cost is finite and reported as at most the limit (~sample: no pair yet)."""
+    first = 2**62
+    for i in range(len(costs)):
+        if costs[i] < np.inf and reported[i] <= limit:
+            first = min(first, start[i] if start[i] >= 0 else ~start[i])
+    return first
+
+
+ROOM = 4096  # segments that are traced at a time
+
+
+@kernel
+def before(best, j, transitions, after):
+    """The label at boundary j from which it is cheapest to continue with the label `after` (-1: to end there)."""
+    label, cheapest = 0, INF
+    for c in range(best.shape[1] - 1, -1, -1):
+        total = best[j, c] + (transitions[c, after] if after >= 0 else 0.0)
+        if total < cheapest or (total == cheapest < INF and c > 0):
+            label, cheapest = c, total
+    return label
+
+
+@kernel
+def boundary_of_node(begin, base, j, label):
+    """The boundary at which the part that ends at a node starts; before row 0 for segments that are out already."""
+    return j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
+
+
+@kernel
+def previous(best, begin, transitions, base, j, label):
+    """The node before a node."""
+    s = boundary_of_node(begin, base, j, label)
+    return s, before(best, s, transitions, label)
+
+
+@kernel
+def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
+    """The parts before a node, at most `steps` and as many as there is room for; how many, and the node reached."""
+    count = 0
+    while j > 0 and steps > 0 and count < cost.shape[0]:
+        s, c, paid = boundary_of_node(begin, base, j, label), 0, 0.0
+        if s >= 0:
+            c = before(best, s, transitions, label)
+        if label > 0:
+            if s >= 0:
+                paid = best[s, c] + (0.0 if fresh and s == 0 else transitions[c, label])
+            found[0, count], found[1, count], found[2, count] = label, s, j
+            cost[count] = best[j, label] - paid
+            count += 1
+        j, label = s, c
+        steps -= 1
+    return count, j, label
+
+
+def trace(best, begin, transitions, base, fresh, j, label):
+    """Labels, starts, ends and costs of the segments that lead to a node, in order, and the label at row 0.
+
+    They count from row 0. `fresh`: nothing was before row 0, so that the first part costs no transition. Where the
+    first segment starts before row 0, its cost is all that was paid up to its end, and the label at row 0 is nothing.
+    """
+    found, cost, parts = np.empty((3, ROOM), np.int64), np.empty(ROOM), []
+    for budget in budgets():
+        count, j, label = _trace(best, begin, transitions, base, fresh, j, label, budget, found, cost)
+        parts.append((found[:, :count].copy(), cost[:count].copy()))
+        if j <= 0:
+            break
+    found, cost = (np.concatenate(a, axis=-1)[..., ::-1] for a in zip(*parts, strict=True))
+    return *found, cost, label
+
+
+@inner
+def branch(best, begin, transitions, base, codes, known):
+    """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0."""
+    width = best.shape[1]
+    for j in range(known + 1, best.shape[0]):
+        for label in range(width):
+            codes[j, label] = j * width + label
+            if label == 0 or best[j, label] < INF:
+                s = boundary_of_node(begin, base, j, label)
+                if s > 0:
+                    codes[j, label] = codes[s, before(best, s, transitions, label)]
+
+
+@kernel
+def apart(best, begin, transitions, base, codes, known, start, label, cost):
+    """Whether segmentations still in question leave row 0 by several nodes, so that none else need be examined.
+
+    Those are the ones that may end at the last boundary or continue from there, and those of unfinished paths: of
+    queries `label`, started at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
+    `branch`, and the others are now.
+    """
+    n, width = best.shape[0] - 1, best.shape[1]
+    branch(best, begin, transitions, base, codes, known)
+    one = -1
+    for i in range(-1 - width, start.shape[0]):
+        if i < 0:  # continuing costs a transition, ending (-1) does not
+            s, c = n, before(best, n, transitions, i + width)
+        elif cost[i] < INF and start[i] >= base:
+            s = int(start[i]) - base
+            c = before(best, s, transitions, label[i])
+        else:
+            continue
+        if s == 0 or (one >= 0 and codes[s, c] != one):
+            return True
+        one = codes[s, c]
+    return False
+
+
+@kernel
+def agreed(best, begin, transitions, base, unknown, start, label, cost):
+    """The last node that all segmentations still in question, see `apart`, have in common.
+
+    Paths that started before row 0 are of segmentations that were dropped, unless what is before row 0 is `unknown`.
+    """
+    n, width = best.shape[0] - 1, best.shape[1]
+    live = np.zeros(best.shape, np.bool_)
+    for b in range(-1, width):
+        live[n, before(best, n, transitions, b)] = True
+    for i in range(start.shape[0]):
+        if cost[i] < INF:
+            s = int(start[i]) - base
+            if s >= 0:
+                live[s, before(best, s, transitions, label[i])] = True
+            elif unknown:
+                return 0, 0
+    count = live.sum()
+    for j in range(n, -1, -1):
+        for a in range(width):
+            if live[j, a]:
+                if count == 1 or j == 0:
+                    return j, a
+                s = boundary_of_node(begin, base, j, a)
+                if s < 0:
+                    return 0, 0
+                c = before(best, s, transitions, a)
+                if live[s, c]:
+                    count -= 1
+                live[s, c] = True
+    return 0, 0
+
+
+@kernel
+def likeliest(best, begin, transitions, base, limit):
+    """The last node at or before a boundary of the segmentation that is cheapest to continue with background.
+
+    Then something may always follow, whatever transitions forbid.
+    """
+    j = best.shape[0] - 1
+    label = before(best, j, transitions, 0)
+    while j > limit:
+        j, label = previous(best, begin, transitions, base, j, label)
+    return j, label
+
+
+@kernel
+def _through(best, begin, transitions, base, j, first, last, out):
+    for t in range(first, last):
+        for a in range(best.shape[1]):
+            if best[t, a] < INF:
+                s = boundary_of_node(begin, base, t, a)
+                out[t, a] = s >= j and out[s, before(best, s, transitions, a)]
+
+
+def through(best, begin, transitions, base, j, label, limit):
+    """Whether the cheapest segmentation that leads to a node passes the given one and then none up to `limit`.
+
+    Nodes at earlier boundaries are left as they are.
+    """
+    out, first = np.zeros(best.shape, np.bool_), max(j, limit) + 1
+    out[:j], out[j, label] = True, True
+    for a, b in pieces(len(best) - first, best.shape[1]):
+        _through(best, begin, transitions, base, j, first + a, first + b, out)
+    return out

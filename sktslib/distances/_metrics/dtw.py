@@ -1,0 +1,770 @@
+"""Dynamic time warping: a point may meet several points of the other series, each at a cost.
+
+Variants of dynamic time warping: penalties, weights, a factor for complexity, the maximum in place of the sum.
+
+Warping metric classes that compare what lies about each point: slopes and neighborhoods.
+
+One warping path for channels with metrics of their own, as subsequence searches need it.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+from ...utils._sklearn import Interval, StrOptions
+from ...utils.validation import check_size, shown
+from .._collection import as_collection, part_size
+from .._kernels import recurrence, scalar
+from .._kernels.compile import pieces
+from .._series import ALIKE, deviation, full_weight, normalize_values, standardize
+from .base import BAND_CONSTRAINTS
+from .elastic import INF, ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
+from .registry import register
+
+__all__ = ["ADTW", "CIDDTW", "DDTW", "DTW", "WDDTW", "WDTW", "Frechet", "ShapeDTW"]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def gradient(a):
+    return np.gradient(a, axis=1) if a.shape[1] > 1 else np.zeros_like(a)
+
+
+def slope_scale(x, slope):
+    """The factor per channel that gives the slopes the spread of the values; 1 where either does not vary."""
+    spread, steep = deviation(x), deviation(slope)
+    # A ramp's slopes differ by what its points were rounded by, which is no more than a few units of the last place.
+    varies = (spread > 0) & (steep > ALIKE * np.abs(x).max(axis=1, keepdims=True))
+    return np.divide(spread, steep, out=np.ones_like(spread), where=varies)
+
+
+def local_costs(dist, x, y):
+    """Costs (n, m) of all pairs of points by the caller's function, compiled or plain."""
+    x, y = (x[0], y[0]) if x.shape[0] == 1 else (np.ascontiguousarray(x.T), np.ascontiguousarray(y.T))
+    first = dist(x[0], y[0])
+    if isinstance(first, str | complex | np.complexfloating | None) or np.ndim(first):
+        raise TypeError(f"The 'dist' parameter must return one real number for two points. Got {shown(first)}.")
+    out = np.empty((len(y), len(x)))
+    fill = scalar.fill_costs
+    if not isinstance(dist, Dispatcher):
+        fill = getattr(fill, "py_func", fill)
+    for begin, end in pieces(len(y), len(x)):
+        fill(dist, x, y, begin, end, out)
+    if not np.isfinite(out).all() or (out < 0).any():
+        bad = out[~np.isfinite(out) | (out < 0)]
+        raise ValueError(
+            f"The 'dist' parameter must return finite costs of at least 0. Got {float(bad[0])} for a pair of points."
+        )
+    return out
+
+
+class WarpingMetric(ElasticMetric):
+    """Dynamic time warping of squared differences, of the values or of what is made of them."""
+
+    _background_share = 1.5
+    _costs_by_values = False
+
+    def _weighted_terms(self, x, w, y):
+        problem = self._problem(x, w, y, None, None)
+        return self._report(self._terms_along(self._alignment(0.0, problem), x), problem)
+
+    def _piece_terms(self, x, problem):
+        alignment = self._alignment(0.0, problem)
+        alignment.path = self._path(problem, whole=True)
+        return self._report_search(self._terms_along(alignment, x), problem)
+
+    def _terms_along(self, alignment, x):
+        """What the weights of the query `x` are multiplied by along a path."""
+        (i, j), counts = self._partners(alignment)
+        problem = alignment._problem
+        terms = self._query(x, np.ones_like(x), problem.shape[1]).w[:, i] * (problem.x[:, i] - problem.y[:, j]) ** 2
+        if counts is not None:
+            terms *= counts
+        out = np.array([np.bincount(i, row, x.shape[1]) for row in terms])
+        return out.reshape(-1, *x.shape).sum(axis=0)  # derivatives follow the values
+
+    def _record(self, m, n, search):
+        """The parameters of a query of m points, compared with a series of n."""
+        return recurrence.DTWRecord()
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        m = x.shape[1]
+        return Query(self._record(m, n, search), self._features(x), w, free_points(m))
+
+
+@register
+class DTW(WarpingMetric):
+    """Dynamic time warping (Sakoe & Chiba 1978): the least sum of squared differences over all alignments.
+
+    Parameters
+    ----------
+    alpha : float in [0, 1], default=1.0
+        Local cost ``alpha * d(values) + (1 - alpha) * d(derivatives)``; the derivatives are brought to the scale of
+        the first series' values.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+    dtw_type : {"dtw", "oe-dtw", "obe-dtw", "sub-dtw", "psi-dtw"}, default="dtw"
+        Which ends are free: none, the series' end, both of the series' ends (two names), or `tolerance` points at
+        either end of both. In a search the sequence's ends are free in any case.
+    tolerance : int, default=0
+        Free points of "psi-dtw", fewer than the shorter length.
+    dist : callable, optional
+        Local cost of two points instead of the squared difference, compiled or plain Python; it takes two floats, or
+        two arrays of channels.
+    do_sign_norm : bool, default=False
+        z-normalize each series first.
+    do_dist_norm : bool, default=False
+        Divide by the length of the first series.
+
+    Examples
+    --------
+    >>> from sktslib.distances import DTW
+    >>> DTW()([0, 1, 2, 0], [0, 0, 1, 2, 0])
+    0.0
+    >>> DTW(window=0.25)([0, 1, 2, 3], [3, 2, 1, 0])
+    20.0
+    """
+
+    name, full_name = "dtw", "Dynamic Time Warping"
+    entry_parameters = {"dtw_type": "dtw", "alpha": 1}
+    function_defaults = {"do_dist_norm": True}
+    _parameter_constraints = {
+        "alpha": [Interval(Real, 0, 1, closed="both")],
+        **BAND_CONSTRAINTS,
+        "dtw_type": [StrOptions({"dtw", "oe-dtw", "obe-dtw", "sub-dtw", "psi-dtw"})],
+        "tolerance": [Interval(Integral, 0, None, closed="left")],
+        "dist": [callable, None],
+        "do_sign_norm": ["boolean"],
+        "do_dist_norm": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        window: float | str | None = None,
+        factor: int | None = None,
+        dtw_type: str = "dtw",
+        tolerance: Any = 0,
+        dist: Callable[..., Any] | None = None,
+        do_sign_norm: bool = False,
+        do_dist_norm: bool = False,
+    ) -> None:
+        super().__init__(window=window, factor=factor)
+        self.alpha = alpha
+        self.dtw_type = dtw_type
+        self.tolerance = tolerance
+        self.dist = dist
+        self.do_sign_norm = do_sign_norm
+        self.do_dist_norm = do_dist_norm
+
+    @property
+    def is_symmetric(self) -> bool:
+        return self.alpha == 1 and self.dtw_type in ("dtw", "psi-dtw") and self.dist is None and not self.do_dist_norm
+
+    @property
+    def _weighted_power(self):
+        return 1.0 if self.dist is None else None
+
+    @property
+    def _reach(self):
+        return int(self.alpha < 1)
+
+    @property
+    def _costs_by_values(self):
+        return self.alpha < 1
+
+    @property
+    def _has_lanes(self):
+        return self.dist is None and self.dtw_type == "dtw"
+
+    @property
+    def _reports_cost(self):
+        return not self.do_dist_norm
+
+    def _validate(self):
+        super()._validate()
+        if self.tolerance and self.dtw_type != "psi-dtw":
+            raise ValueError(
+                "The 'tolerance' parameter of DTW must be 0 unless dtw_type='psi-dtw', which it belongs to. Got "
+                f"{self.tolerance!r} with dtw_type={self.dtw_type!r}."
+            )
+
+    def _check_search(self, mode):
+        super()._check_search(mode)
+        if self.do_sign_norm:
+            raise ValueError(
+                "The 'do_sign_norm' parameter of DTW must be False in a search: it normalizes whole series. Got "
+                "True. Take normalize='zscore' of QuerySearcher, which normalizes each window."
+            )
+
+    def _free(self, m, n):
+        if self.dtw_type == "psi-dtw":
+            if self.tolerance >= min(m, n):
+                raise ValueError(
+                    f"The 'tolerance' parameter of DTW must be smaller than the shorter length, {min(m, n)}. Got "
+                    f"{self.tolerance}."
+                )
+            return (int(self.tolerance),) * 4
+        free = n - 1
+        return 0, 0, free if self.dtw_type in ("obe-dtw", "sub-dtw") else 0, free if self.dtw_type != "dtw" else 0
+
+    def _exponent(self, channels):
+        return 1.0 if self.do_sign_norm or self.dist is not None else 2.0
+
+    def _features(self, a):
+        a = standardize(a) if self.do_sign_norm else a
+        return a if self.alpha == 1 else np.concatenate([a, gradient(a)])
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        query = super()._query(x, w, n, tx, search=search)
+        if self.alpha == 1:
+            return query
+        # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
+        w = np.ones_like(x) if w is None else w
+        scale, alpha = slope_scale(*np.split(query.x, 2)), float(self.alpha)
+        return query._replace(w=np.concatenate([alpha * w, (1 - alpha) * scale**2 * w]))
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        if self.dist is None:
+            return super()._problem(x, w, y, tx, ty, search=search)
+        x, y = self._features(x), self._features(y)
+        if self.alpha == 1:
+            costs = local_costs(self.dist, x, y)
+        else:
+            (x, dx), (y, dy) = np.split(x, 2), np.split(y, 2)
+            scale, alpha = slope_scale(x, dx), float(self.alpha)
+            costs = (1 - alpha) * local_costs(self.dist, scale * dx, scale * dy)
+            if alpha > 0:
+                costs += alpha * local_costs(self.dist, x, y)
+        if w is not None:  # the caller's function sees whole points, so a point has one weight
+            costs *= w.max(axis=0)
+        return PreparedPair(recurrence.DTWRecord(), None, None, costs, None, None, free_points(x.shape[1]))
+
+    def _report(self, cost, problem):
+        return cost / problem.shape[0] if self.do_dist_norm else cost
+
+    _report_search = _report
+
+    def _limit(self, distance, problem):
+        return distance * problem.shape[0] * (1.0 + 1e-12) if self.do_dist_norm else distance
+
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from ...utils._times import Sequences
+
+
+# Of the weighted variance, by benchmarks/adtw_omega.py. Above the 1.5 that a sample of background costs by default a
+# repetition does not stretch over background; the further above, the less it stretches where it should.
+OMEGA = 1.6
+
+
+def observed(x, w):
+    """A series and its weights, where what is missing has a weight and a value of 0."""
+    missing = np.isnan(x)
+    return np.where(missing, 0.0, x), np.where(missing, 0.0, full_weight(w, x))
+
+
+def weighted_variance(x, w):
+    """Mean of ``w (x - mean)^2`` over a channel's points of positive weight, summed over the channels (channels, m)."""
+    apart = normalize_values(x, w, "mean")
+    return float(((w * apart * apart).sum(axis=1) / np.maximum((w > 0).sum(axis=1), 1)).sum())
+
+
+@register
+class ADTW(WarpingMetric):
+    """Amerced dynamic time warping (Herrmann & Webb 2023): every move that stretches pays a penalty.
+
+    Parameters
+    ----------
+    omega : float or "auto", default=1.0
+        The penalty, at least 0; 0 is dynamic time warping. "auto": 1.6 times the weighted variance of the series that
+        `fit` is given, see Notes.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Attributes
+    ----------
+    omega_ : float
+        What "auto" stands for; only after `fit`.
+
+    Notes
+    -----
+    The weighted variance is the mean of ``w (x - mean)^2`` over the points of positive weight, summed over the
+    channels, averaged over the series: what a point costs against a constant signal at the mean. Missing points have no
+    weight. Constant series have a variance of 0, and so is `omega` then: dynamic time warping.
+
+    "auto" is fixed once, and never by the pair that is compared. Estimators fix it when they are fitted: by their
+    queries, as they are compared, or by the fitted collection. Functions of collections fix it by `X`. By itself the
+    metric object needs `fit`. A fitted one keeps its `omega_`, and so do its clones: an estimator that is given one, in
+    a grid search, too, does not fix it anew. `QuerySegmenter` takes the name ``"adtw"`` for ``ADTW(omega="auto")``.
+
+    Examples
+    --------
+    >>> from sktslib.distances import ADTW
+    >>> ADTW(omega=0.5)([0, 1, 2, 0], [0, 0, 1, 2, 0])
+    0.5
+    >>> ADTW(omega="auto").fit([[0, 1, 2, 1], [0, 2, 4, 2]]).omega_
+    2.0
+    """
+
+    name, full_name = "adtw", "Amerced Dynamic Time Warping"
+    entry_parameters = {"omega": 1.0}
+    _parameter_constraints = {
+        "omega": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        **BAND_CONSTRAINTS,
+    }
+
+    def __init__(
+        self, omega: float | str = 1.0, *, window: float | str | None = None, factor: int | None = None
+    ) -> None:
+        super().__init__(window=window, factor=factor)
+        self.omega = omega
+
+    def fit(self, X: Sequences, y: ArrayLike | None = None, *, channels_first: bool | None = None) -> Self:
+        """Set what ``omega="auto"`` stands for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
+            The series, of any lengths; of one query ``[query]``.
+        y : ignored
+        channels_first : bool, optional
+            True for series of shape (channels, length), as in (n_series, channels, length).
+
+        Returns
+        -------
+        ADTW
+            Itself.
+        """
+        self.omega_ = self._omega_of(as_collection(X, "X", channels_first=channels_first, part=part_size(None)))
+        return self
+
+    def _fitted_to(self, series, weights=None):
+        if not isinstance(self.omega, str) or hasattr(self, "omega_"):
+            return self
+        made = copy(self)
+        made.omega_ = self._omega_of(series, weights)
+        return made
+
+    def _omega_of(self, series, weights=None):
+        weights = [None] * len(series) if weights is None else weights
+        variances = []
+        for x, w in zip(series, weights, strict=True):
+            x, w = observed(x, w)
+            check_size(x, "'X'", 2.0, self.full_name)
+            variances.append(weighted_variance(x, w))
+        return OMEGA * float(np.mean(variances))
+
+    def _record(self, m, n, search):
+        omega = getattr(self, "omega_", None) if isinstance(self.omega, str) else self.omega
+        if omega is None:
+            raise ValueError(
+                "The 'omega' parameter of ADTW must be a number, or be fixed by 'fit', before two series are compared: "
+                "'auto' depends on more than a pair. Got 'auto'. Call fit([x]) with the query, or with a collection, "
+                "or give a number such as 1.0."
+            )
+        return recurrence.ADTWRecord(float(omega))
+
+
+def _exponent_of(a, axis):
+    """The power of two that brings the largest size near 1; 0 where there is none."""
+    return np.frexp(np.abs(a).max(axis=axis, initial=0.0, keepdims=axis is not None))[1]
+
+
+BLOCK = 2**10  # numbers whose sums are found once
+
+
+def _sums_of_ranges(values, start, end):
+    """Sums of values[start:end], which are not negative, without differences of running sums."""
+    blocks = np.append(values, np.zeros(-len(values) % BLOCK + BLOCK)).reshape(-1, BLOCK)
+    total = np.append(blocks.sum(axis=1), 0.0)
+    to, rest = np.cumsum(blocks, axis=1), np.cumsum(blocks[:, ::-1], axis=1)[:, ::-1]
+    (first, at), (last, until) = np.divmod(start, BLOCK), np.divmod(end, BLOCK)
+    out = rest[first, at] + np.where(until > 0, to[last, until - 1], 0.0)
+    far, near = np.flatnonzero(last > first + 1), np.flatnonzero(last == first)
+    out[far] += _sums(total, first[far] + 1, last[far])  # of whole blocks between
+    out[near] = _sums(blocks.ravel(), start[near], end[near])
+    return out
+
+
+def _sums(values, start, end):
+    """The same, each number by number."""
+    if not len(start):
+        return np.empty(0)
+    sums = np.add.reduceat(values, np.stack([start, end], axis=1).ravel())[::2]
+    return np.where(end > start, sums, 0.0)  # of an empty range numpy gives an element
+
+
+@register
+class CIDDTW(WarpingMetric):
+    """Complexity-invariant dynamic time warping (Batista et al. 2014): series of unlike complexity are farther apart.
+
+    The root of the DTW distance times ``max(C(x), C(y)) / min(C(x), C(y))``, the complexity C of a series being the
+    Euclidean length of its differences from point to point. A series that is constant, and no other, has a complexity
+    of 0: two such have a factor of 1, and one such is infinitely far from all others.
+
+    Parameters
+    ----------
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import CIDDTW
+    >>> CIDDTW()([0, 1, 0, 1], [0, 2, 0, 2])
+    2.8284271247461903
+    """
+
+    name, full_name = "cid_dtw", "Complexity-Invariant Dynamic Time Warping"
+    _reports_cost = False
+    _has_factor = True
+    _looks_back = True
+
+    def _check_search(self, mode):
+        super()._check_search(mode)
+        if mode == "segmentation":
+            raise ValueError(
+                "Complexity-invariant dynamic time warping has no segmentation: its factor is known of whole segments "
+                "only, and costs must add up. Take another elastic metric, such as 'dtw'."
+            )
+
+    def _exponent(self, channels):
+        return 4.0  # squared differences, times a ratio of sums of squares
+
+    def _trait(self, a):
+        steps = np.diff(a, axis=-1)
+        exponent = _exponent_of(steps, (-2, -1))
+        scaled = np.ldexp(steps, -exponent)  # no square over- or underflows
+        return np.ldexp(np.sqrt((scaled * scaled).sum(axis=(-2, -1))), exponent[..., 0, 0])
+
+    def _trait_of_ranges(self, a, start, end):
+        steps = np.diff(a, axis=1)
+        exponent = _exponent_of(steps, None)
+        squares = (np.ldexp(steps, -exponent) ** 2).sum(axis=0)
+        return np.ldexp(np.sqrt(_sums_of_ranges(squares, start, end - 1)), exponent)
+
+    @np.errstate(over="ignore")  # as far apart as numbers can tell
+    def _factor(self, of_x, of_y):
+        low, high = np.minimum(of_x, of_y), np.maximum(of_x, of_y)
+        factor = np.divide(high, low, out=np.full(np.shape(high), INF), where=low > 0)
+        return np.where(high > 0, factor * factor, 1.0)  # of costs, which are squares
+
+    def _report(self, cost, problem):
+        return np.sqrt(cost)
+
+    _report_search = _report
+
+    @np.errstate(over="ignore")  # a limit that none is
+    def _limit(self, distance, problem):
+        return distance * distance * (1.0 + 1e-12)
+
+
+@register
+class WDTW(WarpingMetric):
+    """Weighted dynamic time warping (Jeong, Jeong & Omitaomu 2011): costs grow with the lag of the points.
+
+    The cost of two points whose indices differ by a is multiplied by ``1 / (1 + exp(-g (a - L / 2)))``, L being the
+    longer length (in a search, the query's).
+
+    Parameters
+    ----------
+    g : float, default=0.05
+        Steepness of the logistic factor, at least 0.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import WDTW
+    >>> WDTW(g=0.0)([0, 1, 2], [0, 1, 4])
+    2.0
+    """
+
+    name, full_name = "wdtw", "Weighted Dynamic Time Warping"
+    _weighted_power = 1.0
+    entry_parameters = {"g": 0.05}
+    _depends_on_start = True
+    _needs_equal_lengths = True
+    _looks_back = True
+    _parameter_constraints = {"g": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, g: float | str = 0.05, *, window: float | str | None = None, factor: int | None = None) -> None:
+        super().__init__(window=window, factor=factor)
+        self.g = g
+
+    def _record(self, m, n, search):
+        longest = max(m, n)
+        with np.errstate(over="ignore"):  # an infinite exponential makes the factor 0
+            factors = 1.0 / (1.0 + np.exp(-float(self.g) * (np.arange(longest + 1) - (m if search else longest) / 2)))
+        return recurrence.WDTWRecord(factors)
+
+    def _partners(self, alignment):
+        path = alignment.path
+        return path, alignment._problem.record.factors[np.abs(path[0] - path[1])]
+
+
+@register
+class Frechet(ElasticMetric):
+    """Discrete Frechet distance (Eiter & Mannila 1994): the longest of the pairs' distances, not their sum.
+
+    Parameters
+    ----------
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Frechet
+    >>> Frechet()([0, 1, 2], [0, 1, 4])
+    2.0
+    """
+
+    _costs_by_values = False
+    name, full_name = "frechet", "Frechet Distance"
+
+    def _check_search(self, mode):
+        super()._check_search(mode)
+        if mode == "segmentation":
+            raise ValueError(
+                "The Frechet distance has no segmentation: its costs of segments are maxima and do not add up. Take "
+                "another elastic metric, such as 'dtw'."
+            )
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        return Query(recurrence.FrechetRecord(norm_of(x, 2.0)), x, w, free_points(x.shape[1]))
+
+
+def keogh_slope(a):
+    """Derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbors."""
+    n = a.shape[1]
+    if n < 3:
+        return np.repeat(np.diff(a, axis=1), n, axis=1) if n == 2 else np.zeros_like(a)
+    inner = ((a[:, 1:-1] - a[:, :-2]) + (a[:, 2:] - a[:, :-2]) / 2) / 2
+    return np.concatenate([inner[:, :1], inner, inner[:, -1:]], axis=1)
+
+
+class SlopesMixin:
+    """What is compared are the slopes."""
+
+    _reach = 2  # the first and the last sample copy their neighbors
+
+    def _features(self, a):
+        return keogh_slope(a)
+
+
+@register
+class DDTW(SlopesMixin, WarpingMetric):
+    """Derivative dynamic time warping (Keogh & Pazzani 2001): DTW of the series' slopes.
+
+    Parameters
+    ----------
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import DDTW
+    >>> DDTW()([0, 1, 2, 3], [5, 6, 7, 8])
+    0.0
+    """
+
+    name, full_name = "ddtw", "Derivative Dynamic Time Warping"
+    _weighted_power = 1.0
+
+
+@register
+class WDDTW(SlopesMixin, WDTW):
+    """Weighted derivative dynamic time warping (Jeong, Jeong & Omitaomu 2011): WDTW of the series' slopes.
+
+    Parameters
+    ----------
+    g : float, default=0.05
+        Steepness of the logistic factor, at least 0.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import WDDTW
+    >>> WDDTW()([0, 1, 2, 3], [5, 6, 7, 8])
+    0.0
+    """
+
+    name, full_name = "wddtw", "Weighted Derivative Dynamic Time Warping"
+
+
+@register
+class ShapeDTW(WarpingMetric):
+    """Shape dynamic time warping (Zhao & Itti 2018): DTW of the neighborhoods of the points.
+
+    Parameters
+    ----------
+    reach : int, default=5
+        Points to either side that belong to a point's neighborhood, at most 10,000; the series' ends are repeated.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import ShapeDTW
+    >>> ShapeDTW(reach=1)([0, 1, 2], [0, 1, 4])
+    12.0
+    """
+
+    name, full_name = "shape_dtw", "Shape Dynamic Time Warping"
+    entry_parameters = {"reach": 5}
+    _parameter_constraints = {"reach": [Interval(Integral, 0, 10_000, closed="both")], **BAND_CONSTRAINTS}
+
+    def __init__(self, reach: int = 5, *, window: float | str | None = None, factor: int | None = None) -> None:
+        super().__init__(window=window, factor=factor)
+        self.reach = reach
+
+    @property
+    def _reach(self):
+        return int(self.reach)
+
+    def _features(self, a):
+        n = a.shape[1]
+        at = np.clip(np.arange(n) + np.arange(-self._reach, self._reach + 1)[:, np.newaxis], 0, n - 1)
+        return np.ascontiguousarray(a[:, at].reshape(-1, n))
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        if w is not None:  # a point's weight is its whole neighborhood's
+            w = np.repeat(w, 2 * self._reach + 1, axis=0)
+        return super()._query(x, w, n, tx, search=search)
+
+
+PLAIN = DTW, DDTW, ShapeDTW, ADTW  # sums of squared differences, and a penalty for each move that stretches
+LAGGED = WDTW, WDDTW  # times a factor of the lag
+
+
+def why_no_shared_path(metrics):
+    """What keeps metrics from sharing a path, in words; empty where nothing does."""
+    for metric in metrics:
+        if type(metric) not in PLAIN + LAGGED:
+            return (
+                "DTW, DDTW, ShapeDTW and ADTW, or WDTW and WDDTW, whose costs along a path add up. Got "
+                f"{metric.full_name}"
+            )
+        if isinstance(metric, DTW):
+            defaults = DTW(metric.alpha, window=metric.window, factor=metric.factor)
+            if metric != defaults:
+                return f"DTW with no parameters but 'alpha' and the band. Got {metric!r}"
+    first = metrics[0]
+    for metric in metrics:
+        if isinstance(metric, LAGGED) != isinstance(first, LAGGED) or (
+            isinstance(metric, LAGGED) and metric.g != first.g
+        ):
+            return f"either none with a factor of the lag, or all with one 'g'. Got {first!r} and {metric!r}"
+        if (metric.window, metric.factor) != (first.window, first.factor):
+            return f"all with one band. Got {first!r} and {metric!r}"
+    return ""
+
+
+class SharedPath(WarpingMetric):
+    """What the parts of a `Mixed` pay along one path that all of them share: the least over all paths.
+
+    Parameters
+    ----------
+    metric : Mixed
+        The metrics of the channels. A penalty for each move that stretches is paid in each part.
+    """
+
+    _costs_by_values = True
+    name = full_name = "Mixed Distance along one path"
+    _parameter_constraints = {"metric": "no_validation"}
+
+    def __init__(self, metric):
+        self.metric = metric
+
+    def _validate(self):
+        self.metric._validate()
+
+    @property
+    def window(self):
+        return self.metric._made[0].window
+
+    @property
+    def factor(self):
+        return self.metric._made[0].factor
+
+    @property
+    def _needs_equal_lengths(self):
+        return any(metric._needs_equal_lengths for metric in self.metric._made)
+
+    @property
+    def _depends_on_start(self):
+        return any(metric._depends_on_start for metric in self.metric._made)
+
+    @property
+    def _looks_back(self):
+        return any(metric._looks_back for metric in self.metric._made)
+
+    @property
+    def _can_be_cut(self):
+        return all(metric._can_be_cut for metric in self.metric._made)
+
+    @property
+    def _reach(self):
+        return max(metric._reach for metric in self.metric._made)
+
+    @property
+    def is_symmetric(self) -> bool:
+        return self.metric.is_symmetric
+
+    def _fitted_to(self, series, weights=None):
+        return SharedPath(self.metric._fitted_to(series, weights))
+
+    def _features(self, a):
+        return np.concatenate([part.metric._features(part.of(a)) for part in self.metric._parts(len(a))])
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        m, found, weights, omega = x.shape[1], [], [], 0.0
+        counted = [part.channels[0] for part, _ in self.metric._counted(len(x), w)]
+        for part in self.metric._parts(len(x)):
+            query = part.metric._query(part.of(x), part.of(w), n, search=search)
+            found.append(query.x)
+            weights.append(part.weight * full_weight(query.w, query.x))
+            if part.channels[0] in counted:
+                omega += part.weight * getattr(query.record, "omega", 0.0)
+        record = query.record if isinstance(part.metric, LAGGED) else recurrence.DTWRecord()
+        if omega > 0:
+            record = recurrence.ADTWRecord(omega)
+        return Query(record, np.concatenate(found), np.concatenate(weights), free_points(m))
+
+    def _channel_weights(self, w):
+        return self.metric._channel_weights(w)
+
+    def _partners(self, alignment):
+        return self.metric._made[0]._partners(alignment)

@@ -1,0 +1,262 @@
+"""Dictionaries of distances, as the functional API takes them: made from the registry, and read into metric objects.
+
+The parameters `metric` and `metric_params` of estimators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy, deepcopy
+from inspect import signature
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..utils._names import did_you_mean
+from ..utils.validation import check_names, shown, unknown_name
+from ._metrics.base import Metric
+from ._metrics.custom import own_metric
+from ._metrics.registry import (
+    _ALIASES,
+    _REGISTRY,
+    FAMILIES,
+    CallableMetric,
+    check_parameters,
+    class_of_function,
+    get_metric,
+    metric_class,
+)
+
+if TYPE_CHECKING:
+    from typing import Any
+
+ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
+
+
+class Entry(NamedTuple):
+    """One active entry of a dictionary of distances."""
+
+    family: str
+    key: str  # the caller's name for it
+    metric: Metric
+    timed: bool  # whether the caller's times count
+
+
+def get_distance_dict(names: Any = None) -> dict[str, Any]:
+    """Return a dictionary of distances for `time_series_search`, `time_series_segmentation` and `time_series_distance`.
+
+    Parameters
+    ----------
+    names : list of str, optional
+        Full names ("Dynamic Time Warping"), function names ("dtw") or aliases, in any case. None: every distance.
+
+    Returns
+    -------
+    dict
+        Family ("elastic", "lockstep", "time") -> full name -> entry with the keys ``multivariate``, ``description``,
+        ``function``, ``parameters`` and ``use``. It is the caller's own: edit the parameters at will. Among all
+        distances those that are not defined for all values have ``use="no"``.
+
+    Raises
+    ------
+    ValueError
+        For a name that is not registered; the message lists the valid ones.
+
+    Examples
+    --------
+    >>> from sktslib import get_distance_dict
+    >>> get_distance_dict(["Dynamic Time Warping"])["elastic"]["Dynamic Time Warping"]["parameters"]
+    {'dtw_type': 'dtw', 'alpha': 1}
+    """
+    if isinstance(names, str):
+        raise TypeError(f"'names' must be a list of names. Got the string {names!r}; pass [{names!r}].")
+    if names is not None and not isinstance(names, Iterable):
+        raise TypeError(f"'names' must be a list of names, or None for all distances. Got {shown(names)}.")
+    classes = list(_REGISTRY.values()) if names is None else [_named(name) for name in names]
+    made = {}
+    for cls in classes:
+        made.setdefault(cls.family, {})[cls.full_name] = {
+            "multivariate": "yes" if cls.multivariate else "no",
+            "description": cls.description or cls.__doc__.strip().splitlines()[0],
+            "function": cls.name,
+            "parameters": deepcopy(cls.entry_parameters),
+            "use": "no" if names is None and cls._has_domain else "yes",
+        }
+    return made
+
+
+def _named(name):
+    try:
+        return metric_class(name)
+    except ValueError:
+        names = [cls.full_name for cls in _REGISTRY.values()]
+        aliases = {alias: _REGISTRY[of].full_name for alias, of in _ALIASES.items()}
+        raise unknown_name("distance", name, names, aliases=aliases) from None
+
+
+def _check_dictionary(value, what, rule):
+    if not isinstance(value, dict):
+        raise TypeError(f"{what} must be a dictionary{rule}. Got {shown(value)}.")
+
+
+def read_entries(dict_distances):
+    """Return the active entries of a dictionary of distances as a list of `Entry`; the dictionary is not changed."""
+    _check_dictionary(dict_distances, "'dict_distances'", " of distances, as get_distance_dict makes it")
+    entries = []
+    for family, members in dict_distances.items():
+        if family not in FAMILIES:
+            raise ValueError(
+                f"{unknown_name('family', family, FAMILIES, repr('dict_distances'))} A dictionary of distances holds "
+                "family -> name -> entry, as get_distance_dict makes it."
+            )
+        _check_dictionary(members, f"The family {family!r} of 'dict_distances'", " of entries")
+        for key, entry in members.items():
+            if is_active(key, entry):
+                entries.append(read_entry(family, key, entry))
+    return entries
+
+
+def is_active(key, entry):
+    """Whether an entry is in use, once its form is checked."""
+    _check_dictionary(entry, f"The entry {key!r}", f" with the keys {', '.join(ENTRY_KEYS)}")
+    check_names(entry, ENTRY_KEYS, "key", f"the entry {key!r}")
+    for word in ("use", "multivariate"):
+        if entry.get(word, "yes") not in ("yes", "no"):
+            raise ValueError(f"{word!r} of the entry {key!r} must be 'yes' or 'no'. Got {shown(entry[word])}.")
+    return entry.get("use", "yes") == "yes"
+
+
+def read_entry(family, key, entry):
+    """Return the `Entry` that one entry stands for."""
+    parameters = entry.get("parameters")
+    parameters = {} if parameters is None or (isinstance(parameters, str) and not parameters) else parameters
+    _check_dictionary(parameters, f"'parameters' of the entry {key!r}", ", or '' for none")
+    given, parameters = parameters, dict(parameters)
+    timed = str(parameters.pop("time", "true")).lower() == "true"
+    report = parameters.pop("report", "distance")
+    if not isinstance(report, str) or report != "distance":
+        raise ValueError(
+            f"'report' of the entry {key!r} must be 'distance': a search and a table need numbers. Got "
+            f"{shown(report)}; call the function itself for other reports."
+        )
+    function = _function(key, entry)
+    cls = type(function) if isinstance(function, Metric) else function
+    if not isinstance(cls, type):
+        return Entry(family, key, CallableMetric(function, parameters or None, timed=timed and "time" in given), timed)
+    if cls.family != family:
+        raise ValueError(
+            f"The function {cls.name!r} of the entry {key!r} must stand in the family {cls.family!r}. Got {family!r}."
+        )
+    if "time" in given and not cls.uses_times:
+        raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")
+    check_parameters(cls, parameters, f"the entry {key!r}")
+    if isinstance(function, Metric):
+        metric = copy(function).set_params(**parameters)  # a copy keeps what fit has learned
+    else:
+        metric = cls(**{**cls.function_defaults, **parameters})
+    metric._validate()
+    return Entry(family, key, metric, timed)
+
+
+def _function(key, entry):
+    """A metric object, a metric class or a function of the caller's own, whatever stands for it in the entry."""
+    function = entry.get("function", key)
+    if isinstance(function, Metric) or (isinstance(function, type) and issubclass(function, Metric)):
+        return function
+    if callable(function) and not isinstance(function, type):
+        return class_of_function(function) or function
+    try:
+        return metric_class(function, "function", f"the entry {key!r}")
+    except ValueError:
+        if "function" in entry:
+            raise
+        raise ValueError(
+            f"The entry {key!r} must have the key 'function', a registered name or a callable. Got "
+            f"{', '.join(map(repr, entry)) or 'an empty entry'}."
+        ) from None
+
+
+def check_channels(key, entry, channels):
+    """Refuse several channels where the caller's entry says it takes one only."""
+    if channels > 1 and entry.get("multivariate", "yes") == "no":
+        raise ValueError(
+            f"The entry {key!r} has multivariate 'no', but the series have {channels} channels. Pass one channel, "
+            "or set multivariate to 'yes' if the function takes several."
+        )
+
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+
+# What other packages call these parameters.
+ELSEWHERE = {"distance": "metric", "distance_params": "metric_params", "dist_params": "metric_params"}
+ELSEWHERE |= {"metric_kwargs": "metric_params", "cost_func": "metric"}
+
+
+def refuse_unknown(unknown, function):
+    """Refuse arguments that a function of collections does not take."""
+    names = [name for name, of in signature(function).parameters.items() if of.kind != of.VAR_KEYWORD]
+    for name, value in unknown.items():
+        raise TypeError(_unexpected(function, name, value, names))
+
+
+def _unexpected(of, name, value, names):
+    """What is said of an unknown parameter of a function or class."""
+    meant = f" Here it is {ELSEWHERE.get(name)}={shown(value)}."
+    if ELSEWHERE.get(name) not in names:
+        way_out = f"A parameter of the metric would be given as metric_params={{{name!r}: {shown(value)}}}."
+        meant = f"{did_you_mean(name, names)} {way_out}"
+    return f"{of.__name__}() got an unexpected keyword argument {name!r}.{meant} Valid parameters are: {names!r}."
+
+
+class MetricParameter:
+    """Mixin of estimators with the parameters `metric` and `metric_params`."""
+
+    _channel_names = None  # of the data that the estimator is fitted on, if these have any
+    _named_defaults = {}  # parameters that go with a metric's name: in this estimator it stands for them, too
+
+    def __new__(cls, *_args: Any, **params: Any) -> Self:
+        """Refuse unknown parameters by the name of the class that is called, which Python's message may not have."""
+        names = cls._get_param_names()
+        unknown = next((name for name in params if name not in names), None)
+        if unknown is not None and all(p.kind != p.VAR_KEYWORD for p in signature(cls.__init__).parameters.values()):
+            raise TypeError(_unexpected(cls, unknown, params[unknown], names))
+        return super().__new__(cls)
+
+    def _made_metric(self):
+        """A metric object of its own: a caller may go on to change theirs."""
+        return copy(self._get_metric(self.metric, self.metric_params))._named(self._channel_names)
+
+    def _get_metric(self, metric, params):
+        """The metric object that the parameters stand for."""
+        if isinstance(metric, str) and self._named_defaults and isinstance(params, dict | None):
+            params = {**self._named_defaults.get(metric_class(metric).name, {}), **(params or {})}
+        return get_metric(metric, params)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``metric__alpha=...`` works where the metric is a name, which then becomes its object.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the estimator and, behind ``metric__``, of its metric.
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        if any(key.startswith("metric__") for key in params):
+            metric = params.pop("metric", self.metric)
+            metric_params = params.pop("metric_params", self.metric_params)
+            if metric_params is not None or not isinstance(metric, Metric):
+                metric = self._get_metric(metric, metric_params)
+            self.metric, self.metric_params = metric, None
+        return super().set_params(**params)
+
+    def __getstate__(self):
+        """Take along the user's own metric where it is given by name, which another process may not know."""
+        own = own_metric(self.metric)
+        return super().__getstate__() if own is None else {**super().__getstate__(), "_own_metric": own}
+
+    def __setstate__(self, state):
+        super().__setstate__({name: value for name, value in state.items() if name != "_own_metric"})

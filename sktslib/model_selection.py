@@ -1,0 +1,139 @@
+"""Splits of recordings for scikit-learn's searches and cross-validation: they keep the order of time points."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .utils.validation import as_floats, check_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from .utils._times import Queries, Sequences
+
+__all__ = ["BlockedSeriesSplit", "query_split"]
+
+
+class BlockedSeriesSplit:
+    """Split one long recording into contiguous test blocks, each with what lies apart from it for training.
+
+    Neighboring samples are alike, so a random split would test on what was trained on; and an event cut into single
+    samples is none. Of the training samples, those within `gap` of the test block are left out.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of blocks, at least 2; they differ in length by one sample at most.
+    gap : int, default=0
+        Samples left out on either side of the test block.
+
+    Examples
+    --------
+    >>> from sktslib.model_selection import BlockedSeriesSplit
+    >>> for train, test in BlockedSeriesSplit(n_splits=3, gap=1).split(range(7)):
+    ...     print(train, test)
+    [4 5 6] [0 1 2]
+    [0 1 6] [3 4]
+    [0 1 2 3] [5 6]
+    """
+
+    def __init__(self, n_splits: int = 5, *, gap: int = 0) -> None:
+        self.n_splits = check_count(n_splits, "n_splits", low=2, owner=type(self).__name__)
+        self.gap = check_count(gap, "gap", low=0, owner=type(self).__name__)
+
+    def __repr__(self):
+        return f"{type(self).__name__}(n_splits={self.n_splits}, gap={self.gap})"
+
+    def get_n_splits(
+        self, X: Sequences | None = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : ignored
+            The arguments are those of scikit-learn.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+    def split(
+        self, X: Sequences, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield indices of training and test samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+            The recording; only its length counts.
+        y, groups : ignored
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Ascending.
+
+        Raises
+        ------
+        ValueError
+            If a block would leave no samples to train on, or to test on.
+        """
+        n = len(X)
+        # More blocks than samples leave some empty, as one more does, and a gap of all samples leaves none.
+        blocks, gap = min(self.n_splits, n + 1), min(self.gap, n)
+        edges = np.cumsum([0, *(n // blocks + (k < n % blocks) for k in range(blocks))])
+        at = np.arange(n)
+        for first, last in pairwise(edges):
+            train = at[(at < first - gap) | (at >= last + gap)]
+            if first == last or not len(train) or blocks < self.n_splits:
+                raise ValueError(
+                    f"A recording of {n} samples must leave training and test samples in each of {self.n_splits} "
+                    f"blocks with a gap of {self.gap}. Got none in one of them; lower n_splits or gap."
+                )
+            yield train, at[first:last]
+
+
+def query_split(query: Queries, sequence: Sequences) -> Any:
+    """The one split that fits on a query and tests on a sequence, for ``cv`` of scikit-learn's searches.
+
+    Parameters
+    ----------
+    query : array-like of shape (m,) or (m, channels)
+        The query.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence.
+
+    Returns
+    -------
+    list of one tuple of ndarray of int
+        Rows of the query and rows of the sequence in ``numpy.concatenate([query, sequence])``.
+
+    Examples
+    --------
+    Which metric finds the beats best? The query is a parameter too, so that `fit` does not look for it in its labels;
+    with ``refit=False`` nothing is fitted on query and sequence together in the end.
+
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.model_selection import query_split
+    >>> query, sequence = np.array([0.0, 1.0, 0.0]), np.array([3.0, 0.0, 1.0, 0.0, 3.0])
+    >>> labels = [0, 0, 0, 0, 1, 1, 1, 0]
+    >>> X = np.concatenate([query, sequence])[:, np.newaxis]
+    >>> grid = {"metric": ["euclidean", "correlation"]}
+    >>> searcher = QuerySearcher(query=query)
+    >>> search = GridSearchCV(searcher, grid, cv=query_split(query, sequence), refit=False)
+    >>> float(search.fit(X, labels).best_score_)
+    1.0
+    """
+    m, n = (len(np.atleast_1d(as_floats(series, name))) for series, name in ((query, "query"), (sequence, "sequence")))
+    return [(np.arange(m), np.arange(m, m + n))]

@@ -1,0 +1,402 @@
+"""What the estimators share that predict from nearest neighbors: how many count, and how much each.
+
+Classification by the vote of nearest neighbors.
+
+Regression by the mean of nearest neighbors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from ..utils._sklearn import StrOptions
+from ..utils.validation import shown
+from ._collection_estimator import read_classes
+from ._graphs import Neighbors
+from ._metric_weights import MetricWeights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._times import MetricLike
+
+
+class WeightedNeighbors(Neighbors):
+    """Base of the estimators whose predictions are made of the nearest neighbors' targets."""
+
+    _parameter_constraints = {
+        **Neighbors._parameter_constraints,
+        "weights": [StrOptions({"uniform", "distance"}), callable],
+    }
+
+    def __init__(
+        self,
+        metric: MetricLike = "dtw",
+        *,
+        n_neighbors: int = 1,
+        weights: str | Callable[..., Any] = "uniform",
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        max_memory: int | str | None = None,
+        channels_first: bool | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+            verbose=verbose,
+        )
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.max_memory = max_memory
+
+    def _weighed(self, X):
+        """The nearest neighbors of each series and their weights (n_series, n_neighbors), and the sums of these."""
+        distances, indices = self._nearest(self._checked(X), self.n_neighbors)
+        far = np.isinf(distances)
+        nobody = np.flatnonzero(far.all(axis=1))
+        if len(nobody):
+            raise ValueError(
+                f"The series to predict must be at a finite distance from some fitted series. Got none for series "
+                f"{shown(nobody.tolist())} by {self.metric_}: too few points are observed in both, no path fits the "
+                "band, or the metric is infinite for constant series. Leave these series out, or take a metric or a "
+                "band that reaches others."
+            )
+        weights = np.where(far, 0.0, self._of_neighbors(distances))  # what is infinitely far has no vote
+        total = weights.sum(axis=1)
+        none = np.flatnonzero(total == 0.0)
+        if len(none):
+            raise ValueError(
+                f"The neighbors of each series must have some weight. Got none for series {shown(none.tolist())}: "
+                f"weights={self.weights!r} gives all their neighbors 0. Take weights='uniform', or weights that are "
+                "not 0."
+            )
+        return indices, weights, total
+
+    def _of_neighbors(self, distances):
+        """Weights of neighbors at these distances."""
+        if self.weights == "uniform":
+            return 1.0
+        if self.weights == "distance":
+            with np.errstate(divide="ignore", over="ignore"):
+                near = 1.0 / distances
+            same = np.isinf(near)  # of distances that are 0, or too small for this
+            return np.where(same.any(axis=1, keepdims=True), same, near)
+        # What is infinitely far, whose weight will not count, is handed on as far as the farthest of the rest.
+        farthest = np.max(distances, axis=1, where=np.isfinite(distances), initial=0.0, keepdims=True)
+        distances = np.where(np.isinf(distances), farthest, distances)
+        weights = np.asarray(self.weights(distances.copy()))  # it may work in place
+        if weights.shape != distances.shape:
+            raise ValueError(
+                "The function 'weights' must return one weight per distance: as in scikit-learn it is given all rows "
+                f"at once, shape {distances.shape}. Got shape {weights.shape}. Write it along axis=1, or pass lambda "
+                "d: numpy.apply_along_axis(function, 1, d)."
+            )
+        if not _by_rows(self.weights, distances, weights):
+            raise ValueError(
+                "The function 'weights' must weigh each row of distances by itself: as in scikit-learn it is given "
+                "all rows at once, shape (n_queries, n_neighbors). Got other weights for a row alone. Write it along "
+                "axis=1, or pass lambda d: numpy.apply_along_axis(function, 1, d)."
+            )
+        return weights
+
+
+def _by_rows(function, distances, weights):
+    """Whether a function gives rows the same weights as the matrix of them, as far as it takes rows."""
+    for row, expected in zip(distances, weights, strict=True):
+        try:
+            with np.errstate(all="ignore"):  # of which the matrix has told
+                alone = np.asarray(function(row.copy()), dtype=float)
+        except Exception:  # one that takes matrices alone
+            return True
+        if alone.shape == row.shape and not np.allclose(alone, expected, rtol=1e-9, equal_nan=True):
+            return False
+    return True
+
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._times import Sequences
+
+
+class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
+    """Classification by the vote of the nearest neighbors, scikit-learn's over series of any length.
+
+    The same as a pipeline of `PairwiseDistances` and ``KNeighborsClassifier(metric="precomputed")``, without the
+    distances among the training series, which that pipeline computes for nothing.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    n_neighbors : int, default=1
+        Number of neighbors.
+    weights : {"uniform", "distance"} or callable, default="uniform"
+        Weight of the neighbors' votes, as in ``KNeighborsClassifier``; equal votes go to the first class.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : MetricWeights or array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of the series to be classified, which must have one length then, or of their
+        channels alone. :class:`MetricWeights`: they are learned from what the classifier is fitted on.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+    max_memory : int or str, optional
+        Bytes that a search for neighbors may take beside the collections and its result, or text such as "2GB", see
+        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    metric_ : Metric
+        The metric object.
+    metric_weights_ : MetricWeights
+        The fitted weights, with `weight_`; only where they are learned.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import KNeighborsTimeSeriesClassifier
+    >>> classifier = KNeighborsTimeSeriesClassifier("dtw").fit([[0, 1, 0], [2, 2, 2, 2]], ["bump", "flat"])
+    >>> classifier.predict([[0, 0, 0, 1, 0, 0]])
+    array(['bump'], dtype='<U4')
+    """
+
+    _learns_weights = True
+
+    def fit(self, X: Sequences, y: ArrayLike) -> Self:
+        """Keep the collection and its classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : array-like of shape (n_series,)
+            The class of each series.
+
+        Returns
+        -------
+        KNeighborsTimeSeriesClassifier
+            Itself.
+        """
+        self._fit_collection(X)
+        self.classes_, self._labels = read_classes(y, self._series)
+        if isinstance(self.weight, MetricWeights):
+            self.metric_weights_ = self.weight._learned_within(self, self._series, self._labels)
+        return self
+
+    def _votes(self, X):
+        """Votes for each class, (n_series, n_classes)."""
+        indices, weights, _ = self._weighed(X)
+        votes = np.zeros((len(indices), len(self.classes_)))
+        np.add.at(votes, (np.arange(len(votes))[:, np.newaxis], self._labels[indices]), weights)
+        return votes
+
+    def predict(self, X: Sequences) -> NDArray[Any]:
+        """Predict the class of each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_series,)
+        """
+        votes = self._votes(X)
+        return self.classes_[votes.argmax(axis=1)]
+
+    def predict_proba(self, X: Sequences) -> NDArray[np.float64]:
+        """Share of the votes of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_classes)
+        """
+        votes = self._votes(X)
+        return votes / votes.sum(axis=1, keepdims=True)
+
+    def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of series whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+        y : array-like of shape (n_series,)
+            Their classes.
+        sample_weight : array-like of shape (n_series,), optional
+            How much each series counts.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+        return super().score(X, y, sample_weight)
+
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._times import Sequences
+
+
+class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNeighbors):
+    """Regression by the mean of the nearest neighbors' targets, scikit-learn's over series of any length.
+
+    The same as a pipeline of `PairwiseDistances` and ``KNeighborsRegressor(metric="precomputed")``, without the
+    distances among the training series, which that pipeline computes for nothing.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    n_neighbors : int, default=1
+        Number of neighbors.
+    weights : {"uniform", "distance"} or callable, default="uniform"
+        Weight of the neighbors in the mean, as in ``KNeighborsRegressor``.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of the series to be predicted for, which must have one length then, or of their
+        channels alone.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+    max_memory : int or str, optional
+        Bytes that a search for neighbors may take beside the collections and its result, or text such as "2GB", see
+        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
+
+    Attributes
+    ----------
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import KNeighborsTimeSeriesRegressor
+    >>> regressor = KNeighborsTimeSeriesRegressor("dtw", n_neighbors=2).fit([[0, 1, 0], [0, 2, 0], [9, 9]], [1, 2, 9])
+    >>> regressor.predict([[0, 0, 0, 1, 0, 0]])
+    array([1.5])
+    """
+
+    def fit(self, X: Sequences, y: ArrayLike) -> Self:
+        """Keep the collection and its targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : array-like of shape (n_series,) or (n_series, n_outputs)
+            The target of each series, or several.
+
+        Returns
+        -------
+        KNeighborsTimeSeriesRegressor
+            Itself.
+
+        Raises
+        ------
+        TypeError
+            If `y` holds text.
+        ValueError
+            If `y` is missing, not finite, or has not one target a series.
+        """
+        self._fit_collection(X)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one number or one row "
+                "a series."
+            )
+        if any(isinstance(value, str) for value in np.asarray(y).flat):
+            raise TypeError(
+                "'y' must hold real numbers, the targets. Got text. For classes take KNeighborsTimeSeriesClassifier; "
+                "if it spells numbers, pass numpy.asarray(y, dtype=float)."
+            )
+        y = check_array(y, ensure_2d=False, dtype=float, input_name="y")
+        check_consistent_length(self._series, y)
+        self._targets = y.copy()
+        return self
+
+    def predict(self, X: Sequences) -> NDArray[np.float64]:
+        """Predict the target of each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_series,) or (n_series, n_outputs)
+        """
+        indices, weights, total = self._weighed(X)
+        targets = self._targets.reshape(len(self._targets), -1)
+        means = (weights[..., np.newaxis] * targets[indices]).sum(axis=1) / total[:, np.newaxis]
+        return means.reshape(-1, *self._targets.shape[1:])
+
+    def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Coefficient of determination of the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+        y : array-like of shape (n_series,) or (n_series, n_outputs)
+            Their targets.
+        sample_weight : array-like of shape (n_series,), optional
+            How much each series counts.
+
+        Returns
+        -------
+        float
+            At most 1.
+        """
+        return super().score(X, y, sample_weight)

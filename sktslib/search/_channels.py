@@ -1,0 +1,707 @@
+"""Queries that are compared by channel: each channel is a query of its own, of its own length, lag, sign and weight.
+
+The query is kept as an array over the range of a match (channels, M): each channel's points at its lag, zeros of weight
+0 beside them. So what is done to a query as a whole, a sign or a decoy, is done to what each channel is compared with.
+
+Signs of a query: it as it was given, mirrored as a whole, or channel by channel.
+
+The parameters of what is compared by channel, and queries whose channels are given by themselves.
+
+An estimator's queries where their channels are compared by themselves.
+"""
+
+from datetime import timedelta
+from itertools import product
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import minimum_filter1d
+
+from ..utils._sampling import interval, seconds_of
+from ..utils.validation import as_floats, check_count, check_names, check_number, relative, shown
+
+DISTANCES = 2**24  # of channels that vote which are held at a time: 128 MB
+
+
+class ByChannel(NamedTuple):
+    """What each channel of a query has of its own; the points of channel c are x[c, lead[c] : lead[c] + length[c]]."""
+
+    lag: np.ndarray  # samples behind a match's start at which the query, as it was given, begins
+    first: np.ndarray  # the first point of it that the channel has
+    length: np.ndarray  # points from there on; 0: none
+    weight: np.ndarray  # of its distance, times what the metric gives it
+    tolerance: int = 0  # samples by which the lag may be less or more
+    votes: int | None = None  # so many of the least weighted distances are summed up; None: all
+    mirrored: bool = False  # whether each channel has a sign of its own
+
+    @property
+    def lead(self):
+        """Samples behind a match's start at which the points of each channel begin."""
+        return self.lag + self.first
+
+    @property
+    def taking_part(self):
+        """The channels that have points and count."""
+        return np.flatnonzero((self.length > 0) & (self.weight > 0))
+
+    @property
+    def is_joint(self):
+        """Whether all channels have points over the whole range, at one place."""
+        return self.tolerance == 0 and not self.lead.any() and bool((self.length == self.length.max()).all())
+
+
+class Part(NamedTuple):
+    """A channel that takes part."""
+
+    channel: int
+    lead: int
+    weight: float
+    plan: tuple  # the Comparison of the channel by itself
+
+    def span(self, tolerance, start, stop):
+        """The samples that its windows lie in, a half-open range, where matches begin in [start, stop)."""
+        return start + self.lead - tolerance, stop - 1 + self.lead + tolerance + self.plan.m
+
+
+class Shares(NamedTuple):
+    """What each channel has to do with some ranges, arrays (n, channels)."""
+
+    distance: np.ndarray  # unweighted; NaN of channels that do not take part
+    lag: np.ndarray  # at which its query begins
+    sign: np.ndarray
+    votes: np.ndarray  # whether its distance is in the sum
+
+    @classmethod
+    def empty(cls, n, by):
+        """Those of n ranges before anything is known of them."""
+        shape = n, len(by.lag)
+        return cls(
+            np.full(shape, np.nan), np.tile(by.lag, (n, 1)), np.ones(shape, np.int64), np.zeros(shape, dtype=bool)
+        )
+
+
+# ----------------------------------------------------------------------------------------------------------- the query
+def placed(plan, by):
+    """A query (channels, m) compared by channel."""
+    return relaid(plan._replace(by_channel=by._replace(lag=np.zeros_like(by.lag))), by)
+
+
+def relaid(plan, by):
+    """A query, all versions of it, that holds the points of each channel where they lie by other lags."""
+    old, channels, total = plan.by_channel, len(plan.x), int((by.lead + by.length)[by.taking_part].max())
+    versions = []
+    for x, w in ((plan.x, plan.w), *plan.alternatives):
+        new = np.zeros((2, channels, total))
+        for c in np.flatnonzero((by.lead + by.length <= total) & (old.length == by.length)):
+            own, there = (slice(at, at + by.length[c]) for at in (old.lead[c], by.lead[c]))
+            new[0, c, there], new[1, c, there] = x[c, own], 1.0 if w is None else w[c, own]
+        versions.append(tuple(new))
+    (x, w), *alternatives = versions
+    return plan._replace(x=x, w=w, alternatives=tuple(alternatives), by_channel=by)
+
+
+def without_lags(plan):
+    """A query whose channels begin together, of one length; those that do not take part are zeros."""
+    by = plan.by_channel
+    if by is None or by.is_joint:
+        return plan
+    length = np.where(np.isin(np.arange(len(by.lag)), by.taking_part), by.length, 0)
+    none = np.zeros_like(by.lag)
+    return relaid(plan, by._replace(lag=none, first=none, length=length, tolerance=0))._replace(max_gap=None)
+
+
+def with_lags(plan, like):
+    """The same again with the lags of a query."""
+    by = like.by_channel
+    return plan if by is None or by.is_joint else relaid(plan, by)._replace(max_gap=like.max_gap)
+
+
+def have_lags_of(plan, like):
+    """Whether channels lie in matches as those of a query do, if these have lags."""
+    by, own = plan.by_channel, like.by_channel
+    if own is None or own.is_joint:
+        return True
+    return by is not None and all(np.array_equal(*pair) for pair in zip(by[:3], own[:3], strict=True))
+
+
+def at_lags(y, by, start):
+    """The samples (channels, m) of each channel that takes part, from its start on; zeros of the others."""
+    out = np.zeros((len(y), int(by.length[by.taking_part].max())))
+    for c in by.taking_part:
+        out[c] = y[c, start[c] : start[c] + out.shape[1]]
+    return out
+
+
+def as_given(plan):
+    """The query and its weights or None, arrays (m, channels), with NaN where a channel has no points."""
+    by = plan.by_channel
+    if by is None:
+        return plan.x.T, None if plan.w is None else plan.w.T
+    x, w = np.full((2, int((by.first + by.length).max()), len(plan.x)), np.nan)
+    for c in by.taking_part:
+        own, there = (slice(at, at + by.length[c]) for at in (by.first[c], by.lead[c]))
+        x[own, c], w[own, c] = plan.x[c, there], plan.w[c, there]
+    return x, None if np.nanmin(w) == np.nanmax(w) else w
+
+
+def in_range(plan):
+    """The query (M, channels) as it lies in a match's range, with NaN where a channel has no points."""
+    if plan.by_channel is None:
+        return plan.x.T
+    out = np.full_like(plan.x, np.nan)
+    for c, lead, _, one in parts_of(plan):
+        out[c, lead : lead + one.m] = one.x[0]
+    return out.T
+
+
+def parts_of(plan):
+    """The channels that take part, each with how it is compared; a query of one piece has none."""
+    by, found, metrics = plan.by_channel, [], plan.metric._by_channel(len(plan.x))
+    for c in by.taking_part.tolist():
+        metric = metrics[c][0]
+        lead, length, first = int(by.lead[c]), int(by.length[c]), int(by.first[c])
+        x, w = (np.ascontiguousarray(a[c : c + 1, lead : lead + length]) for a in (plan.x, plan.w))
+        tx = plan.tx[first : first + length] if plan.tx is not None and metric.uses_times else None
+        w = relative(w, "weight", "points")
+        limits = None if plan.scale_limits is None else plan.scale_limits.of_channel(c)
+        one = plan._replace(metric=metric, x=x, w=w, tx=tx, scale_limits=limits)
+        one = one._replace(alternatives=(), signs=None, by_channel=None)
+        found.append(Part(c, lead, float(by.weight[c]), one))
+    return found
+
+
+def signed(plan, sign):
+    """A query times a sign; no zero is -0.0."""
+    return plan._replace(x=plan.x * sign + 0.0)
+
+
+def each_alone(plan):
+    """The query as it is compared: itself, or each channel by itself."""
+    return [plan] if plan.by_channel is None else [part.plan for part in parts_of(plan)]
+
+
+# --------------------------------------------------------------------------------------------------------- its profile
+def channel_profiles(plans, y, ty, profiles, *, exactly=False):
+    """Distances of all windows of queries compared by channel, and the largest relative error of those of each.
+
+    Parameters
+    ----------
+    hows : list of Comparison
+    y, ty : ndarray of shape (channels, n) and (n,)
+    profiles : callable
+        Of queries of one channel by itself: `profiles(hows, y, ty, room)`, a `Profile` of each, perhaps in the room.
+    exactly : bool
+        Whether the profiles of the channels are exact.
+
+    Returns
+    -------
+    list of (ndarray, float)
+    """
+    voting = any(plan.by_channel.votes is not None for plan in plans)  # distances of all channels must be held
+    size = max(DISTANCES // y.size, 1) if voting else len(plans)
+    if len(plans) > size:
+        some = (plans[at : at + size] for at in range(0, len(plans), size))
+        return [one for part in some for one in channel_profiles(part, y, ty, profiles, exactly=exactly)]
+    sums = [_Sum(plan, y.shape[1] - plan.m + 1) for plan in plans]
+    parts = [{part.channel: part for part in parts_of(plan)} for plan in plans]
+    signs = 2 if any(plan.by_channel.mirrored for plan in plans) else 1
+    room = np.empty(signs * len(plans) * y.shape[1]) if len(plans) > 1 else None  # for one channel after the other
+    for c in range(len(y)):
+        taking_part = [k for k, of_query in enumerate(parts) if c in of_query]
+        some = [(parts[k][c], plans[k].by_channel) for k in taking_part]
+        spans = [
+            part.span(by.tolerance, 0, len(sums[k].total)) for k, (part, by) in zip(taking_part, some, strict=True)
+        ]
+        own, found = _in_channel(some, spans, y, ty, profiles, room)
+        for k, (part, by), (distance, slack, _) in zip(taking_part, some, found, strict=True):
+            least = _least_about(distance, part.lead - own, by.tolerance, len(sums[k].total))
+            sums[k].add(part.weight * least, slack)
+    return [one.result(ty, exactly) for one in sums]
+
+
+class _Sum:
+    """The sum over the channels of a query, or of the least of them."""
+
+    def __init__(self, plan, n):
+        self.plan, self.total, self.rows, self.slack = plan, np.zeros(n), [], 0.0
+
+    def add(self, distance, slack):
+        """Take the weighted distances of a channel."""
+        self.slack = max(self.slack, slack)
+        if self.plan.by_channel.votes is None:
+            self.total += distance
+        else:
+            self.rows.append(distance)
+
+    def result(self, ty, exactly):
+        """The distances and their relative error."""
+        plan, by, total = self.plan, self.plan.by_channel, self.total
+        if self.rows:
+            for row in np.sort(self.rows, axis=0)[: by.votes]:  # one after the other, whatever the number of windows
+                total += row
+        self.rows = []
+        for hole in plan.holes(ty).tolist():
+            total[max(hole - plan.m + 1, 0) : hole] = np.inf
+        return total, 0.0 if exactly or not self.slack else self.slack + len(by.lag) * np.finfo(float).eps
+
+
+def _in_channel(parts, spans, y, ty, profiles, room=None):
+    """The first sample that is looked at for queries in one channel, pairs (part, by), and what is found there.
+
+    That is of each its distances, their error, and where the mirrored one is nearer. Samples beside all of the spans
+    in which windows lie are left out: of one match these are most.
+    """
+    if not parts:
+        return 0, ()
+    channel, first = parts[0][0].channel, max(min(span[0] for span in spans), 0)
+    some = slice(first, max(span[1] for span in spans))
+    plans = [one for part, by in parts for one in ((part.plan, signed(part.plan, -1)) if by.mirrored else (part.plan,))]
+    y, ty = np.ascontiguousarray(y[channel : channel + 1, some]), None if ty is None else ty[some]
+    return first, _nearer_signs(parts, iter(profiles(plans, y, ty, room)))
+
+
+def _nearer_signs(parts, found):
+    """Yield distances of queries, pairs (part, by), their error, and where the mirrored is nearer."""
+    for _, by in parts:
+        own = next(found)
+        if not by.mirrored:
+            yield own.distance, own._slack, None
+            continue
+        other = next(found)
+        turned = other.distance < own.distance
+        yield np.where(turned, other.distance, own.distance), max(own._slack, other._slack), turned
+
+
+def _least_about(distance, lead, tolerance, n):
+    """Of each of n starts the least distance of the windows at most so far from its lead; there may be none there."""
+    if tolerance:
+        distance = minimum_filter1d(distance, 2 * tolerance + 1, mode="constant", cval=np.inf)
+    return distance[lead : lead + n]
+
+
+def shares_of(plan, y, ty, start, profiles):
+    """What each channel has to do with the windows that begin at some samples of a stretch."""
+    by, out = plan.by_channel, Shares.empty(len(start), plan.by_channel)
+    near = np.arange(-by.tolerance, by.tolerance + 1)
+    near = near[np.argsort(np.abs(near), kind="stable")]  # of equal distances the nearest lag, then the earlier
+    weighted = np.full(out.distance.shape, np.inf)
+    rows = np.arange(len(start))
+    for part in parts_of(plan):
+        span = part.span(by.tolerance, int(start.min()), int(start.max()) + 1)
+        own, found = _in_channel([(part, by)], [span], y, ty, profiles)
+        distance, _, turned = next(found)
+        at = start[:, np.newaxis] + part.lead - own + near
+        inside = (at >= 0) & (at < len(distance))
+        at = np.clip(at, 0, len(distance) - 1)
+        best = np.argmin(np.where(inside, distance[at], np.inf), axis=1)
+        c, at = part.channel, at[rows, best]
+        out.distance[:, c] = distance[at]
+        out.lag[:, c] += near[best]
+        weighted[:, c] = part.weight * distance[at]
+        if turned is not None:
+            out.sign[:, c] = np.where(turned[at], -1, 1)
+    count = len(by.taking_part) if by.votes is None else by.votes
+    first = np.argsort(weighted, axis=1, kind="stable")[:, :count]
+    np.put_along_axis(out.votes, first, np.isfinite(np.take_along_axis(weighted, first, axis=1)), axis=1)
+    return out
+
+
+POLARITIES = ("same", "any", "channels")
+MOST_CHANNELS = 8  # that may have signs of their own: a search takes as long as one of 256 queries then
+
+
+def check_polarity(metric, polarity):
+    """Refuse mirrored queries under a metric that is not defined for them."""
+    if polarity != "same" and metric._has_domain:
+        raise ValueError(
+            f"The 'polarity' parameter must be 'same' with the {metric.full_name}, which is not defined for all values "
+            f"of a mirrored query. Got {polarity!r}."
+        )
+
+
+def signs_of(polarity, channels):
+    """The signs of a query (k,), or those of its channels (k, channels), as it was given first; None for these alone.
+
+    Of the others those come first that mirror fewer channels, of as many those that mirror later ones.
+    """
+    if polarity == "same":
+        return None
+    if polarity == "any":
+        return np.array([1, -1])
+    if channels > MOST_CHANNELS:
+        raise ValueError(
+            f"polarity='channels' tries all signs of at most {MOST_CHANNELS} channels. Got {channels} channels. "
+            "Select channels; or multiply those of the query that are known to be mirrored by -1 and take "
+            "polarity='same'; or polarity='any' if all of them turn together."
+        )
+    signs = np.array(list(product([1, -1], repeat=channels)))
+    return signs[np.argsort((signs < 0).sum(axis=1), kind="stable")]
+
+
+def with_polarity(plan, polarity):
+    """A comparison whose query may have other signs, and so may each alternative of it."""
+    if plan.by_channel is not None and polarity == "channels":  # each channel finds its own, for it counts by itself
+        return plan._replace(by_channel=plan.by_channel._replace(mirrored=True))
+    return plan if plan.signs is not None else with_signs(plan, signs_of(polarity, len(plan.x)))
+
+
+def with_signs(plan, signs):
+    """The same with signs that are known, None for those that are given."""
+    if signs is None:
+        return plan
+    known = [(one.x, one.w) for one in plan.versions]
+    mirrored = [(x * np.reshape(sign, (-1, 1)) + 0.0, w) for sign in signs for x, w in known]  # no zero is -0.0
+    return plan._replace(alternatives=tuple(mirrored[1:]), signs=signs)
+
+
+LONGEST = 10**7  # samples of a lag, as of a window
+LARGEST = 1e100  # weight of a channel: times any distance, a number
+SHORTEST = 2  # points of a channel that are learned from labels
+
+
+def is_duration(value):
+    """Whether it is a length of time, not a number."""
+    return isinstance(value, timedelta | np.timedelta64)
+
+
+def counts_of(plan):
+    """What the distance of each channel counts by the metric; 0 of those that it does not compare."""
+    return [share for _, share in plan.metric._by_channel(len(plan.x))]
+
+
+class ChannelRule(NamedTuple):
+    """How channels are compared by themselves, as the caller says it."""
+
+    owner: str
+    lag: object
+    tolerance: object
+    weight: object
+    votes: object
+
+    @classmethod
+    def of(cls, estimator):
+        """What an estimator's parameters say; None where channels are compared together."""
+        rule = cls(
+            type(estimator).__name__,
+            estimator.channel_lag,
+            estimator.lag_tolerance,
+            estimator.channel_weight,
+            check_count(estimator.min_channels, "min_channels", none=True, owner=type(estimator).__name__),
+        )
+        plain = type(rule.tolerance) is not bool and isinstance(rule.tolerance, Integral) and rule.tolerance == 0
+        if not (rule.lag is None and plain and rule.weight is None and rule.votes is None):
+            return rule
+        return None
+
+    def with_channels(self, plan, first, length, names):
+        """A query (channels, m) compared by channel; channel c has the points `first[c]` to first[c] + length[c]."""
+        _, lag, tolerance, weight, _ = self.in_samples(plan, names)
+        by = ByChannel(lag, first, length, weight * counts_of(plan), tolerance, self.votes)
+        count = len(by.taking_part)
+        if not count:
+            raise ValueError(
+                f"The 'channel_weight' parameter of {self.owner} must be above 0 for a channel that the query has "
+                f"points in and that the metric compares. Got {shown(self.weight)}."
+            )
+        if self.votes is not None and self.votes > count:
+            raise ValueError(
+                f"The 'min_channels' parameter of {self.owner} must not exceed the number of channels in which a query "
+                f"has points and whose weight is above 0, {count}. Got {self.votes}."
+            )
+        self._check_tolerance(by)
+        for c in by.taking_part.tolist():
+            if plan.w is not None and not plan.w[c, first[c] : first[c] + length[c]].any():
+                raise ValueError(
+                    f"'weight' must be above 0 at a point of each channel that is compared by itself. Got only zeros "
+                    f"for channel {c}. Set its 'channel_weight' to 0 to leave it out."
+                )
+        return placed(plan, by)
+
+    def in_samples(self, plan, names):
+        """The same with an array of lags, of samples, and one of weights, an entry for each channel of a query."""
+        lag, weight = (
+            self._of_each(values, name, plan.x.shape, names, default)
+            for name, values, default in (("channel_lag", self.lag, 0), ("channel_weight", self.weight, 1.0))
+        )
+        lag = np.array([self._samples(value, "channel_lag", plan) for value in lag], np.int64)
+        tolerance = self._samples(self.tolerance, "lag_tolerance", plan)
+        weight = np.array([check_number(v, "channel_weight", low=0.0, high=LARGEST, owner=self.owner) for v in weight])
+        return self._replace(lag=lag, tolerance=tolerance, weight=weight)
+
+    def aligned(self, marked, shares):
+        """A marked recording without the lags, `in_samples`: channels, of such shares, begin and end together.
+
+        What is marked are whole occurrences, from where the first channel begins to where the last one ends.
+        """
+        lag = self.lag[self.weight * shares > 0].max(initial=0)
+        if lag == 0:
+            return marked
+        short = marked.ranges[marked.ranges[:, 1] - marked.ranges[:, 0] < lag + SHORTEST]
+        if len(short):
+            start, end = short[0].tolist()
+            raise ValueError(
+                f"The 'channel_lag' parameter of {self.owner} must be less than the length of what is labeled, for "
+                f"labels mark whole occurrences, from the start of the first channel to the end of the last. Got a lag "
+                f"of {lag} samples and an occurrence from {start} to {end}. Label up to the end of the last channel."
+            )
+        data = [np.roll(row, -min(own, lag)) for row, own in zip(marked.data, self.lag, strict=True)]
+        return marked._replace(data=np.array(data), ranges=marked.ranges - [0, lag])
+
+    def _check_tolerance(self, by):
+        """Refuse a tolerance by which two matches that do not overlap may be the same windows at other lags."""
+        length = int((by.lead + by.length)[by.taking_part].max())
+        if 2 * by.tolerance >= length:
+            raise ValueError(
+                f"The 'lag_tolerance' parameter of {self.owner} must be less than half of a match's length, {length} "
+                f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If the "
+                "channels are that free of each other, search for each of them by itself."
+            )
+
+    def _of_each(self, values, name, shape, names, default):
+        """What is given of each channel of a query of a shape (channels, m)."""
+        channels = shape[0]
+        if values is None:
+            return [default] * channels
+        if isinstance(values, dict):
+            return of_channels(values, name, channels, names, default)
+        if np.ndim(values) == 0:
+            return [values] * channels
+        values = values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" else list(values)
+        if len(values) != channels:
+            raise ValueError(
+                f"The {name!r} parameter of {self.owner} must have one entry for each of the {channels} channels, or "
+                f"be a dict by their names or numbers. Got {len(values)} entries.{_looks_like(shape, len(values))}"
+            )
+        return values
+
+    def _samples(self, value, name, plan):
+        """A number of samples, or a duration in steps of the query's times."""
+        if not is_duration(value):
+            return self._checked_samples(value, value, name)
+        if not plan.datetimes or plan.interval is None:
+            raise ValueError(
+                f"The {name!r} parameter of {self.owner} must be a number of samples where the query's times are not "
+                f"datetimes. Got {shown(value)}. Pass datetimes as 'times' of fit, or a table whose index holds them."
+            )
+        seconds = seconds_of(value)
+        samples = float(seconds) / plan.interval
+        return self._checked_samples(round(samples) if np.isfinite(samples) else samples, value, name)
+
+    def _checked_samples(self, samples, value, name):
+        """A number of samples, or an error that says how it is got of what was given."""
+        try:
+            return check_number(samples, name, low=0, high=LONGEST, integer=True, owner=self.owner)
+        except (TypeError, ValueError) as error:
+            if isinstance(samples, Real) and samples < 0:
+                out = "A match begins with the channel that comes first: subtract the least lag from all."
+                out = "Lags may be so much less or more." if name == "lag_tolerance" else out
+            elif name == "lag_tolerance" and np.ndim(value):
+                out = "It is one number for all channels."
+            else:
+                out = (
+                    "Round what is a number of samples, int(round(v)); a duration is a datetime.timedelta or a "
+                    "pandas.Timedelta, such as pandas.Timedelta('0.5s')."
+                )
+            raise type(error)(f"{error} {out}") from None
+
+
+def of_channels(values, name, channels, names, default):
+    """What a dict by names or numbers says of each of so many channels, whose names are None where they have none."""
+    known = list(range(channels)) if names is None else [*names, *range(channels)]
+    if names is None and any(isinstance(key, str) for key in values):
+        raise ValueError(
+            f"Unknown channel {next(k for k in values if isinstance(k, str))!r} of {name!r}: the query has no names. "
+            f"Pass a table whose columns have these names, or number the channels. Valid: {', '.join(map(str, known))}."
+        )
+    check_names(values, known, "channel", repr(name))
+    named = list(range(channels)) if names is None else names
+    return [values.get(key, values.get(c, default)) for c, key in enumerate(named)]
+
+
+def _looks_like(shape, channels):
+    """What a query of a shape (channels, m) may be meant as that should have so many channels."""
+    if shape[1] == channels:
+        return " The query has so many points: is it transposed? Time runs along the first axis."
+    if shape[0] == 1:
+        return (
+            " A list holds queries that are searched for one by one: of the channels of one query make an array, "
+            "numpy.column_stack(arrays), or [{0: ..., 1: ...}], of any lengths."
+        )
+    return ""
+
+
+# ------------------------------------------------------------------------------------- channels of lengths of their own
+def points_of(x, whole):
+    """The first point of each channel of a query (channels, m) and how many there are; beside them all is NaN.
+
+    With `whole` none of them may be NaN.
+    """
+    seen = ~np.isnan(x)
+    some = seen.any(axis=1)
+    first = np.where(some, seen.argmax(axis=1), 0)
+    length = np.where(some, x.shape[1] - seen[:, ::-1].argmax(axis=1) - first, 0)
+    if whole and (seen.sum(axis=1) < length).any():
+        c = int(np.argmax(seen.sum(axis=1) < length))
+        at = first[c] + int(np.argmin(seen[c, first[c] :]))
+        raise ValueError(
+            f"A query that is compared by channel may have NaN where a channel begins later or ends earlier than "
+            f"others, and nowhere else. Got NaN at point {at} of channel {c}. Fill the gap, for example with "
+            "numpy.interp; or set nan_policy='omit' to leave it out."
+        )
+    return first, length
+
+
+def by_channels(X, name, like, compared_by_channel):
+    """Queries of which those in a list or dict that are dicts of channels are made tables, padded by NaN.
+
+    `like` is what has the channels in their order, or None.
+    """
+    queries = list(X.values()) if isinstance(X, dict) else X
+    if not isinstance(queries, list | tuple):
+        return X
+    given = [one for one in queries if isinstance(one, dict)]
+    if not given:
+        if isinstance(X, dict) and compared_by_channel and len(X) > 1 and all(np.ndim(one) == 1 for one in queries):
+            raise ValueError(
+                f"{name!r} as a dictionary holds queries by their names, and each must have the channels that are "
+                f"compared by themselves. Got one-dimensional entries {shown(list(X))}. If these are the channels of "
+                "one query, put the dictionary into a list: [{...}]."
+            )
+        return X
+    if not compared_by_channel:
+        raise ValueError(
+            f"{name!r} must hold arrays unless queries are compared by channel. Got a dictionary of channels in it. "
+            "Set channel_lag=0 to compare each channel by itself, at its own length."
+        )
+    keys = list(dict.fromkeys(key for one in given for key in one))
+    columns = getattr(like, "columns", None)
+    columns = next((one.columns for one in queries if hasattr(one, "columns")), None) if columns is None else columns
+    if columns is not None:
+        check_names(keys, list(columns), "channel", repr(name))
+        keys = list(columns)
+    elif keys and all(isinstance(key, Integral) and not isinstance(key, bool) and key >= 0 for key in keys):
+        shapes = [np.shape(one) for one in (like, *queries) if not isinstance(one, dict) and one is not None]
+        keys = list(range(max(max(keys) + 1, *(shape[1] for shape in shapes if len(shape) == 2), 1)))
+    elif not keys or not all(isinstance(key, str) for key in keys):
+        raise ValueError(
+            f"A query in {name!r} that is a dictionary must hold its channels by their names, all of them texts, or by "
+            f"their numbers from 0 on. Got {shown(keys)}."
+        )
+    names = list(X) if isinstance(X, dict) else range(len(queries))
+    made = [
+        _table(one, keys, f"{name}[{key!r}]") if isinstance(one, dict) else one
+        for key, one in zip(names, queries, strict=True)
+    ]
+    return dict(zip(X, made, strict=True)) if isinstance(X, dict) else made
+
+
+def _table(query, keys, name):
+    """The channels of a query as a table, an array where they have no names; all begin together."""
+    series = {key: as_floats(values, f"{name}[{key!r}]") for key, values in query.items()}
+    for key, values in series.items():
+        if values.ndim != 1 or not len(values):
+            raise ValueError(f"'{name}[{key!r}]' must be one channel, shape (m,). Got shape {values.shape}.")
+    out = np.full((max(map(len, series.values()), default=1), len(keys)), np.nan)
+    for k, key in enumerate(keys):
+        if key in series:
+            out[: len(series[key]), k] = series[key]
+    if isinstance(keys[0], Integral):
+        return out
+    import pandas as pd
+
+    return pd.DataFrame(out, columns=keys)
+
+
+COMPARED_BY_CHANNEL = "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels' to compare channels together"
+
+
+class ChannelQueries:
+    """What `QueryEstimator` does otherwise where one of the parameters of channels is set."""
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        self._rule = ChannelRule.of(self)
+
+    @property
+    def _is_by_channel(self):
+        """Whether channels are compared by themselves."""
+        return self._rule is not None
+
+    @property
+    def _may_miss(self):
+        return self._rule is not None or super()._may_miss
+
+    def _given_queries(self, X, name, like):
+        return by_channels(X, name, None if self.query is None else like, self._rule is not None)
+
+    def _validated_query(self, x, weight, times, name="times"):
+        if self._rule is None:
+            return super()._validated_query(x, weight, times, name)
+        first, length = points_of(x, whole=self.nan_policy == "raise")
+        return self._by_channel(super()._validated_query(x, weight, times, name), first, length)
+
+    def _by_channel(self, plan, first, length):
+        return self._limited(self._rule.with_channels(plan, first, length, self._channel_names))
+
+    def _choose(self, marked, weight, times):
+        if self._rule is not None:  # what compares metrics knows times as numbers alone
+            self._rule = self._rule.in_samples(self._of_recording(marked, times), self._channel_names)
+        super()._choose(marked, weight, times)
+
+    def _learn(self, marked, weight, times):
+        if self._rule is not None:
+            marked = self._rule.aligned(marked, counts_of(self._of_recording(marked, times)))
+        return super()._learn(marked, weight, times)
+
+    def _of_recording(self, marked, times):
+        """A recording as if it were the query."""
+        ty = self._as_times(times, marked.data.shape[1])
+        return self._compared(marked.data, None, ty, times, interval(ty))
+
+    def _learned_by_channel(self, plan):
+        """A query that was learned from labels as it is compared."""
+        if self._rule is None:
+            return plan
+        length = np.full(len(plan.x), plan.m)
+        return self._by_channel(plan, np.zeros_like(length), length)
+
+    @property
+    def _queries_in_range(self):
+        """The queries as they lie in matches; pictures ask for them."""
+        return self._of_each([in_range(plan) for plan in self._queries])
+
+    def _check_one_length(self):
+        """What is learned from matches is averaged in all channels at once, each from where it lies in a match."""
+        for plan in self._queries:
+            by = plan.by_channel
+            if by is None or by.is_joint:
+                continue
+            length = by.length[by.taking_part]
+            if length.min() < length.max():
+                raise ValueError(
+                    "'relearn' must be called of a searcher each of whose queries has as many points in every channel. "
+                    f"Got {shown(by.length.tolist())} points. Cut the good matches out, matches.cut(), and fit a query "
+                    "of them."
+                )
+            if plan.tx is not None:
+                raise ValueError(
+                    f"'relearn' must be called of a searcher by a metric that compares no times where channels have "
+                    f"lags, for their samples have times of their own. Got {self.metric_.full_name}. Take another "
+                    "metric, or leave 'channel_lag' out."
+                )
+
+    def _check_channels(self):
+        """Channels by themselves are compared in windows, of one length each."""
+        if self._rule is None:
+            return
+        if self.mode == "subsequence":
+            raise ValueError(
+                "The 'mode' parameter must be 'windows' or 'auto' where queries are compared by channel, for ranges of "
+                f"any length have no common lags. Got {self.mode!r}. Leave out {COMPARED_BY_CHANNEL}."
+            )
+        if self.scales is not None:
+            raise ValueError(
+                "The 'scales' parameter must be None where queries are compared by channel, for lags do not scale. Got "
+                f"{shown(self.scales)}. Leave out {COMPARED_BY_CHANNEL}."
+            )

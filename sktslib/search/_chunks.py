@@ -1,0 +1,425 @@
+"""What is left of what came: samples, rows of costs and times that grow at one end and are forgotten at the other.
+
+Chunks of a stream: input validation, times as kernels count them, and what the streams of both estimators share.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..utils._sampling import holes, numbers_of
+from ..utils._times import as_dates, times_of
+from ..utils.validation import FLOAT, are_counted, as_times, check_count, largest, sum_of_squares
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..utils._times import Times
+
+ROOM = 64  # entries that a buffer has room for, at least
+
+
+class Buffer:
+    """The last entries of an array that grows along one axis, with so much room that each is moved a few times at most.
+
+    Attributes
+    ----------
+    first, end : int
+        The entries held are the half-open range of these among all that ever came.
+    """
+
+    def __init__(self, before=(), after=(), dtype=np.float64, first=0):
+        self._axes = (slice(None),) * len(before)
+        self._shape = before, after
+        self._array = np.empty((*before, ROOM, *after), dtype)
+        self.first = self.end = self._offset = first  # entry k is at k - offset
+
+    @classmethod
+    def of(cls, values, first=0):
+        """A buffer of entries, whose array is its own from now on."""
+        buffer = cls(after=values.shape[1:], dtype=values.dtype, first=first)
+        buffer._array, buffer.end = values, first + len(values)
+        return buffer
+
+    def __len__(self):
+        return self.end - self.first
+
+    @property
+    def dtype(self):
+        return self._array.dtype
+
+    @property
+    def values(self):
+        """The entries that are held; what they are written in is used again, so copy what is to stay."""
+        return self.cut(self.first, self.end)
+
+    def cut(self, start, end):
+        """The entries [start, end), in memory that is used again."""
+        return self._array[(*self._axes, slice(start - self._offset, end - self._offset))]
+
+    def append(self, values):
+        """Take the entries that follow."""
+        end = self.end + values.shape[len(self._axes)]
+        if end - self._offset > self._array.shape[len(self._axes)]:
+            self._make_room(end - self.end)
+        self._array[(*self._axes, slice(self.end - self._offset, end - self._offset))] = values
+        self.end = end
+
+    def forget(self, before):
+        """Drop the entries before one."""
+        self.first = min(max(self.first, before), self.end)
+
+    def shrink(self):
+        """Hold no more memory than the entries take; the next append makes room again."""
+        self._array, self._offset = self.values.copy(), self.first
+
+    def _make_room(self, count):
+        held, room = self.values, self._array.shape[len(self._axes)]
+        size, (before, after) = len(self) + count, self._shape
+        # It doubles, unless few are held and many come: to move those few each time takes less than memory for more.
+        least = min(2 * size, size + 2 * len(self))
+        # Where little is left of much the room shrinks again.
+        if not least <= room <= 16 * (size + ROOM):
+            self._array = np.empty((*before, least + ROOM, *after), self.dtype)
+        self._array[(*self._axes, slice(0, len(self)))] = held
+        self._offset = self.first
+
+    def __getstate__(self):
+        return {**vars(self), "_array": self.values.copy(), "_offset": self.first}
+
+
+class TimeBuffer:
+    """Times of the last samples, as the caller gave them, from the `first` sample on."""
+
+    def __init__(self, first=0):
+        self._buffer, self.zone, self._begin = None, None, first
+
+    def append(self, times):
+        """Take the times that follow, which must be later."""
+        given, zone = as_dates(times), getattr(times, "tz", None)
+        if self._buffer is None:
+            self._buffer, self.zone = Buffer(dtype=given.dtype, first=self._begin), zone
+        dtype = self.kind_with(given, zone)
+        if dtype != self._buffer.dtype:  # room for finer dates, or for floats after integers
+            held = self._buffer
+            self._buffer = Buffer(dtype=dtype, first=held.first)
+            self._buffer.append(held.values)
+        self._buffer.append(given)
+
+    def kind_with(self, given, zone):
+        """The type of these times and those so far, if they go on from them."""
+        held = self._buffer
+        try:
+            dtype = held.dtype if given.dtype == held.dtype else np.result_type(held.dtype, given.dtype)
+        except TypeError:
+            raise ValueError(
+                f"'times' must be of one kind in all chunks, numbers or dates. Got {given.dtype} after {held.dtype}, "
+                f"at sample {held.end}."
+            ) from None
+        if (zone is None) != (self.zone is None):
+            got = "none after some with one" if zone is None else f"{zone} after some with none"
+            raise ValueError(
+                f"'times' must have a time zone in all chunks or in none. Got {got}, at sample {held.end}. Name the "
+                "zone with tz_localize."
+            )
+        if len(held) and not given[0] > held.cut(held.end - 1, held.end)[0]:
+            late, last = self.as_given(np.array([given[0], held.values[-1]]))
+            raise ValueError(f"'times' must be strictly increasing. Got {late} after {last}, at sample {held.end}.")
+        return dtype
+
+    def at(self, samples):
+        """The times of samples as numpy knows them; the end of the last one lies one last step behind it."""
+        return times_at(self._buffer.values, np.asarray(samples, np.int64) - self._buffer.first)
+
+    def as_given(self, times):
+        """Times that `at` gave as the caller gives them."""
+        if self.zone is None:
+            return times
+        import pandas as pd
+
+        return pd.DatetimeIndex(times).tz_localize("UTC").tz_convert(self.zone)
+
+    def forget(self, before):
+        """Drop the times of the samples before one."""
+        self._buffer.forget(before)
+
+
+# -------------------------------------------------------------------------------------------- times as they were given
+class SparseTimes:
+    """Times of some samples of a sequence; an array of them where one is asked for.
+
+    Attributes
+    ----------
+    samples : ndarray of int of shape (n,)
+        Sample indices, ascending. The end of a range counts as the sample behind it.
+    times : ndarray or pandas.DatetimeIndex of shape (n,)
+        Their times.
+    """
+
+    def __init__(self, samples: Any, times: Times) -> None:
+        self.samples, first = np.unique(np.asarray(samples, np.int64), return_index=True)
+        self.times = times[first]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.times, dtype)
+
+    def at(self, index: Any) -> Any:
+        """Times of samples that are among those known."""
+        return self.times[np.searchsorted(self.samples, index)]
+
+
+def times_at(times, index):
+    """Times of sample indices; the end of the last sample lies one last step behind it."""
+    if times is None:
+        return None
+    index = np.asarray(index)
+    if isinstance(times, SparseTimes):
+        return times.at(index)
+    n = len(times)
+    inside = index < n
+    if inside.all():
+        return times[index]
+    after = times[-1:] + (times[-1:] - times[-2:-1]) if n > 1 else times[-1:]
+    return joined(times[index[inside]], after)[np.where(inside, np.cumsum(inside) - 1, inside.sum())]
+
+
+def kept_times(times, index):
+    """What is left of times where no more than those of some samples are needed."""
+    return None if times is None else SparseTimes(index, times_at(times, index))
+
+
+def joined(first, *others):
+    """Pieces of times of one kind, one after the other; only a pandas index knows time zones."""
+    return first.append(list(others)) if hasattr(first, "append") else np.concatenate([first, *others])
+
+
+def times_in(times, sequence, index):
+    """Times of sample indices in several sequences, of which `sequence` names each one's; some may have no times."""
+    timed = [k for k, one in enumerate(times) if one is not None]
+    used = [k for k in timed if (sequence == k).any()] or timed
+    column = merged([times_at(times[k], index[sequence == k]) for k in used])
+    place = np.full(len(index), -1)  # of each index in the column
+    place[np.concatenate([np.flatnonzero(sequence == k) for k in used])] = np.arange(len(column))
+    if len(column) == len(index):
+        return column[place]
+    import pandas as pd
+
+    missing = pd.NaT if column.dtype.kind in "mM" else np.nan
+    return pd.api.extensions.take(column, place, allow_fill=True, fill_value=missing)
+
+
+def merged(parts):
+    """Times of several sequences as one column.
+
+    They are in the time zone that all have, else in UTC; of several kinds (numbers and datetimes, datetimes with a zone
+    and without) they are objects.
+    """
+    aware = [getattr(part, "tz", None) is not None for part in parts]
+    if all(aware):
+        # The same zone may come from several packages.
+        zone = parts[0].tz if len({str(part.tz) for part in parts}) == 1 else "UTC"
+        return joined(*(part.tz_convert(zone) for part in parts))
+    if not any(aware) and len({"number" if part.dtype.kind in "iuf" else part.dtype.kind for part in parts}) == 1:
+        return joined(*parts)
+    import pandas as pd
+
+    return np.concatenate([np.array(pd.Index(part).astype(object)) for part in parts])
+
+
+def elapsed(start, end):
+    """Time from each start to its end as floats, of datetimes and durations in seconds; NaN where a time is missing."""
+    start, end = as_dates(start), as_dates(end)
+    if "O" in (start.dtype.kind, end.dtype.kind):
+        start, end = _instants(start), _instants(end)
+    return numbers_of(end - start)
+
+
+def _instants(times):
+    # Python subtracts the wall clocks of datetimes of one zone, which may have changed in between.
+    out = np.empty(len(times), object)
+    out[:] = [t.astimezone(UTC) if getattr(t, "tzinfo", None) is not None else t for t in times]
+    return out
+
+
+@contextmanager
+def chunk_at(sample):
+    """Say of an error in which chunk it is: samples are counted from its begin."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"In the chunk that begins at sample {sample}: {error}") from None
+
+
+def check_delay(max_delay, least, what, ahead, otherwise):
+    """The longest delay of a decision: what has to be decided must be seen by then."""
+    check_count(max_delay, "max_delay", none=True, owner="stream")
+    if max_delay is not None and max_delay < least + ahead:
+        more = f" and the {ahead} that the metric looks ahead" if ahead else ""
+        raise ValueError(
+            f"The 'max_delay' parameter of stream must be at least {what}, {least} samples{more}: {otherwise} before "
+            f"its end has come. Got {max_delay}."
+        )
+    return max_delay
+
+
+class Clock:
+    """The caller's times as the kernels count them: datetimes in seconds from the first one of the sequence."""
+
+    def __init__(self, queries):
+        self.origin, self.reads = None, any(plan.reads_times for plan in queries)
+
+    def __call__(self, times):
+        if not self.reads or times is None:
+            return None
+        given = as_dates(times)
+        self.begin(given)
+        return as_times(times, len(given), "times", self.origin)
+
+    def begin(self, given):
+        """Count datetimes from the first of these, unless it is known from where."""
+        if self.reads and self.origin is None and are_counted(given):
+            self.origin = given[0]
+
+
+class Entrance:
+    """Input validation of the chunks of one stream, and their times.
+
+    Attributes
+    ----------
+    seen : int
+        Samples so far.
+    times : TimeBuffer or None
+        Those of the last samples as they were given.
+    """
+
+    def __init__(self, estimator, clock=None, first=0, *, notices=True):
+        self._estimator, self._channels = estimator, estimator.n_features_in_
+        self.clock = clock or Clock(estimator._queries)
+        self.times, self.seen, self.first = None, first, first  # first: the sample at which it begins
+        self._last = None  # the time of the last sample for the kernels
+        self._noticed = first > 0 or not notices  # whether a chunk's times were looked at for uneven steps
+        # Above this sum of squares the values of a chunk are looked at, for they may be too large for the metric.
+        self._large = largest(max(2.0, estimator.metric_._cost_exponent(self._channels))) ** 2
+
+    def __call__(self, X, times):
+        """Samples (channels, n) of the next chunk, its times for the kernels, and whether it has gaps or holes.
+
+        None: nothing. Times are kept as they were given.
+        """
+        y, ty, gaps = self._plain(X) if times is None else None, None, False
+        if y is not None and self.seen == self.first:
+            self._estimator._check_columns(X)
+        if y is None:
+            if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
+                return None
+            with chunk_at(self.seen):
+                times = times if times is None else times_of(X, times, self.seen)
+                y, own, given = self._estimator._validated(X, times)
+            ty, plan = self._take(given), self._estimator._queries[0]
+            gaps = (plan.gaps and bool(np.isnan(y).any())) or self._has_hole(ty, plan.max_gap)
+            self._notice(X, given, own)
+        self.seen += y.shape[1]
+        return y, ty, gaps
+
+    def _plain(self, X):
+        """Samples (channels, n) of an array that is valid as it is; None for what must be looked at closely."""
+        if type(X) is not np.ndarray or X.dtype is not FLOAT or not X.size or self.times or self.clock.reads:
+            return None
+        if self._estimator.metric_._has_domain:
+            return None
+        if X.ndim == 1 and self._channels == 1:
+            y = X[np.newaxis]
+        elif X.ndim == 2 and X.shape[1] == self._channels:
+            y = X.T
+        else:
+            return None
+        if not sum_of_squares(X) < self._large:  # also where it is NaN
+            return None
+        return y
+
+    def _take(self, given):
+        """The times of a chunk for the kernels."""
+        if self.seen > self.first and (given is None) != (self.times is None):
+            got = "without them, those before with" if given is None else "with them, those before without"
+            raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {got}.")
+        ty = self.clock(given)
+        if given is not None:
+            times = self.times or TimeBuffer(self.first)
+            times.append(given)
+            self.times = times
+        return ty
+
+    def _has_hole(self, ty, max_gap):
+        """Whether there is a hole before or in a chunk."""
+        if ty is None or max_gap is None:
+            return False
+        last, self._last = self._last, ty[-1:]
+        return len(holes(ty if last is None else np.concatenate([last, ty]), max_gap)) > 0
+
+    def _notice(self, X, given, own):
+        """Warn, once, of times that are uneven or other than a query's: those of the first chunk of several."""
+        if self._noticed or len(X) < 2:
+            return
+        self._noticed = True
+        self._estimator._notice(X, given, own)
+
+
+class ChunkStream:
+    """Chunks of a sequence go in, and results come out as soon as they are decided.
+
+    A subclass tells what is decided by the next samples (`_take`; nothing is false) and by the end (`_end`), makes a
+    table of it, of None an empty one (`_result`), and drops the samples that nothing undecided depends on (`_forget`,
+    which returns the first of those that are left). Where no times come to be compared with the queries', it begins
+    anew without these (`_count_samples`).
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self._entrance = Entrance(estimator)
+        self._nothing, self._flushed = None, False
+
+    @property
+    def n_samples_seen(self) -> int:
+        return self._entrance.seen
+
+    @property
+    def _times(self):
+        """As they were given, of the samples that are held."""
+        return self._entrance.times
+
+    def _update(self, X, times):
+        """The result of the next samples."""
+        self._check_open()
+        first = not self.n_samples_seen
+        chunk = self._entrance(X, times)
+        if chunk is not None and first and chunk[1] is None and self._entrance.clock.reads:
+            self._count_samples()
+        found = None if chunk is None else self._take(*chunk)
+        result = self._result(found) if found else self._no_result()
+        first = self._forget()
+        if self._times is not None:
+            self._times.forget(first)
+        return result
+
+    def _no_result(self):
+        """Made once, for it is the answer to most chunks."""
+        if self._nothing is None or (self._nothing.times is None) != (self._times is None):
+            self._nothing = self._result(None)
+        return self._nothing
+
+    def _flush(self):
+        """The result of the end."""
+        self._check_open()
+        found = self._end()
+        self._flushed = True
+        return self._result(found)
+
+    def _check_open(self):
+        if self._flushed:
+            raise ValueError("The stream has been flushed, and its end has come. Begin a new one by 'stream()'.")

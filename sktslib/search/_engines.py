@@ -1,0 +1,405 @@
+"""The profiles of windows: of the query's length, or of lengths that are resampled to it.
+
+The profile of ranges that are normalized each by itself: of all that end at a sample the nearest to the query.
+
+Ranges of other lengths have other centers and scales, so that no column of costs serves all of them, and each is
+compared as two whole series are. Where the metric sums squared differences, `bounds` leaves out boxes of ranges
+that cost more than can be chosen, or than the nearest so far at each of their ends, and divides the others down to
+single ranges. Boxes without a range within the limits of scale and offset are left out before, see `range_limits`.
+
+Of k matches none is farther than the farthest of q (k - 1) + 1 ends, if no match overlaps the candidates of more than q
+of them: k - 1 matches leave a candidate of one of these, which is a match itself or overlaps one that comes before it.
+The candidate that ends at `e` overlaps [a, b) only if a < e < b + longest, which are 2 longest - 1 samples at most.
+"""
+
+from functools import partial, reduce
+from itertools import pairwise
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ..distances._kernels import batch, bounds, dispatch
+from ..distances._kernels.simd import scratch
+from ..distances._metrics.elastic import ElasticMetric, PreparedPair
+from ..distances._metrics.lockstep import LockstepMetric
+from ..distances._series import SCALINGS, full_weight, normalize_values, places
+from ._channels import channel_profiles, each_alone, shares_of
+from ._limits import LimitedRanges, allowed_lengths, allowed_ranges, limited_distances, observed_profile
+from ._pruning import Rule, applies, near_windows
+from ._selection import Profile, select
+
+MANY = 2**62  # windows: so many as no profile has
+
+
+def window_profile(plan, y, ty, rule=None, *, exactly=False):
+    """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest).
+
+    With a `rule` windows that it cannot choose may be left out. Only distances computed `exactly` have no slack.
+    """
+    return window_profiles([plan], y, ty, [rule], exactly=exactly)[0]
+
+
+def window_profiles(plans, y, ty, rules, *, exactly=False, room=None):
+    """The profiles of queries of one group of `sharing`: transforms of the samples are made once for all of them.
+
+    Where there is `room` what is found together may lie in it.
+    """
+    known = iter(_known([one for plan in plans for one in plan.versions], y, ty, exactly, room))
+    return [_nearest(plan, y, ty, rule, exactly, known) for plan, rule in zip(plans, rules, strict=True)]
+
+
+def profiles_at_once(plans, y, ty, rules, room=None):
+    """The same in memory that the thread uses again, so copy what is to stay, unless there is `room`."""
+    if room is None or plans[0].n_versions > 1:
+        room = scratch("profiles", (sum(plan.n_versions for plan in plans) * y.shape[1],))
+    return window_profiles(plans, y, ty, rules, room=room)
+
+
+def is_made_in_place(plans):
+    """Whether the profile of one query needs no memory for all windows but the `room` where it is to lie."""
+    alone = len(plans) == plans[0].n_versions == 1 and plans[0].by_channel is None
+    return alone and not plans[0].gaps and _shared_key(plans[0]) is not None
+
+
+def _nearest(plan, y, ty, rule, exactly, known):
+    """The profile of a query and its alternatives."""
+    best = None
+    for one in plan.versions:
+        found = _windows_of(one, y, ty, rule, exactly, next(known))
+        best = found if best is None else best._or_nearer(found)
+        if plan.alternatives and best._start is not None:  # what is farther cannot be chosen beside those so far
+            rule = rule.below(rule.bound(best.distance, best.start, best.end))
+    return best
+
+
+def sharing(queries):
+    """The numbers of queries in groups whose profiles are found together, in the order of their first ones."""
+    if len(queries) == 1:
+        return [[0]]
+    groups = {}
+    for k, plan in enumerate(queries):
+        groups.setdefault(_shared_key(plan) or k, []).append(k)
+    return list(groups.values())
+
+
+def _shared_key(plan):
+    """What queries have in common whose profiles are found together; None where they are found each by itself."""
+    if plan.mode != "windows" or plan.lengths is not None or plan.tx is not None:
+        return None
+    # Not even profiles of long sequences may be found by transforms; of channels each is shared by itself.
+    if not any(one.metric._slack(one.x, one.w, MANY, one.normalize) for one in each_alone(plan)):
+        return None
+    common = id(plan.metric), plan.normalize, plan.limits, plan.gaps, plan.max_gap
+    if plan.by_channel is not None:
+        return *common, plan.by_channel.tolerance
+    return (*common, plan.x.shape, plan.w is not None) if _by_the_same_transforms(plan.versions) else None
+
+
+def _by_the_same_transforms(versions):
+    """Whether profiles of queries of one length and metric, which have slack, are those of a stack of them."""
+    first, weighted = versions[0], {one.w is not None for one in versions}
+    return first.scale_limits is None and len(weighted) == 1 and isinstance(first.metric, LockstepMetric)
+
+
+def _known(versions, y, ty, exactly, room):
+    """What is found together of the windows of queries of one group: distances, or None of each that is found alone."""
+    first = versions[0]
+    if first.by_channel is not None:
+        exactly = exactly or first.metric._may_be_negative  # an error of a summand may be any share of the sum
+        return channel_profiles(versions, y, ty, partial(_of_channel, exactly=exactly), exactly=exactly)
+    none = [None] * len(versions)
+    alone = len(versions) == 1 and room is None
+    if exactly or alone or first.lengths is not None or not _by_the_same_transforms(versions):
+        return none
+    if _has_gaps(first, y, ty):
+        return none
+    if not first.metric._slack(first.x, first.w, y.shape[1] - first.m + 1, first.normalize):
+        return none
+    W = None if first.w is None else np.stack([one.w for one in versions])
+    return first.metric._profiles(np.stack([one.x for one in versions]), W, y, first.normalize, room)
+
+
+def prunes(plan, rule, n):
+    """Whether windows that a rule cannot choose are left out, of n samples."""
+    if rule is None or plan.mode != "windows" or plan.by_channel is not None or plan.lengths is not None:
+        return False
+    return applies(plan.metric, rule, plan.tx is not None, plan.m * (n - plan.m + 1))
+
+
+def _has_gaps(plan, y, ty):
+    # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
+    return len(plan.holes(ty)) > 0 or (plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
+
+
+def _windows_of(plan, y, ty, rule, exactly, known):
+    """The same of a query without alternatives, as far as it is not known."""
+    if plan.by_channel is not None:
+        distance, slack = known
+        return Profile(distance, None, plan.m, slack)
+    gaps = known is None and _has_gaps(plan, y, ty)
+    metric, x, w, m, n = plan.metric, plan.x, plan.w, plan.m, y.shape[1]
+    if plan.lengths is None:
+        if prunes(plan, rule, n):
+            pieces = plan.runs(y, ty) if gaps else np.array([[0, n]])
+            return Profile(*near_windows(metric, x, w, y, plan.normalize, rule, pieces, plan.scale_limits), m)
+        if known is None:
+            known = (observed_profile if gaps else limited_distances)(plan, y, ty, exactly)
+        return Profile(known, None, m, 0.0 if exactly else metric._slack(x, w, len(known), plan.normalize))
+    best = np.full(max(n - plan.shortest + 1, 0), np.inf)
+    length = np.full(len(best), plan.shortest)
+    for first, last in plan.runs(y, ty):
+        piece, times = np.ascontiguousarray(y[:, first:last]), None if plan.tx is None else ty[first:last]
+        for size in plan.lengths[plan.lengths <= last - first].tolist():
+            distance = metric._scaled_profile(x, w, piece, plan.tx, times, plan.normalize, size)
+            distance[~allowed_lengths(plan, piece, size)] = np.inf
+            here = slice(first, first + len(distance))
+            better = distance < best[here]
+            best[here][better], length[here][better] = distance[better], size
+    return Profile(best, None, length)
+
+
+def _of_channel(plans, y, ty, room=None, *, exactly):
+    """Profiles of queries in one channel by itself; a rule says nothing of the parts of a sum."""
+    profiles, at = [None] * len(plans), 0
+    for group in sharing(plans):
+        own, at = None if room is None else room[at:], at + len(group) * y.shape[1]
+        found = window_profiles([plans[k] for k in group], y, ty, [None] * len(group), exactly=exactly, room=own)
+        for k, profile in zip(group, found, strict=True):
+            profiles[k] = profile
+    return profiles
+
+
+def window_shares(plan, y, ty, start):
+    """What each channel has to do with the windows that begin at some samples, where it is compared by itself."""
+    return shares_of(plan, y, ty, start, partial(_of_channel, exactly=True))
+
+
+def scaled_path(path, m, start, end):
+    """The path of a window that was resampled to m points, in samples of the sequence: the nearest ones."""
+    left, share = places(end - start, m)
+    nearest = left + (share >= 0.5)
+    return np.array([path[0], start + nearest[path[1]]])
+
+
+LEAST = 2**20  # cells of all ranges together; with fewer the whole profile takes no time
+SHARE = 2  # of the shortest range that the ends of the first boxes are apart, at most: their moments are much the same
+PARTS = 4  # into how many a box is divided, by ends and by lengths
+BATCH = 2**10  # boxes that are divided together
+SEEDS = 2**10  # boxes of each size that are divided first, at least
+EACH = 4  # of them in a stretch, at most
+TERMS = 2**19  # of ranges that are normalized together
+OVERLAPPED = (1, 2, 3)  # of how many ends a match overlaps the candidates, in limits
+CLOSE = 1e-9  # what bounds of single ranges may be too low by, as a share
+
+
+def range_profile(plan, y, ty, rule=None, first=0):
+    """The profile of the ends behind sample `first`; with a `rule` candidates that it cannot choose may be left out.
+
+    Of equally near ranges the shortest counts. Ranges lie between gaps and holes.
+    """
+    profiles, rule = [], rule or Rule()
+    for one in plan.versions:
+        known = _Known(y.shape[1], one.range_lengths[1], rule)
+        for a, b in one.runs(y, ty):
+            piece, times = np.ascontiguousarray(y[:, a:b]), None if one.compared(ty) is None else ty[a:b]
+            _enter(one, piece, times, known, int(a), max(first - int(a), 0))
+        profiles.append(Profile(known.distance[first:], known.start[first:]))
+        rule = rule.below(known.limit)  # what is farther cannot be chosen beside those so far
+    return reduce(Profile._or_nearer, profiles)
+
+
+def of_ranges(plan, y, ty, start, end):
+    """Exact distances of ranges of a series without gaps; infinite beyond the limits of scale and offset."""
+    out, ty = np.full(len(start), np.inf), plan.compared(ty)
+    tx = None if ty is None else plan.tx - plan.tx[0]
+    for length in np.unique(end - start).tolist():
+        own = np.flatnonzero(end - start == length)
+        for which in np.array_split(own, min(len(own), -(-len(own) * length * len(y) // TERMS))):
+            at = start[which]
+            windows = np.ascontiguousarray(sliding_window_view(y, length, axis=1)[:, at].transpose(1, 0, 2))
+            if plan.scale_limits is not None:
+                allowed = allowed_ranges(plan, windows)
+                which, at, windows = which[allowed], at[allowed], windows[allowed]
+                if not len(which):
+                    continue
+            windows = normalize_values(windows, np.ones((len(y), length)), plan.normalize)
+            times = None if ty is None else sliding_window_view(ty, length)[at] - ty[at, np.newaxis]
+            out[which] = plan.metric._windows(plan.compared_query, plan.w, windows, tx, times)
+    return out
+
+
+def _enter(plan, y, ty, known, offset, first):
+    """Enter the ranges of a piece without gaps that end behind its sample `first`."""
+    shortest, longest = plan.range_lengths
+    n, longest = y.shape[1], min(longest, y.shape[1])
+    first = max(first, shortest - 1)
+    if n <= first:
+        return
+    if _applies(plan, ty, (n - first) * (longest - shortest + 1) * plan.m * shortest):
+        _Boxes(plan, y, known, offset, first, (shortest, longest)).search()
+        return
+    for length in range(shortest, longest + 1):
+        end = np.arange(max(first, length - 1) + 1, n + 1)
+        known.learn(end + offset, length, of_ranges(plan, y, ty, end - length, end))
+
+
+def _applies(plan, ty, cells):
+    """Whether bounds are known for the ranges, and less work than to compare all."""
+    metric = plan.metric
+    plain = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and metric._reach == 0
+    if not plain or ty is not None or cells < LEAST or plan.normalize not in SCALINGS:
+        return False
+    facts = dispatch.bounds_of(metric._query(plan.x, plan.w, plan.m).record)
+    return facts is not None and facts.squares
+
+
+class _Known:
+    """The nearest range that ends at each sample, as far as any is known, and the distance no match is beyond."""
+
+    def __init__(self, n, longest, rule):
+        self.distance, self.start = np.full(n, np.inf), np.full(n, -1, np.int64)
+        self.longest, self.rule = longest, rule
+        self.limit = np.inf if rule.threshold is None else rule.threshold
+
+    def learn(self, end, length, distance):
+        """Take ranges; several may have one end. Of equally near ones the shortest counts."""
+        start, at = end - length, end - 1
+        order = np.lexsort((-start, distance, at))
+        order = order[np.diff(at[order], prepend=-1) > 0]  # the best of each end
+        at, start, distance = at[order], start[order], distance[order]
+        near = (distance < self.distance[at]) | ((distance == self.distance[at]) & (start > self.start[at]))
+        near &= distance < np.inf
+        self.distance[at[near]], self.start[at[near]] = distance[near], start[near]
+
+    def tighten(self):
+        """Lower the limit to what k matches come before."""
+        if self.rule.n_matches is None:
+            return
+        end = np.flatnonzero(self.distance <= self.limit)
+        distance = self.distance[end]
+        for overlapped in OVERLAPPED:
+            # Where matches may overlap each other wholly, each candidate is one.
+            apart = -(-(2 * self.longest - 1) // overlapped) if self.rule.max_overlap < 1.0 else 1
+            most = overlapped * (self.rule.n_matches - 1) + 1
+            chosen = select(distance, end - apart, end, n_matches=most)
+            if len(chosen) == most:
+                self.limit = min(self.limit, distance[chosen[-1]])
+
+
+class _Boxes:
+    """The ranges of a piece without gaps, in boxes of `ends` neighboring ends and `lengths` neighboring lengths.
+
+    Boxes are arrays (3, k): where the first range ends, the least length, and what each range costs at least.
+    """
+
+    def __init__(self, plan, y, known, offset, first, limits):
+        self.plan, self.y, self.known, self.offset, self.first, self.limits = plan, y, known, offset, first, limits
+        self.limited = None if plan.scale_limits is None else LimitedRanges(plan, y)
+        metric = plan.metric
+        record, x, w, points = metric._query(plan.compared_query, plan.w, plan.m)
+        weight = full_weight(w, x)
+        rows, weighted = batch.padded(record, x[np.newaxis], weight[np.newaxis])
+        self.query, self.problem = (
+            (record, rows[0], weighted, points),
+            PreparedPair(record, x, w, y, None, None, points),
+        )
+
+    @property
+    def cutoff(self):
+        """The cost that no match is above, as bounds may come out."""
+        return self._cost(self.known.limit)
+
+    def _cost(self, distance):
+        """The cost that a range of a distance is not above."""
+        return self.plan.metric._limit(distance, self.problem) * (1.0 + CLOSE)
+
+    def search(self):
+        """Enter all ranges that can be chosen."""
+        (shortest, longest), n = self.limits, self.y.shape[1]
+        ends = 1
+        while ends * PARTS * SHARE <= shortest:
+            ends *= PARTS
+        count = longest - shortest + 1
+        lengths = -(-count // -(-count // (PARTS * ends)))
+        at = np.arange(self.first + 1, n + 1, ends)
+        boxes = [(at, np.full(len(at), length)) for length in range(shortest, longest + 1, lengths)]
+        boxes = self._bounded(np.concatenate(boxes, axis=1), ends, lengths)
+        self._seed(boxes, ends, lengths)
+        self._refine(boxes, ends, lengths)
+
+    def _seed(self, boxes, ends, lengths):
+        """Compare the most promising ranges, so that a limit is known: of each stretch a few at most.
+
+        They are looked for in the most promising boxes, and there again in the most promising parts.
+        """
+        k = self.known.rule.n_matches
+        if k is None:
+            return
+        while True:
+            order = np.lexsort((boxes[2], boxes[0] // (2 * self.known.longest)))
+            boxes = boxes[:, order]
+            stretch = boxes[0] // (2 * self.known.longest)
+            rank = np.arange(len(stretch)) - np.searchsorted(stretch, stretch)
+            boxes = boxes[:, rank < EACH]
+            boxes = boxes[:, np.argsort(boxes[2], kind="stable")[: max(SEEDS, 2 * EACH * k)]]
+            if ends == lengths == 1:
+                break
+            boxes, ends, lengths = self._smaller(boxes, ends, lengths)
+        self._learn(*boxes[:2].astype(np.int64))
+
+    def _refine(self, boxes, ends, lengths):
+        """Divide boxes down to single ranges, the most promising first, and compare those that are left."""
+        boxes = boxes[:, np.argsort(boxes[2], kind="stable")]
+        for begin in range(0, boxes.shape[1], BATCH):
+            part = self._open(boxes[:, begin : begin + BATCH], ends)
+            if ends == lengths == 1:
+                self._compare(part)
+            elif part.size:
+                self._refine(*self._smaller(part, ends, lengths))
+
+    def _smaller(self, boxes, ends, lengths):
+        """The parts of boxes that may hold a match, and their sizes."""
+        sizes = -(-ends // PARTS), -(-lengths // PARTS)
+        return self._bounded(self._divided(boxes, (ends, lengths), sizes), *sizes), *sizes
+
+    def _divided(self, boxes, sizes, smaller):
+        """Boxes in smaller ones, but for those that hold no range."""
+        steps = [np.arange(0, size, step) for size, step in zip(sizes, smaller, strict=True)]
+        end, length = (boxes[k].astype(np.int64)[:, np.newaxis, np.newaxis] for k in (0, 1))
+        parts = np.broadcast_arrays(end + steps[0][:, np.newaxis], length + steps[1])
+        end, length = (part.ravel() for part in parts)
+        return np.array([end, length])[:, (end <= self.y.shape[1]) & (length <= self.limits[1])]
+
+    def _bounded(self, boxes, ends, lengths):
+        """The boxes that may hold a match, with bounds."""
+        if self.limited is not None:
+            boxes = boxes[:, self.limited.may_lie_in(boxes[0], ends, boxes[1], lengths)]
+        low = np.empty(boxes.shape[1])
+        order = np.lexsort((boxes[0], boxes[1]))  # of one length; neighbors in neighboring lanes
+        cuts = np.flatnonzero(np.diff(boxes[1][order], prepend=-1, append=-1))
+        for a, b in pairwise(cuts.tolist()):
+            own = order[a:b]
+            length = int(boxes[1][own[0]])
+            limits = length, min(length + lengths, self.limits[1] + 1)
+            box = boxes[0][own], ends, limits
+            low[own] = bounds.bounds(*self.query, self.y, box, SCALINGS[self.plan.normalize], self.cutoff)
+        return self._open(np.array([*boxes, low]), ends)
+
+    def _open(self, boxes, ends):
+        """The boxes that may hold what can be chosen: the nearest range of an end, as far as any is known there."""
+        boxes = boxes[:, (boxes[2] <= self.cutoff) & (boxes[2] < np.inf)]
+        at = boxes[0].astype(np.int64)[:, np.newaxis] - 1 + np.arange(ends)
+        known = self.known.distance[np.minimum(at, self.y.shape[1] - 1) + self.offset]
+        return boxes[:, boxes[2] <= self._cost(known.max(axis=1, initial=0.0))]
+
+    def _learn(self, end, length):
+        distance = of_ranges(self.plan, self.y, None, end - length, end)
+        self.known.learn(end + self.offset, length, distance)
+        self.known.tighten()
+
+    def _compare(self, boxes):
+        """Compare single ranges: those that may be the nearest with their end."""
+        boxes = boxes[:, np.lexsort((boxes[2], boxes[0]))]
+        is_first = np.diff(boxes[0], prepend=-1) > 0
+        self._learn(*boxes[:2, is_first].astype(np.int64))
+        self._learn(*self._open(boxes[:, ~is_first], 1)[:2].astype(np.int64))

@@ -1,1 +1,0 @@
-"""Thresholds that keep an error rate: of false matches by decoy queries, of missed ones by labels."""

@@ -1,0 +1,378 @@
+"""Profiles piece by piece: a sequence goes in by chunks, candidates come out as soon as they are known."""
+
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from ..distances._kernels.compile import block_size
+from ..distances._kernels.dispatch import closed_boundary
+from ..distances._kernels.scalar import oldest_start
+from ..distances._kernels.simd import scratch
+from ._chunks import Buffer
+from ._engines import profiles_at_once, range_profile, sharing
+from ._plan import check_lengths
+from ._selection import Candidates, From, Profile
+
+ENDLESS = 2**62
+
+
+NONE = Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+FEW = block_size(32, 2)  # samples: fewer are faster column by column
+LEAST_HELD = 1024  # samples that are held before any is forgotten
+
+
+class State(NamedTuple):
+    """What is known at a sample, and all that later candidates depend on but the samples."""
+
+    seen: int  # samples there were
+    at: int  # candidates so far end at or before this sample; of windows: the next one starts there
+    since: int  # where what is still looked at begins
+    costs: np.ndarray | None = None  # of a column, and where its paths start; None: no window needs any
+    starts: np.ndarray | None = None
+
+
+class IncrementalProfile:
+    """The last samples of a sequence, and how many there were; those before the `first` are as if there were none."""
+
+    def __init__(self, plan, first=0):
+        self.plan = plan
+        self._y, self._ty = Buffer((len(plan.x),), first=first), Buffer(first=first) if plan.reads_times else None
+        self._full = LEAST_HELD
+
+    @property
+    def first(self):
+        """The first sample that is held."""
+        return self._y.first
+
+    @property
+    def seen(self):
+        """How many samples there were."""
+        return self._y.end
+
+    @property
+    def is_full(self):
+        """Whether so many samples are held that it pays to look which are still needed."""
+        return self.seen - self.first >= self._full
+
+    def append(self, y, ty=None):
+        """Take the next samples."""
+        self._y.append(y)
+        if self._ty is not None:
+            self._ty.append(ty)
+
+    def runs(self, begin):
+        """Ranges of the samples from `begin` on without a missing value and without a hole.
+
+        Only the first may begin before `begin`: then it continues what ended there, else all of them are new.
+        """
+        if not (self.plan.gaps or self.plan.max_gap is not None):
+            return [(max(begin - 1, 0), self.seen)]
+        back = max(begin - 1, self.first)
+        found = self.plan.runs(*self.cut(back, self.seen)) + back
+        return found[found[:, 1] > begin]
+
+    def extent(self, start):
+        """The samples that are held, as a half-open range."""
+        return self.first, self.seen
+
+    def cut(self, start, end):
+        """Samples and times of [start, end), in memory that may be used again."""
+        y = self._y.cut(start, end)
+        return y if y.flags.c_contiguous else y.copy(), None if self._ty is None else self._ty.cut(start, end)
+
+    def forget(self, before):
+        """Drop the samples before `before` that the profile itself does not need any more."""
+        self._y.forget(min(before, self.needed))
+        if self._ty is not None:
+            self._ty.forget(self._y.first)
+        self._full = 2 * (self.seen - self.first) + LEAST_HELD
+
+    def shrink(self):
+        """Hold no more memory than the samples take."""
+        for buffer in (self._y, self._ty):
+            if buffer is not None:
+                buffer.shrink()
+
+    def share(self, other):
+        """Hold the samples that another profile holds, as long as both take and forget the same ones."""
+        self._y, self._ty = other._y, other._ty
+
+    def agrees(self, state, limit):
+        """Whether later candidates are those that follow from another state."""
+        return self.state() == state
+
+    def drop(self, before):
+        """Give up what began before a sample and is not complete."""
+
+
+class WindowProfile(IncrementalProfile):
+    """Windows of the query's length, or of several; with a `rule` perhaps those alone that it may choose."""
+
+    def __init__(self, plan, rule=None, first=0):
+        super().__init__(plan, first)
+        self.done, self.rule = first, rule  # done: starts so far
+        self.short, self.long = plan.shortest, plan.longest
+        if plan.lengths is None:
+            check_lengths(plan.m, *plan.limits)
+
+    @property
+    def needed(self):
+        return max(self.done - self.plan.reach, 0)
+
+    def state(self):
+        """What later candidates depend on."""
+        return State(self.seen, self.done, self.needed)
+
+    def horizon(self, threshold=None):
+        """No candidate to come starts before this sample."""
+        return self.done
+
+    def due(self, end):
+        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come."""
+        return min(end, self.done + self.short) + self.long + self.plan.reach - 1
+
+    def candidates(self, last=False):
+        """The candidates that the samples so far complete; a start waits for its longest window and what is beside."""
+        return next(self.completed([self], last))
+
+    @staticmethod
+    def completed(feeds, last=False):
+        """Yield the same of each of some profiles that are found together and hold the same samples.
+
+        They lie in memory that is used again, so copy what is to stay.
+        """
+        ready = [feed for feed in feeds if feed._upto(last) > feed.done]  # of other lengths some may have to wait
+        found = iter(())
+        if ready:
+            first = max(min(feed.needed for feed in ready), ready[0].first)
+            samples = ready[0].cut(first, ready[0].seen)
+            plans, rules = [feed.plan for feed in ready], [feed.rule for feed in ready]
+            found = iter(profiles_at_once(plans, *samples, rules))
+        for feed in feeds:
+            end = feed._upto(last)
+            if end == feed.done:
+                yield NONE
+                continue
+            profile, some = next(found), slice(feed.done - first, end - first)
+            feed.done = end
+            yield profile._candidates.part(some, first)
+
+    def _upto(self, last):
+        """The start before which all windows are complete."""
+        return max(self.seen - (self.short if last else self.long + self.plan.reach) + 1, self.done)
+
+
+class RangeProfile(IncrementalProfile):
+    """Subsequences that are normalized each by itself; with a `rule` perhaps those alone that it may choose.
+
+    What ends at a sample depends on no more samples than the longest candidate has; nothing is carried.
+    """
+
+    def __init__(self, plan, rule=None, first=0):
+        super().__init__(plan, first)
+        self.at, self.rule, self.longest = first, rule, plan.range_lengths[1]  # at: samples done
+        self._old = first  # no candidate to come begins before this sample
+
+    @property
+    def needed(self):
+        return max(self.at + 1 - self.longest, self._old)
+
+    def state(self):
+        """What later candidates depend on."""
+        return State(self.seen, self.at, self.at)
+
+    def horizon(self, threshold=None):
+        """No candidate to come starts before this sample."""
+        return self.needed
+
+    def due(self, end):
+        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come."""
+        return min(end, self.at + 1) + self.longest - 1
+
+    def candidates(self, last=False):
+        """The candidates that the samples so far complete."""
+        back, at = self.needed, self.at
+        if at == self.seen:
+            return NONE
+        self.at = self.seen
+        found = range_profile(self.plan, *self.cut(back, self.seen), self.rule, at - back)
+        return Candidates(found.distance, np.where(found.start < 0, -1, found.start + back), np.arange(at, self.at) + 1)
+
+    def drop(self, before):
+        """Give up what began before a sample."""
+        self._old = max(self._old, before)
+
+
+def share_samples(feeds):
+    """The numbers of profiles in groups that are found together; from now on each group holds its samples once."""
+    groups = sharing([feed.plan for feed in feeds])
+    for first, *others in groups:
+        for k in others:
+            feeds[k].share(feeds[first])
+    return groups
+
+
+def candidates_of(feeds, last=False):
+    """The candidates that the samples so far complete in each of some profiles; several hold the same samples."""
+    return [feed.candidates(last) for feed in feeds] if len(feeds) < 2 else feeds[0].completed(feeds, last)
+
+
+class SubsequenceProfile(IncrementalProfile):
+    """Subsequence candidates: one column of accumulated costs advances along the sequence, or one of each version."""
+
+    def __init__(self, plan, first=0):
+        super().__init__(plan, first)
+        self.limits = plan.limits[0] or 1, plan.limits[1] or ENDLESS
+        self.context = max(plan.reach, 1)  # samples before the next one that are looked at again
+        self.noted = first  # samples that are known to be missing or not
+        self._versions, self._prepared = plan.versions, None
+        self._old = first  # no path on its way begins before this sample
+        self._begin(first)
+
+    def _begin(self, at):
+        """Begin anew at a sample, as the sequence does."""
+        self.at = self.run = at  # samples done; where the present stretch without a gap begins
+        self.columns = None  # costs and starts, of each version
+
+    @property
+    def _looks_back(self):
+        return self.plan.tx is not None or self.plan.metric._looks_back
+
+    @property
+    def needed(self):
+        back = max(self.at - self.context, self.run)
+        return min(back, self._oldest(np.inf)) if self.columns is not None and self._looks_back else back
+
+    def state(self):
+        """What later candidates depend on."""
+        column = (None, None)
+        if self.columns is not None:
+            column = [np.array(each if len(each) > 1 else each[0]) for each in zip(*self.columns, strict=True)]
+        return State(self.seen, self.at, max(self.at - self.context, self.run), *column)
+
+    def agrees(self, state, limit):
+        """Whether later candidates of at most a distance are those that follow from another state, to the bit."""
+        own = self.state()
+        if own[:3] != state[:3] or (own.costs is None) != (state.costs is None):
+            return False
+        if own.costs is None:
+            return True
+        # The first cell is the boundary, the same at all samples.
+        costs, others = own.costs[..., 1:], state.costs[..., 1:]
+        same = (costs == others) & ((own.starts[..., 1:] == state.starts[..., 1:]) | (costs == np.inf))
+        if limit < np.inf and self.plan.metric._is_monotone:  # what costs more now comes to no candidate
+            same |= (self._reported(costs) > limit) & (self._reported(others) > limit)
+        return bool(same.all())
+
+    def _reported(self, costs):
+        return self.plan.metric._report_search(costs, self._prepared.problems[0])
+
+    def _oldest(self, limit):
+        """Where the first of the paths on their way begins that cost less than infinity and at most `limit`."""
+        oldest = self.at
+        for costs, starts in self.columns:
+            reported = costs[1:] if limit == np.inf else self._reported(costs[1:])
+            oldest = min(oldest, oldest_start(costs[1:], reported, starts[1:], limit))
+        return oldest
+
+    def horizon(self, threshold=np.inf):
+        """No candidate to come of at most the threshold starts before this sample: costs can only grow."""
+        if self.columns is None:
+            return self.at
+        return self._oldest(threshold if self.plan.metric._is_monotone else np.inf)
+
+    def due(self, end):
+        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come.
+
+        The path of a new candidate is on its way itself, until a sample comes after it.
+        """
+        return self.seen + (2 if end == ENDLESS else 1)
+
+    def candidates(self, last=False):
+        """The candidates that the samples so far complete."""
+        begin, self.noted = self.noted, self.seen
+        found, done, runs = [], begin, self.runs(begin)
+        for a, b in runs:
+            if a >= begin:  # missing values or a hole, behind which the sequence begins anew
+                self._break(found, done, a)
+            found.append(self._advance(int(b), last or b < self.seen, alone=len(runs) == 1))
+            done = int(b)
+        if done < self.seen:
+            self._break(found, done, self.seen)
+        elif last and begin == self.seen:
+            found.append(self._advance(self.seen, True))
+        found = [part for part in found if part is not None]
+        if len(found) < 2:
+            return found[0] if found else NONE
+        return Candidates(*(np.concatenate(columns) for columns in zip(*(part.columns for part in found), strict=True)))
+
+    def _break(self, found, gap, after):
+        """Finish the stretch that ends at a gap and begin anew behind it."""
+        found.append(self._advance(gap, True))
+        self._begin(int(after))
+
+    def _advance(self, end, last, *, alone=False):
+        """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`.
+
+        Where they are found `alone` they lie in memory that is used again.
+        """
+        upto = end if last else end - self.plan.reach
+        if upto <= self.at:
+            return None
+        back = self.needed
+        y, ty = self.cut(back, end)
+        if self._prepared is None or self._prepared.size < y.shape[1]:
+            self._prepared = PreparedQueries(self._versions, y)
+            self._kernels = [self.plan.metric._subsequence_kernel(p, FEW - 1) for p in self._prepared.problems]
+        prepared, series, metric = self._prepared, self._prepared.series(y), self.plan.metric
+        if self.columns is None:
+            self.columns = [metric._start_column(problem) for problem in prepared.problems]
+            for _, starts in self.columns:
+                starts += np.where(starts < 0, -self.at, self.at)  # ~sample is -sample - 1
+        ends, profiles = From(self.at + 1), []
+        ty, at = self.plan.compared(ty), (self.at - back, self.at)
+        for k, (problem, column) in enumerate(zip(prepared.problems, self.columns, strict=True)):
+            if self._looks_back:  # cells without a path may hold a start of long ago
+                column[1][1:][~np.isfinite(column[0][1:])] = self.at if closed_boundary(problem.record) else ~self.at
+            room, count = scratch if alone else _room, (upto - self.at,)
+            d, s = room(("distances", k), count), room(("starts", k), count, np.int64)
+            y = series[k % len(series)]
+            self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
+            if metric._has_factor:
+                d = metric._scaled_candidates(d, problem.x, y, s - back, np.arange(self.at + 1, upto + 1) - back)
+            profiles.append(Profile(metric._report_search(d, problem), s))
+        self.at = upto
+        nearest = reduce(Profile._or_nearer, profiles)
+        return Candidates(nearest.distance, nearest.start, ends)
+
+    def drop(self, before):
+        """Give up paths that began before a sample."""
+        if self.columns is not None and self._old < before:
+            for costs, starts in self.columns:
+                costs[1:][np.where(starts[1:] >= 0, starts[1:], ~starts[1:]) < before] = np.inf
+            self._old = self._oldest(np.inf)
+
+
+def _room(name, shape, dtype=np.float64):
+    """Memory of its own, asked for as `scratch` is."""
+    return np.empty(shape, dtype)
+
+
+class PreparedQueries:
+    """Queries as kernels take them chunk by chunk, made once for up to `size` samples at a time."""
+
+    def __init__(self, queries, y):
+        self.queries = queries
+        self._local = getattr(queries[0].metric, "dist", None) is not None  # the kernel takes the caller's local costs
+        self.size = ENDLESS if self._local else 2 * y.shape[1]
+        y = y if self._local else np.zeros((len(y), self.size))
+        ty = None if queries[0].tx is None else np.zeros(y.shape[1])
+        problems = [plan.problem(y, ty) for plan in queries]
+        self.problems = [p._replace(y=p.y[:1] if p.x is None else p.y[:, :1], ty=None) for p in problems]
+
+    def series(self, y):
+        """What the kernel compares of samples: their features, or their local costs with each query."""
+        if self._local:
+            return [plan._replace(tx=None).problem(y).y for plan in self.queries]
+        return [self.queries[0].metric._features(y)]

@@ -1,0 +1,283 @@
+"""The cost of background with which a segmentation finds the marked occurrences best.
+
+The threshold with which a search finds the marked occurrences best.
+
+Self-training: repetitions of the part of a recording that nobody labeled, taken as further occurrences.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...distances._series import full_weight
+from ...metrics._events import count_matched, pairs_by_iou
+from ...utils._jobs import progress
+from .._segments.background import Background, power_of
+from .templates import FEW, STRETCH, single
+
+SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart
+STEPS = 4.0 ** np.arange(-3, 4)
+CLOSER = 2.0, np.sqrt(2.0)
+TRIALS = len(STEPS) + 2 * len(CLOSER)
+PERFECT = 0.99
+USUAL = 0.25  # of a stretch's power its query leaves over, before anything is known: it explains the larger part by far
+
+
+def learn_background(marked, queries, constant, segment, verbose=0):
+    """The cost of background with which a segmentation finds the marked occurrences best.
+
+    Tried are a cost that grows with the distance from the offset of the background and, where that does not do, a
+    constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
+    the largest change to either side does no harm. With less than 1 a stretch is background that is nearer to the query
+    than to the background. That is right where false ones are as near: the best of all windows of noise, or a neighbor
+    of the occurrences. How far down it may go shows in the misses, and those of occurrences without a mark are not
+    seen: the smaller the share with a mark, the closer to 1 the range begins. The fewer occurrences or stretches of
+    background there are to learn from, the closer the factor stays to 1.
+
+    Parameters
+    ----------
+    marked : Annotation
+    queries : list of Comparison
+    constant : float
+        A constant cost to begin with.
+    segment : function
+        `SegmentTable` of the segmentation with a `Background`.
+    verbose : int
+        Above 0: a bar counts the segmentations.
+    """
+    data, code = marked.data, marked.labels.code
+    rest = data[:, code == 0] if (code == 0).sum() > 1 else data
+    offset = np.nanmedian(rest, axis=1, keepdims=True) if marked.offset is None else marked.offset
+    unit = plain_background(queries, offset)
+    plain = unit.costs(data)
+    strongest = plain[code != 0].max()
+
+    seen = min((code == 0).sum() / np.median(np.diff(marked.ranges)), len(marked.ranges))
+    sure = seen / (seen + FEW)
+
+    def tried(make, nearest):
+        with progress(TRIALS, verbose, "learn background", "segmentation") as count:
+
+            def value(factor):
+                found = segment(make(factor))
+                count()
+                return f1_of_marks(marked.ranges, found, plain)
+
+            factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
+        return best[0], make(factor**sure if nearest else factor)
+
+    # No sample of background costs more than the strongest sample of an occurrence: artifacts are no occurrences.
+    relative = -1, None
+    if strongest:
+        relative = tried(lambda factor: unit._replace(limit=factor * strongest, slope=factor * unit.slope), 1.0)
+    if relative[0] >= PERFECT or not 0 < constant < np.inf:
+        return relative[1] or Background(constant)
+    fixed = tried(lambda factor: Background(factor * constant), 0.0)
+    return fixed[1] if fixed[0] > relative[0] else relative[1]
+
+
+def plain_background(queries, offset):
+    """The background of the factor 1: the mean weight of the queries' points, and no maximum."""
+    full = np.concatenate([full_weight(plan.w, plan.x) for plan in queries], axis=1)
+    return Background(np.inf, full.mean(axis=1, keepdims=True), offset, power_of(queries[0].metric))
+
+
+def shares_of(found, plain):
+    """Costs of segments as shares of what their samples cost as background, `plain` (n,)."""
+    total = np.concatenate([[0.0], np.cumsum(plain)])
+    return found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
+
+
+def f1_of_marks(ranges, found, plain):
+    """F1 of what was found against marked occurrences (k, 2), were those without a mark marked, and the share of marks.
+
+    Half of all occurrences cost less than the median of the marked ones, each as a share of what it costs as plain
+    background. So there are about twice as many without a mark as of those found beside the marks cost less than that.
+    With labels that miss nothing there are none, and this is plain F1. Where labels miss some, that something has no
+    mark says less: what is nearer to the query than to the background counts as false by the share that is marked.
+
+    Parameters
+    ----------
+    found : SegmentTable
+    plain : ndarray of shape (n,)
+        Costs of the samples as background.
+    """
+    events = np.column_stack([found.start, found.end])
+    i, j = pairs_by_iou(ranges, events, SHIFTED)
+    hits = count_matched(i, j, len(ranges), len(events))
+    if not hits:
+        return 0.0, 1.0
+    share = shares_of(found, plain)
+    others = np.delete(share, np.unique(j))
+    right = hits + absent(share[np.unique(j)], others)
+    near = max(int((others < 1).sum()) - right + hits, 0)
+    wrong = len(others) - right + hits
+    recall, precision = hits / len(ranges), right / (right + wrong - near + near * hits / right)
+    return 2 * recall * precision / (recall + precision), hits / right
+
+
+def absent(known, others):
+    """How many of `others` are occurrences that nobody marked, by the shares of them and of the marked ones."""
+    return min(2 * int((others <= of_another(np.median(known), len(known))).sum()), len(others))
+
+
+def of_another(share, k):
+    """The share that is left over of a further occurrence, by that of `k` from which the query was learned.
+
+    The query is their average, or one of them, so they are nearer to it than others are: their mean squared distance
+    is to that of others as ``k - 1`` to ``k + 1``. Few of them tell little of how occurrences differ, and their share
+    is drawn towards USUAL.
+    """
+    return (k * share * (k + 1) / max(k - 1, 1) + FEW * USUAL) / (k + FEW)
+
+
+def middle_of_the_best(value, k, nearest=0.0):
+    """The middle of the factors that give the best value or as good as that, and that value.
+
+    The values are F1 of `k` events, of which an error, a miss or a false one, takes half an event, and the share of all
+    events that these are: where many have no mark, F1 says less. As good as the best is what has one error more, and of
+    many events as many more as their number varies by chance, the root of it, up to a hundredth of F1.
+
+    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Where
+    `nearest` is among the best, the range below it (in powers) is cut to the least share of marks in the range.
+    """
+    values = {factor: value(factor) for factor in STEPS.tolist()}
+    for step in CLOSER:
+        first, last = _best_range(values, k)
+        for factor in (first / step, last * step):
+            values[factor] = value(factor)
+    first, last = _best_range(values, k)
+    if first < nearest <= last:
+        share = min(marked for factor, (_, marked) in values.items() if first <= factor <= last)
+        first = nearest * (first / nearest) ** share
+    return float(np.sqrt(first * last)), max(values.values())
+
+
+def _best_range(values, k):
+    """The least and the largest of the neighboring factors about the best one whose values are as good."""
+    factors = sorted(values)
+    first = last = factors.index(max(values, key=values.get))
+    best, share = values[factors[first]]
+    errors = 2 * k * share * (1 - best)
+    slack = max(1, min(1 + np.sqrt(1 + errors), 2 * k * share * (1 - PERFECT))) / (2 * k * share)
+    while first > 0 and values[factors[first - 1]][0] >= best - slack:
+        first -= 1
+    while last + 1 < len(factors) and values[factors[last + 1]][0] >= best - slack:
+        last += 1
+    return factors[first], factors[last]
+
+
+def right_ones(matches, ranges):
+    """The order of matches by distance, and which of them in it are occurrences (k, 2), each of which counts once."""
+    order = np.argsort(matches.distance, kind="stable")
+    found = np.column_stack([matches.start, matches.end])[order]
+    right = np.zeros(len(found), bool)
+    taken = set()
+    pairs = {}
+    for event, match in zip(*pairs_by_iou(ranges, found, SHIFTED), strict=True):
+        pairs.setdefault(int(match), []).append(int(event))
+    for match in sorted(pairs):
+        free = next((event for event in pairs[match] if event not in taken), None)
+        if free is not None:
+            taken.add(free)
+            right[match] = True
+    return order, right
+
+
+def learn_threshold(matches, ranges):
+    """The distance with which a search finds the marked occurrences (k, 2) best, midway to the next one; or None."""
+    order, right = right_ones(matches, ranges)
+    if not right.any():
+        return None
+    distance = matches.distance[order]
+    f1 = 2 * np.cumsum(right) / (np.arange(1, len(right) + 1) + len(ranges))
+    f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold takes all that are as far
+    last = len(f1) - 1 - int(np.argmax(f1[::-1]))
+    if last + 1 == len(f1):
+        return None
+    return float((distance[last] + distance[last + 1]) / 2)
+
+
+UNLABELED = -1  # as in scikit-learn's semi-supervised estimators
+SLACK = np.sqrt(STRETCH)  # midway between the length of the labeled occurrences and the bounds of a repetition
+
+
+class Taken(NamedTuple):
+    """Repetitions that are taken as occurrences, in temporal order, and the median of what is in no repetition."""
+
+    ranges: np.ndarray  # (k, 2)
+    code: np.ndarray  # (k,)
+    offset: np.ndarray | None  # (channels, 1)
+
+    def are_those_of(self, other):
+        """Whether the repetitions are the same."""
+        return np.array_equal(self.ranges, other.ranges) and np.array_equal(self.code, other.code)
+
+
+NOTHING = Taken(np.empty((0, 2), np.int64), np.empty(0, np.int64), None)
+
+
+def are_unlabeled(y):
+    """Which labels of an array say that nobody looked; texts and truth values never do."""
+    return np.zeros(len(y), bool) if y.dtype.kind in "USTb" else np.asarray(y == UNLABELED, bool)
+
+
+def learnable(marked, taken=NOTHING):
+    """A marked recording with what is taken as further occurrences; its other unlabeled samples are missing."""
+    if marked.unlabeled is None:
+        return marked
+    hidden, code = marked.unlabeled.copy(), np.where(marked.unlabeled, UNLABELED, marked.labels.code)
+    for (s, e), number in zip(taken.ranges.tolist(), taken.code.tolist(), strict=True):
+        hidden[s:e], code[s:e] = False, number
+    ranges = np.concatenate([marked.ranges, taken.ranges])
+    order = np.argsort(ranges[:, 0])
+    return marked._replace(
+        data=np.where(hidden, np.nan, marked.data),
+        labels=marked.labels._replace(code=code),
+        ranges=ranges[order],
+        code=np.concatenate([marked.code, taken.code])[order],
+        offset=taken.offset,
+    )
+
+
+def sure_ones(marked, queries, numbers, found):
+    """Repetitions of the unlabeled part that are as sure as those of the labeled occurrences.
+
+    They cost at most the largest share, of what they would as plain background, of an occurrence of their class that
+    was found, as `of_another` estimates it, and less than any false repetition of the labeled part. From a share of 1
+    on the background is nearer. They are about as long as the labeled ones, too: a metric that stretches without
+    charge finds an occurrence, but not its borders, and queries learned from that would grow from round to round.
+
+    Parameters
+    ----------
+    marked : Annotation
+    queries : list of Comparison
+    numbers : ndarray of int
+        The label of each query.
+    found : SegmentTable
+        The segmentation of the whole recording.
+    """
+    inside = np.zeros(marked.data.shape[1], bool)
+    for s, e in zip(found.start, found.end, strict=True):
+        inside[s:e] = True
+    inside |= ~marked.unlabeled & (marked.labels.code != 0)
+    rest = marked.data[:, ~inside]
+    offset = np.nanmedian(rest if (~np.isnan(rest)).any(axis=1).all() else marked.data, axis=1, keepdims=True)
+    share = shares_of(found, plain_background(queries, offset).costs(marked.data))
+    events, own = np.column_stack([found.start, found.end]), numbers[found.query]
+    foreign = np.append(0, np.cumsum(marked.unlabeled))
+    foreign, length = foreign[found.end] - foreign[found.start], found.end - found.start
+    i, j = pairs_by_iou(marked.ranges, events, SHIFTED)
+    hit = np.zeros(len(events), bool)
+    hit[j[marked.code[i] == own[j]]] = True
+    sure = np.zeros(len(events), bool)
+    for number in np.unique(marked.code):
+        of_class = own == number
+        known = share[of_class & hit]
+        if len(known):
+            most = min(of_another(known.max(), len(known)), 1.0)
+            false = share[of_class & ~hit & (foreign == 0)].min(initial=np.inf)
+            usual = np.diff(single(marked.ranges[marked.code == number]), axis=1)
+            as_long = (usual.min() <= length * SLACK) & (length <= usual.max() * SLACK)
+            sure |= of_class & (foreign == length) & as_long & (share <= most) & (share < false)
+    return Taken(events[sure], own[sure], offset)

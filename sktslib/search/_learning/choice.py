@@ -1,0 +1,682 @@
+"""A report of what was found in parts of a marked recording that were held out.
+
+metric="auto": metric, stiffness and normalization that tell marked occurrences from all else, by blocks.
+
+The parameter `metric` of estimators that are fitted on queries: a name, an object, or "auto".
+
+Weights of a query under which its labeled occurrences are nearer to it than what else it finds.
+
+The parameter `weight` of estimators that are fitted on queries: weights, or what learns them from labels.
+
+What estimators that learned from a part of a marked recording find in the block that was held out.
+"""
+
+from copy import copy
+from functools import partial
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+from joblib import delayed
+
+from ...distances._metrics.dtw import ADTW, OMEGA
+from ...distances._metrics.registry import get_metric
+from ...distances._names import MetricParameter
+from ...distances._series import full_weight, spread
+from ...metrics import event_report
+from ...metrics._events import count_matched, pairs_by_iou
+from ...model_selection import BlockedSeriesSplit
+from ...utils._jobs import as_plain, in_jobs
+from ...utils._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
+from ...utils.validation import shown
+from .._channels import parts_of, with_polarity
+from .._plan import QueryPlan, with_metric
+from .._profile import Choice, Search, choose
+from .._segments.background import Background
+from .._segments.optimal import background_cost, constant_cost, segment
+from .._selection import select
+from .._several import matched
+from .._sources import CandidateReader, Whole
+from .background import SHIFTED, STEPS, USUAL, learn_background, learn_threshold, right_ones
+from .templates import FEW, STRETCH, Learned, examples, length_limits, single
+
+
+class HeldOut(NamedTuple):
+    """What was found in held-out parts, each by what was learned from the rest."""
+
+    ranges: np.ndarray  # (k, 2)
+    code: np.ndarray  # (k,), of their classes
+    distance: np.ndarray  # (k,)
+
+    @classmethod
+    def together(cls, parts):
+        """That of several parts, or classes."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def take(self, which):
+        """Some of it."""
+        return HeldOut(*(values[which] for values in self))
+
+    @property
+    def nearest(self):
+        """Of ranges that overlap, which those of several classes may, the nearest."""
+        start, end = np.ascontiguousarray(self.ranges.T)
+        return self.take(np.sort(select(self.distance, start, end))) if len(self.code) else self
+
+    def report(self, marked):
+        """Compared with what is marked."""
+        names = marked.labels.classes
+        found = SimpleNamespace(start=self.ranges[:, 0], end=self.ranges[:, 1], label=names[self.code - 1])
+        return event_report(marked.ranges, found, kinds=names[marked.code - 1])
+
+
+AUTO = "auto"
+BLOCKS = 3  # each query is learned from two thirds of the occurrences; more blocks take longer
+# Multiples of what omega="auto" stands for. Steps of 4, as of the background: half of one changes little. At the
+# lower end it is nearly dynamic time warping; at the upper end a repetition stretches by a few samples at most.
+STIFFNESS = 1.0, 4.0, 1 / 4, 16.0, 1 / 16
+WINDOWS = None, "mean", "zscore"
+WRONG = 0.02  # share of the marks that may be wrong: as many of the worst hits and best false ones do not count
+ALIKE = 0.05  # margins that differ by less are equal: a twentieth of what background costs
+UNLIKE = 2.0  # |x - y|^2 / |y|^2 of series that have nothing in common and one size; further apart is no better
+
+
+class Stiff(ADTW):
+    """ADTW with a multiple of the penalty that "auto" stands for; fixed by series it is a plain ADTW."""
+
+    times = 1.0
+
+    def _fitted_to(self, series, weights=None):
+        return ADTW(omega=self.times * self._omega_of(series, weights))
+
+
+class Candidate(NamedTuple):
+    """A way to compare that is tried."""
+
+    name: str
+    times: float | None = None  # multiple of the penalty that "auto" stands for
+    normalize: str | None = None
+
+    @property
+    def metric(self):
+        """The metric object; its penalty is fixed by the queries, as that of "auto" is."""
+        if self.times is None:
+            return get_metric(self.name)
+        metric = Stiff(AUTO)
+        metric.times = self.times
+        return metric
+
+    @property
+    def omega(self):
+        """The penalty as a multiple of the variance of the queries; NaN where there is none."""
+        return np.nan if self.times is None else OMEGA * self.times
+
+
+class Evidence(NamedTuple):
+    """What queries that were learned from the rest find in a block.
+
+    Shares are costs of ranges as shares of what they cost without a query; infinite where an occurrence is never found.
+    """
+
+    hits: np.ndarray  # (k,) shares of the occurrences
+    false: np.ndarray  # (l,) shares of what else is found if much is allowed, in no order
+    right: int  # of the ranges that are found with what was learned from the rest
+    accepted: int  # of which there are so many
+    found: HeldOut | None = None  # these
+
+    @property
+    def score(self):
+        """F1 of the occurrences with what was learned from the rest."""
+        return 2 * self.right / (len(self.hits) + self.accepted)
+
+    @property
+    def margin(self):
+        """How much more the best false one costs than the worst hit, as a difference of shares.
+
+        A hit is no better for leaving less over than is usual: the easier a metric stretches the less it leaves.
+        """
+        k = int(WRONG * len(self.hits))
+        worst = np.sort(self.hits)[-1 - k]
+        best = np.sort(self.false)[k] if k < len(self.false) else UNLIKE
+        return float(min(best, UNLIKE) - np.clip(worst, USUAL, UNLIKE))
+
+
+def elastic_candidates(normalize=None):
+    """Dynamic time warping from rigid to without a penalty, the default first."""
+    return [*(Candidate("adtw", times, normalize) for times in STIFFNESS), Candidate("dtw", None, normalize)]
+
+
+def rigid_candidates(normalize=None):
+    """Windows, compared point by point; unless it is given, with several normalizations."""
+    return [Candidate("euclidean", None, one) for one in (WINDOWS if normalize is None else (normalize,))]
+
+
+class Block(NamedTuple):
+    """A block [first, last) of samples, which is held out."""
+
+    first: int
+    last: int
+
+    def without(self, marked, ty):
+        """The rest of a marked recording, and of its times."""
+        keep = np.ones(marked.data.shape[1], bool)
+        keep[self.first : self.last] = False
+        ranges, outside = self.rest_of(marked.ranges)
+        rest = marked._replace(
+            data=np.ascontiguousarray(marked.data[:, keep]),
+            labels=marked.labels._replace(code=marked.labels.code[keep]),
+            ranges=ranges,
+            code=marked.code[outside],
+        )
+        return rest, None if ty is None else ty[keep]
+
+    def holds(self, ranges):
+        """Which ranges (k, 2) have their middle in the block."""
+        middle = ranges.sum(axis=1)
+        return (middle >= 2 * self.first) & (middle < 2 * self.last)
+
+    def rest_of(self, ranges):
+        """The other ranges, counted as if the block were not there, and which they are."""
+        outside = ~self.holds(ranges)
+        ranges = ranges[outside]
+        # What reaches into the block ends, or starts, at its border.
+        late = ranges >= self.last
+        return np.where(late, ranges - (self.last - self.first), np.minimum(ranges, self.first)), outside
+
+
+def blocks_of(ranges, n):
+    """Contiguous blocks [first, last) of n samples with as many of the occurrences (k, 2) each; borders midway.
+
+    There are fewer where a block would have less than FEW of them, and none where there would be one.
+    """
+    count = min(BLOCKS, len(ranges) // FEW)
+    if count < 2:
+        return []
+    firsts = [test[0] for _, test in BlockedSeriesSplit(count).split(ranges)]
+    edges = [0, *((int(ranges[k - 1, 1]) + int(ranges[k, 0])) // 2 for k in firsts[1:]), n]
+    return [Block(*edge) for edge in pairwise(edges)]
+
+
+def evidence_of(true, found, share, accepted):
+    """The evidence of ranges.
+
+    Parameters
+    ----------
+    true : ndarray of shape (k, 2)
+        The occurrences.
+    found, share : ndarray of shape (l, 2) and (l,)
+        All that was found, in any order and as often as it was.
+    accepted : ndarray of shape (j, 2)
+        What is found with what was learned from the rest.
+    """
+    hits = np.full(len(true), np.inf)
+    rows, columns = pairs_by_iou(true, found, SHIFTED)
+    np.minimum.at(hits, rows, share[columns])
+    other = np.ones(len(found), bool)
+    other[columns] = False
+    start, end = np.ascontiguousarray(found[other].T)
+    false = share[other]
+    false = false[select(false, start, end)] if len(false) else false  # each stretch once
+    right = count_matched(*pairs_by_iou(true, accepted, SHIFTED), len(true), len(accepted))
+    return Evidence(hits, false, right, len(accepted))
+
+
+def joined(parts):
+    """The evidence of several classes, each of which is searched for by itself."""
+    hits, false, right, accepted, found = zip(*parts, strict=True)
+    rest = np.concatenate(hits), np.concatenate(false), sum(right), sum(accepted)
+    return Evidence(*rest, HeldOut.together(found).nearest)
+
+
+def compare(candidates, evidence):
+    """The table of the candidates, arrays by name, from the evidence of each in each block; and the number of the best.
+
+    Those whose F1 is within one standard error of the best one, or an event, are as good. Of these the largest
+    margin decides; of those with nearly that the first is taken, which is the nearest to the default.
+    """
+    scores = np.array([[block.score for block in blocks] for blocks in evidence])
+    margins = np.array([[block.margin for block in blocks] for blocks in evidence])
+    mean, margin = scores.mean(axis=1), margins.mean(axis=1)
+    top = int(np.argmax(mean))
+    error = scores[top].std(ddof=1) / np.sqrt(scores.shape[1])
+    event = 1 / sum(len(block.hits) for block in evidence[top])
+    good = mean >= mean[top] - max(error, event) * (1.0 + 1e-9)
+    equal = good & (margin >= margin[good].max() - ALIKE)
+    order = np.lexsort((np.where(equal, 0.0, np.where(good, -margin, -mean)), ~equal, ~good))
+    rank = np.empty(len(candidates), np.int32)
+    rank[order] = np.arange(1, len(candidates) + 1)
+    table = {
+        "params": [{"metric": one.name, "omega": one.omega, "normalize": one.normalize} for one in candidates],
+        "metric": np.array([one.name for one in candidates]),
+        "omega": np.array([one.omega for one in candidates]),
+        "normalize": np.array([one.normalize for one in candidates], dtype=object),
+    }
+    for name, values in (("test_score", scores), ("margin", margins)):
+        table |= {f"split{k}_{name}": values[:, k] for k in range(values.shape[1])}
+        table |= {f"mean_{name}": values.mean(axis=1), f"std_{name}": values.std(axis=1)}
+    return table | {"rank_test_score": rank}, int(order[0])
+
+
+def _is_auto(metric):
+    """Whether a metric is to be chosen; capital letters do not count, as in all names of metrics."""
+    return isinstance(metric, str) and metric.lower() == AUTO
+
+
+class MetricChoice(MetricParameter):
+    """Mixin of estimators that choose their metric by labels.
+
+    They have `_candidates()`, what is tried; `_evidence(marked, block, weight, ty)`, what a trial of one of them finds
+    in a block; and `_resolve()`, which sees what metric and other parameters mean together.
+    """
+
+    def _get_metric(self, metric, params):
+        if not _is_auto(metric):
+            return super()._get_metric(metric, params)
+        if params:
+            raise ValueError(
+                f"'metric_params' must be None where metric='auto', which chooses them. Got {shown(params)}. Name a "
+                "metric, for example 'adtw', to set its parameters."
+            )
+        return get_metric("adtw", {"omega": "auto"})
+
+    def _made_metric(self):
+        """A metric object of its own, the chosen one if one was; nothing is fixed by queries yet."""
+        return self._candidate.metric if hasattr(self, "_candidate") else super()._made_metric()
+
+    def _forget_choice(self):
+        """Drop what an earlier fit chose."""
+        learned = "cv_results_", "best_index_", "self_training_", "report_", "metric_weights_"
+        for name in ("_candidate", "_fixed", *learned):
+            vars(self).pop(name, None)
+
+    def _choose(self, marked, weight, times):
+        """Choose what metric="auto" stands for by a marked recording; too few occurrences leave it as it is."""
+        self.report_ = None
+        if not _is_auto(self.metric):
+            return
+        self.cv_results_ = self.best_index_ = None
+        n = marked.data.shape[1]
+        candidates, blocks, ty = self._candidates(), blocks_of(marked.ranges, n), self._as_times(times, n)
+        if not blocks:
+            return
+        trials = [self._tried(candidate) for candidate in candidates]
+        calls = [delayed(trial._evidence)(marked, block, weight, ty) for trial in trials for block in blocks]
+        found = in_jobs(calls, self.n_jobs, self.verbose, "choose the metric", "trial")
+        evidence = [found[k : k + len(blocks)] for k in range(0, len(found), len(blocks))]
+        self.cv_results_, self.best_index_ = compare(candidates, evidence)
+        self._take(candidates[self.best_index_])
+        self.report_ = HeldOut.together([block.found for block in evidence[self.best_index_]]).report(marked)
+
+    def _tried(self, candidate):
+        """An estimator that compares as a candidate does, and works for itself and in silence."""
+        trial = copy(self)
+        trial.n_jobs, trial.verbose, trial.max_gap = None, 0, None  # times are numbers by then, as `_max_gap` is
+        vars(trial).update(dict.fromkeys({"threshold", "percentile"} & vars(trial).keys()))  # what separates is learned
+        trial._take(candidate)
+        return trial
+
+    def _take(self, candidate):
+        """Compare as a candidate does."""
+        self._candidate, self.metric_ = candidate, candidate.metric
+        self._resolve()
+
+
+class QueryTask(NamedTuple):
+    """What the weights of a query are learned from."""
+
+    plan: QueryPlan  # with the weights that they are drawn to, and the signs that were given
+    polarity: str  # that of the estimator
+    data: np.ndarray  # (channels, n)
+    ty: np.ndarray | None
+    ranges: np.ndarray  # (k, 2), the occurrences
+    choice: Choice  # of matches, where all that fit are searched for
+    basis: np.ndarray  # (n_parameters, channels, m or 1): factors of the weights are sums of its rows times parameters
+    n_neighbors: int
+    max_iter: int
+
+    @property
+    def before(self):
+        """The weights (channels, m) that they are drawn to."""
+        return full_weight(self.plan.w, self.plan.x)
+
+    def weighed(self, factors):
+        """The query with its weights times factors (channels, m or 1)."""
+        w = self.before * spread(factors, self.plan.m)
+        return with_polarity(self.plan._replace(w=np.ascontiguousarray(w / w.max())), self.polarity)
+
+    def candidates(self, plan):
+        """How candidates are compared that are learned from: none is much longer than the query and occurrences.
+
+        Where the first or last weight is 0, any number of samples fits there.
+        """
+        if plan.mode == "windows" or plan.by_range:
+            return plan
+        longest = int(STRETCH * max(np.diff(self.ranges).max(), plan.m))
+        return plan._replace(limits=(plan.limits[0], min(plan.limits[1] or longest, longest)))
+
+    def without(self, block):
+        """The task of all but a block."""
+        keep = np.ones(self.data.shape[1], bool)
+        keep[block.first : block.last] = False
+        return self._part(keep, block.rest_of(self.ranges)[0])
+
+    def within(self, block):
+        """That of a block."""
+        return self._part(slice(block.first, block.last), self.ranges[block.holds(self.ranges)] - block.first)
+
+    def _part(self, some, ranges):
+        data, ty = np.ascontiguousarray(self.data[:, some]), None if self.ty is None else self.ty[some]
+        return self._replace(data=data, ty=ty, ranges=ranges)
+
+    def reader(self, plan):
+        """What knows the exact distances of candidates."""
+        return CandidateReader(plan, Whole(self.data, self.ty))
+
+    def profile(self, plan):
+        """The candidates of the query with some weights."""
+        return Search(plan, self.data, self.ty).profile()._candidates
+
+
+def right_and_wrong(task, plan):
+    """Numbers of the occurrences with candidates, the nearest of each (k, 2), and false matches (l, 2), best first."""
+    plan = task.candidates(plan)
+    found = task.profile(plan)
+    distance, start, end = found.columns
+    some = np.flatnonzero(np.isfinite(distance))
+    distance, ranges = distance[some], np.column_stack([start[some], end[some]])
+    event, at = pairs_by_iou(task.ranges, ranges, SHIFTED)
+    order = np.lexsort((distance[at], event))
+    event, first = np.unique(event[order], return_index=True)
+    got = choose(task.reader(plan), found, task.choice)
+    matches = np.column_stack([got.start, got.end])[np.argsort(got.distance, kind="stable")]
+    wrong = np.delete(matches, pairs_by_iou(task.ranges, matches, SHIFTED)[1], axis=0)
+    return event, ranges[at[order[first]]], wrong
+
+
+def terms(task, plan, ranges):
+    """What the parameters are multiplied by in the distances of ranges, (ranges, n_parameters)."""
+    out = np.empty((len(ranges), len(task.basis)))
+    searches = [Search(one, task.data, task.ty) for one in plan.versions]
+    for row, (s, e), k in zip(out, ranges.tolist(), task.reader(plan).versions(*ranges.T), strict=True):
+        search = searches[k]
+        if search.whole:
+            found = plan.metric._piece_terms(search.plan.x, search.piece(s, e))
+        else:
+            x, y, *_ = search.window(s, e)
+            found = plan.metric._weighted_terms(x, full_weight(plan.w, x), y)
+        row[:] = by_parameter(task.before * found, task.basis)
+    return out
+
+
+def near_and_far(task, v):
+    """The terms of the nearest candidates on the occurrences and of false matches, and how many occurrences have none.
+
+    That is of some of many occurrences, and of so many false matches for each.
+    """
+    plan = task.weighed(weights_of(v, task.basis))
+    event, right, wrong = right_and_wrong(task, plan)
+    own = examples(np.arange(len(task.ranges)))
+    right, wrong = right[np.isin(event, own)], wrong[: task.n_neighbors * len(own)]
+    lost = len(own) - len(right)
+    seen = [some[[not np.isnan(task.data[:, s:e]).any() for s, e in some]] for some in (right, wrong)]
+    return *(terms(task, plan, some) for some in seen), lost / len(own)
+
+
+def comparisons(task, v, unit):
+    """What the objective is made of, with the alignments that are the best with some parameters."""
+    return compared(*near_and_far(task, v), unit)
+
+
+def compared(near, far, lost, unit):
+    """Each occurrence beside each false match; one without a candidate is as far as what is false."""
+    rows = (near[:, np.newaxis] - far).reshape(-1, near.shape[1]) / unit
+    share = np.full(len(rows), (1.0 - lost) / max(len(rows), 1))
+    return Comparisons(np.concatenate([rows, np.zeros((1, near.shape[1]))]), np.append(share, lost))
+
+
+class First(NamedTuple):
+    """The comparisons with the weights before, in units of the distance of the occurrences there."""
+
+    comparisons: Comparisons
+    unit: float
+
+
+def first_comparisons(task):
+    """What learning begins with, whatever the pull; None where there is nothing to learn from."""
+    if not len(task.ranges):
+        return None
+    near, far, lost = near_and_far(task, np.ones(len(task.basis)))
+    unit = near.sum(axis=1).mean() if len(near) and len(far) else 0.0
+    return First(compared(near, far, lost, unit), unit) if unit > 0 else None
+
+
+def learn_weights(task, alpha, count):
+    """Factors of the weights for a strength of the pull to those before; with nothing to learn from they are 1."""
+    return learned_from(first_comparisons(task) if alpha < np.inf else None, task, alpha, count)
+
+
+def learned_from(first, task, alpha, count):
+    """The same with what it begins with."""
+    if first is None or alpha == np.inf:
+        return equal(task.basis)
+    compare = partial(comparisons, task, unit=first.unit)
+    return learned(first.comparisons, compare, task.basis, alpha, task.max_iter, count, task.before)
+
+
+def average_precision(task, factors):
+    """That of all matches that fit, in the order of their distances, with weights times factors."""
+    plan = task.weighed(factors)
+    got = choose(task.reader(plan), task.profile(plan), task.choice)
+    right = right_ones(got, task.ranges)[1]
+    return float((np.cumsum(right) / np.arange(1, len(right) + 1))[right].sum() / len(task.ranges))
+
+
+def held_out(task, block, alpha, first):
+    """The average precision in a block with what is learned from the rest, from the first comparisons on."""
+    factors = learned_from(first, task.without(block), alpha, lambda *_: None).weights
+    return average_precision(task.within(block), factors)
+
+
+def choose_pull(task, n_jobs, verbose):
+    """The alpha to take, and the mean average precision of each in blocks that are held out.
+
+    The largest that is within one standard error of the best, or within one occurrence. With too few occurrences for
+    blocks it is infinite.
+    """
+    blocks = blocks_of(task.ranges, task.data.shape[1])
+    if not blocks:
+        return np.inf, {}
+    begin = [delayed(first_comparisons)(task.without(block)) for block in blocks]
+    first = in_jobs(begin, n_jobs, 0, "choose alpha", "block")
+    calls = [
+        delayed(held_out)(task, block, alpha, one) for alpha in ALPHAS for block, one in zip(blocks, first, strict=True)
+    ]
+    scores = np.reshape(in_jobs(calls, n_jobs, verbose, "choose alpha", "trial"), (len(ALPHAS), len(blocks)))
+    mean = scores.mean(axis=1)
+    top = int(mean.argmax())
+    error = max(scores[top].std(ddof=1) / np.sqrt(len(blocks)), 1 / len(task.ranges))
+    alpha = max(alpha for alpha, score in zip(ALPHAS, mean, strict=True) if score >= mean[top] - error)
+    return alpha, dict(zip(ALPHAS, mean.tolist(), strict=True))
+
+
+def share_scale(weights, before):
+    """Learned weights (channels, m) of several queries as they were to each other: each keeps its mean.
+
+    The largest of all is 1. None where all are equal.
+    """
+    scaled = [w * (old.mean() / w.mean()) for w, old in zip(weights, before, strict=True)]
+    top = max(w.max() for w in scaled)
+    if min(w.min() for w in scaled) == top:
+        return [None] * len(scaled)
+    return [np.ascontiguousarray(w / top) for w in scaled]
+
+
+class WeightChoice:
+    """Mixin of estimators whose queries may have weights that are learned from labels.
+
+    What learns them is a `MetricWeights`, of a layer above: it is known by the method that learns.
+    """
+
+    @property
+    def _is_fixed(self):
+        """Whether the parameter `query` holds queries."""
+        return self.query is not None and not isinstance(self.query, str)
+
+    @property
+    def _weight_learner(self):
+        """What learns the weights of points and channels from labels, if `weight` is that."""
+        return self.weight if hasattr(type(self.weight), "_learned_of_query") else None
+
+    def _given_weight(self, weight):
+        """The weights that `fit` is given, or those of the parameter."""
+        for given in (weight, self.weight):
+            for value in given if isinstance(given, list) else [given]:
+                if hasattr(value, "_learned_of_query") and value is not self._weight_learner:
+                    raise TypeError(
+                        f"MetricWeights must be the parameter 'weight', {type(self).__name__}(weight=MetricWeights()): "
+                        f"no class, no entry of a list, and not what 'fit' is given. Got {shown(given)}."
+                    )
+        return self.weight if weight is None and self._weight_learner is None else weight
+
+    def _read_fixed(self, X, weight):
+        """Keep the queries of the parameter, whose weights are learned from labels, and the labels that they go by.
+
+        What cannot be learned is refused here, before a metric is chosen, which takes long.
+        """
+        if self._weight_learner is None:
+            return
+        self._weight_learner._made_within(self)._check_query(self, self.metric_)
+        if self._is_fixed:
+            queries, names = self._read_queries(X, None, weight, None)
+            self._fixed = queries, None if names is None else names.tolist()
+
+    def _marked_queries(self, marked):
+        """The queries of the parameter as if they were learned, each from the occurrences of its class."""
+        queries, names = self._fixed
+        classes, learned = marked.labels.classes.tolist(), []
+        if len(queries) == 1 and names is None:  # whatever the label of its occurrences is
+            names = classes if len(classes) == 1 else ["a single label"]
+        for plan, name in zip(queries, range(1, len(queries) + 1) if names is None else names, strict=True):
+            if name not in classes:
+                raise ValueError(
+                    "'y' must have the name of each query as a label, or its number from 1, or a single label for one "
+                    f"query. Got {shown(classes)}, and not {name!r}. Give queries in a dict by the labels, or label "
+                    "only what is an occurrence, as in y == 'N'."
+                )
+            number = classes.index(name)
+            lengths = np.diff(single(marked.ranges[marked.code == number + 1]))
+            limits = length_limits(lengths if lengths.size else np.array([plan.m]), plan.m)
+            learned.append(Learned(plan.x, plan.w, None, number, limits))
+        return learned
+
+    def _weighed(self, queries, learned, marked, ty):
+        """The queries with weights that are learned from labels, drawn to those that they have."""
+        compared, weights = with_metric(self.metric_, queries), []
+        for k, (plan, one) in enumerate(zip(compared, learned, strict=True)):
+            plan = plan._replace(limits=self._limits_to_learn(plan, one))
+            own = marked.ranges[marked.code == one.number + 1]
+            found, w = self._weight_learner._learned_of_query(self, plan, marked.data, ty, own)
+            learned[k], weights = one._replace(weights=found), [*weights, w]
+        weights = share_scale(weights, [full_weight(plan.w, plan.x) for plan in queries])
+        return [plan._replace(w=w) for plan, w in zip(queries, weights, strict=True)], learned
+
+    def _limits_to_learn(self, plan, one):
+        """The least and the largest length of what weights are learned from."""
+        return one.limits
+
+    def _keep_weights(self, learned):
+        """Show what learned the weights, of several queries a list."""
+        if self._weight_learner is not None:
+            found = [one.weights for one in learned]
+            self.metric_weights_ = found if len(found) > 1 else found[0]
+
+
+LEAST = np.finfo(float).tiny
+
+
+def evidence_of_segments(trial, marked, block, weight, ty):
+    """The evidence of a trial of a segmenter.
+
+    Every background that is tried on the rest segments the whole recording, so that the same segmentations tell what
+    is found in the block. A share is the cost of a range by that of its samples as background of factor one.
+    """
+    marked = marked._replace(data=as_plain(marked.data))
+    rest, rest_times = block.without(marked, ty)
+    background, trial.background = trial.background, 0.0  # queries alone are learned
+    trial._fit_labels(rest, weight, rest_times)
+    queries = [plan.untimed if ty is None else plan for plan in trial._queries]
+    tried = []
+
+    def found(background):
+        segments = segment(queries, trial._rules._replace(background=background), marked.data, ty)
+        ranges = np.column_stack([segments.start, segments.end])
+        within = block.holds(ranges)
+        code = trial._numbers[segments.query] + 1
+        tried.append((background, HeldOut(ranges[within], code[within], segments.cost[within])))
+        before, outside = block.rest_of(ranges)
+        of_rest = type(segments)(*(column[outside] for column in segments))
+        return of_rest._replace(start=before[:, 0], end=before[:, 1])
+
+    if background == "auto":
+        learned = learn_background(rest, queries, background_cost(queries), found)
+    else:
+        learned = Background(float(background))
+        for step in STEPS.tolist():
+            found(Background(step * learned.limit))
+    found(learned)
+    unit = np.append(0.0, np.cumsum(unit_of([one for one, *_ in tried], queries).costs(marked.data)))
+    every = HeldOut.together([one for _, one in tried])
+    start, end = every.ranges.T
+    share = every.distance / np.maximum(unit[end] - unit[start], LEAST)
+    own, accepted = block.holds(marked.ranges), tried[-1][1]
+    return evidence_of(marked.ranges[own], every.ranges, share, accepted.ranges)._replace(found=accepted)
+
+
+def unit_of(tried, queries):
+    """The background of factor one: of those that were tried some know the offset, and their factor is taken off.
+
+    Where none does, each sample costs what one of the queries costs against a constant signal.
+    """
+    known = next((one for one in tried if one.slope is not None), None)
+    if known is None:
+        return Background(float(np.mean([constant_cost(plan) for plan in queries])))
+    weight = np.concatenate([full_weight(plan.w, plan.x) for plan in queries], axis=1)
+    factor = float(known.slope.sum() / weight.mean(axis=1).sum())
+    return known._replace(limit=known.limit / factor, slope=known.slope / factor)
+
+
+def left_over(plan, found):
+    """Costs of matches as shares of those of their query against a constant; of the channels that vote in each."""
+    plan = plan._replace(scale_limits=None)  # a constant is within none
+    if plan.by_channel is None:
+        cost = found.distance if plan.mode == "subsequence" else plan.metric._segment_cost(found.distance, plan.m)
+        return cost / max(constant_cost(plan) * plan.m, LEAST)
+    shares = found.reader.shares(found.start, found.end, found.version)
+    cost, whole = np.zeros((2, len(found.start)))
+    for c, _, weight, one in parts_of(plan):
+        votes = shares.votes[:, c]
+        cost[votes] += weight * one.metric._segment_cost(shares.distance[votes, c], one.m)
+        whole[votes] += weight * constant_cost(one) * one.m
+    return cost / np.maximum(whole, LEAST)
+
+
+def evidence_of_matches(trial, marked, block, weight, ty):
+    """The evidence of a trial of a searcher; a share is the cost of a match by that of its query against a constant."""
+    marked = marked._replace(data=as_plain(marked.data))
+    rest, rest_times = block.without(marked, ty)
+    own, parts = block.holds(marked.ranges), []
+    for k, one in enumerate(trial._fit_learned(rest, weight, rest_times)):
+        plan, choice = trial._all_that_fit(k)
+        found = matched(Search(plan, marked.data, ty), choice)
+        ranges = np.column_stack([found.start, found.end])
+        within, (before, outside) = block.holds(ranges), block.rest_of(ranges)
+        learned = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])
+        threshold = learn_threshold(learned, rest.ranges[rest.code == one.number + 1])
+        ranges, share, distance = ranges[within], left_over(plan, found)[within], found.distance[within]
+        accepted = HeldOut(ranges, np.full(len(ranges), one.number + 1), distance)
+        accepted = accepted if threshold is None else accepted.take(distance <= threshold)
+        of_class = own & (marked.code == one.number + 1)
+        evidence = evidence_of(marked.ranges[of_class], ranges, share, accepted.ranges)
+        parts.append(evidence._replace(found=accepted))
+    return joined(parts)

@@ -1,0 +1,458 @@
+"""Limits of scale and offset: which candidates may be as large, and lie where they lie, beside the query.
+
+What normalization takes off is bounded, so that flat noise is no candidate (Wu et al. 2019, KV-match). Whether a
+window is within the limits is decided by its exact moments, the same wherever it lies. Running moments tell it of all
+windows that are within or beyond by more than they may be wrong.
+
+Limits of scale and offset of ranges that are normalized each by itself, of any length.
+
+The ranges of a box have samples in common, its core, and lie in a stretch, its hull. The sum of the squares about the
+mean of a part of a stretch is at most that of the whole, and the difference is what the means are apart: with l of the
+h samples of the hull in a range, and sums of squares Q, ``(mean - mean_h)**2 <= (h - l) / (h l) (Q_h - Q)``. So core
+and hull bound the moments of all ranges between them; of a single range they are it.
+
+Missing values: what a search leaves out, and where it may not cross.
+"""
+
+from math import isfinite
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ..distances._kernels import moments
+from ..distances._kernels.moments import TINY
+from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.lockstep import LockstepMetric
+from ..distances._metrics.mixed import Mixed
+from ..distances._series import fill, full_weight, is_enough, normalize_values, resample
+from ..utils.validation import as_weight, shown, sum_of_squares
+from ._channels import of_channels
+
+BLOCK = 2**13  # windows whose moments stay in the second-level cache
+TERMS = 2**19  # points of windows whose exact moments are found together
+# Of a moment's size. Exact moments are rounded, too, by some 2^-52 times the root of the number of points; what this
+# takes for doubtful beyond need is one window in 10^11, and costs a look at its samples.
+NEAR = 2.0**-40
+
+
+class ScaleLimits(NamedTuple):
+    """Limits, inclusive, that each channel that counts must keep."""
+
+    scale: tuple[float, float] | None = None  # of the standard deviation over that of the query
+    offset: np.ndarray | None = None  # (channels,), of the difference of the means, either way
+
+    def of_channel(self, c):
+        """Those of one channel."""
+        return self if self.offset is None else self._replace(offset=self.offset[c : c + 1])
+
+
+class Moments(NamedTuple):
+    """Mean and population standard deviation of each channel (..., channels); NaN where no point has a weight."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    @classmethod
+    def of(cls, a, w):
+        """The weighted moments of series (..., channels, m), the same to the bit for one by itself and among others."""
+        heavy = w.argmax(axis=1)[:, np.newaxis]
+        base = np.take_along_axis(a, np.broadcast_to(heavy, (*a.shape[:-1], 1)), axis=-1)
+        apart = a - base if w.all() else np.where(w > 0, a - base, 0.0)
+        width = np.maximum.reduce(np.abs(apart), axis=-1, keepdims=True)
+        odd = (width > 0) & ((width < moments.NARROW) | (width > moments.WIDE))  # squares leave float64
+        size = np.where(odd, np.frexp(width)[1], 0)
+        if odd.any():
+            apart = np.ldexp(apart, -size)
+        mean = _mean(apart, w)
+        apart -= mean
+        rest = _mean(apart, w)  # what the mean lost to rounding
+        apart -= rest
+        deviation = np.ldexp(np.sqrt(_mean(apart * apart, w)), size)
+        none = ~w.any(axis=1)
+        found = (base + np.ldexp(mean + rest, size))[..., 0], deviation[..., 0]
+        return cls(*(np.where(none, np.nan, each) for each in found)) if none.any() else cls(*found)
+
+
+def _mean(a, w):
+    if (w == 1.0).all():  # weights cost as much as the rest
+        return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]
+    total = w.sum(axis=-1, keepdims=True)
+    return (w * a).sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
+
+
+def relative(query, others):
+    """Scale and offset (..., channels) of series beside a query, by the moments of both.
+
+    The scale is NaN where the query is constant, both are where no point of it has a weight.
+    """
+    varies = query.deviation > 0
+    with np.errstate(over="ignore"):
+        scale = np.where(varies, others.deviation / np.where(varies, query.deviation, 1.0), np.nan)
+    return scale, others.mean - query.mean
+
+
+def within_limits(limits, query, others):
+    """Whether series (...) are within the limits beside a query, by the moments of both."""
+    scale, offset = relative(query, others)
+    counts, within = ~np.isnan(query.mean), np.ones(scale.shape, bool)
+    if limits.scale is not None:
+        within &= (scale >= limits.scale[0]) & (scale <= limits.scale[1])
+    if limits.offset is not None:
+        within &= np.abs(offset) <= limits.offset
+    return (within | ~counts).all(axis=-1)
+
+
+def moments_of_windows(windows, w):
+    """Moments of windows (..., channels, length), which are resampled to as many points as there are weights."""
+    m, length = w.shape[1], windows.shape[-1]
+    if length == m:
+        return Moments.of(windows, w)
+    base = windows[..., :1]  # so that an offset costs no digits
+    apart = resample((windows - base).reshape(-1, length), m).reshape(*windows.shape[:-1], m)
+    mean, deviation = Moments.of(apart, w)
+    return Moments(base[..., 0] + mean, deviation)
+
+
+def points_alike(plan, length):
+    """Weights of so many points that count as one, but for channels in which no point of the query has a weight."""
+    return np.repeat(full_weight(plan.w, plan.x).any(axis=1)[:, np.newaxis].astype(float), length, axis=1)
+
+
+def moments_of_query(plan):
+    """The moments of a query; plain ones beside ranges of any length, which have no weights."""
+    return Moments.of(plan.x, points_alike(plan, plan.m) if plan.by_range else full_weight(plan.w, plan.x))
+
+
+def beside(plan, windows):
+    """Scale and offset (2, n, channels) of candidates (n, channels, length); what is missing leaves its weight out."""
+    if plan.by_range:
+        return np.array(relative(moments_of_query(plan), Moments.of(windows, points_alike(plan, windows.shape[-1]))))
+    full, missing = full_weight(plan.w, plan.x), np.isnan(windows)
+    if not missing.any():
+        return np.array(relative(Moments.of(plan.x, full), moments_of_windows(windows, full)))
+    out = np.empty((2, *windows.shape[:-1]))
+    for k, (window, none) in enumerate(zip(windows, missing, strict=True)):
+        seen = np.where(none, 0.0, full)
+        out[:, k] = relative(Moments.of(plan.x, seen), Moments.of(fill(window), seen))
+    return out
+
+
+def is_allowed(limits, x, w, windows):
+    """Whether windows (..., channels, length) are within the limits, if there are any, by weights (channels, m)."""
+    return limits is None or within_limits(limits, Moments.of(x, w), moments_of_windows(windows, w))
+
+
+def limited(plan, windows, times):
+    """Distances of windows (n, channels, m) and their times, see `of_windows`; infinite for those not allowed."""
+    allowed = is_allowed(plan.scale_limits, plan.x, full_weight(plan.w, plan.x), windows)
+    return np.where(allowed, plan.of_windows(windows, times), np.inf)
+
+
+# ------------------------------------------------------------------------------------------------------------- windows
+def allowed_windows(limits, x, w, y):
+    """Whether each window of a sequence without gaps is within the limits beside a query of its length."""
+    weight, m = full_weight(w, x), x.shape[1]
+    query, count = Moments.of(x, weight), y.shape[1] - m + 1
+    allowed, beyond = np.ones(count, bool), np.zeros(count, bool)
+    room = np.empty((5, min(BLOCK, count)))
+    for first in range(0, count, BLOCK):
+        part = slice(first, min(first + BLOCK, count))
+        known = room[:, : part.stop - first]
+        for k in np.flatnonzero(weight.any(axis=1)):
+            if w is None:
+                moments.moments(y[k], m, first, *known[:3])
+            else:
+                moments.direct_moments(y[k], weight[k], first, *known)
+            of_query = query.mean[k], query.deviation[k], weight[k].sum()
+            limit = None if limits.offset is None else limits.offset[k]
+            for value, wrong, low, high in _judged(limits.scale, limit, m, *of_query, *known[:3]):
+                # What is no number is neither.
+                allowed[part] &= (value - wrong >= low) & (value + wrong <= high)
+                beyond[part] |= (value + wrong < low) | (value - wrong > high)
+    return _decided(limits, query, weight, y, allowed, np.flatnonzero(~(allowed | beyond)))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
+    """What the limits are about, as running moments tell it: values, what they may be wrong by, and their bounds."""
+    found = []
+    if scale is not None:
+        low, high = ((edge * deviation) ** 2 * total for edge in scale)
+        wrong = 4.0 * error + NEAR * np.abs(spread) + moments.TINY  # squares may underflow
+        wrong[~(spread < moments.HUGE)] = np.nan
+        found.append((spread, wrong, low if scale[0] > 0 else -np.inf, high))
+    if offset is not None:
+        relative = 2.0**-52 * 4.0 * (m + 4.0)  # see `moments.standardize`
+        size = np.abs(mean) + abs(of_query) + np.sqrt(np.maximum(spread, 0.0))
+        wrong = 2.0 * np.sqrt(relative / total * error) + NEAR * size
+        found.append((mean - of_query, wrong, -offset, offset))
+    return found
+
+
+def _decided(limits, query, w, y, allowed, doubtful):
+    """The same with what is in doubt decided by exact moments."""
+    windows = sliding_window_view(y, w.shape[1], axis=1).transpose(1, 0, 2)
+    for which in blocks(doubtful, w.size):
+        allowed[which] = within_limits(limits, query, Moments.of(np.ascontiguousarray(windows[which]), w))
+    return allowed
+
+
+def limited_distances(plan, y, ty, exactly=False):
+    """Distances of the query to all windows of a sequence without gaps; infinite for those that are not allowed.
+
+    Under an elastic metric these are not computed; others have profiles that are cheaper than windows one by one, and
+    long stretches without a window alone are left out.
+    """
+    if plan.scale_limits is None:
+        return plan.distances(y, ty, exactly)
+    allowed = allowed_windows(plan.scale_limits, plan.x, plan.w, y)
+    out, which = np.full(len(allowed), np.inf), np.flatnonzero(allowed)
+    if not isinstance(plan.metric, ElasticMetric):
+        for a, b in zip(*covered(allowed, plan.m, max(plan.m, BLOCK)), strict=True):
+            times = None if ty is None else ty[a:b]
+            out[a : b - plan.m + 1] = plan.distances(np.ascontiguousarray(y[:, a:b]), times, exactly)
+        out[~allowed] = np.inf
+        return out
+    ty = plan.compared(ty)
+    windows = sliding_window_view(y, plan.m, axis=1).transpose(1, 0, 2)
+    times = None if ty is None else sliding_window_view(ty, plan.m)
+    for some in blocks(which, plan.x.size):
+        since = None if ty is None else times[some] - times[some][:, :1]
+        out[some] = plan.of_windows(np.ascontiguousarray(windows[some]), since)
+    return out
+
+
+def allowed_lengths(plan, y, length):
+    """Whether each window of another length is within the limits, as it is resampled to the query's."""
+    allowed, weight = np.ones(y.shape[1] - length + 1, bool), full_weight(plan.w, plan.x)
+    windows = sliding_window_view(y, length, axis=1).transpose(1, 0, 2)
+    if plan.scale_limits is not None:
+        for some in blocks(np.arange(len(allowed)), length * len(y)):
+            allowed[some] = is_allowed(plan.scale_limits, plan.x, weight, windows[some])
+    return allowed
+
+
+def covered(found, m, apart=None):
+    """Half-open ranges of the samples in windows of m samples that are found, ascending, as two arrays.
+
+    Between ranges lies at least a sample, or so many starts as `apart` without a window.
+    """
+    start = np.flatnonzero(found)
+    cut = np.flatnonzero(np.diff(start) > (m if apart is None else apart))
+    first, last = (np.append(0, cut + 1), np.append(cut, -1)) if len(start) else (cut, cut)
+    return start[first], start[last] + m
+
+
+def blocks(which, size):
+    """Parts of some windows of so many points whose points are handled together."""
+    count = max(1, TERMS // size)
+    return (which[at : at + count] for at in range(0, len(which), count))
+
+
+# ---------------------------------------------------------------------------------------------------------- parameters
+def limits_of(scale_limits, offset_limit, plan, names):
+    """What the parameters of a searcher mean for a query; None where they are None. Names are those of channels."""
+    scale, offset = checked_scale_limits(scale_limits), checked_offset_limit(offset_limit, len(plan.x), names)
+    if scale is None and offset is None:
+        return None
+    if plan.mode == "subsequence" and plan.normalize is None:
+        name, value = ("scale_limits", scale_limits) if scale else ("offset_limit", offset_limit)
+        raise ValueError(
+            f"The {name!r} parameter must be None in a subsequence search without 'normalize', which compares the "
+            f"values themselves. Got {shown(value)}. Take mode='windows'."
+        )
+    constant = np.flatnonzero(moments_of_query(plan).deviation == 0)
+    if plan.by_channel is not None:
+        constant = np.intersect1d(constant, plan.by_channel.taking_part)
+    if scale is not None and len(constant):
+        raise ValueError(
+            "The 'scale_limits' parameter must be None where the query is constant in a channel, for nothing is a "
+            f"multiple of its standard deviation. Got {shown(scale_limits)}, and the query does not vary in channel "
+            f"{constant[0]}. Set 'offset_limit' instead, or weigh the channel with 0."
+        )
+    return ScaleLimits(scale, offset)
+
+
+def checked_scale_limits(limits):
+    """The least and the largest scale, as floats; None for none."""
+    if limits is None:
+        return None
+    edges = _floats(limits) if _is_list(limits) else []
+    if len(edges) != 2 or not 0 <= edges[0] <= edges[1] or edges[1] == 0:
+        raise ValueError(
+            "The 'scale_limits' parameter must be None or (least, largest), two numbers of which the first is at "
+            f"least 0 and at most the second, which is above 0. Got {shown(limits)}. They are times the standard "
+            "deviation of the query, (0.7, 1.4) for example; an infinite one is no limit."
+        )
+    return edges[0], edges[1]
+
+
+def checked_offset_limit(limit, channels, names=None):
+    """The largest offset of each channel (channels,); None for none."""
+    if limit is None:
+        return None
+    values = of_channels(limit, "offset_limit", channels, names, np.inf) if isinstance(limit, dict) else limit
+    each = _floats(values if _is_list(values) else [values] * channels)
+    if len(each) != channels or not all(one >= 0 for one in each):
+        raise ValueError(
+            "The 'offset_limit' parameter must be None, a number of at least 0, or one for each channel of the query, "
+            f"{channels} here, in a list or a dict by names or numbers. Got {shown(limit)}. It is in the unit of the "
+            "data; an infinite one is no limit."
+        )
+    return np.array(each)
+
+
+def _is_list(values):
+    return isinstance(values, tuple | list) or (isinstance(values, np.ndarray) and values.ndim > 0)
+
+
+def _floats(values):
+    """Numbers as floats; none at all where one of them is no number, or float64 does not hold it."""
+    if not all(isinstance(one, Real) and not isinstance(one, bool | np.bool_) for one in values):
+        return []
+    try:
+        return [float(one) for one in values]
+    except OverflowError:
+        return []
+
+
+EPS = np.finfo(float).eps
+
+
+def allowed_ranges(plan, windows):
+    """Whether ranges (..., channels, length) are within the limits, by their plain moments."""
+    found = Moments.of(windows, points_alike(plan, windows.shape[-1]))
+    return within_limits(plan.scale_limits, moments_of_query(plan), found)
+
+
+class LimitedRanges:
+    """The ranges of a piece without gaps, by sums of deviations and of their squares up to each sample."""
+
+    def __init__(self, plan, y):
+        self.limits, self.query, n = plan.scale_limits, moments_of_query(plan), y.shape[1]
+        self.counted = np.flatnonzero(~np.isnan(self.query.mean))
+        self.mean = y.mean(axis=1)
+        apart = y - self.mean[:, np.newaxis]
+        self.sums, self.squares = np.zeros((2, len(y), n + 1))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is no number leaves nothing out
+            np.cumsum(apart, axis=1, out=self.sums[:, 1:])
+            np.cumsum(apart * apart, axis=1, out=self.squares[:, 1:])
+            total = self.squares[:, -1]
+            self.wrong = EPS * (n + 8.0) * np.sqrt(n * total)  # what a difference of two sums may be wrong by,
+            self.wrong_squares = 2.0 * EPS * (n + 8.0) * total  # and of two of squares
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def may_lie_in(self, end, ends, length, lengths):
+        """Whether boxes, of ranges that end at `ends` samples from `end` on, may hold one within the limits.
+
+        They have so many `lengths` from `length` on.
+        """
+        n = self.sums.shape[1] - 1
+        hull = np.maximum(end - (length + lengths - 1), 0), np.minimum(end + ends - 1, n)
+        core = np.clip(end + ends - 1 - length, 0, end), end
+        possible = np.ones(len(end), bool)
+        for c in self.counted.tolist():
+            mean, high, wrong = self._moments(c, *hull)
+            low = self._moments(c, *core)[1:]
+            low = np.maximum(low[0] * (1.0 - NEAR) - low[1] - TINY, 0.0)
+            high = high * (1.0 + NEAR) + wrong + TINY
+            if self.limits.scale is not None:
+                least, most = ((edge * self.query.deviation[c]) ** 2 for edge in self.limits.scale)
+                possible &= ~((high < least * length) | (low > most * (length + lengths - 1)))
+            if self.limits.offset is not None:
+                size = hull[1] - hull[0]
+                apart = np.sqrt(np.maximum(size - length, 0) / (size * length) * np.maximum(high - low, 0.0))
+                apart += self.wrong[c] / size + NEAR * (np.abs(self.mean[c]) + np.abs(mean) + abs(self.query.mean[c]))
+                possible &= ~(np.abs(mean - self.query.mean[c]) - apart > self.limits.offset[c])
+        return possible
+
+    def _moments(self, c, start, end):
+        """Mean and sum of squares about it, and what that may be wrong by, of [start, end); 0 where it is empty."""
+        size = np.maximum(end - start, 1)
+        total = self.sums[c, end] - self.sums[c, start]
+        squares = self.squares[c, end] - self.squares[c, start] - total * total / size
+        wrong = self.wrong_squares[c] + (2.0 * np.abs(total) + self.wrong[c]) * self.wrong[c] / size
+        return self.mean[c] + total / size, squares, wrong
+
+
+def observed_query(x, w):
+    """A query and its weights where a missing point counts nothing."""
+    if not np.isnan(x).any():
+        return x, w
+    seen = np.where(np.isnan(x), 0.0, full_weight(w, x))
+    if not seen.any():
+        raise ValueError("The query must have at least one value that is not NaN and whose weight is above 0.")
+    return fill(x), as_weight(seen.T, x.shape[1], len(x))
+
+
+def runs(y, holes=()):
+    """Half-open ranges without a missing value in any channel, none of which holds two sides of a hole: (k, 2).
+
+    A hole is given by the sample behind it.
+    """
+    if y.size and isfinite(sum_of_squares(y)):
+        ranges = np.array([[0, y.shape[1]]])
+    else:
+        seen = np.concatenate([[False], ~np.isnan(y).any(axis=0), [False]])
+        ranges = np.flatnonzero(seen[1:] != seen[:-1]).reshape(-1, 2)
+    if not len(holes):
+        return ranges
+    # Behind a cut that lies in no range nothing new begins.
+    within = np.searchsorted(ranges[:, 0], holes) - 1
+    inside = holes[(within >= 0) & (holes < ranges[within, 1])] if len(ranges) else holes[:0]
+    return np.sort(np.concatenate([ranges.ravel(), inside, inside])).reshape(-1, 2)
+
+
+def stretches(n, holes):
+    """The half-open ranges of n samples between holes (k, 2)."""
+    return np.concatenate([[0], np.repeat(holes, 2), [n]]).reshape(-1, 2).astype(np.int64)
+
+
+def touched(y, m):
+    """Whether each window of m samples holds a missing value."""
+    out = np.ones(y.shape[1] - m + 1, dtype=bool)
+    for a, b in runs(y):
+        out[a : max(b - m + 1, a)] = False
+    return out
+
+
+def observed_profile(plan, y, ty, exactly=False):
+    """Distances of the query to all windows, where `y` may hold NaN, and its times holes.
+
+    Lockstep sums leave missing terms out and are rescaled by the observed weight, maxima and ratios use what is
+    observed. A window with less than half its weight observed, and any window with a gap under another metric, is
+    infinitely far; and so is a window that spans a hole, and one that is beyond the limits of scale and offset, by
+    what is observed.
+    """
+    metric, x, tx, m = plan.metric, plan.x, plan.tx, plan.m
+    if isinstance(metric, Mixed):  # a gap in one channel is none in the others
+        exactly = exactly or metric._may_be_negative
+        return metric._summed(
+            x,
+            plan.w,
+            lambda part, a, v: observed_profile(
+                plan._replace(metric=part.metric, x=a, w=v, tx=tx if part.metric.uses_times else None),
+                part.of(y),
+                ty,
+                exactly,
+            ),
+        )
+    out = np.full(y.shape[1] - m + 1, np.inf)
+    for a, b in plan.runs(y, ty):
+        if b - a >= m:
+            times = None if ty is None else ty[a:b]
+            out[a : b - m + 1] = limited_distances(plan, np.ascontiguousarray(y[:, a:b]), times, exactly)
+    if not isinstance(metric, LockstepMetric):
+        return out
+    full = full_weight(plan.w, x)
+    starts = [np.arange(a, max(b - m + 1, a)) for a, b in stretches(y.shape[1], plan.holes(ty))]
+    for s in np.intersect1d(np.flatnonzero(touched(y, m)), np.concatenate(starts)):
+        window = y[:, s : s + m]
+        seen = np.where(np.isnan(window), 0.0, full)
+        if is_enough(seen, full) and is_allowed(plan.scale_limits, x, seen, fill(window)):
+            a, b = normalize_values(x, seen, plan.normalize), normalize_values(fill(window), seen, plan.normalize)
+            times = (None, None) if tx is None else (tx - tx[0], ty[s : s + m] - ty[s])
+            out[s] = metric._observed(a, full, seen, b, *times)
+    return out

@@ -1,0 +1,645 @@
+"""The nearest window of each window, found as a search finds it.
+
+Bounds of the distance of each window from the nearest other one.
+
+The nearest pairs of windows, and the windows whose nearest one is the farthest: exactly, without all distances.
+
+Motifs and discords: what repeats in a recording, and what is like nothing else in it, without a query.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from itertools import pairwise
+from math import floor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from joblib import delayed
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ..distances._kernels import matrix_profile
+from ..distances._kernels.matrix_profile import DIAGONALS, ROOM
+from ..distances._kernels.moments import moments
+from ..distances._metrics.lockstep import LockstepMetric
+from ..distances._metrics.registry import get_metric
+from ..distances._series import SCALINGS, fill, full_weight, normalize_values
+from ..utils._jobs import check_jobs, count_jobs, in_jobs, parts_for_jobs, progress
+from ..utils._names import names_of, warn
+from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
+from ..utils._times import is_datetime, notice_column, notice_index, times_of
+from ..utils.validation import as_series, as_times, as_weight, check_count, check_names, check_number, check_verbose
+from ._limits import observed_query
+from ._plan import QueryPlan, check_reach, resolve_mode
+from ._profile import Choice, Search
+from ._pruning import Rule, Windows, applies, less_offset, nearest_window
+from ._query import owned
+from ._results import Matches
+from ._several import matched, one_each
+from ._sources import CandidateReader, Sources, Whole
+
+__all__ = ["discords", "motifs"]
+
+NONE = np.inf, -1
+
+
+class Rows(NamedTuple):
+    """Windows of a sequence, each of which is searched for among those of another one, or of the same."""
+
+    plan: QueryPlan  # its query is replaced by a window
+    y: np.ndarray  # (channels, n)
+    other: np.ndarray
+    m: int
+    apart: int  # samples that the starts of windows of one sequence must at least be apart
+    is_one: bool  # whether both sequences are one; in another process they may be two copies of it
+    places: tuple  # of either sequence half-open ranges of the windows that no gap and no missing value breaks
+    windows: Windows | None = None  # those of `other`, where what normalizes them is found once for all queries
+
+    @property
+    def counts(self):
+        """Windows of either sequence."""
+        return self.y.shape[1] - self.m + 1, self.other.shape[1] - self.m + 1
+
+    @property
+    def are_symmetric(self):
+        """Whether two windows are as far apart whichever of them is the query; weights of a path are the query's."""
+        return self.plan.metric._is_symmetric_with(self.plan.w) and not self.plan.gaps
+
+    def of(self, i):
+        """The i-th window as it is searched for."""
+        x, w = np.ascontiguousarray(self.y[:, i : i + self.m]), self.plan.w
+        x, w = observed_query(x, w) if self.plan.gaps else (x, w)
+        return self.plan._replace(x=x, w=w)
+
+    @property
+    def prepared(self):
+        """The same with the windows that are searched, where a search leaves out some of them."""
+        plan = self.plan
+        if not applies(plan.metric, Rule(1), plan.tx is not None, np.inf):
+            return self
+        windows = Windows(plan.x, plan.w, self.other, plan.normalize)
+        if plan.normalize in SCALINGS:
+            windows.prepare(np.ptp(self.y, axis=1).max(), keep=True)  # what a mean is taken off is no larger
+        return self._replace(windows=windows)
+
+    def is_seen(self, i):
+        """Whether the i-th window has a value that counts."""
+        if not self.plan.gaps:
+            return True
+        x = self.y[:, i : i + self.m]
+        return bool((~np.isnan(x) & (full_weight(self.plan.w, x) > 0)).any())
+
+    def distance(self, i, j):
+        """The distance of the i-th window from the j-th one of the other sequence."""
+        piece = np.ascontiguousarray(self.other[:, j : j + self.m])
+        if self.plan.gaps:
+            return float(Search(self.of(i), piece).distances(np.array([0]), np.array([self.m]))[0])
+        return float(self.of(i).distances(piece, None, exactly=True)[0])
+
+    def nearest(self, i, limit, free, *, after=False):
+        """Distance and place of the nearest free window up to a limit; with `after` one that starts later.
+
+        Of several that are as near it is the first.
+        """
+        if not self.is_seen(i):
+            return NONE
+        plan, best = self.of(i), NONE
+        for first, last in self._allowed(i, free, after):
+            distance, j = self._nearest_in(plan, first, last, limit)
+            if j >= 0 and (distance, first + j) < best:
+                best, limit = (distance, first + j), distance
+        return best
+
+    def _nearest_in(self, plan, first, last, limit):
+        """The same of the windows [first, last), by its number among them."""
+        if self.windows is not None:
+            return nearest_window(plan.metric, plan.x, self.windows.part(first, last), limit)
+        piece = np.ascontiguousarray(self.other[:, first : last + self.m - 1])
+        found = matched(Search(plan, piece), Choice(1, None if np.isinf(limit) else limit))
+        return (float(found.distance[0]), int(found.start[0])) if len(found.start) else NONE
+
+    def allows(self, i, j):
+        """Whether the i-th window may be compared with the j-th one of the other sequence, if there is such a one."""
+        whole = self.is_seen(i) and any(a <= j < b for a, b in self.places[1])
+        return whole and not (self.is_one and abs(i - j) < self.apart)
+
+    def _allowed(self, i, free, after):
+        """Half-open ranges of windows that the i-th may be compared with; `free` are some of all."""
+        if not self.is_one:
+            return free
+        sides = [(i + self.apart, np.inf)] if after else [(0, i - self.apart + 1), (i + self.apart, np.inf)]
+        ranges = [(max(a, low), min(b, high)) for low, high in sides for a, b in free]
+        return [(int(a), int(b)) for a, b in ranges if a < b]
+
+
+def windows_between(n, m, cut, unseen):
+    """Half-open ranges of the windows of m of n samples that span no cut before a sample and hold no unseen one."""
+    broken = np.zeros(n + m + 1, np.int64)
+    for first, last in ((cut, cut), (unseen, np.asarray(unseen, np.int64) + 1)):
+        np.add.at(broken, np.maximum(np.asarray(first, np.int64) - m + 1, 0), 1)
+        np.add.at(broken, last, -1)
+    whole = np.concatenate([[False], np.cumsum(broken)[: n - m + 1] == 0, [False]])
+    edges = np.flatnonzero(whole[1:] != whole[:-1])
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def free_ranges(places, taken, apart):
+    """Those of some half-open ranges of windows that start at least `apart` from all that are taken."""
+    free = _between(max((b for _, b in places), default=0), taken, apart)
+    ranges = [(max(a, low), min(b, high)) for a, b in places for low, high in free]
+    return [(a, b) for a, b in ranges if a < b]
+
+
+def _between(n, taken, apart):
+    edges = [0]
+    for start in sorted(taken):
+        edges += [min(max(start - apart + 1, edges[-1]), n), min(start + apart, n)]
+    edges.append(n)
+    return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
+
+
+CERTAIN = 1e-10  # relative error up to which a running sum of squares is taken
+MARGIN = 4 * CERTAIN  # of a correlation: what such sums, and the roots of two, may be wrong by
+TOGETHER = 2**20  # samples of windows whose moments are computed anew at a time
+EACH = 4  # ranges of diagonals for each job
+SQUARES = {"euclidean": 2.0, "sqeuclidean": 1.0}  # the power of a distance that is a sum of squares
+
+
+def are_known(plan):
+    """Whether there are bounds: of Euclidean distances of z-normalized windows without weights."""
+    return plan.metric.name in SQUARES and plan.normalize == "zscore" and plan.w is None and not plan.gaps
+
+
+def bounds(rows, n_jobs, verbose, *, above=False):
+    """What each window is at least, or with `above` at most, away from the nearest other one; infinite without any."""
+    plan, y, same = rows.plan, rows.y, rows.is_one
+    m = plan.m
+    own = _windows(y, m, rows.places[0])
+    others = own if same else _windows(rows.other, m, rows.places[1])
+    sweeps = [(own, others, rows.apart)] if same else [(own, others, 0), (others, own, 1)]
+    calls = []
+    for k, (x, z, first) in enumerate(sweeps):
+        for part in pairwise(_shares(first, len(z[-1]) - ROOM, EACH * count_jobs(n_jobs))):
+            calls.append(delayed(_swept)(x, z, m, -1.0 if above else 1.0, *part, same, k == 1))
+    best = np.full(y.shape[1] - m + 1, -np.inf)
+    for found in in_jobs(calls, n_jobs, verbose, "compare windows", "part"):
+        np.maximum(best, found, out=best)
+    margin = len(y) * MARGIN * (-1.0 if above else 1.0)
+    squares = np.maximum(2.0 * m * (own[-1][: len(best)] - (best + margin)), 0.0)
+    return squares ** (1.0 / SQUARES[plan.metric.name])
+
+
+def _shares(first, last, count):
+    """Where ranges of the diagonals from `first` to before `last` begin and end; each has as many pairs of windows.
+
+    They are cut at multiples of what is taken side by side.
+    """
+    if last <= first:
+        return []
+    left = (last - first) * np.sqrt(1.0 - np.arange(count + 1) / count)  # the pairs behind grow with its square
+    edges = last - np.maximum(left // DIAGONALS * DIAGONALS, 0).astype(int)
+    return sorted({first, last, *(e for e in edges.tolist() if first < e < last)})
+
+
+def _swept(x, z, m, sign, first, last, same, turned):
+    """The largest sums of correlations, less what the other window lacks, of the windows of x, or `turned` of z."""
+    best = np.full(len(x[-1]), -np.inf)
+    others = best if same else np.full(len(z[-1]), -np.inf)
+    matrix_profile.sweep(x, z, m, sign, first, last, best, others)
+    return (others if turned else best)[:-ROOM]
+
+
+def _windows(y, m, places):
+    """What `matrix_profile.sweep` takes of a sequence, with room behind it; windows in other places are near none."""
+    y = less_offset(y)
+    mean, half, whole, inverse = np.zeros((4, len(y), y.shape[1] - m + 1))
+    for k, channel in enumerate(y):
+        spread, error = np.empty((2, mean.shape[1]))
+        moments(channel, m, 0, mean[k], spread, error)
+        _know(channel, m, mean[k], spread, np.flatnonzero(~(error <= CERTAIN * spread)))
+        varied = spread > 0.0
+        inverse[k, varied] = 1.0 / np.sqrt(spread[varied])
+    half[:, 1:] = (y[:, m:] - y[:, :-m]) / 2
+    whole[:, 1:] = (y[:, m:] - mean[:, 1:]) + (y[:, :-m] - mean[:, :-1])
+    lack = (inverse > 0.0).sum(axis=0) / 2.0  # a constant window is zeros
+    broken = np.ones(len(lack), bool)
+    for first, last in places:
+        broken[first:last] = False
+    lack[broken] = np.inf
+    room = [(0, 0), (0, ROOM)]
+    padded = (np.pad(a, room) for a in (y, mean, half, whole, inverse))
+    return *padded, np.pad(lack, room[1:], constant_values=np.inf)
+
+
+def _know(channel, m, mean, spread, which):
+    """Compute moments of windows anew, those of constant ones to the digit."""
+    windows = sliding_window_view(channel, m)
+    for part in np.array_split(which, -(-len(which) * m // TOGETHER) or 1):
+        some = windows[part]
+        mean[part] = some[:, 0] + (some - some[:, :1]).mean(axis=1)
+        spread[part] = ((some - mean[part, np.newaxis]) ** 2).sum(axis=1)
+        spread[part[(some == some[:, :1]).all(axis=1)]] = 0.0
+
+
+WINDOWS_EACH = 64  # windows that a job searches for, until all jobs know what was found
+
+
+def nearest_pairs(rows, count, n_jobs, verbose):
+    """Distances and starts of the nearest pairs, at most so many, none of which overlaps one before it."""
+    alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
+    least, order = np.full(rows.counts[0], -np.inf), None  # what the nearest window of each is at least away
+    if are_known(rows.plan):
+        least = order = bounds(rows, n_jobs, verbose)
+    elif are_known(alike.plan):
+        order = bounds(alike, n_jobs, verbose)
+    rows = rows.prepared
+    found, taken = [], ([], [])
+    while len(found) < count:
+        free, others = (free_ranges(some, of, rows.apart) for some, of in zip(rows.places, taken, strict=True))
+        others = free if rows.is_one else others
+        best = np.inf, -1, -1
+        if order is not None and order is not least:
+            # What is near point by point is a limit to begin with for what is near along a path.
+            near = _nearest(alike, order, order, free, others, best, n_jobs, 0)
+            best = best if near[1] < 0 else (rows.nearest(near[1], np.inf, [(near[2], near[2] + 1)])[0], *near[1:])
+        best = _nearest(rows, least, order, free, others, best, n_jobs, verbose)
+        if best[1] < 0:
+            break
+        found.append(best)
+        taken[0].append(best[1])
+        taken[0 if rows.is_one else 1].append(best[2])
+    return found
+
+
+def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
+    """The nearest pair of free windows, (distance, start, other start), if it comes before the best; ties: the first.
+
+    Windows are searched for in an order, and as long as they may be nearer than the best.
+    """
+    which = _places(free)
+    which = which if order is None else which[np.argsort(order[which], kind="stable")]
+    with progress(len(which), verbose, "motifs", "window") as count:
+        for part in _parts(which, n_jobs):
+            some = part[least[part] <= best[0]]
+            if not len(some) and order is least:
+                break  # all that follow have larger bounds
+            for pairs in _shared(_nearest_each, rows, some, (best[0], others), n_jobs):
+                best = min([best, *((d, i, j) for i, (d, j) in pairs if j >= 0)])
+            count(len(part))
+    return best
+
+
+def farthest_windows(rows, count, n_jobs, verbose):
+    """Distances and starts of the windows whose nearest one is the farthest, and its start; at most so many."""
+    most = order = np.full(rows.counts[0], np.inf)  # what the nearest window of each is at most away
+    alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
+    if are_known(rows.plan):
+        most = order = bounds(rows, n_jobs, verbose, above=True)
+    elif are_known(alike.plan):
+        order = bounds(alike, n_jobs, verbose, above=True)
+    rows, known, found = rows.prepared, Nearest(most, np.full(len(most), -1), np.zeros(len(most), np.int64)), []
+    while len(found) < count:
+        which = _places(free_ranges(rows.places[0], [i for _, i, _ in found], rows.apart))
+        which = which[np.argsort(-order[which], kind="stable")]
+        best = np.inf, -1, -1  # (-distance, start, other start)
+        with progress(len(which), verbose, "discords", "window") as done:
+            for part in _parts(which, n_jobs):
+                some = part[known.most[part] >= -best[0]]
+                rest = known, -best[0]
+                for learned in _shared(_nearest_of_far, rows, some[known.partner[some] < 0], rest, n_jobs):
+                    for one in learned:
+                        known.learn(*one, rows.apart)
+                some = some[known.partner[some] >= 0]
+                there = [(-known.most[i], i, known.partner[i]) for i in some.tolist()]
+                best = min(there + [best] * (best[1] >= 0), default=best)
+                done(len(part))
+        if best[1] < 0:
+            break
+        found.append((-best[0], *best[1:]))
+    return found
+
+
+class Nearest(NamedTuple):
+    """What is known of the nearest window of each."""
+
+    most: np.ndarray  # what it is at most away
+    partner: np.ndarray  # where it starts; -1: not known
+    lag: np.ndarray  # behind a window where one starts that is near: that of the last neighbor that one was found for
+
+    def learn(self, i, distance, j, is_nearest, reach):
+        """Take the distance from a window, perhaps the nearest one; neighbors up to so far may be near it as well."""
+        self.lag[max(i - reach + 1, 0) : i + reach] = j - i
+        self.most[i] = distance if is_nearest else min(distance, self.most[i])
+        if is_nearest:
+            self.partner[i] = j
+
+
+def _nearest_of_far(rows, which, known, least):
+    """Each window with the distance and the start of its nearest one, or of another that is nearer than `least`.
+
+    The last entry of each tells whether it is the nearest; without any window there is no entry.
+    """
+    known = Nearest(*map(np.copy, known))
+    found, everything = [], rows.places[1]
+    for i in which:
+        j, distance, is_nearest = i + int(known.lag[i]), np.inf, False
+        if rows.allows(i, j):
+            distance = rows.distance(i, j)
+        if not distance < least:
+            is_nearest = True
+            nearer = rows.nearest(i, distance, everything)
+            if nearer[1] >= 0:
+                distance, j = nearer
+            elif np.isinf(distance):
+                continue
+            least = max(least, distance)
+        found.append((i, distance, j, is_nearest))
+        known.learn(*found[-1], rows.apart)
+    return found
+
+
+def _places(ranges):
+    """The windows of half-open ranges."""
+    return np.concatenate([np.empty(0, int), *(np.arange(a, b) for a, b in ranges)])
+
+
+def _parts(which, n_jobs):
+    """What all jobs search for until they know what the others found."""
+    size = WINDOWS_EACH * count_jobs(n_jobs)
+    return (which[k : k + size] for k in range(0, len(which), size))
+
+
+def _shared(search, rows, which, rest, n_jobs):
+    """What jobs find of their parts of some windows."""
+    calls = [delayed(search)(rows, part.tolist(), *rest) for part in parts_for_jobs(which, n_jobs)]
+    return in_jobs(calls, n_jobs, 0, "compare windows", "part")
+
+
+def _nearest_each(rows, which, limit, free):
+    """Each of some windows with the distance and the start of the nearest one, as far as it is within the limit.
+
+    The nearest pair of all is wanted, so the limit falls; where order does not count it is the nearest later one.
+    """
+    found, after = [], rows.are_symmetric
+    for i in which:
+        distance, j = rows.nearest(i, limit, free, after=after)
+        found.append((i, (distance, j)))
+        limit = min(limit, distance)
+    return found
+
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._times import MetricLike, Sequences, Times
+
+
+def motifs(
+    sequence: Sequences,
+    length: int,
+    n: int = 1,
+    metric: MetricLike = "euclidean",
+    normalize: str | None = "zscore",
+    *,
+    other: Sequences | None = None,
+    metric_params: dict[str, Any] | None = None,
+    weight: ArrayLike | None = None,
+    max_overlap: float = 0.0,
+    nan_policy: str = "raise",
+    max_gap: Any = None,
+    times: Times | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Matches:
+    """Find the pairs of windows that are nearest to each other, without a query.
+
+    The first motif is the pair of windows with the least distance of all; the next one is the pair with the least
+    distance of those whose windows do not overlap the ones before too much, and so on. The answer is exact: windows
+    are left out where a bound says that they cannot belong to it.
+
+    Parameters
+    ----------
+    sequence : array-like of shape (n_timepoints,) or (n_timepoints, channels)
+        The recording.
+    length : int
+        Samples of a window.
+    n : int, default=1
+        How many motifs at most.
+    metric : str, metric object or callable, default="euclidean"
+        The distance of two windows.
+    normalize : {None, "zscore", "mean", "minmax", "robust"}, default="zscore"
+        How each window is normalized, per channel.
+    other : array-like of shape (k,) or (k, channels), optional
+        Another recording: pairs then have a window in each.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of a window's points.
+    max_overlap : float in [0, 1], default=0.0
+        Share of their length that two windows of one recording may have in common.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": lockstep distances compare the points that both windows have, as a
+        search does; for all others no window holds a missing value.
+    max_gap : float or timedelta, optional
+        Longest step of the times that is not a gap, which no window spans; as of `QuerySearcher`.
+    times : array-like of shape (n_timepoints,), optional
+        Sample times of the recording; with `other` a list, those of both. They tell gaps and the times of the result:
+        distances that use times count samples here.
+    n_jobs : int, optional
+        Jobs of joblib. No result depends on it.
+    verbose : int, default=0
+        Above 0: bars on stderr show how far it has come.
+
+    Returns
+    -------
+    Matches
+        Two entries for each motif, the earlier window first, nearest motif first: `query` is the motif's number, from
+        0, and `distance` that of its two windows, the lower one where it depends on which is the query. With `other`,
+        `sequence` is 0 or 1. The `path` of an entry aligns the motif's other window with it.
+
+    See Also
+    --------
+    discords : Windows that are far from all others.
+
+    Notes
+    -----
+    Under the z-normalized Euclidean distance without weights the correlations of all pairs are bounded along the
+    diagonals of their matrix [1]_, O(n^2) whatever the length, and the pairs that the bounds leave are computed as a
+    search computes them. Under an elastic distance each window is searched for as a query is, up to the distance of the
+    nearest pair that is known; the first one is the Euclidean motif. Other distances are computed for all pairs.
+
+    References
+    ----------
+    .. [1] Zimmerman Z, et al. Matrix Profile XIV: scaling time series motif discovery with GPUs to break a quintillion
+       pairwise comparisons a day and beyond. ACM SoCC 2019.
+    .. [2] Mueen A, Keogh E, Zhu Q, Cash S, Westover B. Exact discovery of time series motifs. SIAM SDM 2009.
+
+    Examples
+    --------
+    >>> from sktslib.search import motifs
+    >>> recording = [0, 0, 3, 5, 3, 0, 1, 0, 0, 2, 0, 1, 6, 10, 6, 0, 0]
+    >>> motifs(recording, 5).to_frame()[["query", "start", "end"]]
+       query  start  end
+    0      0      0    5
+    1      0     10   15
+    """
+    gaps = "motifs", nan_policy, max_gap
+    rest = metric_params, weight, max_overlap, gaps, times
+    rows, series, given, channels = _rows(sequence, length, metric, normalize, other, *rest)
+    found = nearest_pairs(rows, check_count(n, "n"), check_jobs(n_jobs), check_verbose(verbose))
+    found = [(distance, *sorted(pair)) if rows.is_one else (distance, *pair) for distance, *pair in found]
+    starts = [start for _, *pair in found for start in pair]
+    partners = [start for _, *pair in found for start in reversed(pair)]
+    number = np.repeat(np.arange(len(found)), 2)
+    sequence = None if rows.is_one else np.tile([0, 1], len(found))
+    distance = np.repeat([d for d, *_ in found], 2)
+    return _matches(rows, series, number, sequence, starts, partners, distance, given, channels)
+
+
+def discords(
+    sequence: Sequences,
+    length: int,
+    n: int = 1,
+    metric: MetricLike = "euclidean",
+    normalize: str | None = "zscore",
+    *,
+    other: Sequences | None = None,
+    metric_params: dict[str, Any] | None = None,
+    weight: ArrayLike | None = None,
+    max_overlap: float = 0.0,
+    nan_policy: str = "raise",
+    max_gap: Any = None,
+    times: Times | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Matches:
+    """Find the windows that are farthest from all others: those whose nearest window is the farthest.
+
+    Parameters
+    ----------
+    sequence : array-like of shape (n_timepoints,) or (n_timepoints, channels)
+        The recording.
+    length : int
+        Samples of a window.
+    n : int, default=1
+        How many discords at most; none overlaps one before it too much.
+    metric, normalize, metric_params, weight, max_overlap, nan_policy, max_gap, n_jobs, verbose
+        As of :func:`motifs`.
+    other : array-like of shape (k,) or (k, channels), optional
+        Another recording, such as one that is known to be normal: then its windows are those that count as near.
+    times : array-like of shape (n_timepoints,), optional
+        Sample times of `sequence`; with `other` and `max_gap` a list, those of both.
+
+    Returns
+    -------
+    Matches
+        Farthest first: `distance` is that from the nearest window, with which `path` aligns the discord.
+
+    See Also
+    --------
+    motifs : Pairs of windows that are near.
+
+    Notes
+    -----
+    A window that is nearer to any other one than the farthest so far is from all is no discord, whatever else it is
+    near to. So each is first compared with the window next to the one that a neighbor of it is near to, and those that
+    are farthest by the Euclidean distance come first. The answer is exact.
+
+    References
+    ----------
+    Keogh E, Lin J, Fu A. HOT SAX: efficiently finding the most unusual time series subsequence. IEEE ICDM 2005.
+
+    Examples
+    --------
+    >>> from sktslib.search import discords
+    >>> discords([0, 1, 2, 0, 1, 2, 0, 2, 1, 0, 1, 2, 0], 3).start
+    array([6])
+    """
+    gaps = "discords", nan_policy, max_gap
+    rest = metric_params, weight, max_overlap, gaps, times
+    rows, series, given, channels = _rows(sequence, length, metric, normalize, other, *rest)
+    found = farthest_windows(rows, check_count(n, "n"), check_jobs(n_jobs), check_verbose(verbose))
+    distance, starts, partners = ([one[k] for one in found] for k in range(3))
+    return _matches(rows, series, None, None, starts, partners, np.array(distance), given, channels)
+
+
+def _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, gaps, times):
+    """The windows that are compared, the times of what they lie in, and the names of the channels."""
+    owner, nan_policy, max_gap = gaps
+    check_names([nan_policy], ["raise", "omit"], "nan_policy", owner)
+    omit = nan_policy == "omit"
+    y = as_series(sequence, "sequence", missing=omit)
+    notice_column(sequence, y.T, "sequence")
+    z = y if other is None else as_series(other, "other", channels=len(y), like="'sequence'", missing=omit)
+    m = check_count(length, "length", low=2)
+    for series, name in ((y, "sequence"), (z, "other")):
+        if m > series.shape[1]:
+            raise ValueError(
+                f"The 'length' parameter must be at most the number of samples of {name!r}, {series.shape[1]}. Got "
+                f"{m}. Time runs along the first axis; a second recording is the parameter 'other'."
+            )
+    share = check_number(max_overlap, "max_overlap", low=0.0, high=1.0)
+    apart = max(m - floor(share * m), 1)  # windows whose starts are so far apart have at most that share in common
+    if other is None and y.shape[1] - m < apart:
+        warn(
+            f"Nothing is found: 'sequence' has {y.shape[1]} samples, and two windows of 'length' {m} with "
+            f"'max_overlap' {share:g} need {m + apart}. Take shorter windows, or a larger 'max_overlap'."
+        )
+    metric = copy(get_metric(metric, metric_params))
+    metric = metric._named(names_of(sequence), names_of(other))
+    resolve_mode(metric, "windows", normalize)
+    for series, name in ((y, "'sequence'"), (z, "'other'")):
+        check_reach(metric, series, name, normalize)
+    missing = omit and bool(np.isnan(y).any() or np.isnan(z).any())
+    observed = missing and isinstance(metric, LockstepMetric)  # windows are compared by the points that they have
+    whole = [fill(series) for series in (y, z)] if missing else [y, z]
+    metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in whole])
+    longest = gap_of(max_gap, owner)
+    plan = QueryPlan(metric, whole[0][:, :m], as_weight(weight, m, len(y)), normalize=normalize, gaps=observed)
+    given = [times_of(sequence, times)] if other is None else _both(sequence, other, times)
+    places = []
+    for one, series, t, name in zip((sequence, other), (y, z), given, ("sequence", "other"), strict=False):
+        notice_index(one, t, name)
+        check_gap(max_gap, t, is_datetime(t), "times", owner)
+        ty = as_times(t, series.shape[1], "times")
+        if ty is not None:
+            notice_sampling(ty, [], longest)
+        unseen = [] if observed else np.flatnonzero(np.isnan(series).any(axis=0))
+        places.append(windows_between(series.shape[1], m, holes(ty, longest), unseen))
+    if not all(places):
+        warn(
+            f"Nothing is found: no window of 'length' {m} fits between the gaps and missing values of the recording. "
+            "Take shorter windows, or a larger 'max_gap'."
+        )
+    y = owned(y, sequence)
+    z = y if other is None else owned(z, other)
+    compared = (y, z) if observed or not missing else whole
+    rows = Rows(plan, *compared, m, apart, other is None, (places[0], places[-1]))
+    return rows, (y, z), given, names_of(sequence)
+
+
+def _both(sequence, other, times):
+    """The times of two recordings, of a list of both."""
+    first, second = one_each(times, 2, "times", "sequences")
+    return [times_of(sequence, first), times_of(other, second)]
+
+
+def _matches(rows, series, number, sequence, starts, partners, distance, times, channels):
+    """The table of windows, each of which was compared with the one that starts at its partner."""
+    listed = sequence is not None
+    own = np.zeros(len(starts), int) if sequence is None else sequence
+
+    def partner(k, start):
+        there = series[1 - k] if listed else series[1]
+        return np.ascontiguousarray(there[:, start : start + rows.m])
+
+    readers = [
+        CandidateReader(rows.plan._replace(x=partner(k, j)), Whole(series[k], None))
+        for k, j in zip(own, partners, strict=True)
+    ]
+    times = None if all(t is None for t in times) else times if listed else times[0]
+    start = np.array(starts, np.int64)
+    sources = Sources(readers, np.arange(len(readers)), own.tolist())
+    return Matches(start, start + rows.m, distance, number, sequence, times, sources, None, channels)

@@ -1,1 +1,0 @@
-"""Pairs of windows that are near, and windows that are far from all others."""

@@ -1,0 +1,798 @@
+"""Parts of a search: what one query finds in one range of a sequence, without knowing what was before.
+
+The column of a subsequence search begins `LEAD` lengths of the query before the range. What it is at the range's begin
+and at doubling distances behind it is kept. From left to right the column that comes from before is compared with it:
+where both are the same, in costs and in starts, all that follows is the same, too. Until then the search goes on from
+before, and what it finds counts in place of what the part found. Windows, and subsequences that are normalized each by
+itself, need the samples before that they reach over.
+
+Searches of one sequence in ranges of it, each of which may be another thread's or another process's work.
+
+Parts of a search for those who bring their own engine.
+
+Searches of sequences that come in pieces: what begins them.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from copy import copy, deepcopy
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from joblib import delayed
+from sklearn.utils.validation import check_is_fitted
+
+from ..distances._metrics.base import equal
+from ..utils._jobs import beside, count_jobs, in_jobs, jobs_are_threads, progress, shared
+from ..utils._times import as_dates, given_times, times_of
+from ..utils.validation import check_count
+from ._chunks import Clock, Entrance, SparseTimes
+from ._engines import is_made_in_place, profiles_at_once, prunes, sharing, window_profiles
+from ._incremental_profile import ENDLESS, candidates_of, share_samples
+from ._plan import check_lengths, check_room
+from ._profile import Choice, Search
+from ._selection import Candidates, Profile
+from ._several import Found, chosen, matches_of
+from ._sources import CandidateReader, Stretches, n_samples
+from ._stream import Limit, MatchPool, Stream, make_profile
+
+LEAD = 4  # lengths of the query
+FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
+ROOM = 8  # times as many windows as tell a limit
+DISTANCES = 2**24  # of profiles found together that are held at a time: 128 MB
+
+
+def first_of(searches, begin):
+    """The first sample that the parts of searches take which begin at a sample."""
+    return max(begin - max(_lead(plan) for plan, _ in searches), 0)
+
+
+def _lead(plan):
+    """How many samples before its begin a part takes."""
+    if plan.by_range:
+        return max(plan.range_lengths[1] - 1, 1)
+    return LEAD * plan.m if plan.mode == "subsequence" else max(plan.longest - 1 + 2 * plan.reach, 1)
+
+
+def first_size(plan, choice):
+    """How many samples tell a first limit: of windows so many that what it leaves is a small share of all.
+
+    Windows that do not overlap, 2 k - 1 of them, tell one; there should be room for many more.
+    """
+    if plan.mode == "subsequence":
+        return FIRST
+    return max(FIRST, ROOM * (2 * choice.n_matches - 1) * plan.longest)
+
+
+class QueryPart:
+    """What one query finds in the range of a sequence that begins at a sample; its end is where samples end.
+
+    The `first` sample that it takes is that of `first_of`, or one before.
+    """
+
+    def __init__(self, plan, choice, begin, first, *, whole=False):
+        self.plan, self.begin = plan, begin
+        whole = whole or choice.needs_all
+        self.rule = None if whole else choice.rule
+        self.feed = make_profile(plan, self.rule, first)
+        self.pool = ProfilePool(plan) if whole else MatchPool(plan, choice)
+        self.states = []  # kept for comparison with what comes from before
+        self._next = begin if begin else ENDLESS
+        self._size = ENDLESS if whole or choice.n_matches is None else first_size(plan, choice)
+
+    def take(self, y, ty, reader):
+        """Take the samples (channels, n) that follow and their times."""
+        take_together([self], y, ty, [reader])
+
+    def _take(self, found, reader):
+        """Take the candidates that the samples so far complete."""
+        if self.feed.seen > self.begin:
+            self.pool.take(self.feed, found, reader)
+            if self.rule is not None:  # what is known by now, too, of windows that cannot be chosen
+                self.feed.rule = self.rule.below(self.pool.limit.distance)
+        if self.feed.seen == self._next:
+            self._keep_state()
+
+    def decide(self):
+        """Choose what matches are known by now, so that nothing waits for samples that are to be forgotten."""
+        self.pool.decide(self.feed, CandidateReader(self.plan, self.feed))
+
+    def needed(self, further):
+        """The first sample that something undecided depends on, or that lies so much before it."""
+        horizon = self.feed.horizon(self.pool.limit.distance)
+        return min(min(self.pool.begin, horizon) - self.plan.reach - further, self.feed.needed)
+
+    def _keep_state(self):
+        state = self.feed.state()
+        self.states.append(state)
+        self.pool.mark(state)
+        after = max(2 * (self._next - self.begin), self.plan.m)
+        self._next = self.begin + after if self.plan.mode == "subsequence" else ENDLESS
+
+    def goes_on_to(self, end, source):
+        """Take the samples of a source as far as sample `end`."""
+        if end == self.feed.seen:
+            return
+        for y, ty, _ in source.chunks(self.feed.seen, end):
+            self.take(y, ty, source.reader(self.plan))
+            self.feed.forget(self.feed.seen)
+
+    def follows(self, before, source):
+        """Let the search `before` go on until what comes is as it is in this part, or else to its end.
+
+        Whether the rest of this part holds.
+        """
+        for state in self.states:
+            before.goes_on_to(state.seen, source)
+            if before.feed.agrees(state, before.pool.limit.distance):
+                self.pool.cut(state)
+                self.pool.lower(before.pool.limit)
+                self._next = ENDLESS
+                return True
+        before.goes_on_to(self.feed.seen, source)
+        return False
+
+
+def take_together(parts, y, ty, readers):
+    """Let parts take the samples that follow: of one query, or of several whose profiles share what they hold."""
+    feed = parts[0].feed
+    at, first, room = 0, feed.seen, max(DISTANCES // len(parts), 8 * parts[0].plan.longest)
+    while at < y.shape[1]:
+        end = min(y.shape[1], at + room, *(min(part._next - first, at + part._size) for part in parts))
+        feed.append(y[:, at:end], None if ty is None else ty[at:end])
+        several = candidates_of([part.feed for part in parts])
+        for part, found, reader in zip(parts, several, readers, strict=True):
+            part._size = min(2 * part._size, ENDLESS)
+            part._take(found, reader)
+        at = end
+
+
+def joined(parts, source):
+    """What the parts of one query, side by side from the begin of a sequence to its end, found together."""
+    last, pools = parts[0], []
+    for part in parts[1:]:
+        if part.follows(last, source):
+            pools.append(last.pool)
+            last = part
+    reader = source.reader(last.plan)
+    last.pool.take(last.feed, last.feed.candidates(last=True), reader)
+    return last.pool.joined(pools, reader)
+
+
+class ProfilePool:
+    """The candidates of a range, all of them."""
+
+    limit, begin, tells = Limit(), ENDLESS, False
+    most = None
+
+    def __init__(self, plan):
+        self.plan, self._found = plan, []
+
+    def news(self):
+        """Nothing is decided before the end."""
+        return []
+
+    def decide(self, feed, reader):
+        """Nothing is decided before the end."""
+
+    def mark(self, state):
+        """Take a state that may be compared with that of what was before."""
+
+    def lower(self, limit):
+        """Take a limit that is known elsewhere."""
+
+    def take(self, feed, found, reader):
+        """Take the candidates that a profile gave last."""
+        self._found.append(found.kept())
+
+    def cut(self, state):
+        """Give up the candidates before a state, which turned out to be others."""
+        if self.plan.mode == "subsequence":
+            for k, found in enumerate(self._found):
+                columns = found.columns
+                kept = columns[2] > state.at
+                self._found[k] = Candidates(*(column[kept] for column in columns), found.slack)
+
+    def joined(self, others, reader):
+        """The profile of this range and others, of a whole sequence."""
+        found = [one for pool in [*others, self] for one in pool._found]
+        others, self._found, slack = [], [], max((one.slack for one in found), default=0.0)
+        n, subsequence = len(reader.source), self.plan.mode == "subsequence"
+        distance = np.full(n if subsequence else n - self.plan.shortest + 1, np.inf)
+        start = np.full(n, -1, np.int64) if subsequence else None
+        length = self.plan.m if subsequence or self.plan.lengths is None else np.full(len(distance), self.plan.shortest)
+        for one in found:
+            own, begin, end = one.columns
+            if subsequence:
+                distance[end - 1], start[end - 1] = own, begin
+            else:
+                distance[begin] = own
+                if np.ndim(length):
+                    length[begin] = end - begin
+        return Profile(distance, start, None if subsequence else length, slack)
+
+
+LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
+WHOLE = 2**22  # distances of whole profiles that are held at a time: 32 MB
+EACH = 4  # ranges of each job, so that one that is late is not waited for long
+LEADS = 64  # times its lead that a range takes at least, but for one of each job
+
+
+def jobs_within(n_jobs, n, calls):
+    """How many jobs one sequence of n samples keeps busy, where there are so many other calls."""
+    if n < 2 * LEAST:
+        return 1
+    jobs = count_jobs(n_jobs)
+    return jobs if calls < jobs else 1
+
+
+def cut(n, jobs, lead, piece=1):
+    """Where the ranges of n samples begin and end, at multiples of a piece."""
+    count = min(EACH * jobs, n // max(LEAST, 2 * lead), max(n // max(LEADS * lead, 1), jobs))
+    count = max(count - count % jobs if count > jobs else count, 1) if jobs > 1 else 1
+    inner = {round(k * n / count / piece) * piece for k in range(1, count)}
+    return sorted({0, n, *(at for at in inner if 0 < at < n)}) if n else [0, 0]
+
+
+def search_ranges(source, searches, jobs=1, verbose=0):
+    """What each search finds in a sequence, in ranges for so many jobs."""
+    searches = checked(source, searches)
+    if _is_cut(source, searches, jobs):
+        return _by_parts(source, searches, jobs, verbose)
+    found = [None] * len(searches)
+    for group in sharing([plan for plan, _ in searches]):
+        some = [searches[k] for k in group]
+        if _is_by_chunks(source, some):
+            several = _by_parts(source, some, jobs, verbose)
+        else:
+            # Several threads search all of it together where no whole profile is held.
+            with beside(source.own) if jobs > 1 else nullcontext():
+                profiles = _profiles(source, some, jobs)
+                several = [chosen(source.reader(plan), profile, choice) for plan, choice, profile in profiles]
+        for k, one in zip(group, several, strict=True):
+            found[k] = one
+    return found
+
+
+def _is_cut(source, searches, jobs):
+    """Whether a sequence is read by chunks or each job searches a range of it.
+
+    Where windows are left out threads search all of it together: each knows at once the limit that another one found.
+    """
+    if not source.in_memory or jobs == 1:
+        return not source.in_memory
+    return not (jobs_are_threads() and all(prunes(plan, choice.rule, len(source)) for plan, choice in searches))
+
+
+def goes_by_parts(source, searches, jobs):
+    """Whether searches of one group are made by chunks or in ranges, which a bar counts."""
+    return _is_cut(source, searches, jobs) or _is_by_chunks(source, searches)
+
+
+def _is_by_chunks(source, searches):
+    """Whether one job makes searches of one group by chunks, not by whole profiles, which are many or long."""
+    if source.goes_by_chunks(*searches[0]):
+        return True
+    return len(searches) > _at_once(source) and not any(choice.needs_all for _, choice in searches)
+
+
+def _at_once(source):
+    """How many whole profiles of a sequence are held at a time."""
+    return max(WHOLE // max(len(source), 1), 1)
+
+
+def _profiles(source, searches, jobs):
+    """Yield how each query of one group is compared, what is chosen, and its profile over a sequence in memory."""
+    size = _at_once(source)
+    for at in range(0, len(searches), size):
+        some = searches[at : at + size]
+        rules = [choice.rule and choice.rule._replace(jobs=jobs) for _, choice in some]
+        of_queries = _of_whole(source, [plan for plan, _ in some], rules)
+        yield from ((*search, profile) for search, profile in zip(some, of_queries, strict=True))
+
+
+def _by_parts(source, searches, jobs, verbose):
+    """What each search finds in a sequence, by chunks or in ranges."""
+    found = []
+    for (plan, choice), one in zip(searches, _results(source, searches, jobs, verbose, "search"), strict=True):
+        if one is None:  # a limit came out too low
+            one = joined(run(source, [(plan, choice)], 0, len(source)), source)
+        found.append(as_found(one, plan, choice, source))
+    return found
+
+
+def as_found(result, plan, choice, source):
+    """What was found: the matches that parts give together, or those of their profile."""
+    reader = source.reader(plan)
+    if isinstance(result, Profile):
+        return chosen(reader, result, choice)
+    version, start, end = result[2:].astype(np.int64)
+    return Found(*reader.centered(start, end, version), result[1], reader, version)
+
+
+def profile_ranges(source, queries, jobs=1, verbose=0):
+    """The profile of each query over a sequence, in ranges for so many jobs."""
+    searches = checked(source, [(plan, Choice()) for plan in queries])
+    if jobs == 1 and source.in_memory:
+        profiles = {}
+        for group in sharing([plan for plan, _ in searches]):
+            profiles.update(zip(group, _of_whole(source, [searches[k][0] for k in group]), strict=True))
+        return [profiles[k] for k in range(len(queries))]
+    if source.in_memory and jobs_are_threads() and all(_is_of_windows(plan) for plan, _ in searches):
+        return _filled(source, [plan for plan, _ in searches], jobs, verbose)
+    return _results(source, searches, jobs, verbose, "profile", whole=True)
+
+
+def _is_of_windows(plan):
+    return plan.mode == "windows" and plan.lengths is None
+
+
+def _filled(source, queries, jobs, verbose):
+    """The profiles of windows of one length over a sequence in memory, which threads fill in place."""
+    out, places = [np.empty(len(source) - plan.m + 1) for plan in queries], []
+    for group in sharing(queries):
+        check_lengths(queries[group[0]].m, *queries[group[0]].limits)
+        in_place = is_made_in_place([queries[k] for k in group])
+        ends = _ends(len(out[group[0]]), jobs, np.inf if in_place else source.size)
+        places += [(group, begin, end) for begin, end in pairwise([0, *ends])]
+
+    def fill(place):
+        group, *part = place
+        found = _fill(source, [queries[k] for k in group], [out[k] for k in group], *part)
+        count()
+        return found
+
+    slack = [0.0] * len(queries)
+    with progress(len(places), verbose, "profile", "part") as count, shared(jobs) as for_each:
+        several = for_each(fill, places)
+    for (group, *_), found in zip(places, several, strict=True):
+        for k, one in zip(group, found, strict=True):
+            slack[k] = max(slack[k], one)
+    return [Profile(*of) for of in zip(out, [None] * len(out), [plan.m for plan in queries], slack, strict=True)]
+
+
+def _ends(n, jobs, most):
+    """Where pieces of n windows end, the last ones the smallest: each has its cost, and none is waited for long."""
+    at = 0
+    while at < n:
+        at = min(at + min(max(2 * LEAST, 2 * (n - at) // (3 * jobs)), most), n)
+        yield at
+
+
+def _fill(source, plans, out, begin, end):
+    """Fill in the windows [begin, end) of profiles that are found together; their slack."""
+    reach, n = plans[0].reach, len(source)
+    first, last = max(begin - reach, 0), min(end - 1 + plans[0].m + reach, n)
+    y, ty = np.ascontiguousarray(source.y[:, first:last]), source.ty[first:last] if plans[0].reads_times else None
+    alone = len(plans) == 1 and first == begin and last == end - 1 + plans[0].m  # then it is found where it is to be
+    found = profiles_at_once(plans, y, ty, [None] * len(plans), out[0][begin:end] if alone else None)
+    for profile, distance in zip(found, out, strict=True):
+        here = profile.distance[begin - first : end - first]
+        if not np.may_share_memory(here, distance):
+            distance[begin:end] = here
+    return [profile._slack for profile in found]
+
+
+def _of_whole(source, queries, rules=None):
+    """The profiles of the queries of one group over a sequence in memory, at once."""
+    rules = [None] * len(queries) if rules is None else rules
+    if len(queries) == 1:
+        return [Search(queries[0], source.y, source.ty).profile(rules[0])]
+    for plan in queries:
+        check_lengths(plan.m, *plan.limits)
+    return window_profiles(queries, source.y, source.ty if queries[0].reads_times else None, rules)
+
+
+def checked(source, searches):
+    """The searches as the sequence allows them."""
+    for plan, _ in searches:
+        if plan.mode == "windows":
+            check_room(plan.shortest, len(source))
+    return searches if source.timed else [(plan.untimed, choice) for plan, choice in searches]
+
+
+def _results(source, searches, jobs, verbose, name, *, whole=False):
+    """What all parts of each search give together."""
+    if source.has_engine:
+        parts = source.parts(searches, verbose, name, whole)
+        return [joined([each[k] for each in parts], source) for k in range(len(searches))]
+    n = len(source)
+    ranges = list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
+    if len(ranges) == 1:
+        with progress(-(-n // source.size), verbose, "search", "chunk") as count:
+            parts = [run(source, searches, 0, n, whole, count)]
+    else:
+        calls = [delayed(run)(source, searches, a, b, whole) for a, b in ranges]
+        parts = in_jobs(calls, jobs, verbose, name, "part")
+    return [joined([each[k] for each in parts], source) for k in range(len(searches))]
+
+
+def run(source, searches, begin, end, whole=False, count=None):
+    """The part of each search that samples [begin, end) give."""
+    first = first_of(searches, begin)
+    parts = [QueryPart(plan, choice, begin, first, whole=whole) for plan, choice in searches]
+    readers = [source.reader(plan) for plan, _ in searches]
+    groups = share_samples([part.feed for part in parts])
+    for y, ty, _ in source.chunks(first, end):
+        for group in groups:
+            some = [parts[k] for k in group]
+            take_together(some, y, ty, [readers[k] for k in group])
+            needed = min(part.feed.needed for part in some)
+            for part in some:
+                part.feed.forget(needed)
+        if count is not None:
+            count()
+    for part in parts:  # all parts are held until the last one is done
+        part.feed.shrink()
+    return parts
+
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..utils._times import Sequences, Times
+    from ._incremental_profile import State
+    from ._results import Matches
+
+FORGOTTEN = 2  # samples behind a range by which the time of its end is known
+
+
+class SearchPart:
+    """A search of one part of a recording, which needs nothing of what comes before; made by `QuerySearcher.begin`.
+
+    Parts side by side may be fed in any order, on any machine, and pickled at any time, so that a long search can be
+    saved and goes on where it was. `merge_parts` makes of all of them the matches that one search of the whole finds.
+    A part takes some samples before its begin, from `first` on: four lengths of the query in a subsequence search, by
+    windows those that a window reaches over.
+
+    Attributes
+    ----------
+    begin : int
+        The sample of the recording at which it begins; it ends where its samples end.
+    first : int
+        The first sample that it is to be fed.
+    n_samples_seen : int
+        The sample of the recording that it is to be fed next.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher, load_ecg_example
+    >>> from sktslib.search import merge_parts
+    >>> ecg = load_ecg_example()
+    >>> searcher = QuerySearcher("dtw", n_matches=3).fit(ecg["query"])
+    >>> parts = [searcher.begin(at) for at in (0, 700)]
+    >>> for part, end in zip(parts, (700, 1200)):  # each may be another machine's work
+    ...     _ = part.feed(ecg["sequence"][part.first : end])
+    >>> merge_parts(parts).start.tolist() == searcher.search(ecg["sequence"]).start.tolist()
+    True
+    """
+
+    def __init__(self, searcher: Any, begin: int = 0, start_time: Any = None) -> None:
+        self.begin = check_count(begin, "at", low=0)
+        searcher._check_fixed("a part of a search")
+        self._searcher = copy(searcher)
+        self._clock = Clock(searcher._queries)
+        if start_time is not None:
+            self._clock.begin(as_dates(given_times([start_time], "start_time")))
+        self._dated = start_time is not None
+        self._begin(searcher._searches)
+        self._entrance = Entrance(self._searcher, self._clock, self.first)
+
+    def _begin(self, searches):
+        self._searches, self.first = searches, first_of(searches, self.begin)
+        self._parts = [QueryPart(plan, choice, self.begin, self.first) for plan, choice in searches]
+        for part in self._parts:
+            part.pool.tells = True
+        self._groups = share_samples([part.feed for part in self._parts])
+        self._pieces = [{} for _ in searches]  # samples and times by ranges
+        self._border = []
+
+    @property
+    def n_samples_seen(self) -> int:
+        return self._entrance.seen
+
+    def feed(self, X: Sequences, times: Times | None = None) -> SearchPart:
+        """Take the next samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The samples of the recording from `n_samples_seen` on.
+        times : array-like of shape (n,), optional
+            Their times; with every chunk of all parts or with none.
+
+        Returns
+        -------
+        SearchPart
+            Itself.
+        """
+        begun = self.n_samples_seen > self.first
+        chunk = self._entrance(X, times)
+        if chunk is None:
+            return self
+        if not begun:
+            self._check_times(times)
+        y, ty, _ = chunk
+        for group in self._groups:
+            self._take(group, y, ty)
+        if self._entrance.times is not None:
+            self._entrance.times.forget(min(part.feed.first for part in self._parts))
+        return self
+
+    def _take(self, group, y, ty):
+        """Take the next samples in the parts of queries whose profiles are found together, by their numbers."""
+        parts = [self._parts[k] for k in group]
+        take_together(parts, y, ty, [CandidateReader(part.plan, part.feed) for part in parts])
+        is_full = parts[0].feed.is_full
+        for k, part in zip(group, parts, strict=True):
+            if is_full:
+                part.decide()
+            self._keep(part, self._pieces[k])
+        if is_full:
+            needed = min(part.needed(FORGOTTEN) for part in parts)
+            for part in parts:
+                part.feed.forget(needed)
+
+    def _check_times(self, times):
+        """Know from what datetimes are counted, as soon as it is known that there are any."""
+        if self._clock.reads and times is None:
+            self._searches = [(plan.untimed, choice) for plan, choice in self._searches]
+            self._begin(self._searches)
+        if self._clock.origin is not None and self.begin and not self._dated:
+            raise ValueError(
+                "The 'start_time' parameter of begin must be given where a part does not begin with the recording and "
+                "datetimes are compared: they are counted from its first one. Got None."
+            )
+
+    def _keep(self, part, pieces):
+        """Keep the samples of matches that are new, and give up those of matches that are none any more."""
+        for start, end in part.pool.news():
+            pieces[start, end] = self._piece(part, start, end)
+        most = part.pool.most
+        if most is not None and len(pieces) > 2 * most:
+            for known in [known for known in pieces if not part.pool.holds(*known)]:
+                del pieces[known]
+        if part is self._parts[0] and self.begin < self.n_samples_seen and not self._border_is_known:
+            self._border = [self._piece(part, self.begin, self.begin)]
+
+    @property
+    def _border_is_known(self):
+        """Whether what the part before may need of this one is held, once and for all."""
+        reach = max(plan.reach for plan, _ in self._searches) + FORGOTTEN
+        return bool(self._border) and self._border[0][1].shape[1] + self._border[0][0] >= self.begin + reach
+
+    def _piece(self, part, start, end):
+        """First sample, samples, times for kernels and times as they were given of a range and what it depends on."""
+        feed, reach = part.feed, part.plan.reach + FORGOTTEN
+        first, last = max(start - reach, feed.first), min(end + reach, feed.seen)
+        y, ty = feed.cut(first, last)
+        times = self._entrance.times
+        given = None if times is None else times.at(np.arange(first, last))
+        return first, y.copy(), None if ty is None else ty.copy(), given
+
+    def _all_pieces(self):
+        """Those of all matches, and of what is not decided."""
+        found = [piece for pieces in self._pieces for piece in pieces.values()]
+        return [*found, *self._border, *(self._piece(part, part.feed.first, part.feed.seen) for part in self._parts)]
+
+    def state(self) -> State | list[State]:
+        """What later candidates depend on but the samples: of several queries a list.
+
+        Two parts of which one went on to where the other began agree from there on if their states are equal.
+
+        Returns
+        -------
+        State
+            Samples seen, where the next candidates end at the earliest (of windows: where the next one starts), where
+            the samples that matter begin, and accumulated costs and starts of the column, None by windows.
+        """
+        return self._searcher._of_each([part.feed.state() for part in self._parts])
+
+
+class _NoSequence:
+    """What is read where no recording is given to read from."""
+
+    def chunks(self, first, end):
+        raise ValueError(
+            "The 'sequence' parameter of merge_parts must be given where parts do not agree: the one that begins at "
+            f"or before sample {first} goes on from its state as far as sample {end} at least. Got None. Pass the "
+            "recording, or feed this part its samples until the end of the part behind it, and leave that out."
+        )
+
+
+class _Kept(_NoSequence):
+    """What is known of a recording by its parts."""
+
+    sequence = None
+
+    def __init__(self, stretches):
+        self.stretches = stretches
+
+    def reader(self, plan):
+        return CandidateReader(plan, self.stretches)
+
+
+def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | None = None) -> Matches:
+    """Make of the parts of a search the matches that one search of the whole recording finds.
+
+    From left to right each part goes on into the next one until both agree, in all costs and starts to the bit, as a
+    rule at once. Where they do not, samples are needed again, of a recording without change all.
+
+    Parameters
+    ----------
+    parts : list of SearchPart
+        All parts of one recording, of one searcher; each ends where another one begins. They are left as they are.
+    sequence : array-like of shape (n,) or (n, channels), optional
+        The recording, or what can be sliced like it, for samples of parts that do not agree. With `percentile`, and
+        without both `n_matches` and `threshold`, it is needed.
+    times : array-like of shape (n,), optional
+        Its times, if the parts were fed any.
+
+    Returns
+    -------
+    Matches
+        Those of ``searcher.search(sequence)``.
+
+    Raises
+    ------
+    ValueError
+        If parts are missing or are not of one searcher, if times do not increase from part to part, if `sequence` has
+        not as many samples as the parts were fed, or if two parts do not agree and there is no `sequence`.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> import numpy as np
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.search import merge_parts
+    >>> searcher = QuerySearcher("euclidean", n_matches=2).fit([0, 2, 0])
+    >>> y = np.array([5.0, 0, 2, 0, 5, 5, 0, 1, 0, 5])
+    >>> first, second = searcher.begin(), searcher.begin(5)
+    >>> second.first, first.feed(y[:4]).n_samples_seen
+    (3, 4)
+    >>> saved = pickle.dumps(first)
+    >>> list(merge_parts([pickle.loads(saved).feed(y[4:5]), second.feed(y[3:])]))
+    [Match(start=1, end=4, distance=0.0), Match(start=6, end=9, distance=1.0)]
+    """
+    parts = _in_order(parts)
+    searcher, searches = parts[0]._searcher, parts[0]._searches
+    known = times_of(sequence, times)
+    timed = parts[0]._entrance.times is not None
+    if sequence is not None:
+        _check_sequence(sequence, known, parts[-1].n_samples_seen, timed)
+    if sequence is None and any(choice.needs_all for _, choice in searches):
+        raise ValueError(
+            "The 'sequence' parameter of merge_parts must be given with the 'percentile' parameter of QuerySearcher, "
+            "and where neither 'n_matches' nor 'threshold' is set, for it is known at the end only which samples "
+            "matches need. Got None."
+        )
+    pieces = [piece for part in parts for piece in part._all_pieces()]
+    source = searcher._source(sequence, times) if sequence is not None else _Kept(Stretches([p[:3] for p in pieces]))
+    found = []
+    for k, (plan, choice) in enumerate(searches):
+        one = joined([deepcopy(part._parts[k]) for part in parts], source)
+        if one is None:
+            if sequence is None:
+                _NoSequence().chunks(0, parts[-1].n_samples_seen)
+            one = joined(run(source, [(plan, choice)], 0, parts[-1].n_samples_seen), source)
+        found.append(as_found(one, plan, choice, source))
+    if timed and sequence is None:
+        known = _times_of(parts, pieces)
+    rest = known, searcher._classes, None, searcher._limits_of_distance
+    return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=searcher._calibrations)
+
+
+def _in_order(parts):
+    """The parts from left to right, of which none may be missing."""
+    if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, SearchPart) for part in parts):
+        got = "an empty list" if isinstance(parts, list | tuple) and not parts else type(parts).__name__
+        raise TypeError(f"'parts' must be a list of what QuerySearcher.begin returns. Got {got}.")
+    parts = sorted(parts, key=lambda part: part.begin)
+    if parts[0].begin:
+        raise ValueError(f"'parts' must begin at sample 0. Got {parts[0].begin} as the first begin.")
+    for before, after in pairwise(parts):
+        if before.n_samples_seen != after.begin:
+            raise ValueError(
+                "'parts' must lie side by side. Got one that was fed the samples up to "
+                f"{before.n_samples_seen} and one behind it that begins at {after.begin}. Feed the first one the rest."
+            )
+    if parts[-1].n_samples_seen <= parts[-1].begin and parts[-1].begin:
+        raise ValueError(f"Each part must be fed samples behind its begin. Got none behind {parts[-1].begin}.")
+    timed = [part._entrance.times is not None for part in parts if part.n_samples_seen > part.first]
+    if len(set(timed)) > 1:
+        raise ValueError("'parts' must all be fed times, or none. Got some with times and some without.")
+    for before, after in pairwise(parts):
+        if not equal(_facts(before), _facts(after)):
+            raise ValueError(
+                "'parts' must be of one searcher, whose query and parameters are the same. Got others in the one that "
+                f"begins at {after.begin}. Begin all parts by the same fitted searcher."
+            )
+        if timed[0]:
+            _check_order(before, after)
+    return parts
+
+
+def _facts(part):
+    """What all parts of a search have in common; functions are made anew where they are unpickled."""
+    return [
+        [plan.metric.name, {k: v for k, v in vars(plan.metric).items() if not callable(v)}, *plan[1:], *choice]
+        for plan, choice in part._searches
+    ]
+
+
+def _check_order(before, after):
+    """Times go on from part to part."""
+    first, _, _, given = after._border[0]
+    before._entrance.times.kind_with(given[after.begin - first :], after._entrance.times.zone)
+
+
+def _check_sequence(sequence, times, n, timed):
+    """The recording is that of the parts."""
+    if (times is not None) != timed:
+        got = "none" if times is None else "some"
+        raise ValueError(
+            f"'times' must be given with 'sequence' if the parts were fed any, and else not. Got {got}, and parts "
+            f"{'with' if timed else 'without'} times."
+        )
+    if n_samples(sequence) != n:
+        raise ValueError(
+            f"'sequence' must hold the samples that the parts were fed. Got {n_samples(sequence)} samples, and parts "
+            f"that end at {n}. Feed the last part what is left, or cut the sequence there."
+        )
+
+
+def _times_of(parts, pieces):
+    """Times of the samples that matches may begin and end at."""
+    last = parts[-1]._entrance.times
+    samples = [np.arange(first, first + len(given)) for first, _, _, given in pieces]
+    end = parts[-1].n_samples_seen
+    given = np.concatenate([*(piece[3] for piece in pieces), last.at([end])])
+    return SparseTimes(np.concatenate([*samples, [end]]), last.as_given(given))
+
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class PiecewiseSearcher:
+    """What `QuerySearcher` begins: a stream, or a part of a search."""
+
+    def stream(self, max_delay: float | None = None) -> Stream:
+        """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
+
+        Parameters
+        ----------
+        max_delay : int, optional
+            After how many samples at most, counted from its end, an occurrence must be decided, at the end of a chunk,
+            although a better one that overlaps it may still come; not less than the query has. Then the best ones by
+            then are reported, what overlaps them is none, and no occurrence is longer than `max_delay`: the stream
+            holds about twice as many samples at most. Without it an occurrence waits until nothing that comes can
+            overlap it, however long that takes, so that the answer is that of `search`.
+
+        Returns
+        -------
+        Stream
+            Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
+        """
+        check_is_fitted(self)
+        return Stream(copy(self), max_delay)
+
+    def begin(self, at: int = 0, start_time: Any = None) -> SearchPart:
+        """Begin the search of a part of a recording, for those who spread parts themselves; see `SearchPart`.
+
+        Parameters
+        ----------
+        at : int, default=0
+            The sample of the recording at which the part begins.
+        start_time : datetime, optional
+            The time of the recording's first sample, where the metric or `max_gap` reads datetimes and `at` is not 0.
+
+        Returns
+        -------
+        SearchPart
+            Its ``feed(X)`` takes samples from its `first` on; `merge_parts` gives the matches of all parts.
+        """
+        check_is_fitted(self)
+        return SearchPart(self, at, start_time)

@@ -1,0 +1,349 @@
+"""How a query is compared with sequences."""
+
+from itertools import chain
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from ..distances._collection import lengths_of
+from ..distances._metrics.base import Metric
+from ..distances._metrics.elastic import ElasticMetric
+from ..distances._series import NORMALIZATIONS, full_weight, normalize_values
+from ..utils._names import did_you_mean, warn
+from ..utils._sampling import holes
+from ..utils.validation import check_size, shown, unknown_name
+from ._channels import ByChannel, each_alone, parts_of
+from ._limits import ScaleLimits, runs
+
+MODES = ("auto", "windows", "subsequence")
+LONGEST = 10**7  # samples of a window
+LONGER = 2  # times the query: the longest subsequence that is normalized by itself, unless it is said
+SEEN = 1000  # samples of a sequence, about: where they tell enough, no others are looked at
+APART = 64  # samples: windows further from each other are not computed together
+ALONE = -1  # the same where none are
+
+
+class QueryPlan(NamedTuple):
+    """How a query is compared with a sequence or ranges of it; everything is validated."""
+
+    metric: Metric
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray | None = None
+    tx: np.ndarray | None = None  # None too where the metric compares no times
+    mode: str = "windows"  # or "subsequence"
+    normalize: str | None = None
+    lengths: np.ndarray | None = None  # of windows that are resampled to the query's length, ascending
+    limits: tuple[int | None, int | None] = (None, None)  # shortest and longest match of a subsequence search
+    gaps: bool = True  # whether sequences may have missing values, where nothing tells that they have none
+    datetimes: bool | None = None  # whether the times that came with the query were datetimes; None: none came
+    interval: float | None = None  # their usual step
+    max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
+    alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
+    signs: np.ndarray | None = None  # (k,), or of channels (k, channels), which versions come with; None: as given
+    by_channel: ByChannel | None = None  # what each channel has of its own, where it is compared by itself
+    scale_limits: ScaleLimits | None = None  # what scale and offset of a candidate may be; None: any
+
+    @property
+    def n_versions(self):
+        """How many versions of the query there are: itself and its alternatives."""
+        return 1 + len(self.alternatives)
+
+    @property
+    def n_unsigned(self):
+        """How many of them there are but for their signs; these come first."""
+        return self.n_versions if self.signs is None else self.n_versions // len(self.signs)
+
+    @property
+    def unsigned(self):
+        """The same with the signs that were given alone."""
+        return self._replace(alternatives=self.alternatives[: self.n_unsigned - 1], signs=None)
+
+    def signs_of(self, versions):
+        """The signs of versions, by their numbers; None where all are as they were given."""
+        return None if self.signs is None else self.signs[versions // self.n_unsigned]
+
+    def version(self, k):
+        """The k-th version of the query by itself."""
+        x, w = self.alternatives[k - 1] if k else (self.x, self.w)
+        return self._replace(x=x, w=w, alternatives=(), signs=None)
+
+    @property
+    def versions(self):
+        """All versions of the query, each by itself."""
+        return [self.version(k) for k in range(self.n_versions)]
+
+    @property
+    def m(self):
+        """Points of the query."""
+        return self.x.shape[1]
+
+    @property
+    def shortest(self):
+        """The length of the shortest window."""
+        return self.m if self.lengths is None else int(self.lengths[0])
+
+    @property
+    def longest(self):
+        """The length of the longest window."""
+        return self.m if self.lengths is None else int(self.lengths[-1])
+
+    @property
+    def by_range(self):
+        """Whether candidates are subsequences that are normalized each by itself, and not found along open paths."""
+        return self.mode == "subsequence" and self.normalize is not None
+
+    @property
+    def range_lengths(self):
+        """The least and the largest length of such candidates."""
+        shortest = self.limits[0] or 1
+        return shortest, self.limits[1] or max(LONGER * self.m, shortest)
+
+    @property
+    def compared_query(self):
+        """The query as it is compared; by its plain moments beside ranges of any length, which have no weights."""
+        return normalize_values(self.x, full_weight(None if self.by_range else self.w, self.x), self.normalize)
+
+    @property
+    def reach(self):
+        """Samples to either side of a range that it depends on."""
+        if self.by_channel is not None:
+            return 2 * self.by_channel.tolerance  # of lags, and of the starts that are compared by them
+        return self.metric._reach if self.mode == "subsequence" and not self.by_range else 0
+
+    @property
+    def apart(self):
+        """How far ranges may be from each other to be computed together."""
+        return APART if self.mode == "windows" and self.lengths is None else ALONE
+
+    @property
+    def untimed(self):
+        """The same by samples, where the sequence has no times to compare the query's with."""
+        return self._replace(tx=None)
+
+    @property
+    def reads_times(self):
+        """Whether it matters when the samples of a sequence were taken."""
+        return self.tx is not None or self.max_gap is not None
+
+    def compared(self, ty):
+        """The times of a sequence that are compared with the query's; None where samples are counted."""
+        return None if self.tx is None else ty
+
+    def holes(self, ty):
+        """Samples before which the times of a sequence have a hole."""
+        return holes(ty, self.max_gap)
+
+    def runs(self, y, ty):
+        """Half-open ranges of a sequence without a missing value and without a hole, as an array (k, 2)."""
+        return runs(y, self.holes(ty))
+
+    def problem(self, y, ty=None):
+        """The query and a series without gaps as kernels take them in a subsequence search."""
+        return self.metric._problem(self.x, self.w, y, self.tx, self.compared(ty), search=True)
+
+    def distances(self, y, ty, exactly=False):
+        """Distances of the query to all windows of its length in a series without gaps."""
+        return self.metric._profile(self.x, self.w, y, self.tx, self.compared(ty), self.normalize, exactly)
+
+    def of_windows(self, windows, times):
+        """The same of given windows (n, channels, m), their times (n, m) from 0 on, under an elastic metric."""
+        full = full_weight(self.w, self.x)
+        x, windows = normalize_values(self.x, full, self.normalize), normalize_values(windows, full, self.normalize)
+        tx = None if times is None else self.tx - self.tx[0]
+        return self.metric._windows(x, self.w, windows, tx, times)
+
+
+def with_metric(metric, queries):
+    """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
+    alone = [one for plan in queries for one in each_alone(plan)]
+    series, weights = [plan.compared_query for plan in alone], [full_weight(plan.w, plan.x) for plan in alone]
+    metric = metric._in_mode(queries[0].mode)
+    if queries[0].by_channel is None:
+        metric = metric._fitted_to(series, weights)
+    else:
+        channels = [part.channel for plan in queries for part in parts_of(plan)]
+        metric = metric._fitted_by_channel(channels, series, weights)
+    return [plan._replace(metric=metric) for plan in queries]
+
+
+def resolve_mode(metric, mode, normalize):
+    """What candidates metric, mode and normalization mean together: "windows" or "subsequence"."""
+    if metric.family == "time":
+        raise ValueError(
+            f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
+        )
+    if mode not in MODES:
+        raise unknown_name("mode", mode, MODES)
+    if normalize not in NORMALIZATIONS:
+        valid = ", ".join(map(repr, NORMALIZATIONS))
+        hint = did_you_mean(normalize, [name for name in NORMALIZATIONS if name])
+        raise ValueError(f"The 'normalize' parameter must be one of {valid}. Got {shown(normalize)}.{hint}")
+    metric = metric._in_mode(mode if normalize is None or mode != "auto" else "windows")
+    warps = isinstance(metric, ElasticMetric)
+    if mode == "subsequence" and not (warps and metric._has_path):
+        needed = "an elastic metric" if metric._has_path else "a metric with a warping path"
+        raise ValueError(
+            f"mode='subsequence' needs {needed}; {metric.full_name} compares windows of the query's length. Take "
+            "mode='windows' or 'auto'."
+        )
+    if mode == "auto":
+        mode = "subsequence" if warps and normalize is None else "windows"
+    metric._check_search(mode)
+    return mode
+
+
+def check_lengths(m, min_length, max_length):
+    """Windows have the query's length, m."""
+    if (min_length or m) > m or (max_length or m) < m:
+        raise ValueError(
+            f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
+            f"{min_length} and {max_length}; a search by windows knows no other length."
+        )
+
+
+def check_room(m, n, otherwise="search by an elastic metric with mode='subsequence'"):
+    """A window of m samples must fit into the sequence."""
+    if m > n:
+        raise ValueError(
+            f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
+            f"the query, or {otherwise}."
+        )
+
+
+def check_reach(metric, a, what, normalize, check=check_size, total=None):
+    """Values must not be too large for the metric, or a query's too small, unless they are brought to one size."""
+    if metric._has_domain:
+        if normalize is not None:
+            raise ValueError(
+                f"The 'normalize' parameter must be None with the {metric.full_name}, which is not defined for all "
+                f"normalized values. Got {normalize!r}."
+            )
+        metric._check_values(a, what)
+    power = metric._exponent(len(a)) if normalize in (None, "mean") else 1.0
+    check(a, what, power, metric.full_name, total)
+
+
+def warn_of_query(plan):
+    """Warn of a query that normalization makes zeros of."""
+    if plan.normalize in (None, "mean") or any(one.compared_query.any() for one in each_alone(plan)):
+        return
+    spread = NORMALIZATIONS[plan.normalize].scale
+    warn(
+        f"The query should vary where normalize={plan.normalize!r}. Its {spread} is 0 in every channel, so zeros are "
+        "left of it: constant windows are at distance 0, and the shape of all others does not matter. Take "
+        "normalize=None, or normalize='mean' to find where the signal varies least."
+    )
+
+
+def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
+    """Warn of whole sequences that cannot be meant for queries, compared in one way.
+
+    They may be `shorter`, or lie `elsewhere`, with no value in common with the queries.
+    """
+    first = queries[0]
+    m, n = max(plan.m for plan in queries), max(lengths_of(series))
+    if first.mode == "subsequence" and m > n and not shorter:
+        warn(
+            f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
+            "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
+        )
+    if m <= n:
+        warn_of_lengths([plan.limits[0] for plan in queries], n)
+    groups = {} if first.by_channel else {None: (queries, None)}  # of one metric each
+    for plan in queries if first.by_channel else ():
+        for part in parts_of(plan):
+            some, channels = groups.setdefault(id(part.plan.metric), ([], set()))
+            some.append(part.plan)
+            channels.add(part.channel)
+    for some, channels in groups.values():
+        X = [plan.compared_query for plan in some]
+        own = series if channels is None else [y[c : c + 1] for y in series for c in sorted(channels)]
+        some[0].metric._warn_of_scale(X, own if first.normalize is None else X)
+    if first.normalize is None and not first.metric._has_domain and not elsewhere:
+        _warn_of_offset(queries, series)
+
+
+def warn_of_lengths(shortest, n):
+    """Warn of sequences of up to n samples that are shorter than any match may be."""
+    least = min((length or 1 for length in shortest), default=1)
+    if least > n:
+        warn(
+            f"Nothing is found: 'min_length' is {least}, and the sequence has {n} samples. Lower 'min_length' to at "
+            "most that, or leave it out."
+        )
+
+
+def _warn_of_offset(queries, series):
+    """Warn of a sequence without a value near those of any query, if that counts for more than the queries' shapes."""
+    rows = {}  # channel -> queries, and the number of the channel in each
+    for plan in queries:
+        for part, channel, row in chain.from_iterable(map(_channels_of, plan.versions)):
+            rows.setdefault(channel, []).append((part, row))
+    for channel, compared in rows.items():
+        low, high = (min(plan.x[row].min() for plan, row in compared), max(plan.x[row].max() for plan, row in compared))
+        for y in series:
+            gap = _gap(low, high, y[channel])
+            if gap and all(_outweighs(gap, *one) for one in compared):
+                where = f"In channel {channel} those" if len(y) > 1 else "Those"
+                least, most = np.nanmin(y[channel]), np.nanmax(y[channel])
+                warn(
+                    f"The query should have values in common with the sequence. {where} of the query lie between "
+                    f"{low:g} and {high:g}, of the sequence between {least:g} and {most:g}, so distances tell more "
+                    "of this offset than of shapes. If it means nothing, take it off both before, or set "
+                    "normalize='mean' in a search, which takes it off each window."
+                )
+                return
+
+
+def _channels_of(plan):
+    """Of each channel of a query how it is compared, its number in a sequence, and its row in that query."""
+    if plan.by_channel is None:
+        return [(plan, c, c) for c in range(len(plan.x))]
+    return [(part.plan, part.channel, 0) for part in parts_of(plan)]
+
+
+def _gap(low, high, y):
+    """By how much a channel of a sequence lies above (low, high), or, negative, below; 0 if neither."""
+    some = y[:: len(y) // SEEN + 1]
+    if ((low <= some) & (some <= high)).any():  # which spares the look at all others
+        return 0.0
+    least, most = np.fmin.reduce(y), np.fmax.reduce(y)
+    if least > high:
+        return least - high
+    return most - low if most < low else 0.0
+
+
+def _outweighs(gap, plan, row):
+    """Whether a query is farther from itself with a channel shifted by `gap` than with this channel constant."""
+    shifted, flat = plan.x.copy(), plan.x.copy()
+    shifted[row] += gap
+    flat[row] = flat[row].mean()
+    return plan.metric._distance(plan.x, plan.w, shifted, plan.tx, plan.tx) > plan.metric._distance(
+        plan.x, plan.w, flat, plan.tx, plan.tx
+    )
+
+
+def _is_factor(scale, m):
+    return isinstance(scale, Real) and not isinstance(scale, bool) and 0 < scale * m <= LONGEST
+
+
+def scaled_lengths(scales, m):
+    """The lengths of the windows that `scales` mean for a query of m points, ascending; None for its own alone."""
+    if scales is None:
+        return None
+    valid = isinstance(scales, tuple | list) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
+    if not valid or not len(scales) or not all(_is_factor(s, m) for s in scales):
+        raise ValueError(
+            "The 'scales' parameter must be None, a pair (least, largest), or a list of factors above 0, for windows "
+            f"of at most {LONGEST:,} samples. Got {shown(scales)}."
+        )
+    scales = type(scales)(map(float, scales)) if isinstance(scales, tuple | list) else scales.astype(float)
+    if isinstance(scales, tuple):
+        if len(scales) != 2 or scales[0] > scales[1]:
+            raise ValueError(
+                f"The 'scales' parameter as a tuple must be (least, largest). Got {shown(scales)}; give a list of "
+                "factors to try these alone."
+            )
+        return np.arange(max(1, round(scales[0] * m)), max(1, round(scales[1] * m)) + 1)
+    return np.unique([max(1, round(s * m)) for s in scales])

@@ -1,1 +1,0 @@
-"""Profiles: distance and range of each candidate."""

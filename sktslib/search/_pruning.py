@@ -1,0 +1,497 @@
+"""Windows that a selection may choose, and what is known of their costs.
+
+Windows of a sequence as they are compared: normalized exactly, or by running moments.
+
+The windows that a selection can choose, found without the distances of the others.
+
+What may be chosen is known beforehand: distances up to a threshold, and, of k matches, up to the distance of the
+(2k - 1)-th of windows that may be chosen together. For a chosen window excludes two of them at most, since all are of
+one length: so k - 1 matches leave one of them, and the k-th match is no farther than the farthest.
+
+Costs above the limit so found are not computed to the end. The others are found again as the whole profile finds them,
+so that the choice is the same, ties and roundings included.
+"""
+
+from copy import copy
+from functools import partial
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ..distances import _nearest
+from ..distances._kernels import batch, bounds, dispatch, moments
+from ..distances._kernels.simd import scratch
+from ..distances._metrics.base import band
+from ..distances._metrics.elastic import ElasticMetric, PreparedPair
+from ..distances._series import SCALINGS, deviation, full_weight, normalize_values
+from ..utils._jobs import one_by_one, shared
+from ._limits import allowed_windows, covered
+from ._selection import select
+
+
+class Candidates(NamedTuple):
+    """Windows that may be within the limit."""
+
+    where: np.ndarray  # (count,): where they start
+    low: np.ndarray  # (count,): what they cost at least
+    moments: np.ndarray  # (2, channels, count): scale and shift; without channels where windows are compared exactly
+
+    @classmethod
+    def joined(cls, parts):
+        """Those of all parts."""
+        return cls(*(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True)))
+
+    def of(self, which):
+        """Those of these numbers."""
+        return Candidates(self.where[which], self.low[which], self.moments.take(which, axis=2))
+
+    def within(self, limit):
+        """Copies of those whose bounds are not above a limit."""
+        return self.of(np.flatnonzero(self.low <= limit))
+
+    def part(self, begin, end):
+        """Those of the numbers [begin, end)."""
+        return Candidates(*(values[..., begin:end] for values in self))
+
+    def divided(self, count):
+        """So many of the most promising ones, and those of which only the others are within a limit."""
+        if count >= len(self.low):
+            return self, self.part(0, 0)
+        best, low = np.sort(np.argpartition(self.low, count)[:count]), self.low.copy()
+        low[best] = np.nan
+        return self.of(best), self._replace(low=low)
+
+
+class Known:
+    """What is known of the windows so far: the cost that no match is above, and which are within that limit.
+
+    `by_moments` tells whether windows are compared as running moments normalize them, and equal distances may differ by
+    `more` in their costs.
+    """
+
+    def __init__(self, windows, rule, by_moments, more):
+        self.windows, self.rule, self.by_moments, self.more = windows, rule, by_moments, more
+        self.limit, self.lock = np.inf, Lock()
+        self.forget()
+
+    def forget(self):
+        """Leave nothing but the limit."""
+        self.where, self.costs = np.empty(0, np.int64), np.empty(0)
+
+    def tighten(self, cost):
+        """Take a cost that no match is above, as it may come out here, once from the exact one and once more."""
+        self.limit = min(self.limit, self._raised(self._raised(cost)))
+
+    def _raised(self, cost):
+        """A cost as it may come out here, at most."""
+        points, uncertainty = self.windows.y.shape[0] * self.windows.m, self.windows.uncertainty
+        if self.by_moments:
+            cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * uncertainty) ** 2
+        else:
+            cost = cost + 4.0 * points * uncertainty
+        return cost * (1.0 + 1e-9) + self.more
+
+    def learn(self, which, costs):
+        """Take costs, infinite above the limit, and what they say about it."""
+        found = np.flatnonzero(costs < np.inf)
+        if not len(found):
+            return
+        self.where, self.costs = np.append(self.where, which[found]), np.append(self.costs, costs[found])
+        k = self.rule.n_matches
+        if k == 1:
+            self.tighten(costs[found].min())
+        elif k is not None:
+            rule = {"n_matches": 2 * k - 1, "max_overlap": self.rule.max_overlap}
+            chosen = select(self.costs, self.where, self.where + self.windows.m, **rule)
+            if len(chosen) == 2 * k - 1:
+                self.tighten(self.costs[chosen[-1]])
+        near = self.costs <= self.limit
+        self.where, self.costs = self.where[near], self.costs[near]
+
+
+BLOCK_OF_MOMENTS = 2**16  # windows whose moments are found at a time
+OFFSET_SAMPLE = 128  # samples that tell of an offset
+LARGE = 16  # times the spread: offsets that are taken off first
+UNCERTAINTY = 1e-8  # of the values' scale: what running moments may be wrong by
+EACH = 8  # stretches of windows for each thread
+
+
+def stretch(n, block, jobs):
+    """How many of n windows threads take at a time, in whole blocks."""
+    return n if jobs == 1 else block * max(1, n // (block * EACH * jobs))
+
+
+def less_offset(y):
+    """A sequence less its offset where that is large, so that running moments lose no digits by it."""
+    some = y[:, :: max(1, y.shape[1] // OFFSET_SAMPLE)]
+    offset = some.mean(axis=1, keepdims=True)
+    offset[np.abs(offset) < LARGE * deviation(some)] = 0.0
+    return y - offset if offset.any() else y
+
+
+class Windows:
+    """The windows of a sequence: normalized as in a profile, or by running moments, as scale and shift of samples.
+
+    By moments values are known up to an `uncertainty`; where they are not, the scale is NaN. Scale and shift that are
+    kept for queries in general serve each of them; without entries they are found where they are needed.
+    """
+
+    def __init__(self, x, w, y, normalize):
+        self.y, self.normalize, self.w, self.weight = y, normalize, w, full_weight(w, x)
+        self.m, self.n = x.shape[1], y.shape[1] - x.shape[1] + 1
+        self.samples, self.uncertainty = None, 0.0
+        self.scale, self.shift = np.empty((2, len(y), 0))
+
+    def part(self, first, last):
+        """The windows [first, last), with what is known of them."""
+        some, stop = copy(self), last + self.m - 1
+        some.y, some.n = np.ascontiguousarray(self.y[:, first:stop]), last - first
+        if self.samples is not None:
+            some.samples = some.y if self.samples is self.y else np.ascontiguousarray(self.samples[:, first:stop])
+        some.scale, some.shift = (np.ascontiguousarray(a[:, first:last]) for a in (self.scale, self.shift))
+        return some
+
+    def exact(self, which):
+        """The windows that begin at `which`, normalized as in a profile."""
+        windows = sliding_window_view(self.y, self.m, axis=1).transpose(1, 0, 2)[which]
+        return normalize_values(np.ascontiguousarray(windows), self.weight, self.normalize)
+
+    def prepare(self, largest, jobs=1, for_each=one_by_one, *, keep=False):
+        """Find out how far windows are known by moments, for queries of values up to `largest`, as compared.
+
+        What normalizes them is found here if it is to be kept, or takes more than the moments of equal weights.
+        """
+        self.samples = self.y
+        if self.normalize is None:
+            return
+        self.samples = less_offset(self.y)
+        self.uncertainty = UNCERTAINTY * (largest + deviation(self.y).max() if self.normalize == "mean" else 1.0)
+        if keep or self.w is not None or self.normalize == "minmax":
+            self.scale, self.shift = np.zeros((2, len(self.y), self.n))
+            size = stretch(self.n, BLOCK_OF_MOMENTS, jobs)
+            for_each(partial(self._fill_stretch, size), range(0, self.n, size))
+
+    def _fill_stretch(self, size, begin):
+        """Fill scale and shift of so many windows from one on."""
+        end, room = min(begin + size, self.n), scratch("moments of windows", (5, min(BLOCK_OF_MOMENTS, self.n)))
+        for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
+            for first in range(begin, end, BLOCK_OF_MOMENTS):
+                self._fill_moments(k, first, min(first + BLOCK_OF_MOMENTS, end), room)
+
+    def _fill_moments(self, k, first, last, room):
+        """Fill scale and shift of the windows [first, last) in one channel."""
+        y, w, m = self.samples[k], self.weight[k], self.m
+        mean, spread, error, low, high = room[:, : last - first]
+        if self.w is None and self.normalize != "minmax":
+            moments.moments(y, m, first, mean, spread, error)
+            low = high = most = np.empty(0)
+        else:
+            below, above = np.empty((2, 1, last + m - 1 - first))
+            bounds.slide(y[np.newaxis, first : last + m - 1], m, below, above)
+            most = np.maximum(-below, above)[0, : last - first]
+            moments.direct_moments(y, w, first, mean, spread, error, low, high)
+        about = m, first, w.sum(), most, self.uncertainty, SCALINGS[self.normalize]
+        made = self.scale[k, first:last], self.shift[k, first:last]
+        with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+            moments.standardize_windows(y, *about, mean, spread, error, low, high, *made)
+
+
+LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
+BLOCK = 2**18  # windows that a thread bounds at a time, unless there are too few; of fewer threads wait more often
+STRETCHES = 64  # of windows that are bounded at a time; the limit that one finds serves the next
+FEW = 2**12  # windows of such a stretch that may be within the limit: fewer are gathered, which takes less than waiting
+TERMS = 2**19  # points of windows that are compared at a time
+SAMPLE = 32  # windows that tell which points cost most
+NARROW = 0.15  # of a query's points whose ranges may be narrower than the one stretch that bounds them
+FIRST = 16  # points entered before the first windows are compared
+SEEDS = 512  # windows compared first, at least: each the most promising one of a few
+SAMPLED = 2**12  # windows in a row of which seeds are chosen, at least
+PARTS, SHARE = 8, 64  # so many such rows, and such a share of all windows, are looked at, at least
+ROWS = 16  # rows of long sequences, each of which is a call
+PROMISING = 32  # windows of many that a thread compares before the others
+
+
+class Rule(NamedTuple):
+    """How matches are selected, and how many threads look for them."""
+
+    n_matches: int | None = None
+    threshold: float | None = None
+    max_overlap: float = 0.0
+    jobs: int = 1
+
+    def below(self, distance):
+        """The same where no match is farther than a distance."""
+        return self._replace(threshold=distance) if distance < np.inf else self
+
+    def bound(self, distance, start, end):
+        """A distance that no match is beyond, as some windows tell; infinite where they are too few."""
+        if self.n_matches is None:
+            return np.inf
+        most = 2 * self.n_matches - 1
+        chosen = select(distance, start, end, n_matches=most, threshold=self.threshold, max_overlap=self.max_overlap)
+        return distance[chosen[-1]] if len(chosen) == most else np.inf
+
+
+def applies(metric, rule, timed, cells):
+    """Whether only some distances are needed, and less work is known for them."""
+    known = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and not timed
+    return known and cells >= LEAST and (rule.n_matches is not None or rule.threshold is not None)
+
+
+def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
+    """The windows in `pieces` of `y` (k, 2) that `rule` may choose, as distances and where they start, ascending.
+
+    Those beyond `limits` of scale and offset are none.
+    """
+    if limits is None and len(pieces) == 1 and pieces[0][1] - pieces[0][0] == y.shape[1] >= x.shape[1]:
+        return _near_of(metric, x, Windows(x, w, y, normalize), rule)  # all of them, as most often
+    m, found = x.shape[1], np.zeros(max(y.shape[1] - x.shape[1] + 1, 0), bool)
+    for first, last in pieces:
+        if last - first >= m:
+            piece = np.ascontiguousarray(y[:, first:last])
+            found[first : last - m + 1] = True if limits is None else allowed_windows(limits, x, w, piece)
+    if not found.any():
+        return np.empty(0), np.empty(0, np.int64)
+    if found.all():
+        return _near_of(metric, x, Windows(x, w, y, normalize), rule)
+    # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window spans: so
+    # two windows overlap there if they did before.
+    first, last = covered(found, m)
+    kept = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
+    among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: kept.shape[1] - m + 1]
+    distance, start = _near_of(metric, x, Windows(x, w, kept, normalize), rule, among)
+    begin = np.cumsum(last - first) - (last - first)
+    return distance, start + (first - begin)[np.searchsorted(begin, start, "right") - 1]
+
+
+def _near_of(metric, x, windows, rule, among=None):
+    """Distances of the windows that a rule may choose, `among` all, and where they start."""
+    with shared(rule.jobs) as for_each:
+        return _Cascade(metric, x, windows, rule, among, for_each).near()
+
+
+def nearest_window(metric, x, windows, limit):
+    """Distance and number of the window that is nearest to a query, up to a limit; ties: the first. Or infinite."""
+    rule = Rule(1, None if np.isinf(limit) else limit)
+    distance, start = _Cascade(metric, x, windows, rule).near()
+    near = np.flatnonzero(distance <= limit)
+    if not len(near):
+        return np.inf, -1
+    best = near[np.argmin(distance[near])]
+    return float(distance[best]), int(start[best])
+
+
+# ------------------------------------------------------------------------------------------------------------- bounds
+class _Bounds(NamedTuple):
+    """What the bounds of windows need of the query."""
+
+    of_query: bounds.QueryPoints
+    of_window: bounds.WindowPoints
+    remaining: bounds.Remaining
+    width: int  # points of the stretches that hold what each point of the query may meet
+
+    @classmethod
+    def of(cls, problem, lo, hi, uncertainty):
+        """Those of a query that is compared with windows within a band, which are known up to an `uncertainty`."""
+        record, x, w, _, _, _, points = problem
+        channels, m = x.shape
+        low, high = _nearest.inside(_nearest.envelopes_of(x, lo, hi), m).copy()
+        light = _nearest.inside(_nearest.envelopes_of(w, lo, hi)[0], m).copy()
+        widest = int((hi - lo).max())
+        reach = -(-widest // 2)  # two stretches of so many points hold any range
+        remaining = bounds.Remaining(low.copy(), high.copy(), light, reach, _stretches(lo, hi, reach))
+        # Where few ranges are narrower, one stretch holds a range, and a few more points at the ends: half the work.
+        width = widest if (hi - lo < widest).mean() <= NARROW else reach
+        _nearest.pin(record, low, high, x)
+        first, last = _nearest.pinned(record)
+        pinned = np.zeros(m, np.int64)
+        pinned[0] = first
+        pinned[-1] |= last
+        starts, second = np.where(pinned, np.arange(m), _stretches(lo, hi, width))
+        second = second if width < widest else None
+        facts = dispatch.bounds_of(record)
+        floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
+        gap_costs = points[0] if facts.minimum_gap is None else np.full(m, floor)
+        up, minimum_gap_cost = _nearest.gap_costs_of(record, gap_costs)
+        skips, _ = _nearest.gap_costs_of(record, np.full(m, floor))
+        other = max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
+        lags = _nearest.minimum_lags(lo, hi)
+        least = _nearest.inside(_nearest.envelopes_of(points, lo, hi)[0], m).copy()
+        heavy, light = _nearest.weight_rows(w), _nearest.weight_rows(light)
+        of_query = bounds.QueryPoints(x, heavy, points, lags, up + other, pinned, starts, second)
+        ranges = low - uncertainty, high + uncertainty
+        of_window = bounds.WindowPoints(light, least, lags, skips, float(minimum_gap_cost), *ranges)
+        return cls(of_query, of_window, remaining, width)
+
+
+def _stretches(lo, hi, size):
+    """Where the two stretches of so many points start that hold the points [lo, hi); (2, m)."""
+    begin = np.minimum(lo, len(lo) - size)
+    return np.array([begin, np.maximum(begin, hi - size)])
+
+
+def _beyond(values, low, high, w):
+    """What each point costs that lies beyond a range, on average of the windows."""
+    over = np.maximum(values - high, low - values)
+    return (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
+
+
+# ------------------------------------------------------------------------------------------------------------ search
+class _Cascade:
+    """One query and one sequence, of which windows without gaps alone count, `among` all; `near` is the search.
+
+    Threads share what is known. When one of them hears of a limit decides how much is computed, and no result.
+    """
+
+    def __init__(self, metric, x, windows, rule, among=None, for_each=one_by_one):
+        self.metric, self.windows, self.jobs, self.for_each = metric, windows, rule.jobs, for_each
+        self.among = np.empty(0, bool) if among is None else among
+        normalize, w, m = windows.normalize, windows.w, windows.m
+        self.x = normalize_values(x, windows.weight, normalize)
+        record, features, weight, points = metric._query(self.x, w, m)
+        weight = full_weight(weight, features)
+        self.problem = PreparedPair(record, features, weight, features, None, None, points)
+        rows, weighted = batch.padded(record, features[np.newaxis], weight[np.newaxis])
+        self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
+        plain = metric._reach == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
+        # Windows are compared as moments make them, unless a factor is found from their values.
+        facts = dispatch.bounds_of(record)
+        self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
+        self.bounds = self.ways = None
+        if plain and facts is not None:
+            if windows.samples is None:
+                windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
+            self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
+            self.ways = self._ways()
+        self.known = Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
+        self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
+
+    def near(self):
+        """Distances of the windows that may be chosen, and where they start, ascending."""
+        windows, known = self.windows, self.known
+        self._seed()
+        rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // self.jobs)  # threads take one each, and end together
+        size = -(-windows.n // (rounds * self.jobs))
+        found = self.for_each(lambda at: self._find(at, min(at + size, windows.n)), range(0, windows.n, size))
+        found, beyond = zip(*found, strict=True)
+        few = sum(len(some.low) for some in found) < FEW * len(found)
+        self._compare_all([Candidates.joined(found)] if few else found)
+        near = known.where[known.costs <= known.limit]
+        near = np.sort(np.concatenate([near, *beyond]))
+        distances = [np.empty(0)]
+        size = max(1, TERMS // self.x.size)
+        for at in range(0, len(near), size):
+            exact = windows.exact(near[at : at + size])
+            distances.append(self.metric._windows(self.x, windows.w, exact, None, None))
+        return np.concatenate(distances), near
+
+    @np.errstate(over="ignore")  # of no influence on any result
+    def _ways(self):
+        """Whether bounds by query points are better, and the order of the points in the better way and the other."""
+        windows, (of_query, of_window, remaining, width) = self.windows, self.bounds
+        among = np.flatnonzero(self.among)
+        count = len(among) if len(self.among) else windows.n
+        at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
+        z = np.ascontiguousarray(windows.exact(among[at] if len(among) else at).transpose(1, 0, 2))
+        low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
+        by_window = _beyond(z, low, high, remaining.light)
+        rows, pinned, one = z.reshape(-1, windows.m), of_query.pinned, of_query.starts
+        two = one if of_query.second is None else of_query.second
+        below, above = np.empty_like(rows), np.empty_like(rows)
+        bounds.slide(rows, width, below, above)
+        ranges = np.minimum(below[:, one], below[:, two]), np.maximum(above[:, one], above[:, two])
+        low, high = (np.where(pinned, rows, a).reshape(z.shape) for a in ranges)
+        by_query = _beyond(of_query.x[:, np.newaxis], low, high, self.problem.w)
+        # The ranges of the sequence must be found first.
+        query_first = bool(np.sort(by_query)[-FIRST:].sum() > 1.5 * np.sort(by_window)[-FIRST:].sum())
+        by_window, by_query = np.argsort(-by_window, kind="stable"), np.argsort(-by_query, kind="stable")
+        return (True, by_query, by_window) if query_first else (False, by_window, by_query)
+
+    def _candidates(self, begin, end, most=None):
+        """Of the windows [begin, end) those that may be within the limit by up to so many points, and the others.
+
+        Those are the ones that must be compared exactly, and are not. The next call may overwrite the former.
+        """
+        none, channels = np.empty(0, np.int64), len(self.windows.y) if self.by_moments else 0
+        if self.bounds is None:
+            where = np.arange(begin, end)
+            where = where[self.among[begin:end]] if len(self.among) else where
+            return Candidates(where, np.zeros(len(where)), np.empty((2, 0, len(where)))), none
+        windows, (of_query, of_window, _, width) = self.windows, self.bounds
+        query_first, order, other = self.ways
+        orders = (order, other) if most is None else (order[:most], other[:0])
+        sides = of_query, of_window, width
+        compared = windows.samples, SCALINGS[windows.normalize], windows.uncertainty, windows.scale, windows.shift
+        given = self.problem.record, sides, compared, self.among, query_first, orders
+        with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+            where, low, moments = bounds.candidates(*given, self.known.limit, begin, end)
+        known, found = low != bounds.UNKNOWN, Candidates(where, low, moments[:, :channels])
+        if self.by_moments:
+            return (found, none) if known.all() else (found.of(np.flatnonzero(known)), where[~known])
+        return found._replace(low=np.maximum(low, 0.0)).of(np.argsort(where)), none
+
+    def _seed(self):
+        """Compare the most promising of some windows, so that a limit is known."""
+        n, k = self.windows.n, self.known.rule.n_matches
+        if k is None:
+            return
+        sampled = max(n // SHARE, SAMPLED * PARTS, 4 * (2 * k - 1) * self.windows.m)
+        row = SAMPLED * max(1, sampled // (SAMPLED * ROWS))
+        count, begins = -(-sampled // row), range(0, n, row)
+        if count < len(begins):
+            begins = np.linspace(0, n - row, count).astype(np.int64).tolist()
+        size = max(1, min(n, count * row) // max(SEEDS, 8 * k))
+
+        def promising(begin):
+            found, _ = self._candidates(begin, min(begin + row, n), FIRST)
+            some = len(found.low) // size * size
+            return found.of(np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size))
+
+        found = Candidates.joined(self.for_each(promising, begins))
+        self._compare_all(found.divided(PROMISING * self.jobs))
+        self.known.forget()  # they are found again
+
+    def _find(self, begin, end):
+        """Of the windows [begin, end) those that may be within the limit, and those beyond running moments."""
+        found, beyond = self._candidates(begin, end)
+        if self.known.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
+            best, found = found.divided(PROMISING)
+            self._compare(best)
+        return found.within(self.known.limit), beyond
+
+    def _compare_all(self, found):
+        """Compare windows in pieces: first small ones, for their costs tell how far to look, and at the end again."""
+        found = self.for_each(lambda some: some.within(self.known.limit), found)
+        parts, size, left = [], SEEDS // 2, sum(len(some.low) for some in found)
+        for some in found:
+            at, share = 0, max(-(-len(some.low) // self.jobs), PROMISING)
+            while at < len(some.low):
+                parts.append(some.part(at, at + min(size, share)))
+                left, at = left - len(parts[-1].low), at + min(size, share)
+                most = max(TERMS // self.x.size, SEEDS), max(left // (2 * self.jobs), SEEDS // 2)
+                size = min(2 * min(size, share), *most)
+        self.for_each(self._compare, parts)
+
+    def _compare(self, found):
+        """Find the costs of windows that may be within the limit, as far as it goes."""
+        x, m, found = self.problem.x, self.windows.m, found.within(self.known.limit)
+        size = max(1, TERMS // self.x.size)
+        for at in range(0, len(found.low), size):
+            part, costs = found.part(at, at + size), np.empty(min(size, len(found.low) - at))
+            if self.by_moments:
+                remaining = self.bounds.remaining
+                compared = self.windows.samples, part.where, *np.ascontiguousarray(part.moments)
+            else:
+                remaining = bounds.Remaining(x, x, x, 0, np.zeros((2, 0), np.int64))
+                features = np.array([self.metric._features(a) for a in self.windows.exact(part.where)])
+                values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
+                shape = len(x), len(costs)
+                compared = values, np.arange(len(costs)) * m, np.ones(shape), np.zeros(shape)
+            bounds.compare(self.query, compared, remaining, *self.band, self.known.limit, costs)
+            if self.metric._has_factor:
+                near = np.flatnonzero(costs < np.inf)
+                costs[near] = self.metric._scaled(costs[near], x, features[near])
+            with self.known.lock:
+                self.known.learn(part.where, costs)

@@ -1,0 +1,472 @@
+"""A query taken from the recording itself: the period that repeats best.
+
+Repetitions within a threshold of the cost per query point; segmentations by decoys find it.
+
+What a segmenter is fitted to: queries that are given, learned from labels, or taken from the recording itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from copy import copy
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+from ...distances._metrics.registry import get_metric
+from ...distances._series import standardize
+from ...utils._jobs import progress
+from ...utils._names import warn
+from ...utils._sampling import holes
+from ...utils.validation import as_floats, check_query, check_size
+from .._channels import with_signs
+from .._far_groups import warn_of_look_alikes
+from .._learning.background import NOTHING, learn_background, learnable, sure_ones
+from .._learning.choice import HeldOut, elastic_candidates, evidence_of_segments
+from .._learning.templates import as_comparable, average, examples
+from .._limits import runs
+from .._plan import QueryPlan, check_reach, check_room, resolve_mode, with_metric
+from .._profile import Search
+from .._query import QueryEstimator
+from .._selection import select
+from .._several import refuse_several
+from .._sources import Whole
+from .._thresholds import (
+    Calibration,
+    Conformal,
+    ThresholdFitting,
+    center_of,
+    conformal_thresholds,
+    found_at,
+    recorded_hours,
+    rule_of,
+)
+from .background import Background, warn_of_covered_background
+from .optimal import Rules, background_cost, segment
+
+ROUNDS = 3  # of segmentation and averaging
+SHRINK = 2  # how many times longer or shorter than the period a repetition may be
+SHORTEST = 4  # samples of a period
+PLACES = 8  # stretches tried per period
+MOST = 96  # stretches tried in all
+LIKE = 12  # how many of the most similar stretches count
+BEST = 0.7  # of the highest correlation: the first peak as high as that is the period, not a multiple of it
+
+
+def dominant_period(data):
+    """The lag, in samples, at which a recording (channels, n) is most similar to itself.
+
+    The autocorrelation over all channels, not biased towards short lags, after its first fall below zero and up to
+    half of the recording.
+    """
+    z, n = standardize(data), data.shape[1]
+    size = next_fast_len(2 * n)
+    correlation = irfft((np.abs(rfft(z, size, axis=1)) ** 2).sum(axis=0), size)[: n // 2 + 1]
+    correlation = correlation / np.arange(n, n - len(correlation), -1) * n
+    below = np.flatnonzero(correlation <= 0)
+    first = max(int(below[0]) if below.size else 1, SHORTEST)
+    inner = np.arange(first, len(correlation) - 1)
+    peaks = inner[(correlation[inner] >= correlation[inner - 1]) & (correlation[inner] > correlation[inner + 1])]
+    peaks = peaks[correlation[peaks] > 0]
+    if not peaks.size:
+        raise ValueError(
+            f"query='auto' needs a recording that repeats itself. Got {n} time points whose autocorrelation has no "
+            "peak. Pass a query, or a recording of at least two repetitions."
+        )
+    return int(peaks[correlation[peaks] >= BEST * correlation[peaks].max()][0])
+
+
+def most_repeated(data, period, verbose):
+    """Start of the stretch of one period whose most similar stretches are nearest, as a share of its variance."""
+    z, n = standardize(data), data.shape[1]
+    like = min(LIKE, max(n // period - 1, 1))
+    starts = range(0, n - period + 1, max(period // PLACES, (n - period) // MOST, 1))
+    best, at = np.inf, 0
+    with progress(len(starts), verbose, "find the period", "stretch") as count:
+        for start in starts:
+            apart = _apart(z, np.ascontiguousarray(z[:, start : start + period]), like)
+            if apart < best:
+                best, at = apart, start
+            count()
+    return at
+
+
+def _apart(z, x, like):
+    """How far the stretches most similar to `x` are from it, so many of them, as a share of its variance."""
+    energy = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
+    if energy < 0.25 * x.size:  # background repeats itself too
+        return np.inf
+    profile = Search.of(QueryPlan(get_metric("euclidean"), x), z).profile()
+    chosen = select(*profile._candidates[:3], n_matches=like + 1)
+    return (profile.distance[chosen[1:]] ** 2).mean() / energy if len(chosen) > 1 else np.inf
+
+
+def typical_period(data, holes, verbose):
+    """The range of the stretch of one period that repeats best, within the longest stretch without a gap or hole."""
+    gapless = runs(data, holes)
+    if not len(gapless):
+        raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
+    a, b = gapless[np.argmax(np.diff(gapless, axis=1))]
+    period = dominant_period(data[:, a:b])
+    start = a + most_repeated(data[:, a:b], period, verbose)
+    return start, start + period
+
+
+def per_point(cost, shown):
+    """The cost of each repetition per query point that it covers."""
+    return cost / np.diff(shown, axis=1)[:, 0]
+
+
+class ThresholdSegmenter(ThresholdFitting):
+    """What a segmenter does with its threshold, which is applied to the cheapest segmentation as it is."""
+
+    def _fit_conformal(self, marked, weight, times):
+        """Find the threshold of each class by what other blocks of the labels tell."""
+        rule = rule_of(self.threshold)
+        if isinstance(rule, Conformal):
+            ty = self._as_times(times, marked.data.shape[1])
+
+            def distances(others, ranges, code):
+                # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
+                queries, learned = self._learn(others, weight, times, self._n_templates)
+                queries = self._with_signs([plan._replace(metric=self.metric_) for plan in queries])
+                queries = queries if self._queries[0].tx is not None else [plan.untimed for plan in queries]
+                found = self._segment_learned(queries, [one.number for one in learned], marked.data, ty)
+                numbers = np.array([one.number for one in learned])[found.query] + 1
+                out, costs = np.empty(len(code)), per_point(found.cost, found.shown)
+                for number in np.unique(code):
+                    own, same = code == number, numbers == number
+                    out[own] = found_at(ranges[own], found.start[same], found.end[same], costs[same])
+                return out, HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
+
+            thresholds, held = conformal_thresholds(rule, marked, distances)
+            self.report_ = held.report(marked)
+            self._conformal = rule.alpha, [thresholds[int(number) + 1] for number in self._numbers]
+        return self
+
+    @property
+    def threshold_(self) -> float | list[float | None] | None:
+        """The largest cost per query point of a repetition, of several queries a list; None where there is none.
+
+        None too with a false discovery rate before `fit_threshold`, for it then is another in each recording.
+        """
+        thresholds = self._thresholds
+        return thresholds if len(thresholds) > 1 else thresholds[0]
+
+    @property
+    def _thresholds(self):
+        """The threshold of each query that is known before there is a recording, or None."""
+        return [None if limit is None else float(limit) for limit in self._set_thresholds(len(self._queries))]
+
+    def _rated(self, found, calibrations, thresholds):
+        """What of a table of segments is within the thresholds; its three rates, each None without; the thresholds."""
+        if calibrations is None and thresholds[0] is None:
+            return found, [None] * 4
+        limits = np.array(thresholds, float)  # NaN for None
+        near = ~(per_point(found.cost, found.shown) > limits[found.query])
+        found = type(found)(*(column[near] for column in found))
+        if calibrations is None:
+            return found, [*[None] * 3, limits]
+        rates, costs = np.empty((3, len(found.cost))), per_point(found.cost, found.shown)
+        for q, one in enumerate(calibrations):
+            rates[:, found.query == q] = one.rates(costs[found.query == q])
+        return found, [*rates, limits]
+
+    def _warn_of(self, found):
+        """Warn of repetitions that may cover flat noise, and of groups that a false discovery rate lets through."""
+        if self._background_of_queries:
+            warn_of_covered_background(found.cost, found.end - found.start, self.background_)
+        for query in [] if self._rate is None else np.unique(found.query).tolist():
+            own = found.query == query
+            of = f" of query {query}" if len(self._queries) > 1 else ""
+            cost = per_point(found.cost, found.shown)[own]
+            warn_of_look_alikes(self._rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
+
+    def _calibrations_in(self, source, times, found, queries, ranges_of):
+        """The calibration of each query in a recording, which `ranges_of` segments by other queries."""
+        rate = self._rate
+        self._check_rate(rate)
+        decoys = rate._decoys(len(queries))
+        made = decoys.of(self, queries, center_of(source))
+        others = [ranges_of(list(some)) for some in zip(*made, strict=True)]
+        hours = recorded_hours(source.extent(0)[1], times)
+
+        def costs(table, q):
+            return per_point(table.cost, table.shown)[table.query == q]
+
+        each = range(len(queries))
+        return [Calibration.of(costs(found, q), [costs(other, q) for other in others], hours) for q in each]
+
+    def _calibrated(self, X, times):
+        """The calibrations of the queries in a recording, as the only one of a list."""
+        refuse_several(X)
+        source, found, given, queries, ranges_of = self._segmentation(X, times)
+        return [self._calibrations_in(source, given, found, queries, ranges_of)]
+
+
+FEW = 2  # repetitions of which an average is taken
+
+
+def check_transitions(transitions, k):
+    """Costs of the transitions between labels, as an array (k + 1, k + 1)."""
+    if transitions is None:
+        return np.zeros((k + 1, k + 1))
+    T = np.array(as_floats(transitions, "transitions"))
+    if T.shape != (k + 1, k + 1):
+        raise ValueError(
+            f"'transitions' must have shape ({k + 1}, {k + 1}): a row and a column for background and each of the {k} "
+            f"queries. Got shape {T.shape}."
+        )
+    T[0, 0] = 0.0  # consecutive background samples are one stretch
+    if not (T >= 0).all():
+        raise ValueError(f"'transitions' must not be negative or NaN. Got {np.min(T):g}.")
+    return T
+
+
+def check_partial(metric, mode):
+    """Refuse repetitions cut off at an end where there is no path through a part of a query."""
+    if mode != "subsequence" or metric.uses_times or not metric._can_be_cut:
+        raise ValueError(
+            "partial=True needs an elastic metric with a warping path that compares no times and has no move cheaper "
+            f"than the diagonal one, such as 'dtw' or 'adtw'. Got {metric.full_name}."
+        )
+
+
+def limits_of(given, learned):
+    """Bounds of the length of each query's repetitions: those given, else those learned."""
+    return tuple(
+        tuple(b if a is None else a for a, b in zip(*pair, strict=True)) for pair in zip(given, learned, strict=True)
+    )
+
+
+def check_fit(queries, n):
+    """Some query must fit into a recording of n samples where segments have the queries' lengths."""
+    way_out = "take an elastic metric such as 'dtw', which cuts segments of any length"
+    check_room(min(plan.shortest for plan in queries), n, way_out)
+
+
+def check_searched(queries, y):
+    """Values must be within reach of the metric, and windows fit into the sequence."""
+    for plan in queries:
+        check_reach(plan.metric, plan.x, "The query", plan.normalize, check_query)
+    if queries[0].mode == "windows":  # those that fit are found
+        check_fit(queries, y.shape[1])
+    check_reach(queries[0].metric, y, "The sequence", queries[0].normalize)
+
+
+def fit_background(marked, queries, rules, ty, n_jobs, verbose):
+    """The background that separates the marked occurrences of a recording from what is not marked."""
+    check_searched(queries, marked.data)
+    queries = [plan.untimed if ty is None else plan for plan in queries]
+
+    def found(background):
+        return segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
+
+    return learn_background(marked, queries, background_cost(queries), found, verbose)
+
+
+def refined(queries, source, segments):
+    """The queries as averages of their repetitions in a segmentation; one with too few stays as it is.
+
+    So do alternatives of a query.
+    """
+    out = []
+    for k, plan in enumerate(queries):
+        own = (segments.query == k) & (segments.version % plan.n_unsigned == 0)
+        whole = own & (np.diff(segments.shown, axis=1)[:, 0] == plan.m)
+        ranges = np.column_stack([segments.start, segments.end])[whole]
+        if len(ranges) >= FEW:
+            x = average_of(plan, source, ranges, plan.signs_of(segments.version[whole]))
+            plan = with_signs(plan.unsigned._replace(x=x), plan.signs)
+        out.append(plan)
+    return out
+
+
+def _digest(queries):
+    """A digest of queries that distinguishes them to the last digit."""
+    return hashlib.sha256(b"".join(plan.x.tobytes() for plan in queries)).digest()
+
+
+def average_of(plan, source, ranges, signs=None):
+    """The barycenter (channels, m) of ranges of a sequence, times their signs, of the length of the query."""
+    some = examples(np.arange(len(ranges)))
+    pieces = [source.cut(int(s), int(e))[0] for s, e in ranges[some]]
+    if signs is not None:
+        pieces = [piece * np.reshape(sign, (-1, 1)) for piece, sign in zip(pieces, signs[some], strict=True)]
+    return average(as_comparable(pieces, plan.metric), plan.x, plan.metric, plan.w)
+
+
+def _per_query(value, k, name):
+    """A bound of each of k queries: one for all, or a list."""
+    if np.ndim(value) == 0:
+        return [value] * k
+    if len(value) != k:
+        raise ValueError(f"{name!r} must be one number, or one for each of the {k} queries. Got {len(value)}.")
+    return list(value)
+
+
+class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
+    """Base of the segmenter: how it gets its queries and rules, and how it segments by them."""
+
+    # Without a penalty repetitions would stretch over the background, and one of 1.0 is none or all, by the unit.
+    _named_defaults = {"adtw": {"omega": "auto"}}
+
+    def _check_size(self, a, what, check=check_size, total=None):
+        self.metric_._check_values(a, what)
+        check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
+
+    def _resolve(self):
+        """See that the metric can segment, and by what candidates."""
+        self._mode = resolve_mode(self.metric_, "auto", None)
+        self.metric_._check_search("segmentation")
+        if self.partial:
+            check_partial(self.metric_, self._mode)
+
+    def _candidates(self):
+        return elastic_candidates()
+
+    def _evidence(self, *rest):
+        return evidence_of_segments(copy(self), *rest)
+
+    def _fit_marked(self, marked, weight, times):
+        """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
+        known = learnable(marked)
+        self._choose(known, weight, times)
+        self._fit_labels(known, weight, times)
+        if self.self_train:
+            self._train_itself(marked, known, weight, times)
+        return self._fit_conformal(known, weight, times)
+
+    def _refuse_self_training(self):
+        """There must be labels to begin with."""
+        if self.self_train:
+            raise ValueError(
+                f"'self_train' must be 0 where no occurrence is labeled in 'y'. Got {self.self_train}. Label an "
+                "occurrence, or take the parameter 'refine', which averages what the query finds."
+            )
+
+    def _train_itself(self, marked, known, weight, times):
+        """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
+        rounds, met, k = int(self.self_train), [NOTHING], len(self.classes_)
+        counts, ty = [], self._as_times(times, marked.data.shape[1])
+        if marked.unlabeled is None:
+            warn(
+                "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got "
+                "none, so nothing was learned from what is unlabeled. Set self_train=0 if all is labeled."
+            )
+            rounds = 0
+        with progress(rounds, self.verbose if rounds else 0, "self-train", "round") as count:
+            for _ in range(rounds):
+                queries = [plan.untimed if ty is None else plan for plan in self._queries]
+                found = segment(queries, self._rules, marked.data, ty, self.n_jobs)
+                taken = sure_ones(marked, queries, self._numbers + 1, found)
+                counts.append(np.bincount(taken.code - 1, minlength=k))
+                count(word=f"{len(taken.code)} taken")
+                if any(map(taken.are_those_of, met)):  # learned again they would give what was there before
+                    break
+                met.append(taken)
+                self.metric_ = self._made_metric()
+                self._fit_labels(known._replace(offset=taken.offset), weight, times, learnable(marked, taken))
+        self.self_training_ = np.array(counts, np.int64).reshape(-1, k)
+
+    def _fit_labels(self, marked, weight, times, examples=None):
+        """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
+        queries, learned = self._learn(marked if examples is None else examples, weight, times, self._n_templates)
+        self._keep_weights(learned)
+        numbers, limits = [one.number for one in learned], [one.limits for one in learned]
+        return self._fit_queries(queries, numbers, limits, marked, times)
+
+    @property
+    def _n_templates(self):
+        return self.n_templates if self.n_templates == "auto" else int(self.n_templates)
+
+    def _segment_learned(self, queries, numbers, data, ty):
+        """Segments of a recording by queries of some classes, with the background and the bounds of the fitted ones."""
+        bounds = {int(number): limits for number, limits in zip(self._numbers, self._rules.limits, strict=True)}
+        k = len(queries)
+        rules = self._rules._replace(limits=tuple(bounds[number] for number in numbers))
+        if len(rules.transitions) != k + 1:  # another number of templates
+            rules = rules._replace(transitions=np.zeros((k + 1, k + 1)))
+        return segment(queries, rules, data, ty, self.n_jobs, 0, Whole(data, ty))
+
+    def _fit_recording(self, data, times):
+        """Take one period of the recording as the query."""
+        if self._given_weight(None) is not None:
+            raise ValueError(
+                "'weight' must be None where query='auto': how many points there will be is not known yet."
+            )
+        self._check_size(data, "'X'")
+        ty = self._as_times(times, data.shape[1])
+        start, end = typical_period(data, holes(ty, self._max_gap), self.verbose)
+        own = None if times is None else times[start:end]
+        self._fit_queries([self._validated_query(data[:, start:end], None, own)])
+        limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
+        with progress(ROUNDS, self.verbose, "average periods", "round") as count:
+            for _ in range(ROUNDS):
+                rules = self._rules._replace(limits=(limits,))
+                segments = segment(self._queries, rules, data, ty, self.n_jobs, self.verbose)
+                self._fit_queries(refined(self._queries, Whole(data, ty), segments))
+                count()
+        return self._fit_queries(self._queries, limits=[limits])
+
+    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None):
+        """Take validated queries, with the background and the bounds that go with them."""
+        self._forget_threshold()
+        k = len(queries)
+        if any(plan.tx is None for plan in queries):  # one clock for all: samples, unless all have times
+            queries = [plan.untimed for plan in queries]
+        self._queries = queries = self._with_signs(with_metric(self._made_metric(), queries))
+        self.metric_ = queries[0].metric
+        self.queries_ = [plan.x.T for plan in queries]
+        self.weights_ = [None if plan.w is None else plan.w.T for plan in queries]
+        self.query_, self.weight_ = self.queries_[0], self.weights_[0]
+        if marked is not None:
+            self.classes_, self._background_label = marked.labels.classes, marked.labels.background
+        else:
+            self.classes_ = np.arange(1, k + 1) if names is None else names
+            self._background_label = self.classes_.dtype.type()
+        self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
+        bounds = (_per_query(getattr(self, name), k, name) for name in ("min_length", "max_length"))
+        given = tuple(self._check_limits(*pair) for pair in zip(*bounds, strict=True))
+        if limits is not None and self._mode == "subsequence":
+            given = limits_of(given, limits)
+        rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
+        self._background_of_queries = self.background == "auto" and marked is None
+        if self.background != "auto":
+            background = Background(float(self.background))
+        elif marked is None:
+            background = Background(background_cost(queries))
+        else:
+            background = fit_background(
+                marked, queries, rules, self._as_times(times, marked.data.shape[1]), self.n_jobs, self.verbose
+            )
+        self.background_ = background.limit
+        self._rules = rules._replace(background=background)
+        return self
+
+    def _counting(self, ty):
+        """Queries and rules for a series with these times: without any, samples are counted in their place.
+
+        A cost of background that was learned or set stays.
+        """
+        if ty is not None or self._queries[0].tx is None:
+            return self._queries, self._rules
+        queries, rules = [plan.untimed for plan in self._queries], self._rules
+        if self._background_of_queries:
+            rules = rules._replace(background=Background(background_cost(queries)))
+        return queries, rules
+
+    def _segmented(self, queries, source, ranges_of):
+        """Queries and segments of a sequence, `ranges_of` the queries, after averaging the repetitions."""
+        left, met = int(self.refine), {}
+        with progress(left, self.verbose if left else 0, "refine", "round") as count:
+            while True:
+                segments = ranges_of(queries)
+                if not left:
+                    return queries, segments
+                met[_digest(queries)], due = left, left
+                queries, left = refined(queries, source, segments), left - 1
+                before = met.get(_digest(queries))
+                if before is not None:  # from here on the same queries recur in a cycle, mostly of length one
+                    left %= before - left
+                count(due - left)

@@ -1,0 +1,123 @@
+"""Versions of the queries, such as mirrored ones, which a segmentation takes for queries of their own.
+
+Optimal segmentation of a recording by repetitions of one or several queries and background.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...distances._series import full_weight
+from ...utils._jobs import progress
+from .._profile import Search
+from .._sources import CandidateReader
+from .background import Background
+from .parallel import InMemory, Samples, Segmentation, SegmentTable
+
+
+class Segmented(NamedTuple):
+    """Segments in temporal order, and the query and the version of it that each of them repeats."""
+
+    start: np.ndarray
+    end: np.ndarray
+    query: np.ndarray  # from 0
+    cost: np.ndarray
+    shown: np.ndarray  # (.., 2): half-open ranges of the query's points
+    version: np.ndarray  # from 0
+
+
+class Versions:
+    """All versions of some queries, those of a query one after the other.
+
+    Attributes
+    ----------
+    queries : list of Comparison
+        Each version by itself.
+    query, version : ndarray of int
+        Which version of which query each of them is.
+    """
+
+    def __init__(self, queries):
+        self.queries = [one for plan in queries for one in plan.versions]
+        counts = [plan.n_versions for plan in queries]
+        self.query = np.repeat(np.arange(len(queries)), counts)
+        self.version = np.concatenate([np.arange(count) for count in counts])
+
+    def rules(self, rules):
+        """The rules of the queries as those of their versions."""
+        label = np.concatenate([[0], self.query + 1])
+        limits = tuple(rules.limits[q] for q in self.query)
+        return rules._replace(transitions=rules.transitions[np.ix_(label, label)], limits=limits)
+
+    def readers(self, source):
+        """What reads the samples of each version's segments."""
+        return [CandidateReader(plan, source) for plan in self.queries]
+
+    def of(self, found):
+        """Segments of versions as those of their queries."""
+        query, version = self.query[found.query], self.version[found.query]
+        return Segmented(found.start, found.end, query, found.cost, found.shown, version)
+
+
+ENDLESS = 2.0**62
+
+
+class Rules(NamedTuple):
+    """The rules that the cheapest segmentation follows."""
+
+    background: Background
+    transitions: np.ndarray  # (k + 1, k + 1)
+    limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
+    partial: bool = False  # whether an end of the series may cut a repetition off
+
+    def bounds(self):
+        """The bounds of the length as two arrays (k,)."""
+        shortest = [min(float(low or 1), ENDLESS) for low, _ in self.limits]
+        longest = [min(float(high or ENDLESS), ENDLESS) for _, high in self.limits]
+        return np.array(shortest), np.array(longest)
+
+
+def background_cost(queries):
+    """Default cost of a background sample: that of the queries against a constant signal, on average."""
+    return queries[0].metric._background_share * float(np.mean([constant_cost(plan) for plan in queries]))
+
+
+def constant_cost(plan):
+    """Cost per sample of a query against a constant signal at its own weighted mean."""
+    x, weight = plan.x, full_weight(plan.w, plan.x)
+    total = weight.sum(axis=1, keepdims=True)
+    mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
+    mean /= np.where(total > 0, total, 1.0)
+    constant = np.repeat(mean, x.shape[1], axis=1)
+    search, m = Search.of(plan.version(0)._replace(max_gap=None), constant, plan.tx), plan.m
+    if plan.mode == "subsequence":
+        return float(search.cost(0, m)) / m
+    return float(plan.metric._segment_cost(search.profile().distance[0], m)) / m
+
+
+def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
+    """The segments of the cheapest segmentation of a sequence; none crosses a gap or a hole, it starts anew there.
+
+    With a `source` of its samples the costs are those that are listed.
+    """
+    samples, versions = InMemory(queries[0], y, ty), Versions(queries)
+    readers = None if source is None else versions.readers(source)
+    total = int(np.diff(samples.runs(0)).sum()) if verbose else None
+    with progress(total, verbose, "segmentation", "sample") as count:
+        segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, count, readers)
+        return versions.of(segmentation.take(last=True))
+
+
+def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
+    """The same of a sequence that is read by chunks, with the costs that are listed."""
+    samples, versions, found = Samples(queries[0]), Versions(queries), []
+    readers = versions.readers(samples)
+    segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, readers=readers)
+    with progress(len(long), verbose, "segmentation", "sample") as count:
+        for y, ty, _ in long.chunks(0, len(long)):
+            samples.append(y, ty)
+            found.append(segmentation.take())
+            samples.forget(segmentation.needed)
+            count(y.shape[1])
+    found.append(segmentation.take(last=True))
+    return versions.of(SegmentTable(*(np.concatenate(each) for each in zip(*found, strict=True))))

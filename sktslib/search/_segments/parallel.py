@@ -1,0 +1,658 @@
+"""Rounds of a long series: stretches side by side at fixed positions, which know nothing of what was before them.
+
+A round has LANES stretches of `step` samples; each one starts `lead` samples early without knowing what was before.
+Once the cheapest segmentations that lead to the cells of a column have a boundary in common, what was before adds the
+same to all of them. So a stretch is right, but for a constant, if its column was that of the stretch before it where
+that one ends; else the true column goes on until it meets that of the stretch, if need be to its end. What a round
+gives depends on its own samples alone unless its first stretch does not meet the round before. So rounds may be
+computed in any order, and the numbers are the same. Costs are counted from the start of the last stretch that was met.
+
+The recurrence of segmentations piece by piece: rows of costs and starts for new samples.
+
+Segmentations of whole recordings, in memory or by chunks: rounds in jobs, and what they have in common.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from joblib import delayed
+
+from ...distances._kernels.segmentation import (
+    INF,
+    SEGMENT_LANES,
+    advance,
+    advance_lanes,
+    difference_of,
+    differences_of,
+    windows,
+)
+from ...distances._kernels.simd import aligned_zeros
+from ...utils._jobs import count_jobs, each_in_jobs
+from .._chunks import Buffer
+from .._engines import window_profile
+from .._incremental_profile import IncrementalProfile, PreparedQueries
+from .._plan import check_lengths
+from .._sources import Whole
+from .state import Parts, Undecided, costs_of_ranges, depends_on_path, listed_costs, open_begin, open_end
+
+LEAD = 4  # query lengths after which stretches of a series mostly agree
+FULL = 16  # leads that a stretch has in a long series
+STEP = 2**13  # samples that it has at least
+AT_ONCE = 512  # samples of each lane that are computed before they are put in their places
+
+
+class Queries(NamedTuple):
+    """Several queries as the kernels take them."""
+
+    p: object  # their record, or a tuple of one each
+    rows: np.ndarray | None
+    points: np.ndarray
+    first: np.ndarray
+    tx: np.ndarray | None
+
+    @classmethod
+    def of(cls, problems):
+        """The queries of several prepared pairs with one series."""
+        records = [problem.record for problem in problems]
+        same = all(len(r) == 0 or not any(isinstance(v, np.ndarray) for v in r) for r in records)
+        one = problems[0]
+        return cls(
+            records[0] if len(problems) == 1 or same else tuple(records),
+            None if one.x is None else np.concatenate([problem.rows for problem in problems], axis=2),
+            np.concatenate([problem.points for problem in problems], axis=1),
+            np.concatenate([[0], np.cumsum([problem.points.shape[1] for problem in problems])]),
+            None if one.tx is None else np.concatenate([problem.tx for problem in problems]),
+        )
+
+    def state(self, lanes=1):
+        """The kernel's state before the first sample."""
+        m, k = self.first[-1], len(self.first) - 1
+        state = aligned_zeros(5, max(m, k + 1) * lanes)
+        state[[0, 2, 3]] = INF
+        state[2, : (k + 1) * lanes] = 0.0
+        return state
+
+    def one(self, q):
+        """One of the queries alone."""
+        own = slice(self.first[q], self.first[q + 1])
+        return Queries(
+            self.p if hasattr(self.p, "_fields") else self.p[q],
+            np.ascontiguousarray(self.rows[:, :, own]),
+            np.ascontiguousarray(self.points[:, own]),
+            np.array([0, own.stop - own.start]),
+            None,
+        )
+
+    @property
+    def label(self):
+        """The labels of the unfinished paths in a state."""
+        k = len(self.first) - 1
+        return np.concatenate([np.repeat(np.arange(1, k + 1), np.diff(self.first)), np.arange(1, k + 1)])
+
+    @property
+    def at_cost(self):
+        """Where a state has the costs of unfinished paths: in the queries, and at their borders."""
+        m, k = self.first[-1], len(self.first) - 1
+        return np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
+
+    @property
+    def at_start(self):
+        """Where it has their starts."""
+        return self.at_cost + max(self.first[-1], len(self.first))
+
+    def live(self, state):
+        """Starts, labels and costs of unfinished paths; infinite where there is none."""
+        return state.take(self.at_start), self.label, state.take(self.at_cost)
+
+
+def as_series(parts, ty, has_rows):
+    """What the kernel of one lane compares of a series, features or local costs with each query, and its times."""
+    if not has_rows:
+        return np.concatenate(parts, axis=1), None
+    (y,) = parts
+    y = np.concatenate([np.zeros((len(y), 1)), y], axis=1)
+    return y, None if ty is None else np.concatenate([ty[:1] - 1.0, ty])
+
+
+def in_order(queries, series, begin_at, offset, rules, state):
+    """Rows of costs and starts of the samples from `begin_at` on, one by one; changes `state`."""
+    k = len(queries.first) - 1
+    n = len(rules[0])
+    best, begin = np.empty((n, k + 1)), np.empty((n, k))
+    advance(None, queries, series, begin_at, offset, rules, state, best.reshape(-1), begin.reshape(-1))
+    return best[begin_at:], begin[begin_at:]
+
+
+class Round(NamedTuple):
+    """Where the stretches of a round are: stretch i is [at + i * step, at + (i + 1) * step + lead)."""
+
+    at: int
+    step: int
+    lead: int
+    fresh: bool  # whether the series begins here
+
+    @property
+    def end(self):
+        return self.at + SEGMENT_LANES * self.step + self.lead
+
+
+def rounds(at, end, m, fresh, ended):
+    """The rounds of the samples [at, end) of a series, of which more may come unless it has `ended` there.
+
+    They depend on where the series begins and ends alone: all but the last one or two are of full size, and those have
+    one size, so that little is left.
+    """
+    lead = LEAD * m
+    step = max(FULL * lead, STEP)
+    while end - at >= lead + 2 * SEGMENT_LANES * step:
+        yield Round(at, step, lead, fresh)
+        at, fresh = at + SEGMENT_LANES * step, False
+    if ended and end - at >= 4 * SEGMENT_LANES * lead:
+        count = -(-(end - at - lead) // (SEGMENT_LANES * step))
+        step = (end - at - lead) // (count * SEGMENT_LANES)
+        for _ in range(count):
+            yield Round(at, step, lead, fresh)
+            at, fresh = at + SEGMENT_LANES * step, False
+
+
+class _Lanes(NamedTuple):
+    """What a round's stretches give, each counting costs from its own start."""
+
+    best: np.ndarray  # (width of the round + 1, k + 1); of stretches but the first from the first mark on
+    begin: np.ndarray  # (width of the round, k)
+    marks: np.ndarray  # samples after which the states were kept; the last one is the end
+    states: np.ndarray
+
+
+class Joined(NamedTuple):
+    """What is decided within a round, and what is not."""
+
+    found: Parts | None  # None: nothing is decided
+    first: int | None  # the label at the first boundary, see `Undecided.decide`
+    listed: int  # segments from this one on have the cost of their range
+    rows: Undecided
+    begin: np.ndarray | None  # the state where the first stretch must meet the one before
+    end: np.ndarray  # the last state; samples are counted as in the whole series
+
+
+def compute(queries, series, rules, shape, listed, known=None, rows=None):
+    """What a round gives.
+
+    Parameters
+    ----------
+    queries : Queries
+    series : ndarray of shape (channels, width + 1)
+        Features of the round's samples, and of the one before.
+    rules : tuple
+        Costs of background samples, transitions, bounds of the lengths, and whether an end may cut a repetition off.
+    shape : Round
+    listed : bool
+        Whether segments are to have the costs of their ranges.
+    known : ndarray
+        The true state of the series where the first stretch must meet it, if it is known not to, and what is not
+        decided there, its `rows`.
+    """
+    *rules, partial = rules
+    lanes = _side_by_side(queries, series, rules, shape, partial)
+    at, fresh = shape.at, shape.fresh
+    begin = _lane(lanes.states[0], 0, at) if known is None else None
+    zeros, end = _joined(queries, series, rules, shape, lanes, known)
+    skip = 0 if fresh else shape.lead
+    if rows is None:
+        rows = Undecided(at + skip, lanes.best[skip:], lanes.begin[skip:], rules[1], fresh=fresh, unknown=not fresh)
+    else:
+        rows.append(lanes.best[skip + 1 :], lanes.begin[skip:])
+    rows.count_from(zeros)
+    settled = rows.settle(queries.live(end))
+    if settled is None:
+        return Joined(None, None, 0, rows, begin, end)
+    rows.shrink()
+    found, label = settled
+    known_from = at + (skip if begin is not None else 0)  # what comes from before has no cost yet
+    k = int(np.searchsorted(found.start, known_from)) if listed else len(found.start)
+    k += int(found.hidden[:1].sum() > 0)  # the first may be a part
+    some = slice(k, None)
+    if k < len(found.start):
+        ranges = found.start[some] - at, found.end[some] - at, found.label[some] - 1
+        found.cost[some] = costs_of_ranges(queries, series, *ranges)
+    return Joined(found, label, k, rows, begin, end)
+
+
+def _side_by_side(queries, series, rules, shape, partial):
+    """The stretches of a round."""
+    step, lead = shape.step, shape.lead
+    k, n, width = len(queries.first) - 1, SEGMENT_LANES * step + lead, step + lead
+    best, begin = np.empty((n + 1, k + 1)), np.empty((n, k))
+    best[0] = Undecided.first_row(k)
+    state = queries.state(SEGMENT_LANES)
+    if shape.fresh and partial:
+        first = queries.state()
+        open_begin(first, queries)
+        state.reshape(len(state), -1, SEGMENT_LANES)[:, : first.shape[1], 0] = first
+    marks = [lead]
+    while 2 * marks[-1] < width:
+        marks.append(2 * marks[-1])
+    marks = np.array([*marks, width])
+    states = np.empty((len(marks), *state.shape))
+    advance_lanes(queries, series, step, shape.at, tuple(rules), state, marks, states, AT_ONCE, best, begin)
+    return _Lanes(best, begin, marks, states)
+
+
+def _joined(queries, series, rules, shape, lanes, known):
+    """Where costs count from another zero, see `Undecided.count_from`, and the last state of the round.
+
+    `known` is the state that the first stretch must meet; None: there is none.
+    """
+    zeros, apart = [], np.empty(SEGMENT_LANES)
+    differences_of(lanes.states[0], lanes.states[-1], shape.step, apart)
+    for lane in range(known is None, SEGMENT_LANES):
+        at = shape.at + lane * shape.step
+        if known is None and not np.isnan(apart[lane]):  # the stretch before it holds, and this one meets it
+            zeros.append((at + shape.lead, apart[lane]))
+            continue
+        if known is None:
+            known = _lane(lanes.states[-1], lane - 1, at - shape.step)
+        done, zero, known = _meet(queries, series, rules, shape, lanes, lane, known)
+        zeros.append((at + done, zero))
+    return zeros, _lane(lanes.states[-1], SEGMENT_LANES - 1, at) if known is None else known
+
+
+def _meet(queries, series, rules, shape, lanes, lane, known):
+    """Let what is `known` of the stretch before go on in place of a stretch until it meets that.
+
+    How far it went, how much more it costs from there on, and None; or its last state, if it never meets the stretch.
+    """
+    begin, at, done = lane * shape.step, shape.at + lane * shape.step, shape.lead
+    for mark, then in zip(lanes.marks.tolist(), lanes.states, strict=True):
+        if mark > done:
+            a, b = begin + done, begin + mark
+            own = rules[0][a:b], *rules[1:]
+            piece = np.ascontiguousarray(series[:, a : b + 1])
+            in_place = in_order(queries, (piece, None), 0, at + done, own, known)
+            lanes.best[a + 1 : b + 1], lanes.begin[a:b] = in_place
+            done = mark
+        zero = difference(_lane(then, lane, at), known)
+        if zero is not None:
+            return done, zero, None
+    zero = _least(known)
+    return done, zero, counted_from(known, zero)
+
+
+def _least(state):
+    least = state[2].min()
+    return least if np.isfinite(least) else 0.0
+
+
+def counted_from(state, zero):
+    """The state with costs from another zero."""
+    state = state.copy()
+    state[[0, 2, 3]] -= zero
+    return state
+
+
+def _lane(state, lane, at):
+    """The state of one lane, samples counted as in the whole series."""
+    one = state.reshape(len(state), -1, SEGMENT_LANES)[:, :, lane].copy()
+    one[[1, 4]] += at
+    return one
+
+
+def difference(a, b):
+    """How much more state `b` costs than `a`, if that is the same everywhere up to rounding, and starts agree."""
+    offset = difference_of(a, b, 0.0)
+    return None if np.isnan(offset) else offset
+
+
+class Samples(IncrementalProfile):
+    """The last samples of a recording; no gap lies between the paths' last sample and `end`."""
+
+    end = 0
+
+    @property
+    def needed(self):
+        return self.seen
+
+
+def paths_of(queries, rules):
+    """The costs of paths under the metric of the queries."""
+    return (Columns if queries[0].mode == "subsequence" else Windows)(queries, rules)
+
+
+class Columns:
+    """The costs of paths under an elastic metric, one column per query."""
+
+    def __init__(self, queries, rules):
+        self.queries, self.rules, metric = queries, rules, queries[0].metric
+        self.reach, self.bounds = metric._reach, rules.bounds()
+        self.longest = max(plan.m for plan in queries)
+        self._looks_back = metric._looks_back or metric.uses_times
+        self._prepared = None
+        self.begin(0)
+
+    def begin(self, at):
+        """Start anew at a sample."""
+        self.at = self.run = at
+        self.state = None
+
+    def due(self, base):
+        """How many samples there must be before a segment that starts at `base` or later can be decided."""
+        return 0
+
+    @property
+    def needed(self):
+        """The first sample that is still needed."""
+        back = self.at - max(self.reach, 1)
+        if self._looks_back and self.state is not None:
+            start, _, cost = self.live()
+            back = int(min(back, start[cost < np.inf].min(initial=back)))
+        return max(back, self.run)
+
+    def _prepare(self, y):
+        if self._prepared is None or self._prepared.size < y.shape[1]:
+            self._prepared = PreparedQueries(self.queries, y)
+            self._kernel = Queries.of(self._prepared.problems)
+
+    def runs_diagonally(self, feed):
+        """Whether rounds of stretches side by side are possible."""
+        self._prepare(feed.cut(feed.end - 1, feed.end)[0])
+        return self._prepared.problems[0].runs_diagonally
+
+    def _series(self, y, ty):
+        return as_series(self._prepared.series(y), self.queries[0].compared(ty), self._kernel.rows is not None)
+
+    def _own(self, background):
+        return background, self.rules.transitions, *self.bounds
+
+    def go_on(self, feed, upto):
+        """Rows of `best` and `begin` for the samples up to `upto`."""
+        back = self.needed
+        y, ty = feed.cut(back, min(feed.end, upto + self.reach))
+        self._prepare(y)
+        if self.state is None:
+            self.state = self._kernel.state()
+            if self.rules.partial:
+                open_begin(self.state, self._kernel, self.run)
+        if self._looks_back:  # cells without a path may hold an outdated start
+            cells = self._kernel.at_start[np.isinf(self.state.take(self._kernel.at_cost))]
+            self.state.reshape(-1)[cells] = self.at
+        costs = self.rules.background.costs(y[:, : upto - back])
+        rows = in_order(self._kernel, self._series(y, ty), self.at - back, back, self._own(costs), self.state)
+        self.at = upto
+        return rows
+
+    def task(self, feed, shape):
+        """What a round needs: samples that its features depend on, and the first of them."""
+        back = max(self.run, shape.at - 1 - 2 * self.reach)
+        y, _ = feed.cut(back, min(feed.end, shape.end + self.reach))
+        self._prepare(y)
+        return y, back, shape
+
+    def compute(self, y, back, shape, listed, *known):
+        """What a round gives; see `stretches.compute`."""
+        at, end = shape.at - back, shape.end - back
+        series = np.ascontiguousarray(self._series(y, None)[0][:, at : end + 1])
+        rules = self._own(self.rules.background.costs(y[:, at:end]))
+        return compute(self._kernel, series, (*rules, self.rules.partial), shape, listed, *known)
+
+    def take(self, shape, state):
+        """Go on behind a round."""
+        self.at, self.state = shape.end, state
+
+    def live(self):
+        """Starts, labels and costs of unfinished paths; infinite where there is none."""
+        if self.state is None:
+            return np.empty(0), np.empty(0, np.int64), np.empty(0)
+        return self._kernel.live(self.state)
+
+    def open_end(self, rows):
+        """Let the end of the series cut repetitions off; how many points of each query its last repetition covers."""
+        shown = np.array([plan.m for plan in self.queries])
+        if not self.rules.partial or self.state is None:
+            return shown
+        state, begin = self.state.copy(), rows.given[-1] - self.run
+        state[1] -= self.run
+        row = rows.best[-1].copy()
+        shown = open_end(state, self._kernel.first, self.at - self.run, row, begin, *self.bounds)
+        rows.change_end(row, begin + self.run)
+        return shown
+
+    def keep(self, held, best):
+        """Drop all paths but those for whose starts and labels `held` (start, label) is true."""
+        if self.state is not None:
+            start, label, _ = self.live()
+            self.state.reshape(-1)[self._kernel.at_cost[~held(start.astype(np.int64), label)]] = np.inf
+            self.state[2, : len(best[-1])] = (best[-1][:, np.newaxis] + self.rules.transitions).min(axis=0)
+
+    def forget(self, base):
+        """Drop what no segment that starts at a boundary or later needs."""
+
+
+class Windows:
+    """The costs of the windows of each query's length."""
+
+    reach = 0
+
+    def __init__(self, queries, rules):
+        self.queries, self.rules = queries, rules
+        self.lengths = np.array([plan.m for plan in self.queries])
+        for m, limits in zip(self.lengths, self.rules.limits, strict=True):
+            check_lengths(m, *limits)
+        self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
+        self.label = np.repeat(np.arange(1, len(self.lengths) + 1), self.lengths - 1)
+        self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when unfinished ones began
+        self.begin(0)
+
+    def begin(self, at):
+        """Start anew at a sample."""
+        self.at = self.run = at
+        self.edges = Buffer(after=(len(self.lengths) + 1,), first=at)  # minimum cost where each label follows
+        self.edges.append(np.zeros((1, len(self.lengths) + 1)))
+
+    def due(self, base):
+        """How many samples there must be before a segment that starts at `base` or later can be decided.
+
+        The longest of the unfinished windows starts where nothing is decided yet.
+        """
+        return base + self.short + self.long - 1
+
+    @property
+    def needed(self):
+        """The first sample that is still needed."""
+        return max(self.at - max(self.long - 1, 1), self.run)  # whether a hole is next takes one sample
+
+    def go_on(self, feed, upto):
+        """Rows of `best` and `begin` for the samples up to `upto`."""
+        first = max(self.needed, self.edges.first)
+        old, k = self.at - first, len(self.lengths)
+        cost = np.full((k, upto - first), np.inf)
+        for plan, row in zip(self.queries, cost, strict=True):
+            begin = max(self.at - plan.m + 1, self.run)
+            if begin + plan.m <= upto:
+                distance = window_profile(plan, *feed.cut(begin, upto)).distance
+                row[len(row) - len(distance) :] = plan.metric._segment_cost(distance, plan.m)
+        edges, rows = np.empty((upto - first + 1, k + 1)), np.empty((upto - first + 1, k + 1))
+        edges[: old + 1] = self.edges.cut(first, self.at + 1)
+        background_costs = np.zeros(upto - first)
+        background_costs[old:] = self.rules.background.costs(feed.cut(self.at, upto)[0])
+        windows(cost, self.lengths, old, background_costs, self.rules.transitions, edges, rows)
+        self.edges.append(edges[old + 1 :])
+        starts = np.arange(self.at + 1.0, upto + 1)[:, np.newaxis] - self.lengths
+        self.at = upto
+        return rows[old + 1 :], starts
+
+    def live(self):
+        """Starts, labels and costs of unfinished windows; infinite where there is none."""
+        start = self.at - self.ago
+        return start, self.label, np.where(start >= self.run, 0.0, np.inf)
+
+    def open_end(self, rows):
+        """How many points of each query a repetition covers: all."""
+        return self.lengths
+
+    def keep(self, held, best):
+        """Continue only from what `best` still holds."""
+        edges = self.edges.values
+        edges[:] = (best[:, :, np.newaxis] + self.rules.transitions).min(axis=1)
+        if self.edges.first == self.run:
+            edges[0] = 0.0
+
+    def forget(self, base):
+        """Drop what no segment that starts at a boundary or later needs."""
+        self.edges.forget(base)
+
+
+BLOCK = 2**13  # samples that are computed one by one before it is looked what is decided
+WINDOWS = 2**17  # the same where the segments are windows
+AHEAD = 16  # rounds that are handed out together, for each job
+
+
+class SegmentTable(NamedTuple):
+    """The segments of a segmentation, in temporal order."""
+
+    start: np.ndarray
+    end: np.ndarray
+    query: np.ndarray  # from 0
+    cost: np.ndarray
+    shown: np.ndarray  # (.., 2): half-open ranges of the query's points
+
+
+class InMemory(Whole):
+    """A sequence in memory as a chunk of its own."""
+
+    end = 0
+
+    def __init__(self, plan, y, ty):
+        super().__init__(y, ty if plan.reads_times else None)
+        self.plan, self.seen = plan, y.shape[1]
+
+    def runs(self, begin):
+        """Ranges without a missing value and without a hole."""
+        return self.plan.runs(self.y, self.ty)
+
+
+class Segmentation:
+    """The cheapest segmentation of a recording that comes by chunks of any size, each stretch without a gap by itself.
+
+    No result depends on the chunks or on the number of jobs.
+    """
+
+    def __init__(self, queries, rules, feed, n_jobs=None, count=None, readers=None):
+        self._feed, self._transitions, self._n_jobs = feed, rules.transitions, n_jobs
+        self._readers, self._rules = readers, rules
+        self._count = count or (lambda steps: None)
+        self._lengths = np.array([plan.m for plan in queries])
+        self._paths = paths_of(queries, rules)
+        elastic = isinstance(self._paths, Columns)
+        self._lists = readers is not None and elastic and depends_on_path(queries[0], rules)
+        self._noted, self._told = 0, []  # samples that were looked at; segments that are decided
+        self._begin(0)
+
+    def _begin(self, at):
+        self._paths.begin(at)
+        self._rows = Undecided.anew(at, self._transitions)
+        self._next = at  # where the next round begins
+
+    def take(self, last=False):
+        """The segments that are decided by the samples so far; with the `last` of them all."""
+        feed, begin = self._feed, self._noted
+        done, self._noted = begin, feed.seen
+        for a, b in feed.runs(begin):
+            if a >= begin:
+                self._break(done, int(a))
+            done = int(b)
+        if last or done < feed.seen:
+            self._break(done, feed.seen)
+        else:
+            self._advance(done)
+        found, self._told = self._told, []
+        none = np.empty(0, np.int64)
+        empty = SegmentTable(none, none, none, np.empty(0), np.empty((0, 2), np.int64))
+        return SegmentTable(*(np.concatenate(each) for each in zip(empty, *found, strict=True)))
+
+    @property
+    def needed(self):
+        """The first sample that is still needed."""
+        reach = self._paths.reach
+        return min(self._rows.base - reach, self._paths.needed, self._next - 1 - 2 * reach)
+
+    def _break(self, gap, after):
+        """Decide all up to a gap and start anew after it."""
+        self._advance(gap, last=True)
+        shown = self._paths.open_end(self._rows)
+        found = self._rows.finish()
+        self._tell(found, np.where(found.end == gap, shown[found.label - 1], self._lengths[found.label - 1]))
+        self._begin(after)
+
+    def _tell(self, parts, last=None, listed=None):
+        """Add segments to what will be told, and the `last` points of their queries, which are the last of all.
+
+        From the number `listed` on they have the costs of their ranges; by default none has.
+        """
+        last = self._lengths[parts.label - 1] if last is None else last
+        shown = np.column_stack([parts.hidden, last])
+        found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown)
+        if self._readers is not None:
+            rest = SegmentTable(*(each[:listed] for each in found))
+            found.cost[:listed] = listed_costs(self._readers, self._rules, rest)
+        self._told.append(found)
+
+    def _advance(self, upto, last=False):
+        """Advance to a sample, where the stretch ends if it is the `last`."""
+        self._feed.end = upto
+        if upto == self._paths.run:
+            return
+        block = WINDOWS
+        if isinstance(self._paths, Columns):
+            block = BLOCK
+            if self._paths.runs_diagonally(self._feed):
+                self._advance_by_rounds(upto, last)
+                if not last:
+                    return
+        while self._paths.at < upto:
+            end = min(self._paths.at + block, upto)
+            if not last and (end + self._paths.reach > upto or end - self._paths.at < block):
+                return
+            self._count(end - self._paths.at)
+            self._rows.append(*self._paths.go_on(self._feed, end))
+            self._settle()
+
+    def _settle(self):
+        settled = self._rows.settle(self._paths.live())
+        if settled is not None:
+            self._tell(settled[0])
+            self._paths.forget(self._rows.base)
+
+    def _advance_by_rounds(self, upto, last):
+        """Compute the rounds that are known by now; a few for each job at a time."""
+        paths, feed = self._paths, self._feed
+        fresh = self._next == paths.run
+        shapes = list(rounds(self._next, upto, paths.longest, fresh, last))
+        jobs = count_jobs(self._n_jobs)
+        together = AHEAD * jobs if jobs > 1 else 1
+        for k in range(0, len(shapes) if last else len(shapes) // together * together, together):
+            tasks = [paths.task(feed, shape) for shape in shapes[k : k + together]]
+            calls = [delayed(paths.compute)(*task, self._lists) for task in tasks]
+            found = each_in_jobs(calls, len(calls), jobs, 0, "segmentation", "round")
+            for task, one in zip(tasks, found, strict=True):
+                self._join(task, one)
+
+    def _join(self, task, one):
+        """Take what a round gives, or, if it does not meet the rounds before, what it gives behind them."""
+        paths, rows, shape = self._paths, self._rows, task[-1]
+        zero = 0.0 if shape.fresh else difference(one.begin, paths.state)
+        if zero is None:
+            one = paths.compute(*task, self._lists, paths.state, rows)
+        parts = [] if one.found is None else [one.found]
+        if one.rows is not rows:
+            if shape.fresh or parts:
+                parts = parts if shape.fresh else rows.follow(shape.at + shape.lead, one.found, one.first, zero)
+                self._rows = one.rows
+            else:
+                rows.extend(one.rows, zero)
+        for some in parts:
+            self._tell(some, listed=one.listed if some is one.found else None)
+        paths.take(shape, one.end)
+        self._next = shape.at + SEGMENT_LANES * shape.step
+        self._count(shape.end - shape.at if shape.fresh else shape.end - shape.at - shape.lead)
+        if one.rows is not self._rows:
+            self._settle()

@@ -1,0 +1,398 @@
+"""QuerySegmenter: segment a recording into repetitions of one or several queries."""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...utils._names import names_of
+from ...utils._sklearn import Interval, StrOptions
+from ...utils._times import time_name, times_of
+from .._channels import POLARITIES
+from .._plan import warn_of_lengths, warn_of_sequences
+from .._query import event_score, one_query, owned, refuse_sample_weight, with_background
+from .._several import refuse_several
+from .._sources import CandidateReader, ChunkedSequence, Sources, Whole, is_long, n_samples
+from .._thresholds import THRESHOLD
+from .fitting import FittedSegmenter, check_fit, check_searched
+from .optimal import segment, segment_chunks
+from .results import Segments
+from .stream import SegmentStream
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ...utils._times import MetricLike, Queries, Sequences, Times
+    from .._thresholds import Conformal, FalseDiscoveryRate
+
+
+class QuerySegmenter(FittedSegmenter):
+    """Segment a recording into repetitions of one or several queries and background.
+
+    The segmentation has the minimum cost of all: the costs of the repetitions plus a cost per background sample, found
+    by one-pass dynamic programming (Ney 1984). (Where a cost depends on where the repetition starts, as in TWED with
+    nu > 0 and WDTW, and with `min_length` or `max_length`, each end keeps the start of its cheapest path alone.)
+    Repetitions under an elastic metric may have any length, under a lockstep metric they have their query's.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="adtw"
+        The distance; segments count its un-rooted, un-normalized cost. The name "adtw" stands for
+        ``ADTW(omega="auto")``: a step that stretches costs a share of the variance of the queries.
+        "auto": with labels the penalty that tells the occurrences from all else best, or none, see
+        :doc:`/definitions`; without them ``ADTW(omega="auto")``.
+    metric_params : dict, optional
+        Parameters of the metric.
+    query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
+        The query, or several; then `fit` takes from `X` the number of channels only. "auto": `X` is a recording, and
+        the query one period of it: the stretch that repeats best, then the average of all, three times over.
+    weight : array-like of shape (m,) or (m, channels), list of them or MetricWeights, optional
+        Relative weights of the query's points, unless `fit` is given some; or learned, as those of `QuerySearcher`.
+    background : "auto" or float, default="auto"
+        Cost of a background sample. "auto": the cost of the query against a constant signal at its own mean, per sample
+        (of several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
+        background when the query explains it worse than a constant signal would explain the query. Learned from labels
+        it depends on the signal, see Notes.
+    transitions : array-like of shape (k + 1, k + 1), optional
+        Costs of one label following another: entry (a, b) is added where b follows a, 0 being a stretch of background
+        and 1..k the queries. Infinite costs forbid. Nothing is added for the first label, nor for the first after a
+        gap.
+    n_templates : int or "auto", default="auto"
+        Queries learned of each class. "auto": as many as there are clear groups of at least three occurrences, up to 4.
+    refine : int, default=0
+        How many times `segment` averages the repetitions that it found, and segments again by these averages. They are
+        the recording's own and for this call; the fitted queries stay as they are. Not for streams.
+    self_train : int, default=0
+        At most how many times `fit` learns anew from its own sure answers. Above 0 the label -1 in `y` means unlabeled
+        (with 0 it is a class): what is found there and is as near as labeled occurrences counts as one of them.
+    partial : bool, default=False
+        Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
+        observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
+    threshold : float, FalseDiscoveryRate, Conformal or str, optional
+        The largest cost of a repetition per point of its query, inclusive, or the rule that finds it, as that of
+        `QuerySearcher`. Repetitions of the cheapest segmentation that cost more count as background. A rate is kept by
+        decoys that are segmented by themselves.
+    min_length, max_length : int or list of int, optional
+        Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
+        Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence, one
+        of less than 4/7 of the median length counting as that; of a period, half and twice the period.
+    polarity : {"same", "any", "channels"}, default="same"
+        Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
+        channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
+        combinations are tried. Each repetition has the signs that cost least; see `Segments.polarity`.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": missing query points have weight 0; no repetition crosses a
+        missing point.
+    max_gap : float or timedelta, optional
+        The longest step of a recording's times that is no hole: a number in their unit (of datetimes, seconds), or a
+        duration. No repetition spans a longer one, and the segmentation starts anew behind it. Every recording needs
+        times then.
+    n_jobs : int, optional
+        Jobs of one segmentation of a long recording, in which each takes stretches of it: as in scikit-learn None is
+        one, or what `joblib.parallel_config` says, and -1 all processors. No result depends on it.
+    verbose : int, default=0
+        Above 0: bars on stderr show how far long work has come: the samples of a segmentation, the rounds of `refine`
+        and of ``query="auto"``, and learning from labels. Streams show none.
+
+    Attributes
+    ----------
+    queries_ : list of ndarray of shape (m, channels)
+        The queries; a repetition of the first has label 1.
+    weights_ : list of ndarray of shape (m, channels) or None
+        Their relative weights; None where all are equal.
+    query_, weight_ : ndarray of shape (m, channels)
+        Those of the first query.
+    classes_ : ndarray of shape (n_classes,)
+        The classes that were learned, sorted; for given queries their numbers, from 1.
+    background_ : float
+        Maximum cost of a background sample.
+    metric_ : Metric
+        The metric object; ``metric_.omega_`` is what "auto" stands for.
+    metric_weights_ : MetricWeights or list of them
+        As that of `QuerySearcher`.
+    cv_results_, best_index_ : dict of arrays and int, or None
+        What ``metric="auto"`` compared, and the row that was taken: `params`, `metric`, `omega` (in variances of the
+        queries), `mean_test_score` (event F1), `mean_margin`, and `rank_test_score`; None with fewer than six labels.
+    report_ : EventReport or None
+        What was found in blocks that were held out, each by what the others tell; see `QuerySearcher`.
+    self_training_ : ndarray of int of shape (n_rounds, n_classes)
+        How many unlabeled occurrences of each class each round took; with ``self_train`` above 0 and labels.
+    n_features_in_ : int
+        Number of channels.
+
+    Notes
+    -----
+    Learned from labels, each class has the barycenter of its occurrences (of fewer than three: the first) as its query,
+    of at most 50 of them. Occurrences more than 1.75 times as long as is usual for their class count as two that touch,
+    and not as examples. A point's weight is the inverse of the variance about it (of the spread, for metrics of
+    absolute differences), shrunk towards the mean of all points; the geometric mean is the same for all queries.
+
+    The background then costs a multiple of the (squared) distance from the median of the samples that are labeled as
+    background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
+    fits the query, but whether it fits the query better than the background. The multiple is the one with which the
+    occurrences are found best, from the middle of those that do as well; the fewer labels there are, and the more
+    occurrences without a mark, the closer it is to 1. If errors remain, a constant is tried too. What looks like an
+    occurrence and has no mark is none of the errors, so that some may stay unmarked.
+
+    References
+    ----------
+    Ney H. The use of a one-stage dynamic programming algorithm for connected word recognition. IEEE Transactions on
+    Acoustics, Speech, and Signal Processing 32(2), 1984.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySegmenter
+    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    >>> segments.boundaries
+    array([ 2,  6,  7, 12])
+    """
+
+    _parameter_constraints = {
+        "metric": "no_validation",
+        "metric_params": [dict, None],
+        "query": "no_validation",
+        "weight": "no_validation",
+        "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "transitions": "no_validation",
+        "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "refine": [Interval(Integral, 0, None, closed="left")],
+        "self_train": [Interval(Integral, 0, None, closed="left")],
+        "partial": ["boolean"],
+        "threshold": THRESHOLD,
+        "min_length": "no_validation",
+        "max_length": "no_validation",
+        "polarity": [StrOptions(set(POLARITIES))],
+        "nan_policy": [StrOptions({"raise", "omit"})],
+        "max_gap": "no_validation",
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        metric: MetricLike = "adtw",
+        *,
+        metric_params: dict[str, Any] | None = None,
+        query: Queries | None = None,
+        weight: ArrayLike | None = None,
+        background: Any = "auto",
+        transitions: Any = None,
+        n_templates: int | str = "auto",
+        refine: int = 0,
+        self_train: int = 0,
+        partial: bool = False,
+        threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
+        min_length: int | str | None = None,
+        max_length: int | None = None,
+        polarity: str = "same",
+        nan_policy: str = "raise",
+        max_gap: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.metric_params = metric_params
+        self.query = query
+        self.weight = weight
+        self.background = background
+        self.transitions = transitions
+        self.n_templates = n_templates
+        self.refine = refine
+        self.self_train = self_train
+        self.partial = partial
+        self.threshold = threshold
+        self.min_length = min_length
+        self.max_length = max_length
+        self.polarity = polarity
+        self.nan_policy = nan_policy
+        self.max_gap = max_gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
+    ) -> Self:
+        """Take the query.
+
+        Parameters
+        ----------
+        X : array-like of shape (m,) or (m, channels), or list or dict of arrays
+            The query, or several, in a dict by their names, which are the labels of segments; with the parameter
+            `query` set, any series of the same channels; with `y` or ``query="auto"``, a recording.
+        y : array-like of shape (n,), optional
+            Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
+            or texts, for the class of repetition; with ``self_train`` above 0 the number -1 for what is unlabeled. A
+            run of one label of at least 2 samples is an occurrence, so occurrences of one class need background between
+            them: see :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is
+            not marked counts as background, unless it looks like those that are. Labels that are all alike are an
+            error, unless `query` is set. Without an occurrence labels are ignored, and `X` is the query.
+        weight : array-like of shape (m,) or (m, channels), optional
+            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
+        times : array-like of shape (m,), optional
+            Strictly increasing sample times of the query, for metrics that use them.
+
+        Returns
+        -------
+        QuerySegmenter
+            Itself.
+        """
+        self._check_parameters()
+        self._resolve()
+        by_itself = isinstance(self.query, str)
+        if by_itself and self.query != "auto":
+            raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
+        marked = self._annotation(X, y, times)
+        self._check_threshold(marked is not None)
+        if marked is not None:
+            self._read_fixed(X, weight)
+            return self._fit_marked(marked, weight, times_of(X, times))
+        self._refuse_self_training()
+        if by_itself:
+            return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
+        queries, names = self._read_queries(X, y, weight, times)
+        return self._fit_queries(queries, names=names)
+
+    def segment(self, X: Sequences, times: Times | None = None) -> Segments:
+        """Segment a recording.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        times : array-like of shape (n,), optional
+            Strictly increasing sample times: numbers, datetimes, durations, periods or text of ISO 8601. Without them
+            the index of a pandas object, if it holds any of these but integers.
+
+        Returns
+        -------
+        Segments
+            The repetitions in temporal order; samples between them are background.
+        """
+        check_is_fitted(self)
+        refuse_several(X)
+        source, found, given, queries, ranges_of = self._segmentation(X, times)
+        calibrations, thresholds = self._calibrations, self._thresholds
+        if self._is_awaited:
+            calibrations = self._calibrations_in(source, given, found, queries, ranges_of)
+            thresholds = self._rate._thresholds(calibrations)
+        found, rates = self._rated(found, calibrations, thresholds)
+        self._warn_of(found)
+        readers = [CandidateReader(plan, source) for plan in queries]
+        partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[found.query]
+        names = self.classes_[self._numbers]
+        sources = Sources(readers, found.query, version=found.version, names=names)
+        rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs, *rates
+        return Segments(found.start, found.end, names[found.query], found.cost, *rest, _time_name=time_name(X, times))
+
+    def _segmentation(self, X, times):
+        """The source of the samples, the segments, the times as given, the queries, and what segments by others."""
+        return (self._segment_long if is_long(X) else self._segment_whole)(X, times)
+
+    def _segment_whole(self, X, times):
+        """The same of a recording in memory."""
+        y, ty, given = self._validated(X, times)
+        source = Whole(owned(y, X), ty)
+        queries, rules = self._counting(ty)
+        warn_of_sequences(queries, [y], shorter=rules.partial)
+        warn_of_lengths([low for low, _ in rules.limits], y.shape[1])
+
+        def ranges_of(queries):
+            check_searched(queries, source.y)
+            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
+
+        queries, found = self._segmented(queries, source, ranges_of)
+        self._notice(X, given, ty)
+        return source, found, given, queries, ranges_of
+
+    def _segment_long(self, X, times):
+        """The same of a recording that is read by chunks, once for each time that it is segmented."""
+        source = ChunkedSequence(self, X, times)
+        queries, rules = self._counting(source.times)
+        if queries[0].mode == "windows":
+            check_fit(queries, n_samples(X))
+
+        def ranges_of(queries):
+            return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
+
+        queries, found = self._segmented(queries, source, ranges_of)
+        return source, found, source.times, queries, ranges_of
+
+    def stream(self, max_delay: float | None = None) -> SegmentStream:
+        """Start a segmentation that takes the recording chunk by chunk.
+
+        Parameters
+        ----------
+        max_delay : int, optional
+            After how many samples at most the end of a repetition must be decided, at the end of a chunk; not less than
+            the longest query has. Without it a repetition waits until no segmentation that may still be the
+            cheapest disagrees, so that the answer is that of `segment`; with it the segmentation that is the cheapest
+            by then decides, and the answer may be another.
+
+        Returns
+        -------
+        SegmentStream
+            Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
+        """
+        check_is_fitted(self)
+        if self.refine or self.partial:
+            raise ValueError(
+                "'refine' must be 0 and 'partial' False in a stream, which does not know the whole recording. Got "
+                f"{self.refine} and {self.partial}."
+            )
+        self._check_fixed("a stream")
+        return SegmentStream(copy(self), max_delay)
+
+    def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
+        """Label each time point: 0 background, else the number of the query that is repeated, from 1.
+
+        Learned from labels: the classes of `classes_`, and for background the label that was used for it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        times : array-like of shape (n,), optional
+            Its sample times.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        segments = self.segment(X, times)
+        names = with_background(self._background_label, self.classes_)
+        labels = np.zeros(segments._source.readers[0].source.extent(0)[1], np.int64)
+        for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
+            labels[s:e] = self._numbers[query] + 1
+        return names[labels]
+
+    def score(
+        self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Event F1 of the repetitions against labels, see :func:`sktslib.metrics.event_f1_score`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        y : array-like of shape (n,)
+            True labels of the time points, 0 for background; each run of one label is an event, so repetitions that
+            touch need labels that differ.
+        times : array-like of shape (n,), optional
+            Its sample times.
+        sample_weight : None
+            Time points of an event have no weights of their own; here because ``Pipeline.score`` names it.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+        refuse_sample_weight(sample_weight)
+        segments = self.segment(X, times)
+        return event_score(y, segments, segments._source.readers[0].source.extent(0)[1], self.self_train)

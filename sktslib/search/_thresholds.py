@@ -1,0 +1,550 @@
+"""What the matches of a query and of its decoys tell about a distance.
+
+How long a recording is.
+
+Decoy queries: what is searched for in place of a query to learn how near chance comes.
+
+A threshold that keeps the share of missed occurrences.
+
+A threshold that keeps the share of false matches.
+
+The parameter `threshold` of both estimators: a number, or a rule that finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..metrics._events import pairs_by_iou
+from ..utils._names import did_you_mean, warn
+from ..utils._sampling import interval
+from ..utils._sklearn import Estimator, Interval, StrOptions
+from ..utils._times import given_times
+from ..utils.validation import as_series, as_times, shown
+from ._channels import parts_of, with_signs
+from ._far_groups import warn_of_look_alikes
+from ._learning.background import SHIFTED
+from ._learning.choice import HeldOut
+from ._sources import is_long
+
+
+class Calibration(NamedTuple):
+    """Distances of the matches of a query and of its decoys, found in the same recording in the same way."""
+
+    matches: np.ndarray  # ascending
+    decoys: np.ndarray  # ascending, of all decoys together
+    n_decoys: int
+    hours: float  # of the recording
+
+    @classmethod
+    def of(cls, matches, decoys, hours):
+        """The same of distances in any order, those of each decoy in a list."""
+        return cls(np.sort(matches), np.sort(np.concatenate(decoys)), len(decoys), hours)
+
+    @classmethod
+    def together(cls, several):
+        """That of several recordings in which the same query was searched for by the same decoys."""
+        matches, decoys = (np.sort(np.concatenate([one[k] for one in several])) for k in range(2))
+        return cls(matches, decoys, several[0].n_decoys, sum(one.hours for one in several))
+
+    def _nearer(self, distance):
+        """How many matches of decoys are at most so far."""
+        return np.searchsorted(self.decoys, distance, "right")
+
+    @property
+    def shares(self):
+        """The estimated share of false ones among all matches up to each one's distance."""
+        false = 1.0 + self._nearer(self.matches) / self.n_decoys
+        return false / np.searchsorted(self.matches, self.matches, "right")
+
+    def threshold(self, alpha):
+        """The largest distance up to which the estimated share is at most `alpha`; -inf where there is none."""
+        within = np.flatnonzero(self.shares <= alpha)
+        return float(self.matches[within[-1]]) if len(within) else -np.inf
+
+    def rates(self, distance):
+        """q-values, p-values and false matches per hour of matches at some distances, an array (3, n)."""
+        least = np.minimum.accumulate(np.append(self.shares, np.inf)[::-1])[::-1]
+        q = np.minimum(least[np.searchsorted(self.matches, distance, "left")], 1.0)
+        nearer = self._nearer(distance)
+        return np.array([q, (1.0 + nearer) / (1.0 + len(self.decoys)), nearer / self.n_decoys / self.hours])
+
+
+SAMPLE = 2**16  # times that tell the usual step
+
+
+def recorded_hours(n, times):
+    """Hours that n samples with valid times last: their number times the usual step, which no hole changes.
+
+    Numbers count as seconds, and so do samples without times.
+    """
+    step = None
+    if times is not None:
+        some = given_times(times[:SAMPLE], "times") if is_long(times) else times[:SAMPLE]
+        step = interval(as_times(some, len(some), "times"))
+    return n * (step or 1.0) / 3600.0
+
+
+SPREAD = np.pi  # phases are shifted by half a turn, give or take half of this: a decoy is never like its query
+
+
+def phase_shifted(x, center, angle):
+    """A query (channels, m) mirrored about a center (channels,), its oscillations shifted by an angle from there.
+
+    All frequencies of all channels are shifted alike, so that amplitude and cross spectra stay, and with them where the
+    query moves and where it rests. The values then are the mirrored ones, put in the order of the shifted wave. (Random
+    phases of each frequency spread a short event over the whole query: a metric that adds up absolute differences, or
+    counts points, then finds the query itself more often by chance than its decoys. And a smooth query's decoys are
+    shifted copies of it.)
+    """
+    mirrored, m = 2.0 * center[:, np.newaxis] - x, x.shape[1]
+    spectrum = np.fft.rfft(mirrored) * np.exp(1j * angle)
+    order = np.argsort(np.fft.irfft(spectrum, m), axis=1, kind="stable")
+    decoy = np.empty_like(x)
+    np.put_along_axis(decoy, order, np.sort(mirrored, axis=1), axis=1)
+    return decoy
+
+
+def center_of(source):
+    """The median of each channel of a sequence, of a long one that of evenly spaced samples."""
+    y = source.sample(SAMPLE)
+    with np.errstate(all="ignore"):
+        return np.array([np.median(values[~np.isnan(values)]) if len(values) else np.nan for values in y])
+
+
+class Decoys:
+    """The decoys of some queries, one for each draw: the same draws in all sequences of a call.
+
+    Parameters
+    ----------
+    rule : FalseDiscoveryRate
+        Valid.
+    n_queries : int
+        How many queries there are.
+    """
+
+    def __init__(self, rule, n_queries, random_state):
+        self.rule, self.count = rule, 1 if rule.null == "negated" else int(rule.n_decoys)
+        each = (n_queries, self.count)
+        if rule.null == "phase":  # one of each part of the range, so that decoys differ
+            self._draws = SPREAD * ((np.arange(self.count) + random_state.uniform(size=each)) / self.count - 0.5)
+        else:
+            self._draws = random_state.randint(2**31 - 1, size=each)
+
+    def of(self, estimator, queries, center):
+        """The decoys of each query in a sequence with a center, as they are compared."""
+        found = []
+        for plan, draws in zip(queries, self._draws.tolist(), strict=True):
+            found.append([self._of_query(estimator, plan, center, draw) for draw in draws])
+        return found
+
+    def _of_query(self, estimator, plan, center, draw):
+        """A decoy of a query, with one of each of its alternatives, and with its signs."""
+        first, *others = [self._of_one(estimator, one, center, draw) for one in plan.unsigned.versions]
+        return with_signs(first._replace(alternatives=tuple((one.x, one.w) for one in others)), plan.signs)
+
+    def _null_of(self, x, center, draw):
+        """The decoy of a query (channels, m)."""
+        null = self.rule.null
+        if null == "phase":
+            return phase_shifted(x, center, draw)
+        if null == "negated":
+            return 2.0 * center[:, np.newaxis] - x
+        given = null(x.T.copy(), np.random.RandomState(draw))
+        out = as_series(given, "null(query, random_state)", channels=len(x), like="the query").copy()
+        if out.shape != x.shape:
+            raise ValueError(
+                "'null' of FalseDiscoveryRate must return an array of the query's shape, "
+                f"{x.shape[::-1]}. Got {out.shape[::-1]}."
+            )
+        return out
+
+    def _of_one(self, estimator, plan, center, draw):
+        null = self.rule.null
+        if plan.by_channel is None:
+            x = self._null_of(plan.x, center, draw)
+        else:
+            x = plan.x.copy()
+            for c, lead, _, one in parts_of(plan):
+                x[c, lead : lead + one.m] = self._null_of(one.x, center[c : c + 1], draw)[0]
+        if np.array_equal(x, plan.x):
+            raise ValueError(
+                "'null' of FalseDiscoveryRate must give decoys that differ from the query. Got the query itself, for "
+                f"null={null!r}: it is as near by chance as it is. A constant query at the median of the recording has "
+                "no other; set 'threshold' to a number, or pass a function as 'null'."
+            )
+        try:
+            estimator._check_size(x, "A decoy of the query")
+        except ValueError as error:
+            raise ValueError(f"{error} Or pass a function as 'null' of FalseDiscoveryRate. Got {null!r}.") from None
+        return plan._replace(x=np.ascontiguousarray(x))
+
+
+BLOCKS = 5  # as many as cross-validation usually has
+
+
+class Conformal(Estimator):
+    """A threshold with which at least a share of 1 - `alpha` of the occurrences is expected to be found.
+
+    The occurrences of each class that labels mark are cut into blocks, up to five, one after the other in time. Those
+    of each block are looked for by a query that is learned from the other blocks, and the threshold of the class is the
+    ``ceil((n + 1) (1 - alpha))``-th smallest of the n distances at which they are found (Vovk 2015). Pass it as the
+    `threshold` of `QuerySearcher` or `QuerySegmenter`, or the text ``"conformal:0.1"``.
+
+    Parameters
+    ----------
+    alpha : float in (0, 1), default=0.1
+        The expected share of occurrences that are missed. There must be at least ``1 / alpha - 1`` occurrences of each
+        class, and two.
+
+    Notes
+    -----
+    It holds for occurrences to come that are exchangeable with those that are labeled: as a further one of the same
+    recording, of which no one could tell that it is not marked. It does not hold for another subject, or for a drift.
+    The query is learned from all blocks in the end, from a little more than in each block, which as a rule errs to the
+    safe side. Nothing is said of false matches.
+
+    References
+    ----------
+    Vovk V. Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74, 2015.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher, load_ecg_example
+    >>> from sktslib.search import Conformal
+    >>> ecg = load_ecg_example()
+    >>> found = QuerySearcher("dtw", n_matches=12).fit(ecg.query).search(ecg.sequence)
+    >>> y = [int(((found.start <= k) & (k < found.end - 1)).any()) for k in range(len(ecg.sequence))]
+    >>> searcher = QuerySearcher("dtw", threshold=Conformal(0.2)).fit(ecg.sequence[:, None], y)
+    >>> len(searcher.search(ecg.sequence)) >= 10
+    True
+    """
+
+    _parameter_constraints = {"alpha": [Interval(Real, 0, 1, closed="neither")]}
+
+    def __init__(self, alpha: float = 0.1) -> None:
+        self.alpha = alpha
+
+    def _check(self):
+        self._validate()
+
+    def _check_counts(self, marked):
+        """Refuse classes with too few occurrences."""
+        numbers, counts = np.unique(marked.code, return_counts=True)
+        least = max(int(np.ceil(1.0 / self.alpha - 1.0 - 1e-9)), 2)
+        if counts.min() < least:
+            name, count = marked.labels.classes.tolist()[numbers[np.argmin(counts)] - 1], counts.min()
+            other = f", or take an 'alpha' of at least {1 / (count + 1):.2g}" if count > 1 else ""
+            raise ValueError(
+                f"Conformal(alpha={self.alpha:g}) needs at least {least} occurrences of each class: 1 / alpha - 1, and "
+                f"not fewer than two. Got {count} of class {name!r}. Mark more{other}."
+            )
+
+    def _threshold(self, scores, name):
+        """The quantile of the distances at which occurrences are found, which are infinite where they are not."""
+        scores, n = np.sort(scores), len(scores)
+        found = int(np.isfinite(scores).sum())
+        rank = min(int(np.ceil((n + 1) * (1.0 - self.alpha) - 1e-9)), n)
+        if found < rank:
+            warn(
+                f"At most {found} of {n} occurrences of class {name!r} are found at any distance, each by what the "
+                f"others tell, so no threshold keeps {self.alpha:g}. The largest distance at which one is found is "
+                "the threshold."
+            )
+        return float(scores[min(rank, found) - 1]) if found else -np.inf
+
+
+def blocks(marked):
+    """Whether each occurrence is held out, for each block in turn; of each class a part that lies together in time."""
+    block = np.empty(len(marked.code), int)
+    for number in np.unique(marked.code):
+        own = np.flatnonzero(marked.code == number)
+        for k, some in enumerate(np.array_split(own, min(BLOCKS, len(own)))):
+            block[some] = k
+    for k in range(block.max() + 1):
+        yield block == k
+
+
+def without(marked, held):
+    """What is marked without some occurrences."""
+    return marked._replace(ranges=marked.ranges[~held], code=marked.code[~held])
+
+
+def found_at(ranges, start, end, distance):
+    """The distance at which each range is found among some matches; infinite where it is not."""
+    out = np.full(len(ranges), np.inf)
+    which, match = pairs_by_iou(ranges, np.column_stack([start, end]), SHIFTED)
+    np.minimum.at(out, which, distance[match])
+    return out
+
+
+def conformal_thresholds(rule, marked, distances):
+    """The threshold of each class that is marked, by its number, and what is found with it.
+
+    `distances` tells for what is marked in the other blocks at what distances some ranges are found, and all that is.
+    What is found belongs to the block of the occurrence that is next to it.
+    """
+    rule._check_counts(marked)
+    scores, found = np.empty(len(marked.code)), []
+    middle = marked.ranges.sum(axis=1)
+    between = (middle[1:] + middle[:-1]) / 2
+    for held in blocks(marked):
+        scores[held], some = distances(without(marked, held), marked.ranges[held], marked.code[held])
+        found.append(some.take(held[np.searchsorted(between, some.ranges.sum(axis=1))]))
+    names, found = marked.labels.classes.tolist(), HeldOut.together(found)
+    thresholds = {int(k): rule._threshold(scores[marked.code == k], names[k - 1]) for k in np.unique(marked.code)}
+    limits = np.array([thresholds.get(k, -np.inf) for k in range(len(names) + 1)])
+    return thresholds, found.take(found.distance <= limits[found.code]).nearest
+
+
+if TYPE_CHECKING:
+    from typing import Any
+
+REVERSED = "reversed", "reverse", "time", "time-reversed", "time_reversed", "time reversed"
+
+
+class FalseDiscoveryRate(Estimator):
+    """A threshold with which at most a share of the matches is expected to be false.
+
+    A decoy is a query that is like the query, but occurs by chance alone. Decoys are searched for in the same recording
+    in the same way, and the threshold is the largest distance for which ``(1 + decoys / n_decoys) / matches`` is at
+    most `alpha`: matches of the query that are at most so far, and of all decoys. It is found for each query in each
+    recording anew. Pass it as the `threshold` of `QuerySearcher` or `QuerySegmenter`, or the text ``"fdr:0.05"``.
+
+    Parameters
+    ----------
+    alpha : float in (0, 1), default=0.05
+        The expected share of false ones among all matches. At least 1 / `alpha` matches must be nearer than nearly all
+        those of decoys; where they are fewer, there is no match, and a warning.
+    null : {"phase", "negated"} or callable, default="phase"
+        What decoys are. "phase": the query mirrored about the recording's median, in the order that it has with the
+        phases of all frequencies in all channels shifted by one random angle of at most a quarter turn. "negated": the
+        mirrored query, which is a single decoy. A function ``f(query, random_state)`` returns a decoy of the query's
+        shape, (m, channels), drawn by a ``numpy.random.RandomState``. The query reversed in time is not one: an event
+        that rises as it falls is its own reverse, and is found by it.
+    n_decoys : int, default=4
+        How many decoys: a search takes as much longer.
+    random_state : int, RandomState instance or None, default=None
+        What decoys are drawn by. With an integer each call gives the same.
+
+    Notes
+    -----
+    Decoys know what chance finds in noise. They do not protect against look-alikes, which are no chance: another class
+    of event that resembles the query is found by the query and not by its decoys. A warning tells where matches fall
+    into groups far apart in distance or scale. Learn a query of that class too, or count it by labels. Nor do they
+    protect where a recording's background is not as likely to rise as to fall, such as one with artifacts to one side;
+    then give `null` a function that knows it.
+
+    References
+    ----------
+    Elias JE, Gygi SP. Target-decoy search strategy for increased confidence in large-scale protein identifications by
+    mass spectrometry. Nature Methods 4(3), 2007.
+
+    Storey JD, Tibshirani R. Statistical significance for genomewide studies. PNAS 100(16), 2003.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher, load_ecg_example
+    >>> from sktslib.search import FalseDiscoveryRate
+    >>> ecg = load_ecg_example()
+    >>> rule = FalseDiscoveryRate(alpha=0.2, random_state=0)
+    >>> matches = QuerySearcher("dtw", threshold=rule).fit(ecg.query).search(ecg.sequence, times=ecg.ts)
+    >>> len(matches), bool((matches.qvalue <= 0.2).all())
+    (13, True)
+    """
+
+    _parameter_constraints = {
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "null": [StrOptions({"phase", "negated"}), callable],
+        "n_decoys": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        alpha: float = 0.05,
+        null: str | Callable[..., Any] = "phase",
+        n_decoys: int = 4,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.null = null
+        self.n_decoys = n_decoys
+        self.random_state = random_state
+
+    def _check(self):
+        if isinstance(self.null, str) and self.null.lower() in REVERSED:
+            raise ValueError(
+                "The 'null' parameter of FalseDiscoveryRate must be 'phase', 'negated' or a function. Got "
+                f"{self.null!r}: the query reversed in time is no decoy, for an event that rises as it falls is found "
+                "by its reverse. Take 'phase'."
+            )
+        self._validate()
+
+    def _decoys(self, n_queries):
+        return Decoys(self, n_queries, check_random_state(self.random_state))
+
+    def _thresholds(self, calibrations):
+        """The threshold of each calibration, and a warning where there is none."""
+        thresholds = [one.threshold(float(self.alpha)) for one in calibrations]
+        without = [one for one, t in zip(calibrations, thresholds, strict=True) if t == -np.inf]
+        if without:
+            least, one = int(np.ceil(1.0 / self.alpha)), max(without, key=lambda one: len(one.matches))
+            shares, n = one.shares, len(one.matches)
+            if n < least:
+                why = f"Got {n} matches, fewer than 1 / alpha, {least}"
+            else:
+                k = int(np.argmin(shares))
+                count = np.searchsorted(one.matches, one.matches[k], "right")
+                why = f"Got {n} matches, and the lowest estimated share of false ones is {shares[k]:.2g}, of {count}"
+            several = f" in {len(without)} of {len(thresholds)} searches" if len(thresholds) > 1 else ""
+            nothing = "which find nothing" if several else "so there are no matches"
+            warn(
+                f"No distance keeps a false discovery rate of {self.alpha:g}{several}, {nothing}: at "
+                f"least {least} matches must be nearer than nearly all those of decoys. {why}. Take a larger 'alpha', "
+                "search a longer recording, or set 'threshold' to a number."
+            )
+        return thresholds
+
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from ..utils._times import Sequences, Times
+
+THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, str, None]
+NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal}
+
+
+def rule_of(threshold, owner="QuerySearcher"):
+    """The rule that a threshold is, by name or not; None for a number, and for None."""
+    if not isinstance(threshold, str):
+        return threshold if isinstance(threshold, FalseDiscoveryRate | Conformal) else None
+    name, _, alpha = threshold.partition(":")
+    try:
+        return NAMED[name.strip().lower()](float(alpha))
+    except (KeyError, ValueError):
+        hint = did_you_mean(name, dict.fromkeys(NAMED))
+        raise ValueError(
+            f"The 'threshold' parameter of {owner} must be a number, a FalseDiscoveryRate or a Conformal, or a text "
+            f"such as 'fdr:0.05' or 'conformal:0.1'. Got {shown(threshold)}.{hint}"
+        ) from None
+
+
+class ThresholdFitting:
+    """What both estimators do with a threshold that is a rule."""
+
+    def _check_threshold(self, marked=True):
+        """Refuse a rule that is none, or one that needs labels where there are none."""
+        rule = rule_of(self.threshold, type(self).__name__)
+        if isinstance(rule, FalseDiscoveryRate):
+            self._check_rate(rule)
+        elif rule is not None:
+            rule._check()
+        if isinstance(rule, Conformal) and not marked:
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} can be a Conformal only where 'fit' is given "
+                f"labels 'y', by whose occurrences it is found. Got {self.threshold!r} and a query. Take 'fdr:0.05', "
+                "which needs no labels, or a number."
+            )
+
+    def _check_rate(self, rate):
+        """Refuse a rate that is none, and decoys that are no decoys of queries with other signs."""
+        rate._check()
+        if self.polarity != "same" and not callable(rate.null):
+            raise ValueError(
+                "The 'null' parameter of FalseDiscoveryRate must be a function where 'polarity' is not 'same': other "
+                f"decoys are mirrored, and so are queries then. Got {rate.null!r} and polarity={self.polarity!r}. Set "
+                "'polarity' to 'same', or 'threshold' to a number."
+            )
+
+    @property
+    def _rate(self):
+        """The false discovery rate that the threshold keeps, if it is one."""
+        rule = rule_of(self.threshold)
+        return rule if isinstance(rule, FalseDiscoveryRate) else None
+
+    @property
+    def _calibrations(self):
+        """What `fit_threshold` found for each query, or None; it counts where the threshold is a rate."""
+        return None if self._rate is None else getattr(self, "_fitted_calibrations", None)
+
+    @property
+    def _is_awaited(self):
+        """Whether the threshold is found in each recording, by decoys."""
+        return self._rate is not None and self._calibrations is None
+
+    def _set_thresholds(self, count):
+        """The threshold of each of so many queries as the parameter sets it, None where it does not yet."""
+        rule = rule_of(self.threshold)
+        if isinstance(rule, Conformal):
+            return self._conformal_thresholds
+        if self._calibrations is not None:
+            return [one.threshold(float(rule.alpha)) for one in self._calibrations]
+        return [self.threshold if rule is None else None] * count
+
+    def _forget_threshold(self):
+        for name in ("_fitted_calibrations", "_conformal"):
+            vars(self).pop(name, None)
+
+    @property
+    def _conformal_thresholds(self):
+        """The threshold of each query that `fit` has found by labels."""
+        alpha, thresholds = getattr(self, "_conformal", (None, None))
+        if alpha != rule_of(self.threshold).alpha:
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} must be set before 'fit' where it is a Conformal: "
+                f"'fit' finds it by the labels. Got {self.threshold!r} afterwards. Call fit(X, y) again."
+            )
+        return thresholds
+
+    def fit_threshold(self, X: Sequences, times: Times | None = None) -> Self:
+        """Fix the threshold that a false discovery rate means by a recording like those to come.
+
+        From then on it counts for every recording, and streams may begin; `threshold_` tells it, and q-values,
+        p-values and false ones per hour are those of this recording at the same distance. Without it each recording
+        has a threshold of its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels), or list of arrays
+            The recording, or, of a searcher, several, which count as one.
+        times : array-like of shape (n,), optional
+            Its sample times; of several recordings a list.
+
+        Returns
+        -------
+        QuerySearcher or QuerySegmenter
+            Itself.
+        """
+        check_is_fitted(self)
+        rate = self._rate
+        if rate is None:
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} must be a FalseDiscoveryRate for fit_threshold, "
+                f"which finds no other. Got {self.threshold!r}."
+            )
+        self._check_rate(rate)
+        self._forget_threshold()
+        each = self._calibrated(X, times)
+        self._fitted_calibrations = [Calibration.together(some) for some in zip(*each, strict=True)]
+        thresholds = rate._thresholds(self._fitted_calibrations)
+        for some in each:  # streams do not know all matches
+            for one, threshold in zip(some, thresholds, strict=True):
+                warn_of_look_alikes(rate.alpha, one.matches[one.matches <= threshold])
+        return self
+
+    def _check_fixed(self, what):
+        """Refuse what must know the threshold beforehand while it is found in each recording."""
+        if self._is_awaited:
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} must be known for {what}, which does not have the "
+                f"whole recording. Got {self.threshold!r}. Call fit_threshold(X) with a recording like it before, or "
+                "set a number."
+            )

@@ -1,1 +1,0 @@
-"""The displays behind `sktslib.utils.visualisation`."""

@@ -1,0 +1,432 @@
+"""Times as they are given: datetimes with and without a zone, durations, text, periods, and the index of a table.
+
+Types of arguments, for annotations.
+
+Entries of a result: those that a number, a slice, a mask or a list of numbers selects, and their order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._conversion import n_samples, ragged, shown
+from ._names import warn
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+ISO = re.compile(r"\s*\d{4}-\d\d")
+# Dates and clock times of other spellings: 27.10.2024, 10/27/24, 00:01:40, 27-Oct-2024, Oct 27, 2024, 20241027 10:00.
+MONTH = "(jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
+OTHER = re.compile(
+    r"(?i)\s*(\d{1,2}([./-])\d{1,2}\2(\d{4}|\d\d)|\d{4}([./])\d{1,2}\4\d{1,2}|\d+:\d\d(:\d\d)?|\d{8}(?=[ T]\d\d)"
+    rf"|\d{{1,2}}\.?[ -]?{MONTH}[ -]?,?\s*\d{{2,4}}|{MONTH}[ -]\d{{1,2}},?[ -]\d{{4}})(?=$|[\sT,.])"
+)
+ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
+NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)(\s*[(\[].*)?")
+EVEN = 0.5  # steps that rounded times may lie beside even ones
+STRAIGHT = 0.0025  # of their range, too: a short piece of a smooth curve is nearly straight
+FEW = 30  # fewer samples may well increase evenly by chance
+HEAD = 1000  # samples that tell of nearly every channel that it holds no times
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The times of a recording with a constant rate, taken wherever ``times=`` takes an array.
+
+    Sample k is at ``start + k / rate``. In a stream k counts from its first sample, in a part of a recording from the
+    recording's first one. Of several sequences one `Sampling` may serve for all.
+
+    Parameters
+    ----------
+    rate : float
+        Samples per second, or per unit of `start` where that is a number; above 0.
+    start : float or datetime-like, default=0
+        Time of the first sample, a number or a datetime, which may have a time zone.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher, Sampling
+    >>> matches = QuerySearcher("dtw").fit([0, 2, 0]).search([5, 5, 0, 2, 0, 5], times=Sampling(rate=100, start=60))
+    >>> float(matches.start_time[0])
+    60.02
+    """
+
+    rate: float
+    start: Any = 0.0
+
+    def __post_init__(self) -> None:
+        valid = isinstance(self.rate, Real) and not isinstance(self.rate, bool)
+        if not valid or not 0.0 < self.rate < np.inf:
+            raise ValueError(
+                f"The 'rate' parameter of Sampling must be a number above 0, samples per second. Got "
+                f"{shown(self.rate)}; of an interval of 4 ms it is 250."
+            )
+        first = given_times([self.start], "start")
+        dated = first.dtype.kind == "M" or (first.dtype.kind == "O" and isinstance(first.flat[0], date))
+        if first.shape != (1,) or not (dated or first.dtype.kind in "iuf"):
+            raise ValueError(
+                f"The 'start' parameter of Sampling must be a number or a datetime. Got {shown(self.start)}. Pass 0, "
+                "or a datetime such as pandas.Timestamp('2024-03-01 12:00')."
+            )
+
+    def at(self, samples: ArrayLike) -> Any:
+        """Times of samples by their numbers: floats, numpy datetimes, or a DatetimeIndex where `start` has a zone."""
+        samples, rate, first = np.atleast_1d(samples), float(self.rate), given_times([self.start], "start")
+        if first.dtype.kind in "iuf":
+            return float(first[0]) + samples / rate
+        if first.dtype.kind == "O":  # datetime objects
+            first = np.array(first, "datetime64[ns]")
+        seconds, rest = np.divmod(samples, rate)  # apart, so that no nanosecond is lost after days
+        steps = seconds.astype("timedelta64[s]") + np.rint(rest / rate * 1e9).astype("timedelta64[ns]")
+        return first[0] + steps if isinstance(first, np.ndarray) else first[:1].as_unit("ns").repeat(len(steps)) + steps
+
+
+class EvenTimes:
+    """Times of `n` samples by a `Sampling`, made where they are sliced."""
+
+    ndim = 1
+
+    def __init__(self, sampling: Sampling, n: int) -> None:
+        self.sampling, self.shape = sampling, (n,)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(as_dates(self[:]), dtype)
+
+    def __getitem__(self, part: Any) -> Any:
+        return self.sampling.at(np.arange(*part.indices(len(self))) if isinstance(part, slice) else part)
+
+
+class ColumnOfTimes(UserWarning):
+    """Of times that are compared as a channel."""
+
+
+def given_times(times, name):
+    """Times as an array; a pandas DatetimeIndex where they have a zone, which numpy's datetimes do not know.
+
+    Text of ISO 8601 and periods become datetimes, a period its start.
+    """
+    if isinstance(times, EvenTimes):
+        return times
+    dtype = getattr(times, "dtype", None)
+    zone = getattr(dtype, "time_zone", None)  # of polars
+    if zone is not None:
+        import pandas as pd
+
+        return pd.DatetimeIndex(np.asarray(times)).tz_localize("UTC").tz_convert(zone)
+    kind = getattr(dtype, "kind", None)
+    if kind in ("M", "m") and not isinstance(dtype, np.dtype):  # of pandas, with a zone, or of pyarrow
+        import pandas as pd
+
+        index = (pd.DatetimeIndex if kind == "M" else pd.TimedeltaIndex)(times)
+        return np.asarray(index) if getattr(index, "tz", None) is None else index
+    try:
+        given = np.asarray(times)
+    except ValueError:
+        raise ragged(name) from None
+    if given.dtype.kind in "Mm" and np.datetime_data(given.dtype)[0] in ("Y", "M"):
+        return _of_months(given, name)
+    if given.dtype.kind not in "OSUT":
+        return given
+    first = _first(given)
+    if isinstance(first, str | bytes):
+        return _of_text(given.astype(str) if given.dtype.kind == "S" else given, name)
+    if getattr(first, "tzinfo", None) is not None:
+        return _of_aware(given)
+    return _of_periods(given, name) if type(first).__name__ == "Period" else given
+
+
+def _of_months(given, name):
+    """Datetimes of months and years; durations of these differ in length."""
+    if given.dtype.kind == "M":
+        return given.astype("datetime64[s]")
+    raise TypeError(
+        f"{name!r} must be durations of a fixed length. Got {given.dtype}, and months and years differ in length. Give "
+        f"datetimes, for example numpy.datetime64('2024-01') + {name}."
+    )
+
+
+def _first(given):
+    """The first entry that is not missing, or None."""
+    return next((v for v in given.flat if v is not None and v == v), None)
+
+
+def _as_index(dates):
+    return np.asarray(dates) if dates.tz is None else dates
+
+
+def _of_aware(given):
+    """Datetimes of datetime objects with a zone, in UTC where they have several.
+
+    Python compares and subtracts the wall clocks of objects of one zone, which may have been set back in between.
+    """
+    import pandas as pd
+
+    known = [v for v in given.flat if v is not None and v == v]
+    if given.ndim != 1 or any(getattr(v, "tzinfo", None) is None for v in known):
+        return given  # as_times says what is wrong
+    zone = known[0].tzinfo if len({str(v.tzinfo) for v in known}) == 1 else "UTC"
+    return pd.to_datetime(given, utc=True).tz_convert(zone)
+
+
+def _of_periods(given, name):
+    import pandas as pd
+
+    try:
+        return _as_index(pd.PeriodIndex(given).to_timestamp())
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name!r} must be of one type: periods of one frequency. Got others, too: {error}.") from None
+
+
+def _of_text(given, name):
+    """Datetimes of text, in the zone that it names, or in UTC where it names several."""
+    import pandas as pd
+
+    found, zones = None, set()
+    if given.ndim == 1 and ISO.match(str(_first(given))):
+        marks = [ZONE.search(v) if isinstance(v, str) else None for v in given.tolist()]
+        zones = {None if mark is None else mark[1] for mark, v in zip(marks, given, strict=True) if isinstance(v, str)}
+        found = pd.to_datetime(given, format="ISO8601", utc=len(zones) > 1, errors="coerce")
+    wrong = np.ones(given.shape, bool) if found is None else found.isna() & ~pd.isna(given)
+    if wrong.any():
+        at = np.flatnonzero(wrong)[0]
+        raise TypeError(
+            f"{name!r} must hold numbers or datetimes. Got text, dtype {given.dtype}, that is not of ISO 8601: "
+            f"{shown(str(given.flat[at]))} at index {at}. Convert it, for example with pandas.to_datetime({name}, "
+            f"format=...), or numbers with numpy.asarray({name}, dtype=float)."
+        )
+    if len(zones) > 1 and None in zones:
+        raise TypeError(
+            f"{name!r} must be of one type: datetimes that all have a time zone or all have none. Got text of both, "
+            f"such as {shown(str(_first(given)))}. Name the zone of all, or of none."
+        )
+    return _as_index(found)
+
+
+def as_dates(times):
+    """Times as an array, datetimes with a time zone as numpy's, which know none."""
+    dtype = getattr(times, "dtype", None)
+    if getattr(dtype, "tz", None) is not None:
+        return np.asarray(times, f"datetime64[{dtype.unit}]")
+    return np.asarray(times)
+
+
+def is_datetime(times):
+    """Whether times, as `given_times` returns them, are dates or durations, and not numbers; False for None."""
+    if times is None:
+        return False
+    kind = times.dtype.kind
+    return kind in "Mm" or (kind == "O" and isinstance(_first(times), date | timedelta))
+
+
+# ------------------------------------------------------------------------------------------------- index of a table
+def times_of(X, times, first=0):
+    """The caller's times: those given, or the index of a pandas object where it holds times; else None.
+
+    Those of a `Sampling` count from the `first` sample.
+
+    Times are datetimes, durations, periods, text of ISO 8601, and floats that increase. Integers number the rows.
+    """
+    if isinstance(times, Sampling):
+        return times.at(np.arange(first, first + n_samples(X)))
+    if times is not None:
+        return given_times(times, "times")
+    index = index_of(X)
+    if getattr(getattr(index, "dtype", None), "kind", None) in ("i", "u"):
+        _refuse_shuffled(index)
+    return index_times(index)
+
+
+def index_of(X):
+    """The index of a pandas object, or that of the first dimension of an xarray object; else None."""
+    dims = getattr(X, "dims", None)
+    if isinstance(dims, tuple) and dims and hasattr(X, "indexes"):
+        return X.indexes.get(dims[0])
+    return getattr(X, "index", None)
+
+
+def index_times(index, name="X.index"):
+    """The times that an index of a pandas object holds; else None, as for integers."""
+    kind = getattr(getattr(index, "dtype", None), "kind", None)
+    if kind in ("M", "m"):
+        return given_times(index, name)
+    if kind == "f":
+        return np.asarray(index, float) if _increases(index) else None
+    if kind == "O" and getattr(index, "nlevels", 1) == 1:
+        first = _first(np.asarray(index[:1]))
+        text = isinstance(first, str) and (ISO.match(first) or OTHER.match(first))
+        if text or isinstance(first, date | timedelta) or type(first).__name__ == "Period":
+            return given_times(index, name)
+    return None
+
+
+def time_name(X, times):
+    """What the caller's times are called, by the name of a Series or of the index of a table; None without."""
+    name = getattr(index_of(X) if times is None else times, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def name_of(times):
+    """What the times are called that `times_of` gives."""
+    return "X.index" if times is None else "times"
+
+
+def _increases(index):
+    return index.is_monotonic_increasing and index.is_unique and not index.hasnans
+
+
+def _refuse_shuffled(index):
+    """Rows that are numbered, but not in order, are no recording. Numbers that repeat are of tables put together."""
+    if index.is_monotonic_increasing or not index.is_unique:
+        return
+    rows = np.asarray(index)
+    k = int(np.argmin(rows[1:] > rows[:-1]))
+    raise ValueError(
+        f"'X.index' must increase, for the rows are time points. Got {rows[k]} at row {k} and then {rows[k + 1]}, as "
+        "after train_test_split, which shuffles unless shuffle=False is set. Sort the rows with X.sort_index(), or, if "
+        "they are in order, pass X.reset_index(drop=True)."
+    )
+
+
+def notice_index(X, times, name="X"):
+    """Warn of an index of floats that are no times, and of one with levels that may tell recordings apart."""
+    index = index_of(X)
+    if times is not None:
+        return
+    if getattr(index, "nlevels", 1) > 1 and index[0][0] != index[-1][0]:
+        warn(
+            f"The index of {name!r} has {index.nlevels} levels, and its rows are taken for one recording, without "
+            "times. If the first level tells recordings apart, search each by itself, or pass a list of them where one "
+            f"is taken: [part.droplevel(0) for _, part in {name}.groupby(level=0)]. Else pass "
+            f"{name}.reset_index(drop=True)."
+        )
+    if getattr(getattr(index, "dtype", None), "kind", None) == "f" and not _increases(index):
+        warn(
+            f"The index of {name!r} holds floats that do not increase, so it is not taken for times. If it holds "
+            f"times, sort the rows with {name}.sort_index() and drop those that repeat; else pass "
+            f"{name}.reset_index(drop=True)."
+        )
+
+
+# --------------------------------------------------------------------------------------------- times among the channels
+def column_of_times(a, names):
+    """The number of a column of `a` (n, channels) that holds times, as far as that shows; else None.
+
+    It has a name of times and never falls, or it increases always, and evenly at first. Where all channels do, they are
+    no times.
+    """
+    if a.ndim != 2 or a.shape[1] < 2 or len(a) < 2:
+        return None
+    head = a[:HEAD].T
+    named = [isinstance(name, str) and NAME.fullmatch(name) is not None for name in names]
+    found = [k for k, is_name in enumerate(named) if is_name and _rises(a[:, k])]
+    even = [k for k, column in enumerate(head) if _is_even(column)]
+    found += [k for k in even if (a[1:, k] > a[:-1, k]).all()] if len(even) < len(head) else []
+    return found[0] if found else None
+
+
+def _rises(column):
+    return bool((column[1:] >= column[:-1]).all() and column[-1] > column[0])
+
+
+def _is_even(column):
+    """Whether a column lies along a straight line that increases, but for roundings."""
+    line, step = np.linspace(column[0], column[-1], len(column), retstep=True)
+    return len(column) >= FEW and bool(
+        step > 0 and (np.abs(column - line) <= min(EVEN, STRAIGHT * len(column)) * step).all()
+    )
+
+
+def notice_column(X, a, name="X", times="times"):
+    """Warn of times that are compared as a channel of `X`, which is `a` as an array."""
+    columns = getattr(X, "columns", None)
+    k = column_of_times(a, () if columns is None else columns)
+    if k is None:
+        return
+    if columns is None:
+        column, own, rest = f"Column {k} of {name!r}", f"{name}[:, {k}]", f"numpy.delete({name}, {k}, axis=1)"
+    else:
+        column, own = f"The column {columns[k]!r} of {name!r}", f"{name}[{columns[k]!r}]"
+        rest = f"{name}.drop({'columns=' if hasattr(X, 'iloc') else ''}{columns[k]!r})"
+    warn(
+        f"{column} increases like times, and is compared as a channel. If it holds times, take it out, {rest}, and "
+        f"give it as {times}={own} where times are wanted; if it does not, ignore this warning.",
+        ColumnOfTimes,
+    )
+
+
+# A recording or a collection: an array or a table, or a list of them of any lengths.
+Sequences: TypeAlias = ArrayLike | Sequence[ArrayLike]
+# A query, or several, which may have names; of these each may be a dictionary of its channels.
+Query: TypeAlias = ArrayLike | Mapping[Any, ArrayLike]
+Queries: TypeAlias = ArrayLike | Sequence[Query] | Mapping[Any, Query]
+# Times of samples, numbers or datetimes; of several series a list.
+Times: TypeAlias = ArrayLike | Sampling | Sequence[ArrayLike | None] | Mapping[Any, ArrayLike]
+# A distance: its name, a metric object or a function of two series.
+MetricLike: TypeAlias = str | Callable[..., Any]
+
+
+def as_position(k, n, what, name="'k'"):
+    """The number of one of n entries, from 0; negative ones count from the end.
+
+    `what` is what one entry and several are called, `name` what the caller gave, for messages.
+    """
+    one, several = what
+    if not isinstance(k, Integral) or isinstance(k, bool):
+        raise TypeError(f"{name} must be an integer, the number of a {one} from 0. Got {shown(k)}.")
+    if not -n <= k < n:
+        rule = f"from 0 to {n - 1} (or from -1 to {-n}, counted from the end)" if n else f"and there are no {several}"
+        raise IndexError(
+            f"{name} must be the number of a {one}, {rule}. Got {shown(k)}; len() says how many there are."
+        )
+    return int(k) % n
+
+
+def as_positions(key, n, what):
+    """The numbers of those of n entries that a slice, a mask or a list of numbers selects, an array of int."""
+    several = what[1]
+    if isinstance(key, slice):
+        return np.arange(n)[key]
+    index = None if isinstance(key, str | bytes | tuple) else np.asarray(key)
+    if index is None or index.ndim != 1 or (index.dtype.kind not in "biu" and index.size):
+        raise TypeError(
+            f"The index of {several} must be an integer, a slice, a mask of {n} truth values or a list of integers. "
+            f"Got {shown(key)}. Columns are attributes, such as {several}.start, or those of {several}.to_frame()."
+        )
+    if index.dtype.kind != "b":
+        wrong = (index < -n) | (index >= n)
+        if wrong.any():
+            as_position(int(index[np.argmax(wrong)]), n, what, "The index")
+        return np.where(index < 0, index + n, index).astype(np.int64)
+    if len(index) != n:
+        raise IndexError(f"A mask of {several} must have one truth value for each of the {n}. Got {len(index)}.")
+    if hasattr(key, "iloc") and key.index.tolist() != list(range(n)):
+        raise IndexError(
+            f"A mask of {several} that is a pandas Series must have the index 0 to {n - 1}, in the order of the "
+            f"{several}. Got {shown(key.index[:5].tolist())}. Pass the mask's index, mask.index[mask], if those are "
+            "numbers of rows in to_frame(), or mask.to_numpy()."
+        )
+    return np.flatnonzero(index)
+
+
+def order(keys, reverse):
+    """The numbers of entries in the order of keys, the last one first; reversed, equals keep their order as well."""
+    if reverse:
+        return len(keys[0]) - 1 - np.lexsort([key[::-1] for key in keys])[::-1]
+    return np.lexsort(keys)
+
+
+def distinct(values):
+    """The values of an array, ascending; texts stand behind numbers."""
+    return sorted(set(values.tolist()), key=lambda value: (isinstance(value, str), value))
