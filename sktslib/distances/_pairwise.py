@@ -30,7 +30,7 @@ from ._kernels import batch, lockstep, recurrence
 from ._kernels.batch import BATCH
 from ._kernels.compile import block_size
 from ._metrics.base import band
-from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
+from ._metrics.elastic import ElasticMetric, PreparedPair, one_after_another, times_factor
 from ._metrics.lockstep import SBD, LockstepMetric, common_weight, equal_lengths
 from ._metrics.mixed import Mixed, of_both
 from ._metrics.registry import CallableMetric, get_metric, metric_names
@@ -122,6 +122,7 @@ if TYPE_CHECKING:
 
     from ..utils._times import MetricLike, Sequences
 
+CALL = 2**18  # cells that take as long as the call for one pair
 JOINED = block_size(2**16, 2**5)  # points up to which queries of several lengths are compared in one call
 
 
@@ -230,7 +231,8 @@ def pairwise_distances(
 def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", channels_first=None, shares=1, times=None):
     """The shape of the table of distances, and an iterator of its blocks: positions in both collections, distances.
 
-    `options` tells the number of jobs, the verbosity, and the most memory or None, of whose `shares` blocks may take one.
+    `options` are the number of jobs, the verbosity, and the most memory or None, of which blocks may take a share, one
+    of `shares`.
     """
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
@@ -416,44 +418,44 @@ def _by_bits(metric, X, Y, w, mirrored, out):
 
 
 def _by_lanes(metric, X, Y, w, mirrored, out):
+    """All series of one length with a band, or all of any lengths, side by side in vectors."""
+    lengths = np.array(lengths_of(Y))
+    # Lanes without a series of their own cost as much as others.
+    cells, count = max(lengths_of(X)) * lengths.max(), len(X) * len(Y) // (1 + mirrored)
+    if count * (cells + CALL) < len(X) * (len(Y) + -len(Y) % batch.BATCH) * cells // (1 + mirrored):
+        return _by_pairs(metric, X, Y, w, mirrored, out)
     features = [metric._features(y) for y in Y]
-    lengths = np.array([f.shape[1] for f in features])
     order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
-    blocks, begin = [], 0
-    while begin < len(order):
-        end = min(begin + batch.BATCH, len(order))
-        if metric._needs_equal_lengths:
-            end = begin + int((lengths[order[begin:end]] == lengths[order[begin]]).sum())
-        blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
-        begin = end
-    if metric._has_factor:
-        of_x, of_y = metric._traits(map(metric._features, X)), metric._traits(features)
+    rank = np.argsort(order)
     groups = by_length(X)  # the queries of one length are prepared together
     if metric._needs_equal_lengths:
-        made = {n: _stacked(metric, X, w, groups, n) for n in set(lengths)}
+        parts = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
     else:
-        made = dict.fromkeys(lengths, _joined(_stacked(metric, X, w, groups, 1)))
-    for members, others in blocks:
-        n = int(lengths[members].max())
-        Yb = batch.packed([features[b] for b in members], n)
-        for of, sizes, record, rows, weighted, points in made[n]:
-            if len(others) < len(X):
-                chosen = np.isin(of, others)
-                if not chosen.any():
-                    continue
-                of, sizes, rows, points = of[chosen], sizes[chosen], rows[chosen], points[chosen]
-            lo, hi = band(metric.window, metric.factor, n, points.shape[2])
-            costs = np.empty((len(of), len(members)))
-            batch.accumulated_costs(
-                record, sizes, rows, weighted, points, Yb, lo, hi, batch.BIG, lengths[members], costs
-            )
-            if metric._has_factor:
-                costs = times_factor(costs, metric._factor(of_x[of, np.newaxis], of_y[members]))
-            if not metric._reports_cost:
-                costs = _reported_each(metric, X, of, sizes, record, points, costs, [features[b] for b in members])
-            out[of[:, np.newaxis], members] = costs
+        parts, stacks = [order], _joined(_stacked(metric, X, w, groups, 1))
+    traits = (metric._traits(map(metric._features, X)), metric._traits(features)) if metric._has_factor else None
+    for part in parts:
+        n = int(lengths[part[-1]])
+        collection = one_after_another([features[b] for b in part], lengths[part])
+        borders = np.append(np.arange(0, len(part), batch.BATCH), len(part))
+        if metric._needs_equal_lengths:
+            stacks = _stacked(metric, X, w, groups, n)
+        for of, sizes, record, rows, weighted, points in stacks:
+            until = np.full(len(borders) - 1, len(of))
             if mirrored:
-                out[members[:, np.newaxis], of] = costs.T
+                by_rank = np.argsort(rank[of])
+                of, sizes, rows, points = of[by_rank], sizes[by_rank], rows[by_rank], points[by_rank]
+                until = np.searchsorted(rank[of], rank[part[borders[1:] - 1]] + 1)
+            lo, hi = band(metric.window, metric.factor, n, points.shape[2])
+            costs, queries = np.zeros((len(of), len(part))), (record, sizes, rows, weighted, points)
+            batch.table_of_costs(queries, collection, borders, until, lo, hi, metric.window is None, costs)
+            if traits is not None:
+                costs = times_factor(costs, metric._factor(traits[0][of, np.newaxis], traits[1][part]))
+            if not metric._reports_cost:
+                costs = _reported_each(metric, X, of, sizes, record, points, costs, [features[b] for b in part])
+            out[of[:, np.newaxis], part] = costs
+    if mirrored:
+        below = rank[:, np.newaxis] > rank
+        out[below] = out.T[below]
 
 
 def _stacked(metric, X, w, groups, n):
@@ -466,13 +468,23 @@ def _stacked(metric, X, w, groups, n):
 
 
 def _joined(stacks):
-    """Stacks of one record in one, padded to the longest query, where that is little: each one is a call a block."""
+    """Stacks of one record, padded to the longest query, as one where they are small: each is a call."""
+    out, some = [], []
+    for stack in sorted(stacks, key=lambda stack: stack.sizes[0]):
+        count = len(stack.of) + sum(len(one.of) for one in some)
+        if some and (count * stack.sizes[0] > JOINED or stack.weighted != some[0].weighted):
+            out.append(_as_one(some))
+            some = []
+        some.append(stack)
+    return [*out, _as_one(some)]
+
+
+def _as_one(stacks):
+    if len(stacks) == 1:
+        return stacks[0]
     of, sizes = (np.concatenate([stack[k] for stack in stacks]) for k in range(2))
-    weighted = {stack.weighted for stack in stacks}
-    if len(stacks) == 1 or len(of) * int(sizes.max()) > JOINED or len(weighted) > 1:
-        return stacks
     rows, points = (_side_by_side([stack[k] for stack in stacks]) for k in (3, 5))
-    return [Stack(of, sizes, stacks[0].record, rows, *weighted, points)]
+    return Stack(of, sizes, stacks[0].record, rows, stacks[0].weighted, points)
 
 
 def _side_by_side(arrays):

@@ -86,7 +86,7 @@ def normalize_values(a, w, normalize, alike=0.0, base=0.0):
 
 def standardize(a):
     """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
-    return normalize_values(a, np.ones_like(a), "zscore")
+    return normalize_values(a, np.ones(a.shape[-2:]), "zscore")
 
 
 def deviation(a):

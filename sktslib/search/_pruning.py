@@ -485,7 +485,7 @@ class _Cascade:
                 compared = self.windows.samples, part.where, *np.ascontiguousarray(part.moments)
             else:
                 remaining = bounds.Remaining(x, x, x, 0, np.zeros((2, 0), np.int64))
-                features = np.array([self.metric._features(a) for a in self.windows.exact(part.where)])
+                features = self.metric._features(self.windows.exact(part.where))
                 values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
                 shape = len(x), len(costs)
                 compared = values, np.arange(len(costs)) * m, np.ones(shape), np.zeros(shape)

@@ -88,6 +88,9 @@ def test_a_collection_with_itself_and_ragged_ones(name, monkeypatch):
         monkeypatch.setattr(_pairwise, "JOINED", points)
         np.testing.assert_array_equal(got, pairwise_distances(X, metric=metric))
         np.testing.assert_array_equal(got[:7, 3:], pairwise_distances(X[:7], X[3:], metric))
+    monkeypatch.setattr(_pairwise, "CALL", -(10**9))  # pair by pair, as few long series are compared
+    np.testing.assert_array_equal(got, pairwise_distances(X, metric=metric))
+    np.testing.assert_array_equal(got[:7, 3:], pairwise_distances(X[:7], X[3:], metric))
 
 
 def test_symmetric_to_the_last_digit_across_the_edges_of_a_band():

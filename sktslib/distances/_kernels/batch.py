@@ -17,7 +17,6 @@ from .dispatch import (
     equal_stretches,
     gap,
     gap_terms,
-    has_gap_cost,
     has_weights,
     lag_cost,
     lagged,
@@ -224,56 +223,11 @@ def _fill_gap_costs(p, Y, gap_costs):
         gap_costs[j] = gap(p, total, 1.0)
 
 
-@kernel
-def _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, first, room, out):
-    """Queries from `first` on, see `accumulated_costs`; the one that comes next when no cells are left."""
-    row = room[0]
-    for q in range(first, rows.shape[0]):
-        reached = _accumulate(p, sizes[q], rows[q], weighted, points[q], Y, gap_costs, cells, cutoff, None, room)
-        if reached == UNFINISHED:
-            return q
-        for s in range(ends.shape[0]):
-            out[q, s] = BIG if reached == ABOVE else row[ends[s] * BATCH + s]
-    return rows.shape[0]
-
-
 def room_for(n):
     """The memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
     return aligned((n + 1) * BATCH), aligned(5, BATCH), aligned_zeros(4, dtype=np.int64), aligned(2)
 
 
-def accumulated_costs(p, sizes, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
-    """Accumulated costs of queries with whole series: of sizes[q] points of query q with ends[s] points of series s.
-
-    Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
-    lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
-    """
-    room, cells, q, gap_costs = room_for(len(Y[0]) // BATCH - 1), cells_of(p, lo, hi), 0, aligned_zeros(len(Y[0]))
-    if has_gap_cost(p):
-        _fill_gap_costs(p, Y, gap_costs)
-    for room[-1][0] in budgets():
-        q = _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, q, room, out)
-        if q == len(rows):
-            return
-
-
-def padded(record, x, w):
-    """Rows (count, channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
-    m = x.shape[2]
-    rows = rows_of(record, x, w, m + -m % ROWS)
-    return rows, has_weights(record, rows[..., :m])
-
-
-def packed(series, n):
-    """Up to LANES series side by side, (channels, (n + 1) * LANES); missing lanes repeat the last series."""
-    Y = aligned_zeros(len(series[0]), n + 1, BATCH)
-    for s in range(BATCH):
-        a = series[min(s, len(series) - 1)]
-        Y[:, 1 : a.shape[1] + 1, s] = a
-    return channels_of(Y.reshape(len(Y), -1))
-
-
-# ------------------------------------------------- queries against many series, under the cutoff of the nearest ones
 @inner
 def _beside(values, begins, lengths, block, size, lanes):
     """Put the first `size` series of the block side by side, each after a pad; the last one fills the other lanes."""
@@ -294,6 +248,104 @@ def _beside(values, begins, lengths, block, size, lanes):
                 side_by_side[to] = 0.0
 
 
+@kernel
+def _accumulate_table(queries, collection, borders, until, cells, whole, place, work, out):
+    """Blocks of series and their queries from `place` on, see `table_of_costs`; whether all are done."""
+    p, sizes, rows, weighted, points = queries
+    values, begins, lengths = collection
+    Y, gap_costs, which, room = work
+    row = room[0]
+    for b in range(place[0], until.shape[0]):
+        begin, size = borders[b], borders[b + 1] - borders[b]
+        n = lengths[begin + size - 1]
+        if place[1] == 0 and room[2][0] == 0:  # else in the middle of a block
+            for s in range(size):
+                which[s] = begin + s
+            _beside(values, begins, lengths, which, size, Y)
+            _fill_gap_costs(p, Y, gap_costs)
+            if whole:
+                for i in range(cells.last.shape[0]):
+                    cells.last[i] = n
+        for q in range(place[1], until[b]):
+            reached = _accumulate(p, sizes[q], rows[q], weighted, points[q], Y, gap_costs, cells, BIG, None, room)
+            if reached == UNFINISHED:
+                place[0], place[1] = b, q
+                return False
+            for s in range(size):
+                out[q, begin + s] = row[lengths[begin + s] * BATCH + s]
+        place[1] = 0
+    return True
+
+
+def table_of_costs(queries, collection, borders, until, lo, hi, whole, out):
+    """Accumulated costs of queries with whole series, some of which are left out.
+
+    Parameters
+    ----------
+    queries : tuple
+        Record, sizes (n_queries,), rows (n_queries, channels, 4, m) padded to whole sweeps, whether they have weights,
+        and costs of their points. Only so many points of a query count as its size says.
+    collection : tuple
+        Values, begins and lengths of series that ascend in length, one after the other.
+    borders : ndarray of shape (n_blocks + 1,)
+        Where blocks of at most BATCH series begin.
+    until : ndarray of shape (n_blocks,)
+        How many of the queries are compared with each block, from the first on.
+    lo, hi : ndarray of shape (m,)
+        The points of a series lo[i] <= j < hi[i] meet query point i; `whole`: all do, whatever its length.
+    out : ndarray of shape (n_queries, n_series)
+        Filled where queries and series are compared.
+    """
+    n, place = int(collection[2][-1]), np.zeros(2, np.int64)
+    size = (n + 1) * BATCH
+    room, cells = room_for(n), cells_of(queries[0], lo, hi)
+    channels = queries[2].shape[1]
+    work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), np.empty(BATCH, np.int64), room
+    for room[-1][0] in budgets():
+        if _accumulate_table(queries, collection, borders, until, cells, whole, place, work, out):
+            return
+
+
+@kernel
+def _accumulate_windows(p, m, rows, weighted, points, windows, cells, begin, Y, gap_costs, room, out):
+    """Costs of a query with windows from `begin` on; the window that comes next when no cells are left."""
+    count, n, row = windows.shape[0], windows.shape[2], room[0]
+    for at in range(begin, count, BATCH):
+        if room[2][0] == 0:  # else in the middle of a block
+            for k in range(len(Y)):
+                side_by_side = Y[k]
+                for s in range(BATCH):
+                    window = windows[min(at + s, count - 1), k]
+                    for j in range(n):
+                        side_by_side[(j + 1) * BATCH + s] = window[j]
+            _fill_gap_costs(p, Y, gap_costs)
+        if _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, BIG, None, room) == UNFINISHED:
+            return at
+        for s in range(min(BATCH, count - at)):
+            out[at + s] = row[n * BATCH + s]
+    return count
+
+
+def window_costs(p, rows, weighted, points, windows, lo, hi):
+    """Accumulated costs (k,) of a query (channels, 4, m) with whole windows (k, channels, n), band as above."""
+    count, channels, n = windows.shape
+    size, at, out = (n + 1) * BATCH, 0, np.empty(count)
+    room, cells = room_for(n), cells_of(p, lo, hi)
+    work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), room
+    for room[-1][0] in budgets():
+        at = _accumulate_windows(p, len(lo), rows, weighted, points, windows, cells, at, *work, out)
+        if at == count:
+            return out
+
+
+def padded(record, x, w):
+    """Rows (count, channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
+    m = x.shape[2]
+    rows = rows_of(record, x, w, m + -m % ROWS)
+    return rows, has_weights(record, rows[..., :m])
+
+
+# ------------------------------------------------- queries against many series, under the cutoff of the nearest ones
 @inner
 def _insert(best, cost):
     """Insert a cost into the smallest ones, ascending, in place of the largest."""

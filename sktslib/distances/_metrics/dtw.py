@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def gradient(a):
-    return np.gradient(a, axis=1) if a.shape[1] > 1 else np.zeros_like(a)
+    return np.gradient(a, axis=-1) if a.shape[-1] > 1 else np.zeros_like(a)
 
 
 def slope_scale(x, slope):
@@ -223,7 +223,7 @@ class DTW(WarpingMetric):
 
     def _features(self, a):
         a = standardize(a) if self.do_sign_norm else a
-        return a if self.alpha == 1 else np.concatenate([a, gradient(a)])
+        return a if self.alpha == 1 else np.concatenate([a, gradient(a)], axis=-2)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         query = super()._query(x, w, n, tx, search=search)
@@ -561,11 +561,11 @@ class Frechet(ElasticMetric):
 
 def keogh_slope(a):
     """Derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbors."""
-    n = a.shape[1]
+    n = a.shape[-1]
     if n < 3:
-        return np.repeat(np.diff(a, axis=1), n, axis=1) if n == 2 else np.zeros_like(a)
-    inner = ((a[:, 1:-1] - a[:, :-2]) + (a[:, 2:] - a[:, :-2]) / 2) / 2
-    return np.concatenate([inner[:, :1], inner, inner[:, -1:]], axis=1)
+        return np.repeat(np.diff(a), n, axis=-1) if n == 2 else np.zeros_like(a)
+    inner = ((a[..., 1:-1] - a[..., :-2]) + (a[..., 2:] - a[..., :-2]) / 2) / 2
+    return np.concatenate([inner[..., :1], inner, inner[..., -1:]], axis=-1)
 
 
 class SlopesMixin:
@@ -655,9 +655,9 @@ class ShapeDTW(WarpingMetric):
         return int(self.reach)
 
     def _features(self, a):
-        n = a.shape[1]
+        n = a.shape[-1]
         at = np.clip(np.arange(n) + np.arange(-self._reach, self._reach + 1)[:, np.newaxis], 0, n - 1)
-        return np.ascontiguousarray(a[:, at].reshape(-1, n))
+        return np.ascontiguousarray(a[..., at].reshape(*a.shape[:-2], -1, n))
 
     def _query(self, x, w, n, tx=None, *, search=False):
         if w is not None:  # a point's weight is its whole neighborhood's
@@ -747,7 +747,7 @@ class SharedPath(WarpingMetric):
         return SharedPath(self.metric._fitted_to(series, weights))
 
     def _features(self, a):
-        return np.concatenate([part.metric._features(part.of(a)) for part in self.metric._parts(len(a))])
+        return np.concatenate([part.metric._features(part.of(a)) for part in self.metric._parts(a.shape[-2])], axis=-2)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         m, found, weights, omega = x.shape[1], [], [], 0.0

@@ -170,7 +170,7 @@ class ElasticMetric(BandedMetric):
     _looks_back = False  # whether costs depend on how long ago a path began
 
     def _features(self, a):
-        """The channels that are compared, made from a series alone."""
+        """The channels that are compared, made from a series alone, or from windows (k, channels, length)."""
         return a
 
     def _query(self, x, w, n, tx=None, *, search=False):
@@ -272,18 +272,12 @@ class ElasticMetric(BandedMetric):
     def _windows(self, x, w, y, tx, ty):
         if not self._has_lanes or ty is not None:
             return super()._windows(x, w, y, tx, ty)
-        n, features = y.shape[2], [self._features(a) for a in y]
+        n, features = y.shape[2], np.ascontiguousarray(self._features(y))
         record, x, w, points = self._query(x, w, n)
-        rows = batch.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
+        rows, weighted = batch.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
-        costs = np.empty(len(y))
-        for first in range(0, len(y), batch.BATCH):
-            block = features[first : first + batch.BATCH]
-            Y, out = batch.packed(block, n), np.empty((1, len(block)))
-            sizes, ends = np.array([len(lo)]), np.full(len(block), n)
-            batch.accumulated_costs(record, sizes, *rows, points[np.newaxis], Y, lo, hi, batch.BIG, ends, out)
-            costs[first : first + len(block)] = out[0]
-        costs = self._scaled(costs, x, np.array(features))
+        costs = batch.window_costs(record, rows[0], weighted, points, features, lo, hi)
+        costs = self._scaled(costs, x, features)
         return self._report(costs, PreparedPair(record, x, None, features[0], None, None, points))
 
     def _cost(self, problem, *, whole=False):
