@@ -10,7 +10,7 @@ WINDOWS = sys.platform == "win32"
 
 
 def _reader_is_gone(error):
-    """Whether an error means that the reader of the output, such as head, has seen enough."""
+    """Return whether an error means that the reader of the output, such as head, has seen enough."""
     # Windows calls that an invalid argument, and a wrong file name too.
     invalid = WINDOWS and isinstance(error, OSError) and error.errno == errno.EINVAL and error.filename is None
     return invalid or isinstance(error, BrokenPipeError)

@@ -21,7 +21,7 @@ __all__ = ["BlockedSeriesSplit", "query_split"]
 
 
 class BlockedSeriesSplit:
-    """Split one long recording into contiguous test blocks, each with what lies apart from it for training.
+    """Split one long recording into contiguous test blocks, each with the samples apart from it for training.
 
     Neighboring samples are alike, so a random split would test on what was trained on; and an event cut into single
     samples is none. Of the training samples, those within `gap` of the test block are left out.
@@ -103,7 +103,7 @@ class BlockedSeriesSplit:
 
 
 def query_split(query: Queries, sequence: Sequences) -> Any:
-    """The one split that fits on a query and tests on a sequence, for ``cv`` of scikit-learn's searches.
+    """Return the one split that fits on a query and tests on a sequence, for ``cv`` of scikit-learn's searches.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ COMMANDS = {
 
 
 def overview():
-    """The parser that explains the commands."""
+    """Return the parser that explains the commands."""
     commands = "\n".join(f"  {name:10}{command.text}" for name, command in COMMANDS.items())
     return Parser(
         prog="sktslib",
@@ -55,7 +55,7 @@ def overview():
 
 
 def parse(argv):
-    """The command that the arguments begin with, without one the demonstration, and its options.
+    """Return the command that the arguments begin with, without one the demonstration, and its options.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def run_distance(options):
 
 
 def _scaled(options, recordings):
-    """The values of recordings as arrays, brought to one scale."""
+    """Return the values of recordings as arrays, brought to one scale."""
     scaler = scaler_of(options.scale, recordings)
     if scaler is None:
         return [np.asarray(one.numbers) for one in recordings]
@@ -173,7 +173,7 @@ def run_pairwise(options):
 
 
 def _columns(recording, options):
-    """Each column as a series; a shorter one ends where its cells are empty."""
+    """Return the columns as series; a column that ends in empty cells becomes a shorter series."""
     series = []
     (values,) = _scaled(options, [recording])
     for column in np.asarray(values, np.float64).T:

@@ -33,7 +33,7 @@ EPS_SHARE = 0.5  # eps of lcss for files, as a share of the sequence's standard 
 
 @dataclass
 class Job:
-    """What to search for and where, as the user gave it, and how to name it in tables and the picture."""
+    """Queries and sequence of a demonstration as the user gave them, with their names in tables and in the picture."""
 
     query: DrawnQuery
     sequence: Drawn
@@ -49,12 +49,12 @@ class Job:
 
 
 def number_of_matches(text):
-    """How many occurrences, or all."""
+    """Read a number of matches: an integer of at least 1, or "all"."""
     return text if text == "all" else number(text, int, 1, "an integer of at least 1, or all")
 
 
 def threshold(text):
-    """The largest distance."""
+    """Return the largest distance."""
     return number(text, float, 0, "a number in the range [0, inf)")
 
 
@@ -104,7 +104,7 @@ def add_arguments(parser, argv=()):
 
 
 def read_job(options):
-    """The packaged example, or the user's files."""
+    """Return the packaged example, or the user's files."""
     if options.query is None and options.sequence is None:
         for name in ("time_column", "weight_column", "columns"):
             given = getattr(options, name)
@@ -145,7 +145,7 @@ def read_job(options):
 
 
 def metrics_of(options, job):
-    """The metric objects by name, with the parameters of --set, and the one that segments."""
+    """Return the metric objects by name, with the parameters of --set, and the one that segments."""
     from ..distances import get_metric
     from ..distances._metrics.registry import metric_class
     from ..search._plan import resolve_mode
@@ -187,7 +187,7 @@ def metrics_of(options, job):
 
 
 def find(job, metrics, by, n_matches, threshold):
-    """Occurrences by each distance, and the segmentation by one of them."""
+    """Return occurrences by each distance, and the segmentation by one of them."""
     from ..search import QuerySearcher, QuerySegmenter
 
     query, sequence = job.query, job.sequence
@@ -246,13 +246,13 @@ def run(options):
 
 
 def frame_of(job, found):
-    """A table of `Matches` or `Segments`, with the known beats in each range."""
+    """Return a table of `Matches` or `Segments`, with the known beats in each range."""
     frame = ranges_frame(found).drop(columns=["label", "stretch", "duration"], errors="ignore")
     return frame if job.marks is None else frame.assign(**{"R peak (s), kind": beats_in(job, found)})
 
 
 def frame_of_all(job, searches, segments, by):
-    """All tables as one DataFrame, one row per occurrence or repetition."""
+    """Return all tables as one DataFrame, one row per occurrence or repetition."""
     import pandas as pd
 
     frames = []
@@ -266,7 +266,7 @@ def frame_of_all(job, searches, segments, by):
 
 
 def beats_in(job, found):
-    """For each range the known beats whose R peak lies in it, as text."""
+    """Return for each range the known beats whose R peak is in it, as text."""
     index, texts = job.marks
     return [", ".join(texts[(index >= s) & (index < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
 
@@ -289,7 +289,7 @@ def summary(job, searches, segments, by):
 
 
 def _count(job, found):
-    """How many ranges hold a beat of each class, in words."""
+    """Count the ranges that hold a beat of each class, in words."""
     beats = [text[-1] for text in beats_in(job, found)]
     return (
         ", ".join(f"{beats.count(key)} {key.replace('-', 'without a beat')}" for key in "NFV-" if key in beats)

@@ -17,12 +17,12 @@ CLASSES = ("label", "class", "kind", "type", "event")
 
 
 def label_column_name(given):
-    """The columns of a recording that are no channels because they hold labels."""
+    """Return the columns of a recording that are no channels because they hold labels."""
     return () if os.path.exists(given) else (given,)
 
 
 def read_labels_of(given, recording, files, labeled=None, self_train=False, on_overlap=None):
-    """A label for each sample of a recording.
+    """Return a label for each sample of a recording.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def read_labels_of(given, recording, files, labeled=None, self_train=False, on_o
 
 
 def _with_unlabeled(labels, labeled, recording):
-    """Labels with the number -1 for what is unlabeled, also where a file's other labels are texts."""
+    """Return labels with the number -1 for what is unlabeled, also where a file's other labels are texts."""
     out = labels
     if labels.dtype.kind == "U":
         out = labels.astype(object)
@@ -113,7 +113,7 @@ def _of_column(name, recording):
 
 
 def _text(label):
-    """A label among texts: numbers there were read as floats, 0 as 0.0."""
+    """Return a label among texts: numbers there were read as floats, 0 as 0.0."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
 
 
@@ -160,7 +160,7 @@ def _of_ranges(path, recording, files, on_overlap):
 
 
 def _samples_at(column, recording, reading):
-    """The first samples that are not before some times, and what these were read as.
+    """Return the first samples that are not before some times, and what these were read as.
 
     Numbers are seconds from the first time of a recording with dates or clock times.
     """
@@ -193,7 +193,7 @@ def _samples_at(column, recording, reading):
 
 
 def lines_of_report(estimator, X, labels, times, trains=False):
-    """How good what was learned is: a line, and a table with F1 of each class and what it was found as."""
+    """Yield the lines of a report on what was learned: its F1, and a table of what each class was found as."""
     from ..metrics import event_report
     from ..search._query import known_labels, occurrences, read_labels
     from ..search._selection import select

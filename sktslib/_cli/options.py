@@ -1,6 +1,7 @@
-"""Options of a command from the signature and the docstring of what it calls, so that no list is kept twice.
+"""Options of a command, made from the signature and the docstring of what it calls, so that no list is kept twice.
 
-What several commands share: the parser, options of reading files and of output, and errors in their words.
+The commands share the parser, the options for reading files and for output, and error messages in the words of their
+options.
 """
 
 import argparse
@@ -44,7 +45,7 @@ class Parameter(NamedTuple):
 
 
 def parameters_of(callee):
-    """The keyword parameters of a class or function, with what its numpydoc docstring says of them.
+    """Return the keyword parameters of a class or function, with what its numpydoc docstring says of them.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def parameters_of(callee):
 
 
 def described_parameters(docstring):
-    """Type and description of each parameter in a numpydoc docstring."""
+    """Return the type and description of each parameter in a numpydoc docstring."""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
     if section is None:
         return {}
@@ -77,7 +78,7 @@ def described_parameters(docstring):
 
 
 def value_of(text):
-    """The value that a text on the command line stands for: a Python literal, none, or the text itself."""
+    """Return the value that a text on the command line stands for: a Python literal, none, or the text itself."""
     if text.lower() in WORDS:
         return WORDS[text.lower()]
     try:
@@ -112,7 +113,7 @@ def _help(parameter):
 
 
 def given(options, parameters):
-    """The parameters that were given, by name; what is described as an array may be the name of a file."""
+    """Return the parameters that were given, by name; what is described as an array may be the name of a file."""
     values = {one.name: getattr(options, one.name) for one in parameters if hasattr(options, one.name)}
     for one in parameters:
         if one.type.startswith("array-like") and isinstance(values.get(one.name), str):
@@ -123,7 +124,7 @@ def given(options, parameters):
 
 
 def _durations(text, parameter):
-    """A duration, such as 1.5s, or a list of them where the parameter may be one."""
+    """Return a duration, such as 1.5s, or a list of them where the parameter may be one."""
     from .recordings import SECONDS, seconds_of
 
     many = "list" in parameter.type
@@ -149,7 +150,7 @@ def _array(path, option):
 
 
 def parse_metric(text):
-    """A distance and its parameters, written NAME or NAME:KEY=VALUE,KEY=VALUE.
+    """Return a distance and its parameters, written NAME or NAME:KEY=VALUE,KEY=VALUE.
 
     Returns
     -------
@@ -169,7 +170,7 @@ def parse_metric(text):
 
 
 def in_options(message, parameters):
-    """A message of the library in the words of the command line: options in place of Python's parameters."""
+    """Return a message of the library in the words of the command line: options in place of Python's parameters."""
     for one in parameters:
         message = re.sub(rf"\b{one.name}=\(([^ )]*), ([^ )]*)\)", rf"{one.option} \1,\2", message)
         message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
@@ -182,7 +183,7 @@ def in_options(message, parameters):
 
 
 def hints(estimator, segments):
-    """What a segmentation leaves to be said: which options give another."""
+    """Yield hints on the result of a segmentation: the options that would give another one."""
     from .output import write_numbers
 
     longest = estimator.max_length
@@ -258,7 +259,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def number(text, convert, low, rule, *, above=False):
-    """A number at least (or `above`) a bound."""
+    """Return a number at least (or `above`) a bound."""
     try:
         value = convert(text)
     except ValueError:
@@ -286,7 +287,7 @@ def add_reading(parser, without=()):
 
 
 def reading_of(options):
-    """How the options say that files are read."""
+    """Return the options that say how to read files, as a `Reading`."""
     from dataclasses import fields
 
     from .tables import Reading
@@ -335,11 +336,11 @@ def errors_of(where, parameters=(), data=None):
 
 
 def is_terminal():
-    """Whether somebody may look at a bar."""
+    """Return whether somebody may look at a bar."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def with_bar(values, parameters):
-    """Values of parameters, and bars of those that have some if somebody may look at them and nothing else was said."""
+    """Return the values of parameters, with a progress bar if somebody may look at it and nothing else was set."""
     shown = is_terminal() and any(one.name == "verbose" for one in parameters)
     return {"verbose": 1} | values if shown else values

@@ -1,6 +1,6 @@
-"""What commands print: tables of ranges, distances and distances of pairs, as text, CSV or JSON.
+"""Output of the commands: tables of ranges, distances and distances of pairs, as text, CSV or JSON, and pictures.
 
-Pictures of what commands find: queries above, the recording with all its channels below.
+A picture shows the queries above, and the recording with all its channels below.
 """
 
 import json
@@ -27,12 +27,12 @@ def note(text):
 
 
 def decimals_of(step):
-    """How many decimals tell neighbors apart that lie `step` apart."""
+    """Return the number of decimals that keep values `step` apart distinct."""
     return next((d for d in range(12) if abs(round(step, d) - step) <= 0.1 * step), 12)
 
 
 def clock_of(seconds, digits=3):
-    """A time of day as text, with so many decimals of the second unless these are zeros."""
+    """Return a time of day as text, with so many decimals of the second unless these are zeros."""
     parts = round(seconds * 10**digits)
     whole, rest = divmod(parts, 10**digits)
     text = f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
@@ -40,7 +40,7 @@ def clock_of(seconds, digits=3):
 
 
 def write_times(values, digits):
-    """Times as text with so many decimals, as `decimals_between` the recording's times says."""
+    """Return the times as text with so many decimals, as `decimals_between` the recording's times says."""
     if values.dtype.kind == "m":
         return [clock_of(v, digits) for v in values / np.timedelta64(1, "s")]
     if values.dtype.kind == "M":
@@ -51,7 +51,7 @@ def write_times(values, digits):
 
 
 def decimals_between(times):
-    """How many decimals of a second, or of numbers, tell neighbors among times apart: of dates 3, 6 or 9."""
+    """Return the number of decimals of seconds or numbers that keep neighboring times distinct: for dates 3, 6 or 9."""
     import pandas as pd
 
     steps = pd.Series(times).diff().dropna()
@@ -63,7 +63,7 @@ def decimals_between(times):
 
 
 def write_numbers(values, step=0.0):
-    """Numbers as text with the same decimals for all.
+    """Return the numbers as text with the same decimals for all.
 
     They show four digits of the largest number, two of the range of all or of a `step` that counts, if it is smaller,
     and one of the smallest.
@@ -80,7 +80,7 @@ def write_numbers(values, step=0.0):
 
 
 def align(columns):
-    """Lines of a table, right-aligned, from a dict of heading -> texts."""
+    """Return the lines of a table, right-aligned, from a dict of heading -> texts."""
     widths = [max(map(len, [name, *texts])) for name, texts in columns.items()]
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
     return [
@@ -89,7 +89,7 @@ def align(columns):
 
 
 def lines_of(frame, times):
-    """Lines of a table of ranges or distances; `times` are those of the recording."""
+    """Return the lines of a table of ranges or distances; `times` are those of the recording."""
     columns, digits = {}, None if times is None else decimals_between(times)
     for name, column in frame.items():
         if name in ("start_time", "end_time"):
@@ -102,7 +102,7 @@ def lines_of(frame, times):
 
 
 def ranges_frame(found, titles=None):
-    """A table of `Matches` or `Segments`, a row each, counted from 1.
+    """Return a table of `Matches` or `Segments`, a row each, counted from 1.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def print_json(content):
 
 
 def _plain(frame):
-    """Clock times as text, which no file knows otherwise, with all their decimals."""
+    """Return the clock times as text, which no file knows otherwise, with all their decimals."""
     clocks = {}
     for name, column in frame.items():
         if column.dtype.kind == "m":
@@ -226,7 +226,7 @@ class Drawn(NamedTuple):
 
 
 def channel_labels(names):
-    """Names of channels for an axis; a number is that of a column."""
+    """Return the names of channels for an axis; a number is that of a column."""
     return [f"column {name}" if name.isdigit() else name for name in names]
 
 
@@ -242,7 +242,7 @@ def draw(queries, recording, panels, notes=(), shown=None):
     panels : dict
         Title -> `Matches` or `Segments`; each has a row for every channel.
     notes : list of str
-        Paragraphs beside the queries.
+        Paragraphs next to the queries.
     shown : tuple of int, optional
         The samples [first, end) of the recording that are drawn.
 
@@ -276,7 +276,7 @@ def draw(queries, recording, panels, notes=(), shown=None):
 
 
 def _draw_queries(figure, queries, recording, found, notes):
-    """Draw the queries side by side, and beside them notes, or what was found from its starts on."""
+    """Draw the queries side by side, and next to them notes, or what was found from its starts on."""
     columns = len(queries) + 1
     ratios = [1] * len(queries) + [1.35 if notes or len(queries) == 1 else 1]
     parts = np.ravel(figure.subfigures(1, columns, width_ratios=ratios))
@@ -297,7 +297,7 @@ def _draw_queries(figure, queries, recording, found, notes):
 
 
 def _rows(part, title, channels):
-    """Axes for each channel."""
+    """Return axes for each channel."""
     axes = part.subplots(len(channels), 1, sharex=True, squeeze=False)[:, 0]
     axes[0].set_title(title, loc="left", fontsize="medium")
     return axes

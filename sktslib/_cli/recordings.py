@@ -1,8 +1,7 @@
-"""A query as a slice of a recording: FILE:START-STOP in samples, seconds or timestamps.
+"""Recordings from tables, and queries as slices of them: FILE:START-STOP in samples, seconds or timestamps.
 
-Recordings from tables: which columns are channels, times, weights and an index, and what is compared with what.
-
-Channels brought to one scale before they are compared, by their own means and deviations or by numbers.
+The module decides which columns are channels, times, weights and an index, and which are compared with each other. It
+brings channels to one scale before they are compared, by their own means and deviations or by numbers.
 """
 
 import os
@@ -45,7 +44,7 @@ class Slice(NamedTuple):
 
 
 def parse_slice(text):
-    """The slice that a text stands for, or None if it is none."""
+    """Return the slice that a text stands for, or None if it is none."""
     for kind, form in FORMS.items():
         found = form.fullmatch(text)
         if found is None:
@@ -61,13 +60,13 @@ def parse_slice(text):
 
 
 def seconds_of(text):
-    """The seconds of a duration such as 1.5s, or None if it is none."""
+    """Return the seconds of a duration such as 1.5s, or None if it is none."""
     found = re.fullmatch(rf"({NUMBER}) ?({UNIT})", text)
     return None if found is None else float(found[1].replace(",", ".")) * SECONDS[found[2]]
 
 
 def split_slice(text):
-    """A path and the slice behind it, or None; drive letters and timestamps have colons, too."""
+    """Return a path and the slice behind it, or None; drive letters and timestamps have colons, too."""
     if os.path.exists(text):
         return text, None
     for colon in re.finditer(":", text):
@@ -78,7 +77,7 @@ def split_slice(text):
 
 
 def samples_of(cut, times, time_name, n, option):
-    """The half-open range of samples that a slice stands for.
+    """Return the half-open range of samples that a slice stands for.
 
     Parameters
     ----------
@@ -117,7 +116,7 @@ def samples_of(cut, times, time_name, n, option):
 
 
 def unit_of(name):
-    """Seconds in a unit of a column of numbers, as its name says: ``time_ms``, ``t (s)``; else 1."""
+    """Return the seconds in a unit of a column of numbers, as its name says: ``time_ms``, ``t (s)``; else 1."""
     found = re.search(r"[\s_(\[/.]([a-zµ]+)[)\]]?$", (name or "").lower())
     word = found[1] if found else ""
     return SECONDS.get({"seconds": "s", "second": "s", "hours": "h", "minutes": "min"}.get(word, word), 1.0)
@@ -159,7 +158,7 @@ def _by_times(cut, times, time_name, option):
 
 
 def _stamp(text, kind, times):
-    """A timestamp, in the recording's zone where it has none of its own; a clock time, on the recording's first day."""
+    """Read a timestamp, in the recording's zone if it has none of its own; a clock time is on its first day."""
     import pandas as pd
 
     text = text.replace(",", ".")
@@ -180,7 +179,7 @@ COUNTERS = {"index", "row", "sample", "samples", "nr", "no", "number", "id"}  # 
 
 @dataclass
 class Recording:
-    """What a file holds, or a part of it."""
+    """Values, times and weights that were read from a file, or from a slice of it."""
 
     path: str
     option: str  # what it was given to, for messages
@@ -214,7 +213,7 @@ class Recording:
         return self.values.to_numpy() if hasattr(self.values, "columns") else self.values
 
     def take(self, names, called=None):
-        """These channels, perhaps by other names."""
+        """Return the recording with the channels of these names alone, renamed to `called` if it is given."""
         if names == self.names and called is None and not hasattr(self.values, "columns"):
             return self
         import pandas as pd
@@ -225,7 +224,7 @@ class Recording:
         return replace(self, values=frame[names].set_axis(called or names, axis=1))
 
     def cut(self, part):
-        """A part of it."""
+        """Return a part of the recording."""
         start, stop = samples_of(part, self.times, self.time_name, len(self), self.option)
         frame = hasattr(self.values, "columns")
         rows = slice(start, stop)
@@ -325,7 +324,7 @@ def _by_rate(n, rate):
 
 
 def _chosen(table, reading, option):
-    """The columns that --columns names; None without."""
+    """Return the columns that --columns names; None without."""
     if reading.columns is None:
         return None
     # A name may hold a comma.
@@ -337,12 +336,12 @@ def _chosen(table, reading, option):
 
 
 def split_names(text):
-    """Names with commas between them."""
+    """Return names with commas between them."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _without_index(table, notes):
-    """The table without a column that counts the rows, and an unnamed column of other numbers that increase."""
+    """Return the table without a column that counts the rows, and an unnamed column of other numbers that increase."""
     frame, index = table.frame, None
     drop = []
     for k, name in enumerate(frame.columns):
@@ -363,13 +362,13 @@ def _without_index(table, notes):
 
 
 def _is_counter(name):
-    """Whether a name is one of columns that count the rows: ``no.``, ``sample #``, ``row_id``."""
+    """Return whether a name is one of columns that count the rows: ``no.``, ``sample #``, ``row_id``."""
     words = re.findall(r"[^\W\d_]+", name.lower())
     return COUNTERS.issuperset(words) if words else name == "#"
 
 
 def _nameless_times(frame, path, notes):
-    """The first column of a file without a header, if it increases in even steps and others stand beside it."""
+    """Return the first column of a file without a header, if it increases in even steps and others are next to it."""
     column = frame.iloc[:, 0]
     if len(frame.columns) < 2 or len(frame) < 3 or kind_of_column(column) != "number":
         return None
@@ -384,12 +383,12 @@ def _nameless_times(frame, path, notes):
 
 
 def counts(column):
-    """Whether numbers count rows, from 0 or 1."""
+    """Return whether numbers count rows, from 0 or 1."""
     return len(column) > 1 and column[0] in (0, 1) and np.array_equal(column, np.arange(len(column)) + column[0])
 
 
 def _times(frame, index, reading, option, path, notes, rows):
-    """Times, their name, and the columns that they are from; in the rows that are meant they must increase."""
+    """Return times, their name, and the columns that they are from; in the rows that are meant they must increase."""
     if reading.time_column == NO_TIMES:
         return None, None, []
     if reading.time_column is None:
@@ -413,7 +412,7 @@ def _times(frame, index, reading, option, path, notes, rows):
 
 
 def _refuse_disorder(times, names, option, path, first):
-    """Say what helps where times of a file begin anew, or never fall but repeat: they are rounded."""
+    """Say what helps where times of a file start again, or never fall but repeat: they are rounded."""
     steps = np.diff(times.asi8 if hasattr(times, "asi8") else times)
     back = (steps < 0).any()
     row = int(np.argmax(steps < 0 if back else steps == 0)) + 1 if len(steps) else 0
@@ -441,7 +440,7 @@ def _weight_name(frame, reading, option, sliced):
 
 
 def _without_text(frame, names, table, notes):
-    """The columns that hold numbers; what holds nothing but dates or text is left out, and said so."""
+    """Return the columns that hold numbers; what holds nothing but dates or text is left out, and said so."""
     kept = []
     for name in names:
         column = frame[name]
@@ -453,7 +452,7 @@ def _without_text(frame, names, table, notes):
 
 
 def _parts(column, path):
-    """What is to be said of text each of whose values stands in rows of its own, as names of recordings do."""
+    """Return a hint for a text column that may name recordings one below the other; empty if it does not look so."""
     starts = np.flatnonzero((column != column.shift()).to_numpy())
     if not 1 < len(starts) == column.nunique() <= len(column) // FEW:
         return ""
@@ -501,7 +500,7 @@ def _refuse_text(column, option, table):
 
 
 def no_column(option, name, tables, wanted="a column"):
-    """The error of a column that no table has."""
+    """Return the error of a column that no table has."""
     there = "; ".join(f"{of} has {listed(table)}" for of, table in tables.items())
     known = [column for table in tables.values() for column in table]
     near = str(unknown_name("column", name, known)).partition("Did you mean ")[2].partition("?")[0]
@@ -510,13 +509,13 @@ def no_column(option, name, tables, wanted="a column"):
 
 
 def listed(names):
-    """Names in a message."""
+    """Return names in a message."""
     names = [str(name) for name in names]
     return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "") if names else "none"
 
 
 def compared(queries, sequence):
-    """Queries and sequence with the same channels by the same names, and a line that says what is compared.
+    """Return the queries and sequence with the same channels by the same names, and a line that says what is compared.
 
     Parameters
     ----------
@@ -571,7 +570,7 @@ def add_scale(parser, of):
 
 
 def scaler_of(text, recordings):
-    """What brings the channels of recordings to one scale; None without.
+    """Return a scaler that brings the channels of recordings to one scale; None if no scale was given.
 
     Parameters
     ----------
@@ -609,7 +608,7 @@ def scaler_of(text, recordings):
 
 
 def scale_of(scaler, names):
-    """Means and deviations by the names of the channels, for JSON."""
+    """Return the means and deviations by the names of the channels, for JSON."""
     return {name: {"mean": float(m), "scale": float(s)} for name, m, s in _rows(scaler, names)}
 
 
@@ -648,7 +647,7 @@ class ScaledArray:
 
 
 def scaled_values(values, scaler):
-    """Values (n, channels), scaled: a DataFrame, or an array that is not in memory."""
+    """Return values (n, channels), scaled: a DataFrame, or an array that is not in memory."""
     if not hasattr(values, "columns"):
         return _scaled(values, scaler) if type(values) is np.ndarray else ScaledArray(values, scaler)
     import pandas as pd
@@ -661,7 +660,7 @@ def _scaled(array, scaler):
 
 
 def unscaled(array, scaler):
-    """A learned query (m, channels) in the unit of the recording."""
+    """Return a learned query (m, channels) in the unit of the recording."""
     if scaler is None:
         return array
     return array * scaler.scale_ + (scaler.mean_ if scaler.with_mean else 0.0)

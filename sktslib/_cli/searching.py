@@ -50,7 +50,7 @@ WARNING = "a file of another's making can run any code when it is loaded"
 
 
 def estimator_class(task):
-    """The estimator that does what a command is for."""
+    """Return the estimator that does what a command is for."""
     from ..search import QuerySearcher, QuerySegmenter
 
     return {"search": QuerySearcher, "segment": QuerySegmenter}[task]
@@ -157,7 +157,7 @@ def _check_range(options):
 
 
 def _shown(time_range, recording):
-    """The samples [first, end) that the picture shows; None: all."""
+    """Return the samples [first, end) that the picture shows; None: all."""
     if time_range is None:
         return None
     rest = recording.times, recording.time_name, len(recording), "--time-range"
@@ -165,7 +165,7 @@ def _shown(time_range, recording):
 
 
 def described(estimator):
-    """The estimator as Python writes it, on one line."""
+    """Return the estimator as Python writes it, on one line."""
     shown = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
     defaults = {one.name: one.default for one in parameters_of(type(estimator))}
     changed = [f"metric={estimator.metric_!r}"]
@@ -178,7 +178,7 @@ def described(estimator):
 
 
 def _estimator(options, **defaults):
-    """The estimator with the parameters that were given, and a bar if somebody may look at it."""
+    """Return the estimator with the parameters that were given, and a bar if somebody may look at it."""
     from ..distances import get_metric
 
     values = defaults | with_bar(given(options, options.parameters), options.parameters)
@@ -225,7 +225,7 @@ def _by_query(options, files):
 
 
 def _scaled(options, recording):
-    """What brings the channels to one scale, and the values of the recording so."""
+    """Return the scaler of the channels, None without --scale, and the values of the recording, scaled by it."""
     with errors_of(recording.title, (), "the recording"):
         scaler = scaler_of(options.scale, [recording])
     return scaler, recording.values if scaler is None else scaled_values(recording.values, scaler)
@@ -254,7 +254,7 @@ def _fit(estimator, queries, timed, named, scaler):
 
 
 def _found(options, estimator, recording, scaled, timed):
-    """What the estimator finds."""
+    """Return what the estimator finds in the recording."""
     if estimator.metric_.uses_times and recording.times is not None and not timed:
         note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
@@ -266,7 +266,7 @@ def _drawn(query):
 
 
 def _learned(estimator, scaler=None):
-    """Queries that were learned, as they are drawn: in the unit of the recording."""
+    """Return queries that were learned, as they are drawn: in the unit of the recording."""
     if hasattr(estimator, "queries_"):
         queries, weights = estimator.queries_, estimator.weights_
     else:

@@ -1,15 +1,10 @@
-"""Files of bytes, unpacked where their endings say so, without lines that are too long.
+"""Files as tables: text of any layout, Parquet, Feather, Excel, OpenDocument, NPY and WAV.
 
-How a text file holds its table: separator, decimal mark, comments, header and units, from its first lines.
-
-Spreadsheets, loggers and ``DataFrame.to_csv`` write tables in many ways, and few say how. Each combination of separator
-and decimal mark is tried on the first lines; the one wins under which most cells are numbers, dates or clock times.
-
-Times in a table: one column or two, numbers, dates of any common writing, clock times; zones are kept.
-
-Sheets of Excel and OpenDocument files: which sheet, and where in it the table begins.
-
-Files as tables: text of any layout, Parquet, Feather, Excel, NPY and WAV.
+Packed files are unpacked by their endings, and lines that are too long are refused. Spreadsheets, loggers and
+``DataFrame.to_csv`` write text tables in many ways, and few say which. Separator, decimal mark, comments, header and
+units are therefore found from the first lines: each combination of separator and decimal mark is tried, and the one
+wins under which most cells are numbers, dates or clock times. In a workbook the sheet and the start of its table are
+found. Times are read from one column or two, as numbers, dates of any common writing or clock times; zones are kept.
 """
 
 import bz2
@@ -72,14 +67,14 @@ class _Watched(io.RawIOBase):
 
 
 def contents(path):
-    """Whether a file is packed, and the ending of what it holds, as its name says."""
+    """Return whether a file is packed, and the ending of what it holds, as its name says."""
     kind = Path(path).suffix.lower()
     packed = kind in OPENERS
     return packed, Path(Path(path).stem).suffix.lower() if packed else kind
 
 
 def opened(path):
-    """A file to read bytes from, unpacked where its ending says so."""
+    """Return a file to read bytes from, unpacked where its ending says so."""
     exists = os.path.exists(path)
     if (exists or path == "-") and not os.path.isfile(path) and not os.path.isdir(path):
         what = "a pipe" if exists else "the standard input"
@@ -131,7 +126,7 @@ class _Counted(io.RawIOBase):
 
 
 class _Zstandard(io.RawIOBase):
-    """What a file holds that is packed by Zstandard; one that is cut off is an error, as of the other formats."""
+    """A reader of the contents of a Zstandard file. A truncated file is an error, as with the other formats."""
 
     def __init__(self, file):
         try:
@@ -161,7 +156,7 @@ class _Zstandard(io.RawIOBase):
         return count
 
     def _unpacked(self, packed):
-        """What bytes hold, perhaps of several frames."""
+        """Unpack bytes, which may belong to several frames."""
         found = []
         try:
             while packed:
@@ -207,7 +202,7 @@ TIME_WORD = re.compile(r"(?i)(date|time|zeit|uhrzeit|datum|heure|temps|fecha|hor
 
 
 class Layout(NamedTuple):
-    """How to read a text table."""
+    """Layout of a text table: separators, header, kinds of columns and lines to skip."""
 
     separator: str | None
     decimal: str
@@ -221,7 +216,7 @@ class Layout(NamedTuple):
 
 
 def number_form(decimal, thousands):
-    """A regular expression of numbers with this decimal mark.
+    """Return a regular expression of numbers with this decimal mark.
 
     Groups of thousands count where they cannot be mistaken: with both marks, with two groups, or if the mark is given.
     """
@@ -233,14 +228,14 @@ def number_form(decimal, thousands):
 
 
 def split(line, separator):
-    """The cells of a line."""
+    """Return the cells of a line."""
     if separator is None:
         return [cell.strip('"') for cell in re.findall(r'"[^"]*"|\S+', line)]
     return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
 
 
 def kind_of(cell, numbers):
-    """What a cell holds; None if nothing."""
+    """Return the kind of a cell: "number", a key of `KINDS` or "text"; None if the cell is empty."""
     if cell.lower() in MISSING:
         return None
     if numbers.fullmatch(cell):
@@ -281,7 +276,10 @@ def _try(lines, separator, decimal, thousands):
 
 
 def _is_split(rows):
-    """Whether two columns are the digits before and behind a decimal comma: as many in each row, some after a zero."""
+    """Return whether two columns are the digits before and behind a decimal comma.
+
+    Such columns have as many digits in each row, some after a zero.
+    """
     second = [cells[1] for cells in rows]
     return (
         len({len(cell) for cell in second}) == 1
@@ -292,7 +290,7 @@ def _is_split(rows):
 
 
 def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=None):
-    """The layout of a table whose first lines these are, or None if they hold no row of numbers.
+    """Return the layout of a table whose first lines these are, or None if they hold no row of numbers.
 
     Parameters
     ----------
@@ -345,7 +343,7 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
 
 
 def _kinds(trial):
-    """The kind of most cells of each column."""
+    """Return the kind of most cells of each column."""
     columns = zip(*(cells for _, cells in trial.rows if len(cells) == trial.width), strict=True)
     kinds = []
     for column in columns:
@@ -367,7 +365,7 @@ def _is_data(cells, kinds, trial):
 
 
 def _head(trial, first, kinds, lines):
-    """The first row of data, the names of the columns, and the lines before that are skipped."""
+    """Return the first row of data, the names of the columns, and the lines before that are skipped."""
     cells = trial.rows[first][1]
     if _is_numbered(cells, trial, first):  # the header of a DataFrame whose columns are numbers
         return first + 1, cells, [(k, lines[k]) for k, _ in trial.rows[:first]]
@@ -403,7 +401,7 @@ def _has_number(cell, trial):
 
 
 def _is_numbered(cells, trial, first):
-    """Whether a row counts 0, 1, 2, ... over columns of other numbers, as the names of a nameless DataFrame do."""
+    """Return whether a row counts 0, 1, 2, ... over columns of other numbers, as a nameless DataFrame names them."""
     following = next((row for _, row in trial.rows[first + 1 :] if len(row) == trial.width), None)
     if following is None or trial.width < 2:
         return False
@@ -419,7 +417,7 @@ HOW_DATES = "numbers, clock times, or dates such as 2024-05-01 12:30:05.25 or 01
 
 
 def kind_of_column(column):
-    """Whether a column holds numbers, dates, clock times or text, by its first cells."""
+    """Return whether a column holds numbers, dates, clock times or text, by its first cells."""
     if column.dtype.kind in "biuf":
         return "number"
     if column.dtype.kind in "M" or hasattr(column.dtype, "tz"):
@@ -437,7 +435,7 @@ def kind_of_column(column):
 
 
 def time_columns(frame):
-    """The names of the columns that hold times: none, one, or a date and a clock time."""
+    """Return the names of the columns that hold times: none, one, or a date and a clock time."""
     kinds = {name: kind_of_column(frame[name]) for name in frame}
     dates = [name for name, kind in kinds.items() if kind == "date"]
     clocks = [name for name, kind in kinds.items() if kind == "clock"]
@@ -453,7 +451,7 @@ def time_columns(frame):
 
 
 def times_of_columns(columns, option, reading):
-    """The times that one or two columns hold, in the zone that is named, and what there is to say about them.
+    """Return the times that one or two columns hold, in the zone that is named, and what there is to say about them.
 
     Parameters
     ----------
@@ -493,7 +491,7 @@ def times_of_columns(columns, option, reading):
 
 
 def _as_written(columns, option, day_first):
-    """The times of one or two columns, in the zone that they are written in."""
+    """Return the times of one or two columns, in the zone that they are written in."""
     import pandas as pd
 
     name = " and ".join(repr(column.name) for column in columns)
@@ -541,12 +539,12 @@ def _since_1970(column, option, unit):
 
 
 def _with_hours(clocks):
-    """Clock times that all have hours, 0 where minutes and seconds stand alone."""
+    """Return clock times that all have hours, 0 where minutes and seconds stand alone."""
     return clocks.mask(clocks.str.fullmatch(MINUTES), "0:" + clocks)
 
 
 def _wrong(column):
-    """The first cell that is not like a time."""
+    """Return the first cell that is not like a time."""
     forms = [*KINDS.values()]
     cells = ((row, str(cell).strip()) for row, cell in enumerate(column, 1))
     row, cell = next(((r, c) for r, c in cells if not any(form.fullmatch(c) for form in forms)), (1, column.iloc[0]))
@@ -554,7 +552,7 @@ def _wrong(column):
 
 
 def _dates(texts, day_first):
-    """Dates from texts, in their own zone where all have the same."""
+    """Return the dates from texts, in their own zone where all have the same."""
     import pandas as pd
 
     notes = []
@@ -579,7 +577,7 @@ def _dates(texts, day_first):
 
 
 def _parsed(texts, iso, day_first, arguments):
-    """Texts as dates; those that are not all written alike are read one by one."""
+    """Return the texts as dates; those that are not all written alike are read one by one."""
     import pandas as pd
 
     order = {"format": "ISO8601"} if iso else {"dayfirst": day_first}
@@ -593,13 +591,13 @@ def _parsed(texts, iso, day_first, arguments):
 
 
 def _unevenness(index):
-    """The largest step over the smallest; infinite where the dates do not increase."""
+    """Return the largest step over the smallest; infinite where the dates do not increase."""
     steps = np.diff(index.asi8)
     return steps.max() / steps.min() if len(steps) and steps.min() > 0 else np.inf
 
 
 def _day_first(texts, mark):
-    """Whether the day stands before the month; None if it does not show."""
+    """Return whether the day comes before the month; None if it does not show."""
     fields = texts.str.extract(r"^(\d{1,2})[-/.](\d{1,2})").astype(float)
     if (fields[0] > 12).any() or mark == ".":
         return True
@@ -612,7 +610,7 @@ NUMBERS = number_form(".", None)
 
 
 def read_sheet(path, sheet, header):
-    """The table in a sheet.
+    """Return the table in a sheet.
 
     Parameters
     ----------
@@ -663,7 +661,7 @@ def read_sheet(path, sheet, header):
 
 
 def _chosen(names, wanted):
-    """The name of the sheet to read, and what there is to say about it."""
+    """Return the name of the sheet to read, and what there is to say about it."""
     listed = _listed(names)
     if wanted is None:
         more = f"the file has the sheets {listed}; the first was read (--sheet names another)"
@@ -685,7 +683,7 @@ def _listed(names):
 
 
 def _text(cell):
-    """A cell as it stands in a text."""
+    """Return a cell as it is written in a text."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, bool | np.bool_) or (isinstance(cell, float) and cell.is_integer()):
@@ -731,7 +729,7 @@ FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read files, as the options say; None is to be found out."""
+    """Options for reading files; None is to be found out from the file."""
 
     time_column: str | None = None
     weight_column: str | None = None
@@ -751,7 +749,7 @@ class Reading:
 
 @dataclass
 class Table:
-    """What a file holds, all columns named by texts."""
+    """A table that was read from a file, all of its columns named by texts."""
 
     path: str
     frame: object  # DataFrame, or an array (n, columns) that is not in memory
@@ -880,7 +878,7 @@ def _read_text(path, reading):
 
 
 def _numbers_and_texts(column, layout):
-    """A column in which cells like numbers are such; pandas leaves all of them texts for the sake of one."""
+    """Return a column in which cells like numbers are such; pandas leaves all of them texts for the sake of one."""
     form = number_form(layout.decimal, layout.thousands)
 
     def converted(cell):
@@ -892,7 +890,7 @@ def _numbers_and_texts(column, layout):
 
 
 def _without_empty_end(frame, notes):
-    """The rows up to the last that holds anything: spreadsheets write those below it, too."""
+    """Return the rows up to the last that holds anything: spreadsheets write those below it, too."""
     full = np.flatnonzero(frame.notna().any(axis=1).to_numpy())
     empty = len(frame) - (full[-1] + 1 if len(full) else 0)
     if not empty or empty == len(frame):
@@ -902,7 +900,7 @@ def _without_empty_end(frame, notes):
 
 
 def _unique(names, notes):
-    """Names without what numpy.savetxt puts before them, no two alike."""
+    """Return names without what numpy.savetxt puts before them, no two alike."""
     found = []
     for name in (str(name).strip().lstrip("#").strip() for name in names):
         count = sum(other == name or other.startswith(f"{name}.") for other in found)
@@ -914,7 +912,7 @@ def _unique(names, notes):
 
 
 def _encoding(file, given):
-    """The encoding of a text, and what there is to say about it."""
+    """Return the encoding of a text, and what there is to say about it."""
     if given is not None:
         try:
             "".encode(given)
@@ -958,7 +956,7 @@ def _read_excel(path, reading):
 
 
 def _of_frame(path, frame):
-    """A table of a DataFrame; an index that says something becomes a column."""
+    """Return a table of a DataFrame; an index that says something becomes a column."""
     import pandas as pd
 
     if not isinstance(frame.index, pd.RangeIndex):

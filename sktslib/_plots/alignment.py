@@ -1,8 +1,7 @@
-"""Display of an alignment: two series and the pairs between them.
+"""Displays of an alignment and of the distances of a collection.
 
-Display of the way of an alignment through its cost matrix.
-
-Display of the distances of a collection: a heat map in the order of a dendrogram.
+An alignment is drawn as two series with the pairs between them, or as a path through its cost matrix. Distances are
+drawn as a heat map in the order of a dendrogram.
 """
 
 from __future__ import annotations
@@ -300,7 +299,7 @@ def _step(x):
 
 
 def _offset(y1, y2):
-    """Return what to add to y1 so that it lies above y2 with a gap for the joining lines."""
+    """Return what to add to y1 so that it is above y2 with a gap for the joining lines."""
     (low1, high1), (low2, high2) = _range(y1), _range(y2)
     return high2 - low1 + (0.2 * (high1 - low1 + high2 - low2) or 1.0)
 
@@ -343,7 +342,7 @@ def _ticks(low, high, step):
 
 
 def _range(y):
-    """The least and the largest value; 0 where there is none."""
+    """Return the least and the largest value; 0 where there is none."""
     return (float(np.nanmin(y)), float(np.nanmax(y))) if np.isfinite(y).any() else (0.0, 0.0)
 
 
@@ -377,7 +376,7 @@ def plot_alignment(
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels. Default: a new figure, one row a channel, at most 8.
     offset : float, optional
-        What to add to `ts1` so that it lies above `ts2`, in the units of the series. Default: just enough.
+        What to add to `ts1` so that it is above `ts2`, in the units of the series. Default: just enough.
     every : int, optional
         Draw every k-th pair of the path. Default: about 100 pairs.
     tx : array-like of shape (m,), optional
@@ -437,7 +436,7 @@ MOST_CELLS = 2000  # rows and columns of the image; a larger matrix is drawn by 
 
 
 class CostMatrixDisplay(Display):
-    """Accumulated costs of an alignment as an image, with its path and the two series beside it.
+    """Accumulated costs of an alignment as an image, with its path and the two series next to it.
 
     Parameters
     ----------
@@ -461,7 +460,7 @@ class CostMatrixDisplay(Display):
     colorbar_ : matplotlib Colorbar
         The scale of the costs.
     query_ax_, sequence_ax_ : matplotlib Axes or None
-        The panels beside the matrix.
+        The panels next to the matrix.
     query_lines_, sequence_lines_ : list of matplotlib Line2D
         The two series there, a line a channel.
 

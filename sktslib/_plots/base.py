@@ -1,12 +1,9 @@
-"""Axes, colors and texts shared by the displays. matplotlib is imported when a picture is drawn.
+"""Parts that the displays share: axes, colors, texts, the horizontal axis, checks of data, and the reduction of lines.
 
-The horizontal axis of pictures: times of samples, their places on the axis, and the part that is shown.
-
-What a picture needs of its data: checks of series, paths and ranges. Nothing here imports matplotlib.
-
-What is drawn of long recordings: the extremes of a line in each pixel column, and strips of color for many ranges.
-
-Both are computed for what is visible. A line follows the axes: it is computed anew where a part is shown.
+The horizontal axis holds the times of samples, their places on it, and the part that is shown. Series, paths and ranges
+are checked without matplotlib, which is imported when a picture is drawn. Long recordings are drawn by the extremes of
+a line in each pixel column, and many ranges as strips of color. Both are computed for the visible part. A line follows
+the axes: it is computed again when another part is shown.
 """
 
 import functools
@@ -109,7 +106,7 @@ def label_times(axes, times, view):
 
 
 def _date_locator(zone):
-    """Ticks at round local times, also where clocks are put forward or back.
+    """Return ticks at round local times, also where clocks are put forward or back.
 
     matplotlib counts by the clock: an hour that comes twice has ticks at its first time alone, one that is skipped
     gives some twice. So the ticks of a few hours are counted from the clock at their start; of longer views those that
@@ -140,7 +137,7 @@ def _date_locator(zone):
 
 
 def _with_second_times(ticks, zone, low, high):
-    """Ticks, each once, and those within a view that the clock shows again after it is put back."""
+    """Return ticks, each once, and those within a view that the clock shows again after it is put back."""
     ticks = np.unique(ticks)
     if zone is None or not len(ticks):
         return ticks
@@ -163,7 +160,7 @@ def label_channels(axes, n_channels, names=None):
 
 
 def pieces_around(x, y):
-    """A line in one piece a point, which reaches halfway to its neighbors."""
+    """Return a line in one piece a point, which reaches halfway to its neighbors."""
     knots = np.column_stack([x, y])
     halves = (knots[1:] + knots[:-1]) / 2
     return np.stack([np.vstack([knots[:1], halves]), knots, np.vstack([halves, knots[-1:]])], axis=1)
@@ -213,7 +210,7 @@ def write(ax, text, place, offset, *, rim=2, **style):
 
 
 def add_colorbar(figure, artist, axes, label):
-    """Put a color bar beside the axes, with an arrow where values lie beyond its end."""
+    """Put a color bar next to the axes, with an arrow if values are beyond its end."""
     values = np.ma.compressed(np.ma.masked_invalid(artist.get_array()))
     extend = "max" if values.size and values.max() > artist.norm.vmax else "neither"
     rows = len(axes)  # beside many it would be as wide as it is tall
@@ -237,7 +234,10 @@ def add_legend(ax, handles=None):
 
 
 def _legend_columns(ax, texts):
-    """How many entries of a legend fit side by side: a letter is about 0.6 of its size wide, a key has four."""
+    """Return the number of legend entries that fit side by side.
+
+    A letter is taken to be 0.6 of its size wide, a key four letters.
+    """
     inches = [(4 + len(text)) * 0.6 * 10 / 72 + 0.2 for text in texts]
     room = ax.bbox.width / ax.figure.dpi
     return len(texts) if sum(inches) <= room else int(np.clip(room / max(inches), 1, 7))
@@ -269,7 +269,7 @@ class View(NamedTuple):
 class Times:
     """Times of a series: numbers, or ``datetime64`` (UTC) when `dates` is set; `label` names the axis.
 
-    Steps of more than `max_gap` (of dates, seconds) are holes, which no range spans.
+    Steps of more than `max_gap` (of dates, seconds) are gaps, which no range spans.
     Places on the axis are computed for the samples that are asked for: those of ten million dates take a second.
     """
 
@@ -284,7 +284,7 @@ class Times:
 
     @cached_property
     def holes(self):
-        """Samples behind a hole in the times, two samples or more on either side, for one alone is no line."""
+        """Samples behind a gap in the times, two samples or more on either side, for one alone is no line."""
         if self.label == "sample" or len(self) < 2:
             return np.empty(0, np.int64)
         step = np.diff(self.values)
@@ -294,25 +294,25 @@ class Times:
         return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 
     def between(self, first=0, end=None):
-        """Places of the samples [first, end)."""
+        """Return the places of the samples [first, end)."""
         return self._positions(self.values[first:end])
 
     def at(self, index):
-        """Places of samples; n, the end of the last one, lies one step behind it."""
+        """Return the places of samples; n, the end of the last one, is one step behind it."""
         index, last = np.asarray(index, dtype=np.int64), len(self) - 1
         places = self._positions(self.values[np.minimum(index, last)]).astype(np.float64)
         two = self.between(max(last - 1, 0))
         return np.where(index > last, places + (two[-1] - two[0] if last else 1.0), places)
 
     def edges(self, start, end):
-        """Places where ranges of samples start and end; before a hole they end one step behind their last sample."""
+        """Return the places where ranges of samples start and end; before a gap, ends are a step after the sample."""
         if self.max_gap is None:
             return self.at(start), self.at(end)
         start, end, last, before = map(self.at, edges(start, end, self.max_gap))
         return start, end_times(end, last, before, self.max_gap / 86_400 if self.dates else self.max_gap)
 
     def find(self, places, side="left"):
-        """Numbers of the first samples at places of the axis or behind them (`side` "right": behind them)."""
+        """Return the numbers of the first samples at places of the axis or behind them; if `side` is "right" behind."""
         places = np.clip(places, *self.at([0, len(self) - 1]))
         if not self.dates:
             return np.searchsorted(self.values, places, side)
@@ -325,12 +325,12 @@ class Times:
         return np.searchsorted(self.values, values, side)
 
     def shown(self, low, high):
-        """The view between two places."""
+        """Return the view between two places."""
         first, end = self.find(np.array([low]))[0], self.find(np.array([high]), "right")[0]
         return View(max(int(first) - 1, 0), min(int(end) + 1, len(self)), (low, high))
 
     def view(self, time_range):
-        """What a range of times or samples, None: all, shows."""
+        """Return the view of a range of times or samples; None shows all."""
         if time_range is None:
             return View(0, len(self))
         rule = "The 'time_range' parameter must be None or two times (start, end), either of which may be None."
@@ -354,7 +354,10 @@ class Times:
         return date2num(values)
 
     def _place(self, time, first):
-        """The place of a time as people give it: a datetime without a zone is local; of two the first or the last."""
+        """Return the place of a time as people give it; a datetime without a zone is local.
+
+        Of two samples at that time the first or the last counts.
+        """
         if not self.dates:
             if not isinstance(time, Real) and self.label.endswith("(s)"):
                 import pandas as pd
@@ -404,7 +407,7 @@ def as_times(times, n, name, series=None, max_gap=None, called=None):
 
 
 def _without_zone(times):
-    """Times as an array, which holds UTC where they have a zone, and that zone: numpy's datetimes know none."""
+    """Return times as an array, in UTC if they have a zone, and that zone: numpy's datetimes know none."""
     zone = getattr(times, "tz", None)
     array = np.asarray(times if zone is None else times.tz_convert(None))
     if array.dtype == object and array.size and hasattr(array.flat[0], "isoformat"):
@@ -421,7 +424,7 @@ def as_series(values, name):
 
 
 def channel_names(n, *given):
-    """Names of n channels, of the first that has them: a table, or a result that knows the `channels` of one."""
+    """Return the names of n channels, from the first object that has them: a table, or a result with `channels`."""
     for one in given:
         names = names_of(one) or field(one, "channels")
         if names is not None and len(names) == n:
@@ -481,7 +484,7 @@ def field(result, name):
 
 
 def of_estimator(estimator, method, *arguments, **keywords):
-    """What a method of a fitted estimator returns."""
+    """Call a method of a fitted estimator, or refuse an estimator that does not have it."""
     call = getattr(estimator, method, None)
     if call is None:
         raise TypeError(
@@ -492,19 +495,19 @@ def of_estimator(estimator, method, *arguments, **keywords):
 
 
 def found_in(estimator, X, times):
-    """Matches or segments that a fitted estimator finds in a sequence."""
+    """Return matches or segments that a fitted estimator finds in a sequence."""
     return of_estimator(estimator, "segment" if hasattr(estimator, "segment") else "search", X, times=times)
 
 
 def query_of(estimator, found, k):
-    """The query of the k-th match or segment, with the signs that it fits."""
+    """Return the query of the k-th match or segment, with the signs that it fits."""
     queries = estimator.queries_ if hasattr(estimator, "queries_") else estimator._queries_in_range
     query = numbered(queries, 0 if found.query is None else found.query[k])
     return query if found.polarity is None else query * found.polarity[k]
 
 
 def numbered(values, number):
-    """The entry of one of several queries, or the value of the only one."""
+    """Return the entry of one of several queries, or the value of the only one."""
     return values[number] if isinstance(values, list) else values
 
 
@@ -516,10 +519,10 @@ BLOCK = 1 << 16  # samples of which extremes are found at a time
 
 
 def reduced(times, y, first, end, columns):
-    """A line through the samples [first, end): all of them, or the lowest and highest value in each of the columns.
+    """Return a line through the samples [first, end): all of them, or the lowest and highest value of each column.
 
     The extremes are exact. A column without a value is a gap; a gap within a column does not hide its other values.
-    Nothing is drawn across a hole in the times. `y` holds one series (n,) or several (k, n), and so does what is
+    Nothing is drawn across a gap in the times. `y` holds one series (n,) or several (k, n), and so does what is
     returned.
     """
     if end - first <= 2 * columns:
@@ -536,7 +539,7 @@ def reduced(times, y, first, end, columns):
 
 
 def _extremes(y, borders):
-    """The lowest and highest value between each two borders.
+    """Return the lowest and highest value between each two borders.
 
     Channels lie side by side in memory, so a pass for each would read all of them: a block of all is copied at a time.
     """
@@ -552,7 +555,7 @@ def _extremes(y, borders):
 
 
 def n_columns(ax):
-    """Number of columns of a line over the width of the axes, half a pixel each."""
+    """Return the number of columns of a line over the width of the axes, half a pixel each."""
     return max(2 * round(ax.bbox.width), 2)
 
 
@@ -577,7 +580,7 @@ def _visible(ax, times, y, view):
 
 
 def follow(ax, times, view, draw):
-    """Draw anew when another part of the axis is shown, where not every sample is drawn."""
+    """Draw again when another part of the axis is shown, where not every sample is drawn."""
     if len(times) > LONG_LINE or view.limits is not None:
         ax.callbacks.connect("xlim_changed", _Follower(times, view, draw))
 
@@ -597,23 +600,23 @@ class _Follower:
 
 # ------------------------------------------------------------------------------------------------------------- strips
 def is_dense(ax, count):
-    """Whether there are more boundaries than the axes have room for."""
+    """Return whether there are more boundaries than the axes have room for."""
     return count * PIXELS > ax.bbox.width
 
 
 def inside(view, start, end):
-    """Which ranges are shown, at least in part."""
+    """Return a mask of the ranges that a view shows, at least in part."""
     return (np.asarray(start) < view.end) & (np.asarray(end) > view.first)
 
 
 def column_borders(ax, times, view):
-    """Places of the borders of the pixel columns of a strip."""
+    """Return the places of the borders of the pixel columns of a strip."""
     low, high = times.at([view.first, view.end]) if view.limits is None else view.limits
     return np.linspace(low, high, max(round(ax.bbox.width), 1) + 1)
 
 
 def coverage(borders, left, right):
-    """Share of each column that ranges cover; above 1 where they overlap."""
+    """Return the share of each column that ranges cover; above 1 where they overlap."""
     zero = borders[0]
     return np.diff(_reached(borders - zero, np.sort(left) - zero) - _reached(borders - zero, np.sort(right) - zero)) / (
         borders[1] - borders[0]
@@ -621,14 +624,14 @@ def coverage(borders, left, right):
 
 
 def _reached(x, sorted_places):
-    """The sum of max(0, x - place) over all places."""
+    """Return the sum of max(0, x - place) over all places."""
     sums = np.concatenate([[0.0], np.cumsum(sorted_places)])
     before = np.searchsorted(sorted_places, x)
     return x * before - sums[before]
 
 
 def opacity(share):
-    """Opacity of a column of a strip by the share of it that is covered: whatever is there can be seen."""
+    """Return the opacity of a column of a strip by the share of it that is covered: whatever is there can be seen."""
     share = np.clip(share, 0.0, 1.0)
     return np.where(share > 1e-9, FAINTEST + (1 - FAINTEST) * share, 0.0)
 
@@ -672,7 +675,7 @@ def make_room(ax, share=STRIP):
 
 
 def areas(ax, left, right, bottom=0.0, top=1.0, **style):
-    """Areas from a height of the axes to another."""
+    """Return areas from a height of the axes to another."""
     from matplotlib.collections import PolyCollection
 
     low, high = np.broadcast_to(bottom, np.shape(left)), np.broadcast_to(top, np.shape(left))
@@ -683,5 +686,5 @@ def areas(ax, left, right, bottom=0.0, top=1.0, **style):
 
 
 def are_narrow(ax, view, start, end):
-    """Whether most ranges are too narrow for their area to be seen."""
+    """Return whether most ranges are too narrow for their area to be seen."""
     return len(start) > 0 and np.median(end - start) * ax.bbox.width < 2 * (view.end - view.first)

@@ -1,8 +1,6 @@
-"""Display of found events beside the true ones: hits, misses and false ones.
+"""Displays of found events next to the true ones, of repetitions on the time base of their query, and of event reports.
 
-Display of repetitions one over the other, on the time base of their query.
-
-Display of a report of events: distances and errors along time, by what the events are.
+Events are drawn as hits, misses and false ones. A report is drawn as distances and errors along time.
 """
 
 from __future__ import annotations
@@ -53,7 +51,7 @@ LANE, GAP = 0.07, 0.02  # heights of the two lanes below a sequence, and between
 
 
 class EventsDisplay(Display):
-    """Found events beside the true ones, in two lanes below the sequence: what was hit, what was missed, what is false.
+    """Found events next to the true ones, in two lanes below the sequence: hits, misses and false ones.
 
     A true and a found event agree as in `sktslib.metrics.event_f1_score`, whose value the legend gives. More events
     than one for four pixels of width are strips: each column is divided among what covers it, and is the paler the less
@@ -155,7 +153,7 @@ class EventsDisplay(Display):
         tolerance: Any = None,
         **style: Any,
     ) -> Self:
-        """Search or segment a recording and draw what is found beside its annotation.
+        """Search or segment a recording and draw what is found next to its annotation.
 
         Parameters
         ----------
@@ -194,7 +192,7 @@ class EventsDisplay(Display):
         tolerance: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw found events beside the true ones.
+        """Draw found events next to the true ones.
 
         Parameters
         ----------
@@ -302,7 +300,7 @@ class EventsDisplay(Display):
 
 
 def _events(y):
-    """Labels or events; those of matches or segments as ranges, in order of time."""
+    """Return labels or events; those of matches or segments as ranges, in order of time."""
     if hasattr(y, "start") and hasattr(y, "end"):
         events = np.column_stack([y.start, y.end])
         return events[np.argsort(events[:, 0], kind="stable")]
@@ -501,7 +499,7 @@ class RepetitionsDisplay(Display):
 
 
 def _draw_density(row, repetitions):
-    """An image of how many repetitions pass through each cell, the darker the more, on a logarithmic scale."""
+    """Draw an image of how many repetitions pass through each cell, the darker the more, on a logarithmic scale."""
     count, m = repetitions.shape
     low, high = np.fmin.reduce(repetitions, axis=None), np.fmax.reduce(repetitions, axis=None)
     columns, rows = min(m, CELLS[0]), CELLS[1]
@@ -563,7 +561,7 @@ class EventReportDisplay(Display):
 
     See Also
     --------
-    EventsDisplay : The events themselves beside the recording.
+    EventsDisplay : The events themselves next to the recording.
 
     Examples
     --------
@@ -712,7 +710,7 @@ class EventReportDisplay(Display):
         return self
 
     def _unit(self):
-        """The unit of the errors."""
+        """Return the unit of the errors."""
         if self.report.start_error_time is None:
             return "\n(samples)"
         return "\n(s)" if self.times.dates or self.times.label.endswith("(s)") else "\n(time)"

@@ -1,10 +1,7 @@
-"""Display of the distance profile of a search, with its threshold and matches.
+"""Displays of a search: its distance profile, its occurrences, the explanation of a match, and the weights of a query.
 
-Display of a search: its occurrences in a sequence.
-
-Display of an explanation: what each point of the query costs, and where the match is early or late.
-
-Display of a query by the weights of its points.
+A profile is drawn with its threshold and matches. An explanation shows the cost of each point of the query, and where
+the match is early or late.
 """
 
 from __future__ import annotations
@@ -299,7 +296,7 @@ def _are_several(profile):
 
 
 def _stands_at_end(profile):
-    """Whether candidates are numbered by their ends, as those of a subsequence search are."""
+    """Return whether candidates are numbered by their ends, as those of a subsequence search are."""
     return hasattr(profile, "end") and np.array_equal(profile.end, np.arange(1, len(profile.end) + 1))
 
 
@@ -347,7 +344,7 @@ class SearchDisplay(Display):
     sequence_lines_ : list of matplotlib Line2D
         The sequence in each row.
     occurrence_lines_ : list of matplotlib LineCollection
-        The occurrences in each row, the best one last, so that it lies on top; empty where there are strips.
+        The occurrences in each row, the best one last, so that it is on top; empty where there are strips.
     strips_ : list of matplotlib PolyCollection
         The strips that stand for too many occurrences.
     rank_texts_ : list of matplotlib Annotation
@@ -520,12 +517,12 @@ class SearchDisplay(Display):
         return color_by
 
     def _scale_name(self):
-        """What distances are of, where there is one query and it has a name."""
+        """Return the label of the axis of distances, which names the query if there is one and it has a name."""
         names = np.unique(self.groups.get("label", []))
         return f"distance from {names[0]}" if len(names) == 1 and names.dtype.kind == "U" else "distance"
 
     def _colors(self, by, cmap):
-        """The scale of the distances; or the color of each occurrence, and handles of a legend."""
+        """Return the scale of the distances; or the color of each occurrence, and handles of a legend."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import to_rgba_array
         from matplotlib.lines import Line2D
@@ -554,7 +551,7 @@ class SearchDisplay(Display):
         return ax.add_collection(lines, autolim=False)  # the sequence's line has set the limits
 
     def _pieces(self, ax, y, order, view):
-        """The lines of occurrences; long ones are as coarse as the sequence's line."""
+        """Return the lines of occurrences; long ones are as coarse as the sequence's line."""
         count = view.end - view.first
         columns = n_columns(ax) / count if count > LONG_LINE else 1.0
         return [
@@ -563,7 +560,7 @@ class SearchDisplay(Display):
         ]
 
     def _draw_strip(self, ax, order, view, colors):
-        """A strip of the best occurrence in each column."""
+        """Draw a strip of the best occurrence in each column."""
         borders = column_borders(ax, self.times, view)
         left, right = self.times.edges(self.start[order], self.end[order])
         n = len(borders) - 1

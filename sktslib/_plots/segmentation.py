@@ -246,7 +246,7 @@ class SegmentationDisplay(Display):
         return self
 
     def _shades(self):
-        """Class, color, opacity and repetitions of each class and shade: neighbors are in turn light and dark."""
+        """Return class, color, opacity and repetitions of each class and shade, with neighbors light and dark."""
         turn = np.empty(len(self.start), dtype=int)
         turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
         classes = np.unique(self.label)
@@ -257,7 +257,7 @@ class SegmentationDisplay(Display):
         ]
 
     def _positions(self, cuts):
-        """Where boundaries are drawn: those of known repetitions where these are."""
+        """Return the times of the boundaries to draw: the edges of repetitions if they are known, else the cuts."""
         return np.union1d(*self.times.edges(self.start, self.end)) if len(self.start) else self.times.at(cuts)
 
     def _shade(self, ax, label, color, alpha, chosen, narrow):
@@ -275,7 +275,7 @@ class SegmentationDisplay(Display):
         return areas(ax, left, right, zorder=0.6, linewidths=0, **style)
 
     def _draw_strip(self, ax, cuts, view, shades):
-        """A strip of what covers each column; of boundaries alone, of how many there are."""
+        """Draw a strip of what covers each column; for boundaries alone, of their number."""
         from matplotlib.colors import to_rgb
 
         borders = column_borders(ax, self.times, view)

@@ -1,10 +1,9 @@
-"""What series cost with centers, computed as far as it tells which centers are the nearest ones.
+"""Base of the clusterers: costs of series with centers, assignment of series to them, and the best of several starts.
 
-Centers are queries, and series stand side by side, as in the matrix of all distances, so that what is computed is the
-same to the bit. A series whose bound is above its limit is left out, and those side by side are given up together as
-soon as all are above theirs. The triangle inequality is not used: few elastic distances obey it.
-
-What both estimators share: centers that series are assigned to, and the best of several starts.
+Costs are computed only as far as they decide which centers are nearest. Centers are queries, and series are computed
+side by side as in the matrix of all distances, so the results are the same to the bit. A series whose bound is above
+its limit is left out. Series side by side are given up together as soon as all are above their limits. The triangle
+inequality is not used: few elastic distances obey it.
 """
 
 from __future__ import annotations
@@ -65,11 +64,11 @@ class Compared:
         return self._prepared[m]
 
     def prunes(self):
-        """Whether limits save anything."""
+        """Return whether limits save anything."""
         return self._prunes and self._pair_cells >= PAIR_CELLS and self._cells >= FEW_CELLS * self.few
 
     def bounds(self, centers):
-        """Numbers (n_series, n_centers) that costs are above."""
+        """Return numbers (n_series, n_centers) that costs are above."""
         least = np.full((len(self.series), len(centers)), -np.inf)
         if self.prunes():
             for of in by_length(centers).values():
@@ -78,9 +77,9 @@ class Compared:
         return least
 
     def costs(self, centers, limits, asked):
-        """What the series cost with centers (n_series, n_centers), and where that is known.
+        """Return the costs of the series with centers (n_series, n_centers), and a mask of those that are known.
 
-        That is so where it is `asked` and not above the `limits` of the series, and where it costs nothing more.
+        A cost is known where it is `asked` for and not above the limit of its series, and where knowing it is free.
         """
         if not self.prunes():
             found = costs_between(self.metric, self.w, centers, self.series, self.power, self.gaps)
@@ -91,7 +90,7 @@ class Compared:
         return found, asked & ((found < np.inf) | (limits == np.inf)[:, np.newaxis])
 
     def _within(self, centers, limits, asked):
-        """Costs of centers of one length, infinite where they are not asked for or above the limits."""
+        """Return the costs of centers of one length, infinite where they are not asked for or above the limits."""
         pruned, limits = self._pruned(centers[0]), np.minimum(limits, MOST)
         found, itself = np.full(asked.shape, np.inf), np.full(len(centers), -1)
         of_length, bounds = pruned.queries(centers), np.where(asked, -limits, np.inf)  # `Costs` knows of others
@@ -106,7 +105,7 @@ class Compared:
 
 
 class Parts:
-    """The same for parts of a collection, one for each job, which the calls of joblib share out."""
+    """A collection in parts, one for each job, with the interface of `Compared`; joblib distributes the calls."""
 
     def __init__(self, parts, n_jobs):
         self.parts, self.n_jobs = parts, n_jobs  # positions of series, and these as they are compared
@@ -129,7 +128,7 @@ class Parts:
 
 
 class Costs:
-    """What series cost with centers: where it is `known` it is one of the `values`, elsewhere above it.
+    """Costs of series with centers; `values` holds a cost where it is `known`, elsewhere a number below it.
 
     Parameters
     ----------
@@ -145,7 +144,7 @@ class Costs:
         self.known = np.zeros(self.values.shape, bool)
 
     def copy(self):
-        """The same, to be changed."""
+        """Return a copy whose centers and costs may be changed."""
         other = copy(self)
         other.centers, other.values, other.known = list(self.centers), self.values.copy(), self.known.copy()
         return other
@@ -157,7 +156,7 @@ class Costs:
         self.known[:, c] = known
 
     def of(self, members, c):
-        """Known costs of some series with a center."""
+        """Return the known costs of some series with a center."""
         return self.values[members, c]
 
     def ask(self, limits, asked):
@@ -183,7 +182,7 @@ class Costs:
         self.ask(np.full(len(labels), np.inf), own & ~self.known)
 
     def nearest(self, count=1):
-        """The costs that are known, infinite elsewhere, and among them so many that are the least of each series."""
+        """Return the known costs, infinite elsewhere, once the `count` least costs of each series are among them."""
         while True:
             seen = np.where(self.known, self.values, np.inf)
             limits = seen.min(axis=1) if count == 1 else np.partition(seen, count - 1, axis=1)[:, count - 1]
@@ -193,12 +192,12 @@ class Costs:
             self.ask(limits, doubtful)
 
     def labels(self):
-        """The cheapest center of each series, of equally cheap ones the first."""
+        """Return the cheapest center of each series, of equally cheap ones the first."""
         return assigned(self.nearest())
 
 
 def nearest_centers(metric, w, centers, series, power, gaps):
-    """The cheapest center of each series, of equally cheap ones the first, and what it costs."""
+    """Return the cheapest center of each series, of equally cheap ones the first, and what it costs."""
     costs = Costs(Compared(metric, w, series, power, gaps, ONCE / len(centers)), centers)
     costs.ask_own()
     labels = costs.labels()
@@ -206,7 +205,7 @@ def nearest_centers(metric, w, centers, series, power, gaps):
 
 
 def assigned(costs):
-    """The cheapest center of each series (n_series, n_clusters), of equally cheap ones the first."""
+    """Return the cheapest center of each series (n_series, n_clusters), of equally cheap ones the first."""
     labels = costs.argmin(axis=1)
     far = np.flatnonzero(costs[np.arange(len(costs)), labels] == np.inf)
     if len(far):
@@ -218,7 +217,7 @@ def assigned(costs):
 
 
 def costs_between(metric, w, centers, series, power, gaps=False):
-    """What each series costs with each center, (n_series, n_centers)."""
+    """Return the cost of each series with each center, (n_series, n_centers)."""
     driver = driver_of(metric, centers, series, w, gaps)
     return distances_between(driver, metric, w, centers, series, False).T ** power
 
@@ -249,7 +248,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
     }
 
     def _fit_clusters(self, X, name, unit):
-        """The series and the best of the starts; `_starts` gives what runs one, and their number."""
+        """Return the series and the best of the starts; `_starts` gives what runs one, and their number."""
         self._fit_collection(X)
         series = vars(self).pop("_series")
         collection_weight(self.weight, series, one_length=True)  # that of every center, which begins as a series
@@ -278,13 +277,13 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         return series, best
 
     def _shown_centers(self, centers):
-        """Centers (channels, m) in the layout of the collection."""
+        """Return the centers (channels, m) in the layout of the collection."""
         centers = [np.asarray(z) for z in centers]  # without their times
         made = [z[0].copy() if self._flat else (z if self.channels_first else z.T).copy() for z in centers]
         return np.array(made) if len({z.shape for z in made}) == 1 else made
 
     def _nearest(self, X):
-        """The nearest center of each series, and what it adds to the inertia."""
+        """Return the nearest center of each series, and what it adds to the inertia."""
         X, centers, jobs = self._checked(X), self._centers, count_jobs(self.n_jobs)
         self.metric_._check_sizes(centers, X, ("X", "Y"))
         self.metric_._warn_of_scale(centers, X)
@@ -296,7 +295,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         return [np.concatenate(of) for of in zip(*found, strict=True)]
 
     def predict(self, X: Sequences) -> NDArray[np.intp]:
-        """The nearest center of each series.
+        """Return the nearest center of each series.
 
         Parameters
         ----------
@@ -311,7 +310,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         return self._nearest(X)[0]
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Distances of each series from all centers.
+        """Return the distances of each series from all centers.
 
         Parameters
         ----------
@@ -326,7 +325,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         return self._labeled(np.ascontiguousarray(self._distances(self._centers, series).T), X)
 
     def score(self, X: Sequences, y: Any = None) -> float:
-        """The negative inertia of series: what they add up to with their nearest centers.
+        """Return the negative inertia of series: what they add up to with their nearest centers.
 
         Parameters
         ----------
@@ -359,7 +358,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 
 
 def drawn(init, costs_from, sizes, rng):
-    """Indices of k of n series to begin with.
+    """Return the indices of k of n series to begin with.
 
     Parameters
     ----------

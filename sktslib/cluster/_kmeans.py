@@ -1,6 +1,7 @@
-"""How the centers of k-means move: steps towards the series assigned to them, taken only where these come nearer.
+"""K-means of series, whose centers are barycenters.
 
-K-means of series: centers are barycenters.
+A center moves by steps towards the series assigned to it. A step is kept only where it brings the center nearer to
+them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SOFT_STEPS = 10  # of a quasi-Newton descent, which needs a few to learn how cur
 
 
 class Run(NamedTuple):
-    """What comes of one start."""
+    """The clustering that one start led to."""
 
     centers: list  # (channels, m) each, or indices of series
     labels: np.ndarray
@@ -42,7 +43,7 @@ class Run(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Where steps from a center led."""
+    """The best center that steps from a starting center led to, and its costs."""
 
     cost: float
     center: np.ndarray
@@ -50,7 +51,7 @@ class Followed(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """What was found of a cluster when its center was sought anew."""
+    """Results of the last search for a better center of a cluster."""
 
     members: np.ndarray
     gain: float  # what the members would gain by a second center, if that were the best of them
@@ -59,7 +60,7 @@ class Tried(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is divided among centers."""
+    """Series to be divided among centers, and the metric that compares them."""
 
     metric: Metric
     series: list  # (channels, n) each
@@ -71,19 +72,19 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, metric, series, w, power, n_jobs):
-        """The problem, with all that is prepared of its series."""
+        """Return the problem, with all that is prepared of its series."""
         parts = parts_for_jobs(np.arange(len(series)), count_jobs(n_jobs))
         parts = [(part, Compared(metric, w, [series[k] for k in part], power)) for part in parts]
         return cls(metric, series, w, power, partners_of(metric, series), n_jobs, Parts(parts, n_jobs))
 
     def costs_with(self, centers, limits):
-        """What all series cost (n_centers, n_series) with some centers, infinite above their limits."""
+        """Return the costs of all series with some centers (n_centers, n_series), infinite above the series' limits."""
         costs = Costs(self.compared, centers)
         costs.ask(limits, costs.values < limits[:, np.newaxis])
         return np.ascontiguousarray(np.where(costs.known, costs.values, np.inf).T)  # so that sums of rows round alike
 
     def each(self, function, *given):
-        """The results of a function of some series in parts, as many as jobs; what is given has one item a series."""
+        """Call a function of some series for parts of them, one a job; all that is given has one item a series."""
         if len(self.compared.parts) == 1:
             return [function(*given)]
         parts = parts_for_jobs(np.arange(len(given[0])), len(self.compared.parts))
@@ -91,12 +92,16 @@ class Problem(NamedTuple):
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
     def costs(self, centers, members):
-        """What each of some series adds to the inertia with each of some centers, (n_members, n_centers)."""
+        """Return the contribution of each member to the inertia with each of some centers, (n_members, n_centers)."""
         some = [self.series[k] for k in members]
         return np.concatenate(self.each(partial(costs_between, self.metric, self.w, centers, power=self.power), some))
 
     def moved(self, z, members, own, tol):
-        """A center after a step towards its members; along paths after as many as gain such a share, and one more.
+        """Return a center after steps towards its members.
+
+        Along paths, steps are made as long as they gain the share `tol`, and one more.
+
+        Further steps are made as long as they gain a share, and one more.
 
         `own` is what the members cost with it.
         """
@@ -113,9 +118,10 @@ class Problem(NamedTuple):
         return series.mean(axis=0) if self.metric._center == "mean" else lower_median(series)
 
     def stepped(self, z, members, most):
-        """What each member costs with a center, where a step along their paths leads, and what they cost there at most.
+        """Return the members' costs with a center, the center after a step, and limits of their costs with that one.
 
-        `most` is about what they cost at most with the center; None: nobody knows.
+        The step leads along the members' paths. `most` are about the highest costs of the members with the center; None
+        if they are not known. The limits are None as well if they are not known.
         """
         share = np.ones(len(members))
         if self.partners is not None:
@@ -129,7 +135,7 @@ class Problem(NamedTuple):
         return self.costs([z], members)[:, 0], among_medians(z, partners, series, share)[0], None
 
     def followed(self, z, members, tol, limit=np.inf, most=None):
-        """The best center on the way from one along the paths of its members; `most` is what `stepped` takes.
+        """Return the best center on the way from one along the paths of its members; `most` is what `stepped` takes.
 
         No further where ten more gains like the last would not lead below the limit.
         """
@@ -157,7 +163,7 @@ class Problem(NamedTuple):
         return run
 
     def _moved_elsewhere(self, run, tried, swapped, limits, count):
-        """The first run from elsewhere that has less inertia, and whether there is one; all iterations count."""
+        """Return the first run from elsewhere that has less inertia, and whether there is one; all iterations count."""
         max_iter, least, tol = limits
         for centers in self._elsewhere(run, tried, swapped, least):
             if run.n_iter >= max_iter:
@@ -199,7 +205,7 @@ class Problem(NamedTuple):
         return Run(costs.centers, labels, total(costs, labels), n_iter, costs)
 
     def _costs_after(self, run, centers):
-        """What each series costs with each of some centers, of which a run may have had some in their places."""
+        """Return the costs of the series with some centers, reusing those of centers that a run already had."""
         if run.costs is None:
             costs = Costs(self.compared, centers)
             costs.ask_own()
@@ -254,9 +260,9 @@ class Problem(NamedTuple):
                 yield [*run.centers[: like[of]], moved, *run.centers[like[of] + 1 :]]
 
     def _anew(self, z, members, own, tol):
-        """A better center of some series than `z`, found from other beginnings, or `z` itself; what else was found.
+        """Find a better center of some series than `z`, from other starts; return it or `z`, and a `Tried`.
 
-        Averages along paths end in the minimum next to where they begin. Others often lie lower: those next to the mean
+        Averages along paths end in the minimum next to where they begin. Others are often lower: those next to the mean
         point by point, to the medoid, and to the series that is nearest. `own` is what the members cost with `z`. They
         are followed roughly; where `tol` is less, the best of them is for the caller to follow.
         """
@@ -292,31 +298,31 @@ class Problem(NamedTuple):
 
 
 def total(costs, labels):
-    """The sum of what the series cost with their own centers."""
+    """Return the sum of what the series cost with their own centers."""
     return float(costs.of(np.arange(len(labels)), labels).sum())
 
 
 def at_length(y, z):
-    """A series interpolated at the length of another one."""
+    """Return a series interpolated at the length of another one."""
     return y if y.shape == z.shape else resample(y, z.shape[1])
 
 
 def lower_median(series):
-    """The median of each point; of an even number of values the lower one in the middle."""
+    """Return the median of each point; of an even number of values the lower one in the middle."""
     return np.quantile(series, 0.5, axis=0, method="lower")
 
 
 def _some(of, part):
-    """Some items of an array, a list, or of nothing."""
+    """Return some items of an array, a list, or of nothing."""
     return [of[k] for k in part] if isinstance(of, list) else None if of is None else of[part]
 
 
 def _uncounted(steps=1, word=""):
-    """Steps within an iteration are not told of."""
+    """Ignore the steps within an iteration."""
 
 
 def _partners(metric, w, z, series):
-    """For each series the pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
+    """Return for each series the pairs of points (2, K) that should be alike, and the count of each (K,) or None."""
     # A path needs no distance.
     return [metric._partners(metric._alignment(0.0, metric._problem(z, w, y, None, None))) for y in series]
 
@@ -367,7 +373,7 @@ class TimeSeriesKMeans(CollectionClusters):
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the iterations and tells the inertia after each.
+        Above 0: a bar on stderr counts the iterations and shows the inertia after each.
 
     Attributes
     ----------
@@ -481,7 +487,7 @@ class TimeSeriesKMeans(CollectionClusters):
         return self
 
     def _starts(self, series, rng):
-        """A function that runs one start, and the number of starts."""
+        """Return a function that runs one start, and the number of starts."""
         if isinstance(self.metric_, SoftDTW):
             self.metric_ = SoftDTW(**{**self.metric_.get_params(), "divergence": False})
         problem = Problem.of(self.metric_, series, collection_weight(self.weight, series), self._power, self.n_jobs)

@@ -1,6 +1,7 @@
-"""K-medoids on a matrix of distances: FasterPAM, which swaps a medoid for another series as soon as that pays.
+"""K-medoids of series: centers are series of the collection.
 
-K-medoids of series: centers are series of the collection.
+The medoids are found on a matrix of distances by FasterPAM, which swaps a medoid for another series as soon as that
+pays.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ._kmeans import Run
 
 
 def swapped(D, medoids, max_iter):
-    """Medoids that no single swap makes better, and how often all series were tried.
+    """Return medoids that no single swap makes better, and how often all series were tried.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def swapped(D, medoids, max_iter):
 
 
 def _nearest_two(D, medoids):
-    """Which medoid is nearest to each series, its distance, and that of the second."""
+    """Return the index and distance of each series' nearest medoid, and the distance of its second nearest one."""
     to = D[medoids]
     nearest = to.argmin(axis=0)
     first, second = np.partition(to, 1, axis=0)[:2]
@@ -108,7 +109,7 @@ class TimeSeriesKMedoids(CollectionClusters):
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the matrix is, another one counts the starts and tells the inertia.
+        Above 0: a bar on stderr shows how far the matrix is, another one counts the starts and shows the inertia.
 
     Attributes
     ----------
@@ -199,7 +200,7 @@ class TimeSeriesKMedoids(CollectionClusters):
         return self
 
     def _starts(self, series, rng):
-        """A function that runs one start, and the number of starts."""
+        """Return a function that runs one start, and the number of starts."""
         n, k = len(series), self.n_clusters
         given = None if isinstance(self.init, str) else self._given_medoids(n)
         if given is None and self.init not in STARTS:

@@ -1,6 +1,6 @@
 """Distances between time series: functions, metric objects and their registry.
 
-What is public stands in `__all__` of the module that defines it, and nowhere else.
+Public names are listed in `__all__` of the module that defines them, and nowhere else.
 """
 
 from . import _metrics, compute_distance, elastic_distances, lockstep_distances, time_distances

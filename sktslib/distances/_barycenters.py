@@ -1,9 +1,8 @@
-"""How a barycenter is improved: averages over warping paths, steps along them, and the gradient of a soft minimum.
+"""Barycenters: the series in the middle of a collection under an elastic distance.
 
-All start from a series and return the best one found, and the objective at the beginning and after each iteration,
+A barycenter is improved by averages over warping paths, by steps along them, or by the gradient of a soft minimum. Each
+method starts from a series. It returns the best one found, and the objective at the start and after each iteration,
 which never rises.
-
-Barycenters: the series that lies among a collection under an elastic distance.
 """
 
 from __future__ import annotations
@@ -62,13 +61,13 @@ class Blocks:
         return zip(self._slices, self._held or map(self._read, self._slices), strict=True)
 
     def with_series(self, k):
-        """Partners that hold a series, and its index among them."""
+        """Return partners that hold a series, and its index among them."""
         number, k = divmod(k, self._slices[0].stop)
         return self._held[number], k
 
 
 class Task(NamedTuple):
-    """What a barycenter is searched for of."""
+    """Collection, weights and limits of the search for a barycenter."""
 
     metric: Metric
     series: Sequence  # (channels, n) each
@@ -82,7 +81,7 @@ class Task(NamedTuple):
     blocks: Blocks | None = None  # where points move to means of their partners
 
     def aligned(self, z, limits=None):
-        """Distances of the series, about as large as `limits` at most, and what `moved` and `limits_after` need."""
+        """Return the series' distances, up to about `limits`, and the data that `moved` and `limits_after` need."""
         if self.blocks is None:
             return self.for_each(lambda y: self.metric._distance(z, self.w, y, None, None), self.series), None, None
         far, sums, found = np.empty(len(self.series)), [], []
@@ -98,20 +97,20 @@ class Task(NamedTuple):
         return far, [sum(of) for of in zip(*sums, strict=True)], found
 
     def moved(self, z, far, sums):
-        """Where each point of `z` lies at best among its partners in all series (channels, m)."""
+        """Return `z` with each point moved to the best place among its partners in all series (channels, m)."""
         if sums is not None:
             return placed(z, *sums)[0]
         return among_medians(z, self.for_each(self.metric._partners, far), self.series, self.share)[0]
 
     def limits_after(self, x, found, after):
-        """About what the series cost at most with `after` in place of `x`; None where nobody knows."""
+        """Return about the highest costs of the series with `after` in place of `x`; None if they are not known."""
         if not found:
             return None
         limits = [p.limits_after(x, self.w, one, after) for (_, p), one in zip(self.blocks, found, strict=True)]
         return None if any(of is None for of in limits) else np.concatenate(limits)
 
     def moved_to(self, z, k):
-        """Where each point of `z` lies at best among its partners in one series, and their total weight (m,)."""
+        """Return `z` with its points moved to the best places among their partners in series k, and total weights."""
         if self.blocks is not None:
             partners, at = self.blocks.with_series(k)
             return among_means(z, *partners.sums(z, self.w, np.array([at]))[1:], np.ones(1))
@@ -119,13 +118,13 @@ class Task(NamedTuple):
         return among_medians(z, [self.metric._partners(alignment)], [self.series[k]], np.ones(1))
 
     def tell(self, costs):
-        """Count an iteration and say what the mean distance is; at the beginning there is none to count."""
+        """Count an iteration and say what the mean distance is; at the start there is none to count."""
         self.count(int(len(costs) > 1), f"mean distance {costs[-1]:.8g}")
 
 
 # ----------------------------------------------------------------------------------------------- averages along paths
 def dba(task, z):
-    """DTW barycenter averaging (Petitjean et al. 2011): align, then move each point among its partners."""
+    """Improve a barycenter by DTW barycenter averaging (Petitjean et al. 2011): align, then move each point."""
     costs, best, limits = [], z, None
     while True:
         far, sums, found = task.aligned(z, limits)
@@ -142,7 +141,7 @@ def dba(task, z):
 
 
 def subgradient(task, z, rng):
-    """Stochastic subgradient method (Schultz & Jain 2018): a small step towards one series at a time."""
+    """Improve a barycenter by stochastic subgradient steps, each towards one series (Schultz & Jain 2018)."""
     best, costs, waited, step = z, [float(task.share @ task.aligned(z)[0])], 0, FIRST_STEP
     task.tell(costs)
     n = len(task.series)
@@ -163,13 +162,13 @@ def subgradient(task, z, rng):
 
 
 def slices_of(count, numbers):
-    """Slices of so many series that little is held of that many numbers of each."""
+    """Return the slices of so many series that little is held of that many numbers of each."""
     size = max(1, NUMBERS // numbers)
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
 
 def among_means(z, counts, totals, share):
-    """Where each point of `z` lies at best among its partners (channels, m), and their total weight (m,).
+    """Return `z` with each point moved to the mean of its partners (channels, m), and their total weight (m,).
 
     Of each series there are the counts (m,) and the sums (channels, m) of the partners. A point without partners stays.
     """
@@ -177,17 +176,21 @@ def among_means(z, counts, totals, share):
 
 
 def added(counts, totals, share):
-    """The weighted sums over series of the counts (n_series, m) and of the sums (n_series, channels, m)."""
+    """Return the weighted sums over series of the counts (n_series, m) and of the sums (n_series, channels, m)."""
     return share @ counts, (share @ totals.reshape(len(share), -1)).reshape(totals.shape[1:])
 
 
 def placed(z, total, totals):
-    """The points of `z` among their partners (channels, m), and the total weight of these (m,)."""
+    """Return the points of `z` among their partners (channels, m), and the total weight of these (m,)."""
     return np.divide(totals, total, out=z.copy(), where=total > 0), total
 
 
 def among_medians(z, partners, series, share):
-    """The same where costs are absolute differences; of each series `partners` holds the path and what pairs count."""
+    """Return `z` with each point moved to the median of its partners (channels, m), and their total weight (m,).
+
+    Medians are best where costs are absolute differences. `partners` holds the path of each series, and how much each
+    pair counts. A point without partners stays.
+    """
     m = z.shape[1]
     at, values, weights = [], [], []
     for ((i, j), counts), y, v in zip(partners, series, share, strict=True):
@@ -204,7 +207,7 @@ def among_medians(z, partners, series, share):
 
 
 def medians(at, values, weights, m):
-    """Weighted (lower) medians (m,) of the values of each group `at`; NaN where there are none."""
+    """Return weighted (lower) medians (m,) of the values of each group `at`; NaN where there are none."""
     order = np.lexsort((values, at))
     at, values, weights = at[order], values[order], weights[order]
     out = np.full(m, np.nan)
@@ -218,7 +221,7 @@ def medians(at, values, weights, m):
 
 # ------------------------------------------------------------------------------------------------------ soft minimum
 def soft(task, z):
-    """Soft-DTW barycenter (Cuturi & Blondel 2017): quasi-Newton steps along the gradient by expected alignments."""
+    """Improve a soft-DTW barycenter (Cuturi & Blondel 2017) by quasi-Newton steps along its gradient."""
     metric, w, shape = task.metric, full_weight(task.w, z), z.shape
 
     def pair(x, y):
@@ -285,7 +288,7 @@ def barycenter(
     return_cost: bool = False,
     channels_first: bool | None = None,
 ) -> Any:
-    """The series of least mean distance to a collection: an average that follows the series' warping.
+    """Return the series of least mean distance to a collection: an average that follows the series' warping.
 
     Parameters
     ----------
@@ -317,7 +320,7 @@ def barycenter(
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the iterations and tells the mean distance after each.
+        Above 0: a bar on stderr counts the iterations and shows the mean distance after each.
     return_cost : bool, default=False
         Whether to return the objective too.
     channels_first : bool, optional
@@ -330,7 +333,7 @@ def barycenter(
         Of as many dimensions as the series have; with `channels_first` (channels, m).
     cost : ndarray of shape (n_iterations + 1,)
         Only with `return_cost`: the weighted mean of the distances from the barycenter (for "soft", of the values of
-        ``SoftDTW(divergence=False)``) at the beginning and after each iteration; the best so far, so it never rises.
+        ``SoftDTW(divergence=False)``) at the start and after each iteration; the best up to then, so it never rises.
 
     Raises
     ------
@@ -401,7 +404,7 @@ def barycenter(
 
 
 def is_flat(X):
-    """Whether series of one channel are given without an axis for it; what is not in memory is not read."""
+    """Return whether series of one channel are given without an axis for it; what is not in memory is not read."""
     axes = len(getattr(X, "shape", ()))
     return axes == 2 or (axes != 3 and (len(X[0].shape) if hasattr(X[0], "shape") else np.ndim(X[0])) == 1)
 
@@ -433,7 +436,7 @@ def check_method(method, metric):
 
 
 def random_numbers(random_state):
-    """The generator that a seed or a generator stands for."""
+    """Return the generator that a seed or a generator stands for."""
     try:
         if isinstance(random_state, bool):
             raise ValueError
@@ -446,7 +449,7 @@ def random_numbers(random_state):
 
 
 def shares(series_weight, n):
-    """The series' weights as shares of 1 (n,)."""
+    """Return the series' weights as shares of 1 (n,)."""
     v = np.ones(n) if series_weight is None else as_floats(series_weight, "series_weight")
     if v.shape != (n,):
         raise ValueError(
@@ -458,7 +461,7 @@ def shares(series_weight, n):
 
 
 def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first, verbose):
-    """The series (channels, m) to begin with."""
+    """Return the series (channels, m) to begin with."""
     if init is None or (isinstance(init, str) and init == "medoid"):
         return X[medoid(X, share, metric, weight, rng, n_jobs, verbose)].copy()
     if not isinstance(init, str):
@@ -476,7 +479,7 @@ def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first, ver
 
 
 def medoid(X, share, metric, weight, rng, n_jobs, verbose):
-    """Index of the series of least mean distance to the others."""
+    """Return the index of the series of least mean distance to the others."""
     among = np.arange(len(X))
     if weight is not None and np.shape(weight) != (1, len(X[0])):  # weights of channels alone fit any length
         m = len(np.atleast_1d(as_floats(weight, "weight")))

@@ -1,6 +1,6 @@
-"""Tables that hold time in their rows: collections in long form, and what looks like them.
+"""Validation of collections of series, and the base of estimators that hold a metric.
 
-Collections of series validated, and what estimators that hold a metric share.
+Tables that hold time in their rows are recognized: collections in long form, and tables that look like them.
 """
 
 import re
@@ -34,7 +34,7 @@ LEAST = 2  # rows of a series
 
 
 def as_cases(X):
-    """A table of an index (case, time) as a list of the cases' tables; anything else as it is."""
+    """Return a table of an index (case, time) as a list of the cases' tables; anything else as it is."""
     refuse_lazy(X, "X")
     if not _has_cases(X):
         return X
@@ -48,12 +48,12 @@ def as_cases(X):
 
 
 def case_index(X):
-    """The cases of such a table, in their order; None of anything else."""
+    """Return the cases of a table with an index (case, time), in their order; None of anything else."""
     return X.index.droplevel(-1).unique() if _has_cases(X) else None
 
 
 def _has_cases(X):
-    """Whether an index has levels and the columns are channels: names, and not the times of one series a row."""
+    """Return whether an index has levels and the columns are channels: names, and not the times of one series a row."""
     index, columns = getattr(X, "index", None), list(getattr(X, "columns", ()))
     if getattr(index, "nlevels", 1) < 2 or not hasattr(X, "groupby"):
         return False
@@ -101,28 +101,28 @@ def notice_table(X, name):
 
 
 def _is_time(column):
-    """Whether the name of a column is a time or a number, as of a table with one series a row."""
+    """Return whether the name of a column is a time or a number, as of a table with one series a row."""
     return not isinstance(column, str) or CLOCK.fullmatch(column) is not None
 
 
 def _runs(values):
-    """Where each run of equal values begins, and the end."""
+    """Return the start of each run of equal values, and the end of the last one."""
     return np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1, [len(values)]])
 
 
 def _repeats(X, column):
-    """Whether a column holds few different texts or numbers, several rows each."""
+    """Return whether a column holds few different texts or numbers, several rows each."""
     values = np.asarray(X[column])
     return 1 < len(set(values.tolist())) <= len(values) // LEAST if _is_plain(values) else False
 
 
 def _is_plain(values):
-    """Whether they are numbers or text, and no series in cells."""
+    """Return whether they are numbers or text, and no series in cells."""
     return values.dtype != object or isinstance(values[0], str)
 
 
 def _tells_cases(X, column):
-    """Whether whole numbers or text come in several runs, each value in one, of several rows each."""
+    """Return whether whole numbers or text come in several runs, each value in one, of several rows each."""
     values = np.asarray(X[column])
     if not _is_plain(values):
         return False
@@ -134,7 +134,7 @@ def _tells_cases(X, column):
 
 
 def _starts_again(X, case, column):
-    """Whether a column increases within each case, and is lower where the next one begins."""
+    """Return whether a column increases within each case, and is lower where the next one begins."""
     values, edges = np.asarray(X[column]), _runs(np.asarray(X[case]))[1:-1]
     if values.dtype.kind not in "iufMm":
         return False
@@ -161,7 +161,7 @@ KEPT = 2
 
 # -------------------------------------------------------------------------------------------------------- collections
 def as_collection(values, name, channels=None, *, missing=None, channels_first=False, part=None):
-    """A collection as a list of series `(channels, length)`.
+    """Return a collection as a list of series `(channels, length)`.
 
     An array is (n_series, length) or (n_series, length, channels); a list holds series of any lengths; a table has one
     row a series: its points in columns, or one cell a channel. `missing` as in `as_series`.
@@ -220,14 +220,14 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
 
 
 def _listed(a, k, name, layout, like_first=None):
-    """A series of a list as (channels, length); all but the first one must have that many channels."""
+    """Return a series of a list as (channels, length); all but the first one must have that many channels."""
     channels, missing, channels_first = layout
     like = (like_first, f"{name}[0]") if k else (channels, "the other collection")
     return sized_series(a, f"{name}[{k}]", *like, missing, channels_first=channels_first, in_collection=True)[0]
 
 
 def _is_sized(a):
-    """Whether it is a series of a known size, which need not be read to know it."""
+    """Return whether it is a series of a known size, which need not be read to know it."""
     return len(getattr(a, "shape", ())) in (1, 2) and 0 not in a.shape
 
 
@@ -258,7 +258,7 @@ def refuse_other_layout(shapes, name, whole=None):
 
 
 def _rows(a, name, channels, missing, channels_first):
-    """The series of an array."""
+    """Return the series of an array."""
     if a.ndim not in (2, 3):
         layout = "(n_series, channels, length)" if channels_first else "(n_series, length, channels)"
         layout_hint = (
@@ -306,7 +306,7 @@ def _timed(x, t, dated):
 
 
 def timed(metric, given, collections, times, same, alone=True):
-    """Two collections, as they were given and validated, whose series know their times where the metric uses any.
+    """Return two collections, given and validated, whose series know their times if the metric uses any.
 
     `times` are a list of those of the first one if it is `alone`, else a pair of lists; None: their indices.
     """
@@ -343,14 +343,14 @@ def timed(metric, given, collections, times, same, alone=True):
 
 
 def _is_dated(times, x):
-    """Whether the times of a series are dates; None where there are none, or a rate tells them."""
+    """Return whether the times of a series are dates; None where there are none, or a rate gives them."""
     if times is None or isinstance(times, Sampling):
         return None
     return x.dated if isinstance(x, Timed) and times is x.times else is_datetime(given_times(times, "times"))
 
 
 def _index_times_of(values):
-    """The times of each series of a list by its index, None of those that have none."""
+    """Return the times of each series of a list by its index, None of those that have none."""
     values = as_cases(values)
     if not isinstance(values, list | tuple):
         return []
@@ -435,7 +435,7 @@ class StoredArray(_Source):
         return part[row]
 
     def _read(self, begin):
-        """The series of a part."""
+        """Return the series of a part."""
         self._values = opened(self._values)
         end, (channels, missing, channels_first) = min(begin + self.rows, len(self)), self._layout
         a = np.asarray(self._values[begin:end])
@@ -494,32 +494,32 @@ class StoredView(StoredCollection):
 
 
 def lengths_of(series):
-    """The length of each series, none of which is read."""
+    """Return the length of each series, none of which is read."""
     return series.lengths if isinstance(series, StoredCollection) else [x.shape[1] for x in series]
 
 
 def each_of(series, of):
-    """What a function makes of each series, another one of its length: where they are not in memory, nor is this."""
+    """Apply a function that keeps the length to each series; results are not in memory if the series are not."""
     return StoredView(series, of) if isinstance(series, StoredCollection) else [of(x) for x in series]
 
 
 def chosen(series, indices):
-    """The series of these indices, which stay where they are."""
+    """Return the series of these indices, which stay where they are."""
     return StoredView(series, None, indices) if isinstance(series, StoredCollection) else [series[k] for k in indices]
 
 
 def has_gaps(series):
-    """Whether a value of a collection is missing."""
+    """Return whether a value of a collection is missing."""
     return series.has_gaps if isinstance(series, StoredCollection) else any(np.isnan(x).any() for x in series)
 
 
 def part_size(max_memory):
-    """Bytes of the parts that are read of a collection where so much memory may be taken, or any."""
+    """Return the bytes of the parts that are read of a collection where so much memory may be taken, or any."""
     return PART if max_memory is None else min(PART, max(1, max_memory // 16))
 
 
 def _cells(table, name):
-    """The series of an array of objects: one cell a series, or, of several columns, one cell a channel."""
+    """Return the series of an array of objects: one cell a series, or, of several columns, one cell a channel."""
     if table.ndim == 1 or table.shape[1] == 1:
         return list(table.ravel())
     series = []
@@ -536,7 +536,7 @@ def _cells(table, name):
 
 # ---------------------------------------------------------------------------------------------------- names of channels
 def is_matrix(X):
-    """Whether rows are series and columns their points, so that the number of columns is the series' length."""
+    """Return whether rows are series and columns their points, so that the number of columns is the series' length."""
     X = as_cases(X)
     if isinstance(X, list | tuple):  # of series, or nested lists of numbers, which are one array
         nested = all(isinstance(x, list | tuple) and np.ndim(x) == 1 for x in X)
@@ -548,7 +548,9 @@ def is_matrix(X):
 
 
 def channel_names(X, channels_first=False):
-    """Names of the channels, None where there are none: columns of a list's tables, or of one with series in its cells.
+    """Return the names of the channels; None without names.
+
+    They are the columns of a list's tables, or of one table with series in its cells.
 
     Tables of a list may have names of their own, which are no names of channels then, but not another order.
     """
@@ -560,7 +562,7 @@ def channel_names(X, channels_first=False):
 
 
 def _common_names(tables):
-    """The names of the columns that all tables have."""
+    """Return the names of the columns that all tables have."""
     names = list(getattr(tables[0], "columns", ())) if len(tables) else []
     if not names or not all(isinstance(name, str) for name in names):
         return None

@@ -1,6 +1,6 @@
-"""Dictionaries of distances, as the functional API takes them: made from the registry, and read into metric objects.
+"""Dictionaries of distances of the functional API, and the parameters `metric` and `metric_params` of estimators.
 
-The parameters `metric` and `metric_params` of estimators.
+The dictionaries are made from the registry, and read into metric objects.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
 
 
 class Entry(NamedTuple):
-    """One active entry of a dictionary of distances."""
+    """An active entry of a dictionary of distances."""
 
     family: str
     key: str  # the caller's name for it
@@ -115,7 +115,7 @@ def read_entries(dict_distances):
 
 
 def is_active(key, entry):
-    """Whether an entry is in use, once its form is checked."""
+    """Return whether an entry is in use, once its form is checked."""
     _check_dictionary(entry, f"The entry {key!r}", f" with the keys {', '.join(ENTRY_KEYS)}")
     check_names(entry, ENTRY_KEYS, "key", f"the entry {key!r}")
     for word in ("use", "multivariate"):
@@ -157,7 +157,7 @@ def read_entry(family, key, entry):
 
 
 def _function(key, entry):
-    """A metric object, a metric class or a function of the caller's own, whatever stands for it in the entry."""
+    """Return a metric object, a metric class or a function of the caller's own, whatever stands for it in the entry."""
     function = entry.get("function", key)
     if isinstance(function, Metric) or (isinstance(function, type) and issubclass(function, Metric)):
         return function
@@ -200,7 +200,7 @@ def refuse_unknown(unknown, function):
 
 
 def _unexpected(of, name, value, names):
-    """What is said of an unknown parameter of a function or class."""
+    """Return the message for an unknown parameter of a function or class."""
     meant = f" Here it is {ELSEWHERE.get(name)}={shown(value)}."
     if ELSEWHERE.get(name) not in names:
         way_out = f"A parameter of the metric would be given as metric_params={{{name!r}: {shown(value)}}}."
@@ -223,11 +223,11 @@ class MetricParameter:
         return super().__new__(cls)
 
     def _made_metric(self):
-        """A metric object of its own: a caller may go on to change theirs."""
+        """Return a metric object of its own: a caller may go on to change theirs."""
         return copy(self._get_metric(self.metric, self.metric_params))._named(self._channel_names)
 
     def _get_metric(self, metric, params):
-        """The metric object that the parameters stand for."""
+        """Return the metric object that the parameters stand for."""
         if isinstance(metric, str) and self._named_defaults and isinstance(params, dict | None):
             params = {**self._named_defaults.get(metric_class(metric).name, {}), **(params or {})}
         return get_metric(metric, params)

@@ -1,11 +1,9 @@
-"""Lower bounds of the distances of queries with the series of a collection, by the kernels of `bounds`.
+"""Nearest neighbors in a collection, exact, with as little computed as that needs.
 
-Candidates for nearest neighbors: a collection that is searched, prepared where and when it is needed.
-
-Nearest neighbors in a collection, exact, with as little computed as that needs.
-
-Candidates come block by block, LANES at a time, the most promising first. A candidate whose lower bound is above the
-k-th best distance so far is skipped, and a block ends as soon as all its lanes are above it.
+Candidates are prepared where and when they are needed. Lower bounds of their distances from the queries come from the
+kernels of `bounds`. Candidates are compared block by block, LANES at a time, the most promising first. A candidate is
+skipped if its lower bound is above the k-th best distance found before, and a block ends as soon as all its lanes are
+above it.
 """
 
 from __future__ import annotations
@@ -53,25 +51,25 @@ from ._series import spread
 
 
 def room(*shape):
-    """Zeros for points (..., n) behind a pad, up to whole vectors."""
+    """Return zeros for points (..., n) behind a pad, up to whole vectors."""
     n = shape[-1]
     return np.zeros((*shape[:-1], 1 + n + -n % BOUND_LANES))
 
 
 def inside(a, n):
-    """The points of what is laid out."""
+    """Return the points of what is laid out."""
     return a[..., 1 : n + 1]
 
 
 def laid_out(a):
-    """Points (..., n) after a pad, followed by zeros up to whole vectors."""
+    """Return points (..., n) after a pad, followed by zeros up to whole vectors."""
     out = room(*a.shape)
     inside(out, a.shape[-1])[...] = a
     return out
 
 
 def envelopes_of(a, first, last):
-    """The lower and the upper envelope of points (..., n), of the points [first[i], last[i]) each, laid out."""
+    """Return the lower and the upper envelope of points (..., n), of the points [first[i], last[i]) each, laid out."""
     size = len(first)
     out = room(2, *a.shape[:-1], size)
     if not first.any() and (last == a.shape[-1]).all():  # without a band each point meets all of them
@@ -82,7 +80,7 @@ def envelopes_of(a, first, last):
 
 
 def weight_rows(w):
-    """Weights (..., 2, size) of the points and of the points before."""
+    """Return the weights (..., 2, size) of the points and of the points before."""
     n = w.shape[-1]
     out = np.zeros((*w.shape[:-1], 2, n + -n % BOUND_LANES))
     out[..., 0, :n] = w
@@ -91,13 +89,13 @@ def weight_rows(w):
 
 
 def minimum_lags(first, last):
-    """The minimum lag of each point to the points [first, last) of the other series."""
+    """Return the minimum lag of each point to the points [first, last) of the other series."""
     i = np.arange(len(first))
     return np.maximum(0, np.maximum(first - i, i - last + 1)).astype(float)
 
 
 def pinned(record):
-    """Whether the first points of two series always meet, and whether the last ones do."""
+    """Return whether the first points of two series always meet, and whether the last ones do."""
     first = closed_boundary(record)
     return first, first and not bounds_of(record).skips
 
@@ -112,7 +110,7 @@ def pin(record, lower, upper, a):
 
 
 def gap_costs_of(record, costs):
-    """The gap costs of points (..., n), infinite where a path cannot leave them out, and their minimum."""
+    """Return the gap costs of points (..., n), infinite where a path cannot leave them out, and their minimum."""
     if not bounds_of(record).skips:
         return np.full_like(costs, INF), np.zeros(costs.shape[:-1])
     costs = costs.copy()
@@ -146,7 +144,7 @@ class _Group:
         self.prepared = laid_out(series), *envelope, laid_out(gaps), minimum_gap_costs
 
     def bounds(self, record, x, w, points):
-        """Lower bounds (n_queries, n_series) of the accumulated costs of queries (n_queries, channels, m)."""
+        """Return lower bounds (n_queries, n_series) of the accumulated costs of queries (n_queries, channels, m)."""
         m, n = self.m, self.n
         envelope = envelopes_of(x, self.first, self.last)
         pin(record, *inside(envelope, n), x)
@@ -199,7 +197,7 @@ class Bounds:
                 self.groups.append(_Group(metric, record, members, series, points.shape[-1]))
 
     def of(self, queries, size):
-        """Bounds (size, n_series) for the queries that a function gives for n, stacked (see `_queries`)."""
+        """Return bounds (size, n_series) for the queries that a function gives for n, stacked (see `_queries`)."""
         out = np.zeros((size, self.size))
         for group in self.groups:
             out[:, group.members] = group.bounds(*queries(group.n))
@@ -217,7 +215,7 @@ KEPT = 2  # prepared parts, for calls at once that are at the border of two
 
 
 class Task(NamedTuple):
-    """What is searched for, and how much of it at once."""
+    """Metric and number of neighbors of a search, and how much of it is computed at once."""
 
     metric: Metric
     w: np.ndarray | None
@@ -227,9 +225,9 @@ class Task(NamedTuple):
 
 
 class Candidates:
-    """A collection that is searched. What is prepared of it is shared by threads, and made anew in other processes.
+    """A collection that is searched. What is prepared of it is shared by threads, and made again in other processes.
 
-    It tells its size, since dask sends what is large to each worker once.
+    It reports its size, since dask sends what is large to each worker once.
     """
 
     def __init__(self, task, Y):
@@ -249,7 +247,7 @@ class Candidates:
         return _unpacked, (self.task, self._flat, [y.shape[1] for y in self.Y], len(self.Y[0]))
 
     def nearest(self, X, itself):
-        """Distances and indices of the nearest ones of series of one length, and what became of the pairs.
+        """Return the distances and indices of the nearest ones of series of one length, and what became of the pairs.
 
         `itself` are the candidates that are no candidate for each series, or -1.
         """
@@ -265,7 +263,7 @@ class Candidates:
         return distances, indices, counts
 
     def _update(self, found, own, begin, nearest, part):
-        """Put what is near of some candidates among the nearest so far; NaN are behind everything."""
+        """Put what is near of some candidates among the nearest found before; NaN are behind everything."""
         found, counts = found
         which = np.flatnonzero(own >= 0)
         found[which, own[which]] = np.nan
@@ -280,7 +278,10 @@ class Candidates:
         return counts
 
     def _search(self, begin, x):
-        """What finds distances to the candidates from `begin` on of series like `x`, and how many candidates it has."""
+        """Return a function that finds distances to the candidates from `begin` on, and the number of those candidates.
+
+        The function takes series of the length of `x`. It is kept for later calls.
+        """
         key = begin, x.shape[1]
         with self._lock:
             if key not in self._prepared:
@@ -308,23 +309,23 @@ def _unpacked(task, flat, lengths, channels):
 
 
 def _is_prunable(metric):
-    """Whether candidates may be left out for their bounds, and the others given up."""
+    """Return whether candidates may be left out for their bounds, and the others given up."""
     return isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone
 
 
 def _adds_up(metric):
-    """The same where the distance is one of several that are added up."""
+    """Return whether candidates may be left out for their bounds where the distance is a term of a sum."""
     return _is_prunable(metric) and not metric._has_factor
 
 
 def _kinds(lengths, exact):
-    """Candidates by their lengths, or by about these, so that little is padded."""
+    """Return candidates by their lengths, or by about these, so that little is padded."""
     kind = lengths if exact else np.floor(4 * np.log2(lengths)).astype(int)
     return [np.flatnonzero(kind == value) for value in np.unique(kind)]
 
 
 def _all(metric, Y, w, X, itself, known=None):
-    """All distances of series of one length, and what became of the pairs."""
+    """Return all distances of series of one length, and what became of the pairs."""
     out = distances_between(driver_of(metric, X, Y, w), metric, w, X, Y, False)
     return out, (0, 0, out.size - int((itself >= 0).sum()))
 
@@ -348,12 +349,12 @@ class Pruned:
 
     @cached_property
     def coarse(self):
-        """The averaged series. A band makes bounds tight; without one they tell little, and a look at these more."""
+        """The averaged series. A band makes bounds tight; without one they say little, and a look at these more."""
         looked_at = self.metric.window is None and (self.w is None or self.coarse_w.any())
         return [_coarse(y) for y in self.Y] if looked_at else None
 
     def distances(self, X, itself, known):
-        """Distances, infinite where they are surely above the k-th best, and what became of the pairs.
+        """Return distances, infinite where they are surely above the k-th best, and what became of the pairs.
 
         `itself` are the candidates that are no candidate for each series, or -1. Those `known` are the k best ones of
         other candidates, or NaN.
@@ -375,24 +376,24 @@ class Pruned:
         return out, counts
 
     def queries(self, X):
-        """What gives the queries as they are compared with series of n points."""
+        """Return a function that gives the queries as they are compared with series of n points."""
         queries = cache(lambda n: self.metric._queries(X, self.w, n))
         # Only a few metrics' parameters depend on the candidates' length.
         return queries if self.metric._needs_equal_lengths else lambda n: queries(0)
 
     def prepared(self, X):
-        """The same, and the bounds of accumulated costs."""
+        """Return a function that gives the queries for series of n points, and the bounds of accumulated costs."""
         of_length = self.queries(X)
         return of_length, self.bounds.of(of_length, len(X)) * self.share
 
     def look(self, X, bounds, itself):
-        """Which candidates to begin with: those that this is small of."""
+        """Return a number for each candidate; those with small numbers are to be compared first."""
         if self.coarse is None:
             return bounds
         return COARSE * _all(self.metric, self.coarse, self.coarse_w, [_coarse(x) for x in X], itself)[0]
 
     def at_least(self, X):
-        """What gives the queries, and the bounds of distances."""
+        """Return a function that gives the queries for series of n points, and the bounds of distances."""
         of_length, bounds = self.prepared(X)
         if not self.metric._reports_cost:
             record, x, _, points = of_length(int(self.lengths[0]))
@@ -400,7 +401,7 @@ class Pruned:
         return of_length, bounds
 
     def below(self, queries, n, order, itself, bounds, offsets, limits, counts):
-        """Distances of candidates of one kind, infinite where with the offsets they are above the limits.
+        """Return the distances of candidates of one kind, infinite where with the offsets they are above the limits.
 
         The bounds are those of such sums. Where the distance is not the cost, what they allow is computed to its end.
         """
@@ -417,7 +418,7 @@ class Pruned:
         return costs if self.metric._reports_cost else self.metric._report(costs, problem)
 
     def _scan(self, queries, n, order, itself, bounds, factors, cutoff, counts):
-        """Distances of candidates of one kind, of up to n points, infinite where they are surely above the cutoff."""
+        """Return the distances of candidates of one kind, of up to n points, infinite if surely above the cutoff."""
         record, x, w, points = queries
         problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
         limits, slack = cutoff, (0.0, 0.0)
@@ -432,10 +433,10 @@ class Pruned:
 
 
 class PrunedSum:
-    """The same for a weighted sum of distances, of which some are elastic.
+    """Candidates prepared for series of one length under a weighted sum of distances, of which some are elastic.
 
-    What is not elastic is computed of all candidates. The others are added to it one after the other, as far as the sum
-    with the bounds of those that are missing may be among the nearest.
+    Terms that are not elastic are computed for all candidates. The others are added one after the other, as long as the
+    sum with the bounds of the missing terms may be among the nearest.
     """
 
     def __init__(self, metric, Y, x, w, k):
@@ -484,7 +485,7 @@ class PrunedSum:
 
 
 def _coarse(a):
-    """Means of a few neighboring points each."""
+    """Return the means of a few neighboring points each."""
     ends = np.arange(0, a.shape[1], COARSE)
     return np.add.reduceat(a, ends, axis=1) / np.minimum(COARSE, a.shape[1] - ends)
 
@@ -514,7 +515,7 @@ MEMORY = 2**28
 
 @dataclass(frozen=True)
 class Pruning:
-    """What became of the pairs of a neighbor search.
+    """Counts of the pairs that a neighbor search skipped, abandoned and computed.
 
     Attributes
     ----------
@@ -613,7 +614,7 @@ def nearest_neighbors(
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
     max_memory : int or str, optional
-        Bytes that the work may take beside the collections and the result, or text such as "2GB"; of all threads, or
+        Bytes that the work may use besides the collections and the result, or text such as "2GB"; of all threads, or
         of as many processes. Less takes longer; no neighbor depends on it. None: a few copies of `Y`, and some 80 MB a
         job; 270 MB a job where `Y` is not in memory.
     verbose : int, default=0
@@ -704,7 +705,7 @@ def nearest_neighbors(
 
 
 def _of_all_distances(metric, w, collections, same, k):
-    """The nearest of all pairs, whose series have times."""
+    """Return the nearest of all pairs, whose series have times."""
     X, Y = collections
     found = np.array([[observed_distance(metric, x, spread(w, x.shape[1]), y) for y in Y] for x in X], float)
     order = np.argsort(np.where(np.eye(len(X), dtype=bool), np.inf, found) if same else found, axis=1, kind="stable")
@@ -715,7 +716,7 @@ def _of_all_distances(metric, w, collections, same, k):
 
 
 def _sizes(X, Y, k, jobs, max_memory, pair):
-    """How many series to find the neighbors of at once, and among how many candidates."""
+    """Return the number of series to find the neighbors of at once, and the number of candidates at once."""
     if max_memory is None and isinstance(Y, StoredCollection):
         max_memory = MEMORY * jobs
     if max_memory is None:

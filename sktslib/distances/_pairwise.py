@@ -1,6 +1,6 @@
-"""Two collections compared block by block: each block is a call of its own, which any process can do.
+"""All distances between the series of two collections, block by block.
 
-Collections: all distances between two lists of series.
+Each block is a call of its own, which any process can compute.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def compared_by_blocks(compare, metric, X, Y, order, mirrored, options):
 
 
 def _pairs_of_block(metric, X, Y, jobs, mirrored):
-    """How many pairs of series a block may hold."""
+    """Return the number of pairs of series that a block may hold."""
     m, n = max(lengths_of(X)), max(lengths_of(Y))
     cells = max(m, n) if isinstance(metric, LockstepMetric | SBD) else m * n
     share = SHARE if mirrored or m > min(lengths_of(X)) or n > min(lengths_of(Y)) else EVEN
@@ -101,7 +101,7 @@ def _pairs_of_block(metric, X, Y, jobs, mirrored):
 
 
 def _blocks(order, mirrored, pairs, most):
-    """The positions in both collections of each block of about so many pairs, and at `most` so many of each."""
+    """Yield the positions in both collections of each block of about so many pairs, and at `most` so many of each."""
     rows, columns = order
     side = isqrt(pairs)
     if mirrored:
@@ -152,7 +152,7 @@ def pairwise_distances(
     channels_first: bool | None = None,
     **unknown: Any,
 ) -> NDArray[np.float64]:
-    """Distances between all series of two collections.
+    """Compute the distances between all series of two collections.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def pairwise_distances(
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
     max_memory : int or str, optional
-        Bytes that the work may take beside the result and collections in memory, or text such as "500 MB"; of all
+        Bytes that the work may use besides the result and collections in memory, or text such as "500 MB"; of all
         threads, or of as many processes. No result depends on it. None: some 10 MB a job and two copies of what is
         compared at once; of collections that are not in memory some 100 MB more.
     verbose : int, default=0
@@ -229,7 +229,7 @@ def pairwise_distances(
 
 
 def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", channels_first=None, shares=1, times=None):
-    """The shape of the table of distances, and an iterator of its blocks: positions in both collections, distances.
+    """Return the shape of the table of distances, and an iterator of its blocks: positions in both, and distances.
 
     `options` are the number of jobs, the verbosity, and the most memory or None, of which blocks may take a share, one
     of `shares`.
@@ -254,7 +254,7 @@ def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", chan
 
 
 def collection_weight(weight, X, *, one_length=False):
-    """Relative weights of all series of a collection (channels, length), or None.
+    """Return the relative weights of all series of a collection (channels, length), or None.
 
     Of series of several lengths they are those of their channels, (channels, 1), unless there must be `one_length`.
     """
@@ -286,7 +286,7 @@ def _distance_blocks(metric, X, Y, w, mirrored, gaps, options):
 
 
 def distances_between(driver, metric, w, X, Y, mirrored):
-    """Distances (n_series_X, n_series_Y) of the series of X and of Y, which may be the same."""
+    """Return the distances (n_series_X, n_series_Y) of the series of X and of Y, which may be the same."""
     out = np.zeros((len(X), len(Y)))
     groups = {} if w is None else by_length(X)
     if len(groups) < 2:
@@ -297,19 +297,19 @@ def distances_between(driver, metric, w, X, Y, mirrored):
 
 
 def _places(rows, columns):
-    """The index of a part of a table: views are written faster."""
+    """Return the index of a part of a table: views are written faster."""
     if all((np.diff(of) == 1).all() for of in (rows, columns)):
         return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
     return np.ix_(rows, columns)
 
 
 def counts_alone(metric, w):
-    """Whether a distance only counts points, so that bit-parallel words serve for it."""
+    """Return whether a distance only counts points, so that bit-parallel words serve for it."""
     return getattr(metric, "_replaces", None) is not None and w is None and metric.window is None
 
 
 def driver_of(metric, X, Y, w, gaps=False):
-    """What fills a table (n_series_X, n_series_Y) with the distances of series such as those of X and of Y."""
+    """Return the function that fills a table (n_series_X, n_series_Y) with the distances of series like X and Y."""
     if gaps or isinstance(X[0], Timed):
         return _by_pairs
     if isinstance(metric, Mixed):
@@ -327,7 +327,7 @@ def driver_of(metric, X, Y, w, gaps=False):
 
 
 def refuse_gaps(metric):
-    """Missing values have no distance of a path."""
+    """Refuse missing values for a metric that aligns series in its own way."""
     raise ValueError(
         f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns series in "
         "its own way. Fill them, for example with numpy.interp, cut the series there, or, where NaN pads shorter "
@@ -337,7 +337,7 @@ def refuse_gaps(metric):
 
 # -------------------------------------------------------------------------------------------------------- any metric
 def observed_distance(metric, x, w, y):
-    """Distance of two series that may hold NaN, by the points observed in both.
+    """Return the distance of two series that may hold NaN, by the points observed in both.
 
     Lockstep sums are rescaled by the observed weight; with less than half of it the distance is infinite.
     """
@@ -397,7 +397,7 @@ def _by_terms(metric, X, Y, w, mirrored, out):
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics
 def by_length(series):
-    """Positions of the series of each length."""
+    """Return the positions of the series of each length."""
     groups = {}
     for a, length in enumerate(lengths_of(series)):
         groups.setdefault(length, []).append(a)
@@ -405,7 +405,7 @@ def by_length(series):
 
 
 def _by_bits(metric, X, Y, w, mirrored, out):
-    """Unweighted counts of points that do not match."""
+    """Fill in unweighted counts of points that do not match, by bit-parallel words."""
     series = recurrence.padded(Y)
     for of, (m, *_), record, rows, _, points in _stacked(metric, X, w, by_length(X), 1):
         costs = np.zeros((len(of), len(Y)))
@@ -459,7 +459,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
 
 
 def _stacked(metric, X, w, groups, n):
-    """The queries of each length, to be compared with series of n points."""
+    """Return the queries of each length, to be compared with series of n points."""
     made = []
     for m, of in groups.items():
         record, x, weights, points = metric._queries([X[a] for a in of], w, n)
@@ -468,7 +468,7 @@ def _stacked(metric, X, w, groups, n):
 
 
 def _joined(stacks):
-    """Stacks of one record, padded to the longest query, as one where they are small: each is a call."""
+    """Return the stacks of one record, padded to the longest query, as one where they are small: each is a call."""
     out, some = [], []
     for stack in sorted(stacks, key=lambda stack: stack.sizes[0]):
         count = len(stack.of) + sum(len(one.of) for one in some)
@@ -488,7 +488,7 @@ def _as_one(stacks):
 
 
 def _side_by_side(arrays):
-    """Arrays (count, ..., length) as one, with zeros behind the shorter ones."""
+    """Return the arrays (count, ..., length) as one, with zeros behind the shorter ones."""
     out = np.zeros((sum(map(len, arrays)), *arrays[0].shape[1:-1], max(a.shape[-1] for a in arrays)))
     begin = 0
     for a in arrays:
@@ -498,7 +498,7 @@ def _side_by_side(arrays):
 
 
 def _reported_each(metric, X, of, sizes, record, points, costs, series):
-    """What `_reported` gives of queries of several lengths."""
+    """Return the distances behind accumulated costs (n_queries, n_series) of queries of several lengths."""
     out = np.empty_like(costs)
     for m in np.unique(sizes):
         some = np.flatnonzero(sizes == m)
@@ -508,7 +508,7 @@ def _reported_each(metric, X, of, sizes, record, points, costs, series):
 
 
 def reported(metric, x, record, points, costs, series):
-    """Distances behind accumulated costs (n_queries, n_series), which may depend on the series' lengths."""
+    """Return the distances behind accumulated costs (n_queries, n_series), which may depend on the series' lengths."""
     out = np.empty_like(costs)
     lengths = np.array([y.shape[1] for y in series])
     for n in set(lengths):

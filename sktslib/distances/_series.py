@@ -8,12 +8,12 @@ from ._kernels.moments import NARROW, WIDE
 
 
 def spread(w, m):
-    """Weights of m points (channels, m), from those or from weights of channels (channels, 1); None stays None."""
+    """Return weights of m points (channels, m), from those or from weights of channels (channels, 1), or None."""
     return w if w is None or w.shape[1] == m else np.repeat(w, m, axis=1)
 
 
 class Normalization(NamedTuple):
-    """What is taken off a series, and what it is divided by then."""
+    """Statistics of a normalization: the center that is subtracted, and the scale that the rest is divided by."""
 
     center: str | None
     scale: str | None
@@ -31,12 +31,12 @@ SCALINGS = {name: one.number for name, one in NORMALIZATIONS.items() if one.numb
 
 
 def is_enough(seen, full):
-    """Whether at least half of the weight is observed; sums of the same weights may differ by their rounding."""
+    """Return whether at least half of the weight is observed; sums of the same weights may differ by their rounding."""
     return seen.any() and seen.sum() >= 0.5 * full.sum() * (1.0 - 1e-12)
 
 
 def full_weight(w, x):
-    """The weights as an array, ones where there are none."""
+    """Return the weights as an array, ones where there are none."""
     return np.ones_like(x) if w is None else w
 
 
@@ -85,19 +85,19 @@ def normalize_values(a, w, normalize, alike=0.0, base=0.0):
 
 
 def standardize(a):
-    """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
+    """Bring each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
     return normalize_values(a, np.ones(a.shape[-2:]), "zscore")
 
 
 def deviation(a):
-    """Population standard deviation of each channel (..., channels, 1), under an offset and at any size."""
+    """Return the population standard deviation of each channel (..., channels, 1), under an offset and at any size."""
     apart = a - a[..., :1]
     size = np.frexp(np.abs(apart).max(axis=-1, keepdims=True))[1]
     return np.ldexp(np.ldexp(apart, -size).std(axis=-1, keepdims=True), size)
 
 
 def _range(a, w):
-    """The least and the largest of the points of positive weight of each channel."""
+    """Return the least and the largest of the points of positive weight of each channel."""
     low = high = a
     if w is not None and not w.all():
         low, high = np.where(w > 0, a, np.inf), np.where(w > 0, a, -np.inf)
@@ -105,7 +105,7 @@ def _range(a, w):
 
 
 def _mean(a, w):
-    """The weighted mean of each channel; where no point has a weight, any number."""
+    """Return the weighted mean of each channel; where no point has a weight, any number."""
     if w is None:
         return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]
     total = w.sum(axis=-1, keepdims=True)
@@ -113,7 +113,7 @@ def _mean(a, w):
 
 
 def _middle(a, w):
-    """The two values of each channel between which its weighted median lies; mostly they are one value twice."""
+    """Return the two values of each channel between which its weighted median is; mostly they are one value twice."""
     if w is None:
         below, above = (a.shape[-1] - 1) // 2, a.shape[-1] // 2
         parted = np.partition(a, (below, above), axis=-1)
@@ -130,7 +130,7 @@ def _middle(a, w):
 
 
 def _in_reach(a, spread):
-    """Channels whose squares over- or underflow times a power of two, which is exact."""
+    """Return the channels whose squares over- or underflow times a power of two, which is exact."""
     odd = ((spread < NARROW) | (spread > WIDE)) & (spread > 0)
     if not odd.any():
         return a
@@ -154,27 +154,30 @@ ALIKE = 2.0**-50
 
 
 def places(n, length):
-    """Where `length` even places lie in n samples, both ends kept: the samples before, and the share of the next."""
+    """Return `length` even places in n samples, both ends included, as the samples before and the share of the next."""
     steps = max(length - 1, 1)
     left, rest = np.divmod(np.arange(length) * (n - 1), steps)  # integers: a place that is a sample is exact
     return left, rest / steps
 
 
 def between(before, after, share, base=0.0):
-    """The points that lie a share of a step behind those before; a constant stays one, to the bit.
+    """Return the points that are a share of a step behind those before; a constant stays one, to the bit.
 
-    Less a `base`, which is taken off first, so that an offset costs no digits.
+    Less a `base`, which is subtracted first, so that an offset costs no digits.
     """
     return (before - base) + (after - before) * share
 
 
 def alike(n, length):
-    """How far the points of a constant may lie apart, relative to their size, if there are `length` of n samples."""
+    """Return how far apart the interpolated points of a constant may be, relative to their size.
+
+    Where `length` places fall on the n samples themselves, nothing is interpolated and it is 0.
+    """
     return ALIKE if (n - 1) % max(length - 1, 1) else 0.0
 
 
 def base_of(y, start, left, w):
-    """A sample of each window (channels, windows, 1), from one at or before the first point of positive weight."""
+    """Return a sample of each window (channels, windows, 1), at or before its first point of positive weight."""
     at = left[(w > 0).argmax(axis=1)]
     return np.array([row[start + i] for row, i in zip(y, at, strict=True)])
 

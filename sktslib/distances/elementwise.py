@@ -1,6 +1,6 @@
-"""Functions of numbers and of vectors of numbers alike, of which a recurrence of your own can be made.
+"""Functions that work on numbers and on vectors of numbers alike, for recurrences of your own.
 
-The operators and `abs` work on both as they are. What comes out of compiled ones is a float, or a vector of floats. See
+The operators and `abs` work on both as they are. Compiled functions return a float, or a vector of floats. See
 :func:`sktslib.distances.recurrence`.
 """
 

@@ -55,7 +55,7 @@ def _documented(function):
 
 @_documented
 def braycurtis_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
+    """Compute the Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def braycurtis_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = N
 
 @_documented
 def canberra_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Canberra distance, ``sum w |x - y| / (|x| + |y|)``; a term 0/0 counts 0.
+    """Compute the Canberra distance, ``sum w |x - y| / (|x| + |y|)``; a term 0/0 counts 0.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def canberra_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = Non
 
 @_documented
 def chebyshev_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Chebyshev distance, ``max w |x - y|``.
+    """Compute the Chebyshev distance, ``max w |x - y|``.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def chebyshev_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = No
 
 @_documented
 def correlation_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Correlation distance: one minus the correlation of the series; both constant: 0, one of them: 1.
+    """Compute the correlation distance: one minus the correlation of the series; both constant: 0, one of them: 1.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def correlation_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = 
 
 @_documented
 def cosine_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Cosine distance, one minus the cosine of the angle; both all zero: 0, one of them: 1.
+    """Compute the cosine distance, one minus the cosine of the angle; both all zero: 0, one of them: 1.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def cosine_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None)
 
 @_documented
 def euclidean_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Euclidean distance, ``sqrt(sum w (x - y)^2)``.
+    """Compute the Euclidean distance, ``sqrt(sum w (x - y)^2)``.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def euclidean_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = No
 
 @_documented
 def hamming_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Hamming distance: the weighted share of points that differ.
+    """Compute the Hamming distance: the weighted share of points that differ.
 
     Examples
     --------
@@ -146,7 +146,9 @@ def hamming_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None
 
 @_documented
 def kullback_leibler_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Kullback-Leibler divergence of positive values, ``sum w (x log(x / y) - x + y)`` (Kullback & Leibler 1951).
+    """Compute the Kullback-Leibler divergence of positive values, ``sum w (x log(x / y) - x + y)``.
+
+    See Kullback & Leibler (1951).
 
     Values that are not positive are an error. Not symmetric: the query is `x`.
 
@@ -162,7 +164,7 @@ def kullback_leibler_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | No
 def mahalanobis_distance(
     x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None, *, VI: ArrayLike | None = None
 ) -> float:
-    """Mahalanobis distance, ``sqrt((x - y)' VI (x - y))``.
+    """Compute the Mahalanobis distance, ``sqrt((x - y)' VI (x - y))``.
 
     Parameters
     ----------
@@ -191,7 +193,7 @@ def mahalanobis_distance(
 
 @_documented
 def manhattan_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Manhattan distance, ``sum w |x - y|``.
+    """Compute the Manhattan distance, ``sum w |x - y|``.
 
     Examples
     --------
@@ -203,7 +205,7 @@ def manhattan_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = No
 
 
 def minkowski_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None, p: float = 3) -> float:
-    """Minkowski distance, ``(sum w |x - y|^p)^(1/p)``.
+    """Compute the Minkowski distance, ``(sum w |x - y|^p)^(1/p)``.
 
     Parameters
     ----------
@@ -233,7 +235,9 @@ def minkowski_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = No
 def pearson_correlation(
     x: ArrayLike, y: ArrayLike, beta: float | None = None, *, weight: ArrayLike | None = None
 ) -> float:
-    """Distance from Pearson's correlation r: ``2 (1 - r)``, or ``((1 - r) / (1 + r))^beta`` (Golay et al. 1998).
+    """Compute the distance from Pearson's correlation r: ``2 (1 - r)``, or ``((1 - r) / (1 + r))^beta``.
+
+    See Golay et al. (1998).
 
     Parameters
     ----------
@@ -268,7 +272,7 @@ def short_time_series_distance(
     *,
     weight: ArrayLike | None = None,
 ) -> float:
-    """Short time series distance: Euclidean distance of the slopes (Moeller-Levet et al. 2003).
+    """Compute the short time series distance: Euclidean distance of the slopes (Moeller-Levet et al. 2003).
 
     Parameters
     ----------
@@ -297,7 +301,7 @@ def short_time_series_distance(
 
 @_documented
 def sqeuclidean_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Squared Euclidean distance, ``sum w (x - y)^2``.
+    """Compute the squared Euclidean distance, ``sum w (x - y)^2``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Time distances: how two series lie in time, whatever their values."""
+"""Time distances: differences of two series in time, whatever their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["tam"]
 def tam(
     x: ArrayLike, y: ArrayLike, report: str = "distance", *, weight: ArrayLike | None = None
 ) -> float | tuple[float, ...]:
-    """Time alignment measurement on the path of dynamic time warping (Folgado et al. 2018).
+    """Compute the time alignment measurement on the path of dynamic time warping (Folgado et al. 2018).
 
     Parameters
     ----------

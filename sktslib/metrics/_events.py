@@ -1,10 +1,7 @@
-"""Which events agree, and how many of them can be matched one to one. Events are integer arrays of [start, end).
+"""Scores of events, given as a label for each time point or as intervals, against the annotation of the same recording.
 
-Event scores: a label for each time point, or intervals, against the annotation of the same recording.
-
-Labels of time points made from annotated events.
-
-Event scores as scorers, for estimators that find ranges.
+Events are integer arrays of [start, end). The module finds which events agree, and how many of them can be matched one
+to one. It also makes labels of time points from annotated events, and scorers for estimators that find ranges.
 """
 
 from __future__ import annotations
@@ -68,7 +65,7 @@ def _pairs_by_start(true, earliest, latest):
 
 
 def _narrow(*indices):
-    """Indices of 32 bits: the matchings of scipy 1.13 take no others."""
+    """Return the indices of 32 bits: the matchings of scipy 1.13 take no others."""
     return tuple(a.astype(np.int32) for a in indices)
 
 
@@ -109,7 +106,7 @@ BACKGROUND = "", "0"  # texts that mean it
 
 
 def is_background(value):
-    """Whether a label means background: 0, False, an empty text or the text "0"."""
+    """Return whether a label means background: 0, False, an empty text or the text "0"."""
     return value in BACKGROUND if isinstance(value, str) else value == 0
 
 
@@ -155,7 +152,7 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
 def event_f1_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, min_iou: float = 0.5, tolerance: float | None = None
 ) -> float:
-    """F1 score of events: how many true events were found, and how many found ones are true.
+    """Compute the F1 score of events: how many true events were found, and how many found ones are true.
 
     A true and a predicted event agree when their intersection over union is at least `min_iou` or, with `tolerance`,
     when both their borders are at most that far apart. Each event is matched at most once, and as many as possible
@@ -209,7 +206,7 @@ def event_f1_score(
 
 
 def agreement(y_true, y_pred, min_iou, tolerance, name="y_pred"):
-    """True and found events, the pairs that agree, those that are matched, and the recording's length, if known.
+    """Return true and found events, the pairs that agree, those that are matched, and the recording's length or None.
 
     Pairs are two arrays of indices. As many are matched as `event_f1_score` counts, those whose borders are closest.
     `name` is what the caller calls the found ones.
@@ -223,14 +220,14 @@ def agreement(y_true, y_pred, min_iou, tolerance, name="y_pred"):
 
 
 def _agreeing(true, pred, min_iou, tolerance):
-    """The pairs of events that agree."""
+    """Return the pairs of events that agree."""
     if tolerance is None:
         return pairs_by_iou(true, pred, check_number(min_iou, "min_iou", low=0, high=1, open_low=True))
     return pairs_by_tolerance(true, pred, check_number(tolerance, "tolerance", low=0))
 
 
 def boundary_error(y_true: ArrayLike, y_pred: ArrayLike, *, min_iou: float = 0.5) -> float:
-    """Mean distance of the borders of matched events, in samples.
+    """Return the mean distance of the borders of matched events, in samples.
 
     Events are matched as in `event_f1_score`; of all matchings with the most pairs, the one with the smallest error
     counts. The result is the mean of ``|start - start'|`` and ``|end - end'|`` over the matched pairs. Events without
@@ -278,7 +275,7 @@ def boundary_error(y_true: ArrayLike, y_pred: ArrayLike, *, min_iou: float = 0.5
 
 
 def segmentation_covering(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Covering of the true segmentation by the predicted one.
+    """Return the covering of the true segmentation by the predicted one.
 
     Each true segment counts with the largest intersection over union it reaches with a predicted segment, weighted by
     its length [1]_ [2]_. Stretches of background are segments as well, on both sides. The score is not symmetric.
@@ -287,7 +284,7 @@ def segmentation_covering(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     ----------
     y_true, y_pred : array-like of shape (n,) or (n_events, 2)
         The annotation and the prediction: a label for each time point (runs of equal values are segments), or
-        disjoint events as half-open ``[start, end)`` in sample indices (what lies between them is background). The
+        disjoint events as half-open ``[start, end)`` in sample indices (between them is background). The
         recording's length is that of the label vector; of two arrays of events, it is the last end in either.
 
     Returns
@@ -370,7 +367,7 @@ def _edges(events, n_samples, name):
 
 # ---------------------------------------------------------------------------------------------------------- checks
 def _both_events(y_true, y_pred, name="y_pred"):
-    """Return the events of both sides and the length of the recording (None if no side tells it)."""
+    """Return the events of both sides and the length of the recording (None if no side gives it)."""
     (true, n_true), (pred, n_pred) = _events(y_true, "y_true"), _events(y_pred, name)
     if n_true is not None and n_pred is not None and n_true != n_pred:
         raise ValueError(
@@ -401,7 +398,7 @@ def _events(y, name):
 
 
 def _as_labels(y, name):
-    """Labels or events as an array of numbers; of texts the background becomes 0, every other one a number."""
+    """Return labels or events as an array of numbers; of texts the background becomes 0, others numbers above."""
     try:
         values = np.asarray(y)
         if values.dtype == object and len({isinstance(value, str) for value in values.flat}) == 1:
@@ -435,7 +432,7 @@ ON_OVERLAP = "error", "first", "merge", "cut"
 def labels_from_events(
     events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int, on_overlap: str = "error"
 ) -> NDArray:
-    """Label each time point by the event it lies in, so that the events can be distinguished again.
+    """Label each time point by the event it belongs to, so that the events can be distinguished again.
 
     It is the inverse of `events_from_labels`, and what `fit` of the estimators takes as `y`. Between two events of one
     class that touch one time point becomes background, for else they would be one run; only two single time points
@@ -444,7 +441,7 @@ def labels_from_events(
     Parameters
     ----------
     events : array-like of shape (n_events, 2)
-        Half-open ranges ``[start, end)`` in samples, in any order. What lies outside of the recording is cut off.
+        Half-open ranges ``[start, end)`` in samples, in any order. Whatever is outside of the recording is cut off.
     kinds : array-like of shape (n_events,), optional
         The class of each event, numbers other than 0 or texts. Default: 1 for all.
     n_samples : int
@@ -452,7 +449,7 @@ def labels_from_events(
     on_overlap : {"error", "first", "merge", "cut"}, default="error"
         What to do with events that share time points. "first": keep the one that is listed first, and leave out those
         that overlap it. "merge": join events of one class; those of two classes remain an error. "cut": divide them
-        halfway through what they share; if one lies within another, the outer one keeps its longer side.
+        halfway through what they share; if one is within another, the outer one keeps its longer side.
 
     Returns
     -------
@@ -515,7 +512,7 @@ def labels_from_events(
 
 
 def _merged(listed):
-    """Events, in order of their starts, of which those of one class that overlap are joined."""
+    """Return events, in order of their starts, of which those of one class that overlap are joined."""
     out, last = [], {}
     for start, end, kind in sorted(listed, key=itemgetter(0)):
         k = last.get(kind)
@@ -528,7 +525,7 @@ def _merged(listed):
 
 
 def _first(listed):
-    """Events, in order of their starts, without those that overlap one that is listed before them and kept."""
+    """Return events, in order of their starts, without those that overlap one that is listed before them and kept."""
     out = []
     for event in listed:
         k = bisect_left(out, event[1], key=itemgetter(0))
@@ -538,7 +535,7 @@ def _first(listed):
 
 
 def _overlapping(listed):
-    """Those that overlap another event, in order of their starts."""
+    """Return the events that overlap another event, in order of their starts."""
     listed, found, reach = sorted(listed, key=itemgetter(0)), {}, None
     for event in listed:
         if reach is not None and event[0] < reach[1]:
@@ -549,7 +546,7 @@ def _overlapping(listed):
 
 
 def _cut(listed):
-    """Events that are cut where they overlap, with a time point of background between those of one class."""
+    """Return events that are cut where they overlap, with a time point of background between those of one class."""
     # In order of their middles, so that of nested ones the outer keeps its longer side.
     out = [list(event) for event in sorted(listed, key=lambda event: event[0] + event[1])]
     for one, other in pairwise(out):

@@ -1,7 +1,4 @@
-"""Tables of the classes of a report.
-
-A report of found events: each hit, miss and false one with its errors and its cause.
-"""
+"""Reports of found events: each hit, miss and false event with its errors and its cause, and tables of the classes."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ BACKGROUND = "background"
 
 
 class ClassTables:
-    """What `EventReport` tells of classes, by its `true_label` and `label`."""
+    """Tables of classes for `EventReport`, made from its `true_label` and `label`."""
 
     def confusion(self) -> DataFrame:
         """Count the events of each true class by the class that they were found as.
@@ -67,7 +64,7 @@ class ClassTables:
         return pd.DataFrame(counts, index, columns)
 
     def by_class(self) -> DataFrame:
-        """Precision, recall and F1 of each class; a hit is an event that was found as its class.
+        """Return precision, recall and F1 of each class; a hit is an event that was found as its class.
 
         Returns
         -------
@@ -171,17 +168,17 @@ class EventReport(ClassTables):
 
     @property
     def n_hit(self) -> int:
-        """How many events were found."""
+        """Number of events that were found."""
         return int((self.kind == "hit").sum())
 
     @property
     def n_missed(self) -> int:
-        """How many true events were not found."""
+        """Number of true events that were not found."""
         return int((self.kind == "missed").sum())
 
     @property
     def n_false(self) -> int:
-        """How many found events are none."""
+        """Number of found events that match no true event."""
         return int((self.kind == "false").sum())
 
     @property
@@ -198,12 +195,12 @@ class EventReport(ClassTables):
 
     @property
     def f1(self) -> float:
-        """Their harmonic mean, that of `event_f1_score`."""
+        """Harmonic mean of precision and recall, as `event_f1_score` returns it."""
         total = 2 * self.n_hit + self.n_missed + self.n_false
         return 2 * self.n_hit / total if total else 1.0
 
     def summary(self) -> Series:
-        """Counts, scores and mean errors.
+        """Return counts, scores and mean errors.
 
         Returns
         -------
@@ -286,7 +283,7 @@ def event_report(
     Raises
     ------
     ValueError, TypeError
-        As `event_f1_score`; if `kinds` or `times` do not fit; if matches lie in several sequences.
+        As `event_f1_score`; if `kinds` or `times` do not fit; if matches are in several sequences.
 
     See Also
     --------
@@ -359,7 +356,7 @@ class _Sides(NamedTuple):
 
 
 def _rows(sides, rows, columns):
-    """Numbers (true, found) of each row in order of time, -1 where there is none."""
+    """Return the numbers (true, found) of each row in order of time, -1 where there is none."""
     hits = np.column_stack([rows, columns])
     missed = np.setdiff1d(np.arange(len(sides.true)), rows)
     false = np.setdiff1d(np.arange(len(sides.pred)), columns)
@@ -371,7 +368,7 @@ def _rows(sides, rows, columns):
 
 
 def _overlaps(sides, pairs, agreeing):
-    """Of each row the largest intersection over union, with which event it is, and whether a pair is `agreeing`."""
+    """Return for each row the largest intersection over union, the index of that event, and whether a pair agrees."""
     rows, columns, iou = pairs_by_overlap(sides.true, sides.pred)
     order = np.argsort(iou, kind="stable")  # the largest is written last
     best, partner, agree = np.zeros(len(pairs)), pairs[:, 1].copy(), np.zeros(len(pairs), bool)
@@ -391,7 +388,7 @@ def _overlaps(sides, pairs, agreeing):
 
 
 def _distances(sides, pairs, found):
-    """Distances of the rows, those of other queries, and whether what is missed is above the threshold."""
+    """Return the distances of the rows, those of other queries, and whether what is missed is above the threshold."""
     ranges = np.array([sides.pred[b] if b >= 0 else sides.true[a] for a, b in pairs.tolist()]).reshape(-1, 2)
     every = found._compared(ranges)
     count = every.shape[1]
@@ -422,7 +419,7 @@ def _distances(sides, pairs, found):
 
 
 def _seconds(times, found, edges):
-    """Times of the first samples of the events, and of their last ones, as numbers; None without."""
+    """Return the times of the first samples of the events, and of their last ones, as numbers; None without."""
     if times is None:
         times = getattr(found, "times", None)
         if times is None or hasattr(times, "samples"):
@@ -440,7 +437,7 @@ def _seconds(times, found, edges):
 
 
 def _true_labels(y_true, kinds, numbers):
-    """Classes of the true events in temporal order; None where there are none."""
+    """Return the classes of the true events in temporal order; None where there are none."""
     if kinds is None:
         return _labels(y_true)
     kinds = np.asarray(kinds)
@@ -454,7 +451,7 @@ def _true_labels(y_true, kinds, numbers):
 
 
 def _labels(y):
-    """The labels of the events of a label vector; None of ranges."""
+    """Return the labels of the events of a label vector; None of ranges."""
     y = np.asarray(y)
     if y.ndim != 1:
         return None
@@ -463,7 +460,7 @@ def _labels(y):
 
 
 def _taken(labels, numbers):
-    """Labels of events, None where there is none."""
+    """Return the labels of events, None where there is none."""
     if labels is None:
         return None
     out = np.full(len(numbers), None, object)

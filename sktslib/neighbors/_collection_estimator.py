@@ -1,4 +1,4 @@
-"""What the estimators of collections share: their parameters, and the way of a collection to the kernels."""
+"""Base of the estimators of collections: their parameters, and the conversion of a collection for the kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def read_classes(y, series):
-    """The classes of a collection, sorted, and the number of each series' one."""
+    """Return the classes of a collection, sorted, and the number of each series' one."""
     if y is None:
         raise ValueError(
             "Learning from classes requires y to be passed, but the target y is None. Pass one class a series."
@@ -102,11 +102,11 @@ class CollectionEstimator(MetricParameter, Estimator):
         return self
 
     def _timed(self, X, series):
-        """Series that know their times by their indices, where the metric uses any and all have them."""
+        """Return series that know their times by their indices, where the metric uses any and all have them."""
         return timed(self.metric_, (X, X), (series, series), None, True)[0] if self._reads_times else series
 
     def _checked(self, X, *, reset=False):
-        """A collection validated, as series (channels, length), which are read by parts if they are not in memory."""
+        """Return a validated collection as series (channels, length), read by parts if they are not in memory."""
         if not reset:
             check_is_fitted(self)
         # What was fitted says what is meant.
@@ -146,11 +146,11 @@ class CollectionEstimator(MetricParameter, Estimator):
         return self.metric_weights_.weight_ if hasattr(self, "metric_weights_") else self.weight
 
     def _labeled(self, values, X):
-        """What a `transform` gives, with the cases of a table as index where pandas is asked for."""
+        """Return the values of a `transform`, with the cases of a table as index if pandas output was asked for."""
         return with_index(self, values, case_index(X))
 
     def _distances(self, X, Y):
-        """Distances of two collections validated; the first one bears the weights."""
+        """Return the distances of two collections validated; the first one bears the weights."""
         same = Y is X
         return pairwise_distances(
             X,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, max_memory, verbose, **rest):
-    """The same as `nearest_neighbors` where values are missing: from all distances."""
+    """Find nearest neighbors of series with missing values, from all distances; otherwise as `nearest_neighbors`."""
     (size, _), blocks = pairwise_blocks(X, Y, metric, (n_jobs, verbose, max_memory), nan_policy="omit", **rest)
     distances, indices = np.full((size, n_neighbors), np.nan), np.full((size, n_neighbors), -1)
     for rows, columns, found in blocks:
@@ -36,13 +36,13 @@ def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, max_memory, verbose,
 
 
 def sparse_graph(distances, indices, counts, mode, n_fitted):
-    """Neighbors, so many a row, as a sparse matrix whose rows keep their order, the nearest first."""
+    """Return neighbors, so many a row, as a sparse matrix whose rows keep their order, the nearest first."""
     data = np.ones(len(distances)) if mode == "connectivity" else distances
     return csr_matrix((data, indices, np.cumsum([0, *counts])), shape=(len(counts), n_fitted))
 
 
 class Neighbors(CollectionEstimator):
-    """What the estimators with a number of neighbors share."""
+    """Base of the estimators with a number of neighbors."""
 
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
@@ -118,7 +118,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
     n_jobs : int, optional
         Number of threads; no result depends on it.
     max_memory : int or str, optional
-        Bytes that a search for neighbors may take beside the collections and its result, or text such as "2GB", see
+        Bytes that a search for neighbors may use besides the collections and its result, or text such as "2GB", see
         :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
@@ -179,7 +179,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Graph of the fitted series nearest to each series.
+        """Return the graph of the fitted series nearest to each series.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
     n_jobs : int, optional
         Number of threads; no result depends on it.
     max_memory : int or str, optional
-        Bytes that the distances may take beside the collections and the graph, or text such as "500 MB", see
+        Bytes that the distances may use besides the collections and the graph, or text such as "500 MB", see
         :func:`sktslib.distances.pairwise_distances`. No graph depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
@@ -279,7 +279,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Graph of the fitted series within the radius of each series.
+        """Return the graph of the fitted series within the radius of each series.
 
         Parameters
         ----------

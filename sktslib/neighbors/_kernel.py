@@ -33,7 +33,7 @@ class PairwiseDistances(CollectionTransformer):
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     symmetrize : {"mean", "min", "max"}, optional
         Combine ``d(x, y)`` and ``d(y, x)``, for estimators that read one triangle of the matrix. None: rows hold the
-        distances from a series to the fitted ones, and a warning tells where those of the fitted series among
+        distances from a series to the fitted ones, and a warning says where those of the fitted series among
         themselves are not symmetric, as with ``DTW(alpha=0.5)`` or weights of points.
     metric_params : dict, optional
         Parameters of the metric.
@@ -45,7 +45,7 @@ class PairwiseDistances(CollectionTransformer):
     n_jobs : int, optional
         Number of threads; no result depends on it.
     max_memory : int or str, optional
-        Bytes that the distances may take beside the collections and the result, or text such as "500 MB", see
+        Bytes that the distances may use besides the collections and the result, or text such as "500 MB", see
         :func:`sktslib.distances.pairwise_distances`. No result depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
@@ -105,7 +105,7 @@ class PairwiseDistances(CollectionTransformer):
         self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Distances of series to the fitted ones.
+        """Return the distances of series to the fitted ones.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class PairwiseDistances(CollectionTransformer):
         return self._labeled(self._symmetrized(self._series), X)
 
     def _symmetrized(self, X):
-        """Distances of series to the fitted ones, as `symmetrize` says."""
+        """Return the distances of series to the fitted ones, as `symmetrize` says."""
         found = self._distances(X, self._series)
         itself = X is self._series
         if self.symmetrize is None and len(X) == len(self._series):
@@ -177,7 +177,7 @@ class DistanceKernel(PairwiseDistances):
     n_jobs : int, optional
         Number of threads; no result depends on it.
     max_memory : int or str, optional
-        Bytes that the distances may take beside the collections and the result, or text such as "500 MB", see
+        Bytes that the distances may use besides the collections and the result, or text such as "500 MB", see
         :func:`sktslib.distances.pairwise_distances`; for the median those of the fitted series are held. No result
         depends on it.
     channels_first : bool, optional
@@ -257,7 +257,7 @@ class DistanceKernel(PairwiseDistances):
         return self
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Similarities of series to the fitted ones.
+        """Return the similarities of series to the fitted ones.
 
         Parameters
         ----------

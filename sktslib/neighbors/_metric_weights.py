@@ -1,6 +1,6 @@
-"""Weights under which series are near to those of their class and far from the others.
+"""Weights of points and channels learned from labels.
 
-Weights of points and channels learned from labels.
+Under these weights series are near to those of their class and far from the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
 
 
 class Task(NamedTuple):
-    """What weights are learned from."""
+    """Labeled series, metric and basis that weights are learned from."""
 
     metric: Metric
     series: list  # (channels, length) each
@@ -40,22 +40,22 @@ class Task(NamedTuple):
     n_jobs: int | None
 
     def weights(self, v):
-        """The weights (channels, length or 1) of parameters."""
+        """Return the weights (channels, length or 1) of parameters."""
         return weights_of(v, self.basis)
 
     def of(self, which):
-        """The task of some of the series."""
+        """Return the task of some of the series."""
         return self._replace(series=[self.series[k] for k in which], labels=self.labels[which])
 
 
 def sums(task, X, Y, w):
-    """The distances of two collections, as the sums that are linear in the weights."""
+    """Return the distances of two collections, as the sums that are linear in the weights."""
     distances = pairwise_distances(X, Y, task.metric, weight=w.T, n_jobs=task.n_jobs, channels_first=True)
     return distances**task.metric._weighted_power * w.max()  # weights are relative
 
 
 def terms(task, pairs, w):
-    """What the parameters are multiplied by in the sums of pairs of series, (pairs, n_parameters)."""
+    """Return the factors of the parameters in the sums of pairs of series, (pairs, n_parameters)."""
     out = np.empty((len(pairs), len(task.basis)))
     for row, (i, j) in zip(out, pairs, strict=True):
         x, y = task.series[i], task.series[j]
@@ -66,13 +66,13 @@ def terms(task, pairs, w):
 
 # ---------------------------------------------------------------------------------------------------------- objective
 def nearest(distances, allowed, count):
-    """For each row the positions of the nearest that are allowed, at most so many."""
+    """Return for each row the positions of the nearest entries that are allowed, at most as many as asked for."""
     order = np.argsort(np.where(allowed, distances, np.inf), axis=1, kind="stable")
     return [row[: min(count, n)] for row, n in zip(order, allowed.sum(axis=1), strict=True)]
 
 
 def triples_of(task, v, targets, unit):
-    """The triples of each series, its targets, and the nearest of other classes under these parameters."""
+    """Return the triples of each series, its targets, and the nearest of other classes under these parameters."""
     w = task.weights(v)
     others = nearest(sums(task, task.series, task.series, w), other_class(task.labels), task.n_neighbors)
     pairs = [(i, j) for i, of in enumerate(targets) if len(of) for j in (*of, *others[i])]
@@ -91,20 +91,20 @@ def triples_of(task, v, targets, unit):
 
 
 def same_class(labels):
-    """Whether two different series are of one class."""
+    """Return whether two different series are of one class."""
     same = labels[:, np.newaxis] == labels
     np.fill_diagonal(same, False)
     return same
 
 
 def other_class(labels):
-    """Whether two series are of different classes."""
+    """Return whether two series are of different classes."""
     return labels[:, np.newaxis] != labels
 
 
 # ----------------------------------------------------------------------------------------------------------- learning
 def learn(task, alpha, count):
-    """Weights for a strength of the pull to equal ones; infinite means equal. `count` counts iterations."""
+    """Return the weights for a strength of the pull to equal ones; infinite means equal. `count` counts iterations."""
     v = np.ones(len(task.basis))
     same = same_class(task.labels)
     distances = sums(task, task.series, task.series, task.weights(v))
@@ -123,7 +123,7 @@ def learn(task, alpha, count):
 
 
 def choose_alpha(task, rng, count):
-    """The alpha whose weights classify best by the nearest neighbor in cross-validation, and the shares correct.
+    """Return the alpha whose weights classify best by the nearest neighbor in cross-validation, and the shares correct.
 
     Of equally good ones the largest, which keeps weights the most equal.
     """
@@ -185,7 +185,7 @@ class MetricWeights(CollectionEstimator):
     n_knots : int, default=25
         Weights of points are linear between so many points, evenly spread, so that neighbors have similar weights.
     max_iter : int, default=5
-        How often series are aligned anew at most.
+        How often series are aligned again at most.
     metric_params : dict, optional
         Parameters of the metric. None within another estimator, as `metric`.
     n_jobs : int, optional
@@ -196,7 +196,7 @@ class MetricWeights(CollectionEstimator):
         Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`. Within another
         estimator it means nothing.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the iterations and tells the objective.
+        Above 0: a bar on stderr counts the iterations and shows the objective.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class MetricWeights(CollectionEstimator):
     >>> model.metric_weights_.weight_.shape
     (1, 2)
 
-    The weights of a query. What tells its occurrences from the rest is the first half:
+    The weights of a query. What distinguishes its occurrences from the rest is the first half:
 
     >>> from sktslib import QuerySearcher
     >>> query, recording, y = np.array([2.0, -2, 0, 0]), 0.1 * rng.normal(size=(200, 1)), np.zeros(200)
@@ -317,7 +317,7 @@ class MetricWeights(CollectionEstimator):
         return copy(get_metric("dtw" if self.metric is None else self.metric, self.metric_params))
 
     def _made_within(self, estimator):
-        """A clone for another estimator, which has the metric."""
+        """Return a clone for another estimator, which has the metric."""
         made = clone(self)
         made._validate()
         if made.metric is not None:
@@ -335,7 +335,7 @@ class MetricWeights(CollectionEstimator):
         return made
 
     def _learned_within(self, estimator, series, y):
-        """A fitted clone for an estimator that has validated the series, and weighs its own metric."""
+        """Return a fitted clone for an estimator that has validated the series, and weighs its own metric."""
         made = self._made_within(estimator)
         for k, x in enumerate(series):
             if np.isnan(x).any():
@@ -347,7 +347,7 @@ class MetricWeights(CollectionEstimator):
         return made._learn(series, y, made.n_jobs)
 
     def _learned_of_query(self, estimator, plan, data, ty, ranges):
-        """A fitted clone for a query of a searcher or segmenter, and the weights (channels, m) that it learned.
+        """Return a fitted clone for a query of a searcher or segmenter, and the weights (channels, m) that it learned.
 
         They are learned from the occurrences (k, 2) in a recording (channels, n), and drawn to those that it has.
         """
@@ -411,7 +411,7 @@ class MetricWeights(CollectionEstimator):
         return self
 
     def _kind(self, series):
-        """What has weights, which must fit the series."""
+        """Return the kind of the weights, checked against the lengths of the series."""
         lengths = {x.shape[1] for x in series}
         if self.kind == "auto":
             return "points" if self.n_channels_ == 1 and len(lengths) == 1 else "channels"
@@ -448,7 +448,7 @@ class MetricWeights(CollectionEstimator):
 
 
 def _labels(series, y):
-    """The number of each series' class; there are two classes or more."""
+    """Return the number of each series' class; there are two classes or more."""
     if y is None:
         raise ValueError(
             "MetricWeights requires y to be passed, but the target y is None. Pass the class of each series."

@@ -1,8 +1,6 @@
-"""What the estimators share that predict from nearest neighbors: how many count, and how much each.
+"""Predictions from nearest neighbors: classification by their vote and regression by their mean.
 
-Classification by the vote of nearest neighbors.
-
-Regression by the mean of nearest neighbors.
+Both estimators share the number of neighbors and their weights.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ class WeightedNeighbors(Neighbors):
         self.max_memory = max_memory
 
     def _weighed(self, X):
-        """The nearest neighbors of each series and their weights (n_series, n_neighbors), and the sums of these."""
+        """Return each series' nearest neighbors, their weights (n_series, n_neighbors) and the sums of these."""
         distances, indices = self._nearest(self._checked(X), self.n_neighbors)
         far = np.isinf(distances)
         nobody = np.flatnonzero(far.all(axis=1))
@@ -87,7 +85,7 @@ class WeightedNeighbors(Neighbors):
         return indices, weights, total
 
     def _of_neighbors(self, distances):
-        """Weights of neighbors at these distances."""
+        """Return the weights of neighbors at these distances."""
         if self.weights == "uniform":
             return 1.0
         if self.weights == "distance":
@@ -115,7 +113,7 @@ class WeightedNeighbors(Neighbors):
 
 
 def _by_rows(function, distances, weights):
-    """Whether a function gives rows the same weights as the matrix of them, as far as it takes rows."""
+    """Return whether a function gives rows the same weights as the matrix of them, as far as it takes rows."""
     for row, expected in zip(distances, weights, strict=True):
         try:
             with np.errstate(all="ignore"):  # of which the matrix has told
@@ -159,7 +157,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     n_jobs : int, optional
         Number of threads; no result depends on it.
     max_memory : int or str, optional
-        Bytes that a search for neighbors may take beside the collections and its result, or text such as "2GB", see
+        Bytes that a search for neighbors may use besides the collections and its result, or text such as "2GB", see
         :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
@@ -213,7 +211,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         return self
 
     def _votes(self, X):
-        """Votes for each class, (n_series, n_classes)."""
+        """Return votes for each class, (n_series, n_classes)."""
         indices, weights, _ = self._weighed(X)
         votes = np.zeros((len(indices), len(self.classes_)))
         np.add.at(votes, (np.arange(len(votes))[:, np.newaxis], self._labels[indices]), weights)
@@ -235,7 +233,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         return self.classes_[votes.argmax(axis=1)]
 
     def predict_proba(self, X: Sequences) -> NDArray[np.float64]:
-        """Share of the votes of each class.
+        """Return the share of the votes of each class.
 
         Parameters
         ----------
@@ -250,7 +248,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         return votes / votes.sum(axis=1, keepdims=True)
 
     def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of series whose class is predicted.
+        """Return the share of series whose class is predicted.
 
         Parameters
         ----------
@@ -301,7 +299,7 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
     n_jobs : int, optional
         Number of threads; no result depends on it.
     max_memory : int or str, optional
-        Bytes that a search for neighbors may take beside the collections and its result, or text such as "2GB", see
+        Bytes that a search for neighbors may use besides the collections and its result, or text such as "2GB", see
         :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
@@ -383,7 +381,7 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         return means.reshape(-1, *self._targets.shape[1:])
 
     def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Coefficient of determination of the predictions.
+        """Return the coefficient of determination of the predictions.
 
         Parameters
         ----------

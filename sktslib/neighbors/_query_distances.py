@@ -1,6 +1,6 @@
-"""Shapelets: pieces of labeled series whose distances from the series tell the classes apart.
+"""Distances of series to several queries, wherever these match in them: the shapelet transform.
 
-Distances of series to several queries, wherever these lie in them: the shapelet transform.
+Shapelets are pieces of labeled series whose distances from the series distinguish the classes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Shapelet(NamedTuple):
     start, length : int
         Where the piece begins, and how long it is, in samples.
     score : float
-        What it tells of the classes: bits, or the F-statistic.
+        Its information on the classes: bits, or the F-statistic.
     label : object
         The class that it was chosen for, that of its series.
 
@@ -79,7 +79,7 @@ class Candidate(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What candidates are compared with."""
+    """Series, labels and criterion that candidates for a query are rated by."""
 
     plan: QueryPlan  # without a query
     series: list  # (channels, n) each
@@ -89,7 +89,7 @@ class Task(NamedTuple):
 
 # ------------------------------------------------------------------------------------------------------------ scores
 def information_gain(distances, own):
-    """The most bits that one threshold on distances tells of whether a series is of the own class."""
+    """Return the most bits that one threshold on distances gives on whether a series is of the own class."""
     order = np.argsort(distances, kind="stable")
     values, own = distances[order], own[order]
     n, count = len(own), own.sum()
@@ -102,13 +102,13 @@ def information_gain(distances, own):
 
 
 def entropy(share):
-    """Bits of a share of own ones and the rest."""
+    """Return the bits of a share of own ones and the rest."""
     share = np.asarray(share, dtype=float)
     return (entr(share) + entr(1.0 - share)) / np.log(2.0)
 
 
 def highest_gain(distances, own, rest):
-    """What the gain comes to at most: `rest` series of the own class, and of the others, are still to be compared.
+    """Return the highest possible gain if `rest` series of the own class, and of the others, are still to be compared.
 
     At best all of the one kind are nearer and all of the other farther than what is known (Ye & Keogh 2009).
     """
@@ -119,7 +119,7 @@ def highest_gain(distances, own, rest):
 
 
 def f_statistic(distances, labels):
-    """Variance of distances between all classes over that within them."""
+    """Return the variance of distances between all classes over that within them."""
     sizes = np.bincount(labels)
     means = np.bincount(labels, distances) / sizes
     between = (sizes * (means - distances.mean()) ** 2).sum() / max(len(sizes) - 1, 1)
@@ -131,7 +131,7 @@ def f_statistic(distances, labels):
 
 # -------------------------------------------------------------------------------------------------------- candidates
 def best_match(plan, y):
-    """Start, end and distance of the best match of a query in a series; without a candidate -1, -1 and infinity."""
+    """Return start, end and distance of the best match of a query in a series; -1, -1, infinity without a candidate."""
     times = getattr(y, "times", None)
     plan = plan if times is not None else plan._replace(tx=None)  # times of one alone mean nothing
     found = matched(Search.of(plan, np.asarray(y), times if plan.tx is not None else None), Choice(n_matches=1))
@@ -139,7 +139,7 @@ def best_match(plan, y):
 
 
 def distances_of(plan, series):
-    """Distances of the best matches of a query in series that are at least as long."""
+    """Return the distances of the best matches of a query in series that are at least as long."""
     if plan.mode != "windows":
         return np.array([best_match(plan, y)[2] for y in series], dtype=float)
     lengths = np.array([y.shape[1] for y in series])
@@ -150,7 +150,7 @@ def distances_of(plan, series):
 
 
 def scored(task, pieces, limits):
-    """The candidates among pieces (series, start, length) that may be worth as much as the limits of their classes."""
+    """Return the candidates among pieces (series, start, length) that may be worth as much as their class's limit."""
     out = []
     order = interleaved(task.labels)
     parts = np.array_split(order, min(PARTS, len(order)))
@@ -174,7 +174,7 @@ def scored(task, pieces, limits):
 
 
 def interleaved(labels):
-    """The order of series in which each class is spread evenly, so that each part of it tells something."""
+    """Return the order of series in which each class is spread evenly, so that each part of it says something."""
     place = np.empty(len(labels))
     for label in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == label)
@@ -183,14 +183,14 @@ def interleaved(labels):
 
 
 def margin(distances, own):
-    """How much farther the others are in the mean, in units of the spread."""
+    """Return the mean distance of the other series less that of the own class, in units of the spread."""
     spread = np.std(distances)
     finite = own.any() and not own.all() and 0 < spread < np.inf
     return float((distances[~own].mean() - distances[own].mean()) / spread) if finite else 0.0
 
 
 def without_similar(candidates, n):
-    """The best n candidates of which none overlaps or is like a better one."""
+    """Return the best n candidates of which none overlaps or is like a better one."""
     kept = []
     for new in sorted(candidates, key=lambda c: (-c.score, -c.margin, c.length, c.series, c.start)):
         if len(kept) == n:
@@ -201,7 +201,7 @@ def without_similar(candidates, n):
 
 
 def similar(a, b):
-    """Whether two candidates share points, or their distances from the series go up and down together."""
+    """Return whether two candidates share points, or their distances from the series go up and down together."""
     if a.series == b.series and a.start < b.start + b.length and b.start < a.start + a.length:
         return True
     x, y = a.distances - a.distances.mean(), b.distances - b.distances.mean()
@@ -210,9 +210,9 @@ def similar(a, b):
 
 
 def select(task, sizes, lengths, rng, work):
-    """The shapelets of the classes by turns, as `Candidate`.
+    """Return the shapelets of the classes by turns, as `Candidate`.
 
-    `sizes` are their number and that of the pieces that are drawn, `work` tells jobs and verbosity.
+    `sizes` are their number and that of the pieces that are drawn, `work` holds jobs and verbosity.
     """
     (n, n_candidates), (n_jobs, verbose), n_classes = sizes, work, int(task.labels.max()) + 1
     pieces = drawn(task.series, n_candidates, lengths, rng)
@@ -236,7 +236,7 @@ def select(task, sizes, lengths, rng, work):
 
 
 def drawn(series, n_candidates, lengths, rng):
-    """Different pieces (series, start, length), the series by turns in random order, or all that there are."""
+    """Return different pieces (series, start, length), the series by turns in random order, or all that there are."""
     shortest, longest = lengths
     total = sum(y.shape[1] - m + 1 for y in series for m in range(shortest, longest + 1))
     if total <= n_candidates:
@@ -261,7 +261,7 @@ if TYPE_CHECKING:
 
 
 class QueryMatches(NamedTuple):
-    """Where each query lies best in each series, and how far it is: three arrays (n_series, n_queries).
+    """Best match of each query in each series: three arrays (n_series, n_queries).
 
     Attributes
     ----------
@@ -294,14 +294,14 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         The queries; a list, or a dict by their names, may hold queries of different lengths. None: the series given to
         `fit`, or what is learned from them.
     n_queries : int, optional
-        Number of queries to learn from labeled series: pieces of them (shapelets) whose distances tell the classes
+        Number of queries to learn from labeled series: pieces of them (shapelets) whose distances separate the classes
         apart, as many of each class. None: nothing is learned.
     n_candidates : int, default=1000
         Pieces that are drawn and compared with all series to learn; all of them where there are no more.
     query_lengths : pair of int, optional
         The shortest and the longest piece that is drawn, in samples. None: 3, and half of the shortest series.
     criterion : {"information_gain", "f_statistic"}, default="information_gain"
-        What pieces are ranked by: the bits that one threshold on their distances tells of their own class against the
+        What pieces are ranked by: the bits that one threshold on their distances gives on their own class against the
         others (Bostrom & Bagnall 2017), or the variance of distances between all classes over that within.
     random_state : int, RandomState or None
         Draws the pieces.
@@ -489,7 +489,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         return super()._made_metric()
 
     def _learned(self, series, y, mode, lengths, rng):
-        """The pieces of labeled series that tell their classes apart."""
+        """Return the pieces of labeled series that distinguish their classes."""
         if y is None:
             raise ValueError("'n_queries' learns from labels, one a series. Got y=None; call fit(X, y).")
         classes, labels = read_classes(y, series)
@@ -524,7 +524,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         return [np.ascontiguousarray(series[c.series][:, c.start : c.start + c.length]) for c in found]
 
     def _lengths_of_queries(self, longest):
-        """The shortest and the longest piece, of series of at least so many samples."""
+        """Return the shortest and the longest piece, of series of at least so many samples."""
         if self.query_lengths is None:
             return min(SHORTEST, longest), max(min(SHORTEST, longest), longest // 2)
         given = np.asarray(self.query_lengths)
@@ -541,7 +541,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         return int(given[0]), int(given[1])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of `transform`.
+        """Return the names of the columns of `transform`.
 
         Parameters
         ----------
@@ -556,7 +556,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         return names if self._query_names is None else names_out(self, self._query_names)
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Distance of the best match of each query in each series.
+        """Return the distance of the best match of each query in each series.
 
         Parameters
         ----------
@@ -574,7 +574,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         return self._labeled(np.where(finite, distance, largest), X)
 
     def locate(self, X: Sequences) -> QueryMatches:
-        """Where the best match of each query lies in each series.
+        """Find the best match of each query in each series.
 
         Parameters
         ----------

@@ -1,10 +1,8 @@
-"""Spectra of marked events and of all else in a recording, and the band in which these are told apart best.
+"""AutoFilter: a band that is learned from marked events.
 
-Bands judged by the events of blocks that are held out: what the typical event explains of them and of all else.
-
-Ranges without a mark that look like the marked events of a recording.
-
-AutoFilter: a band that is learned from labels.
+Spectra of the events and of all else in a recording suggest bands. A band is judged by the events of held-out blocks,
+by how much the typical event explains of them and of all else. Unmarked ranges that look like the marked events are
+found as well.
 """
 
 from __future__ import annotations
@@ -38,9 +36,9 @@ class Spectra(NamedTuple):
 
 
 def spectra(data, ranges, code, rate, look_alikes=None):
-    """Power spectral densities of events and noise.
+    """Estimate the power spectral densities of events and noise.
 
-    Each class has a typical event, the median of its events. It is taken off at each of them, and what remains of the
+    Each class has a typical event, the median of its events. It is subtracted at each of them, and what remains of the
     recording is noise: the background, and how events differ from each other. Of k events the typical one holds a k-th
     of the noise (a median pi / 2 times that), and they differ less from it than from another one, which is made up for.
     One stretch as long as an event counts as seen before: as powerful as the event, its noise falls with the frequency,
@@ -90,19 +88,19 @@ def spectra(data, ranges, code, rate, look_alikes=None):
 
 
 def _smooth(density, width):
-    """Densities (channels, f) averaged over so many frequencies: an event tells no nearer ones apart."""
+    """Return the densities (channels, f) averaged over so many frequencies: an event tells no nearer ones apart."""
     half = int(width // 2)
     padded = np.pad(density, [(0, 0), (half, half)], mode="reflect" if half < density.shape[1] else "edge")
     return np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=1).mean(axis=-1)
 
 
 def typical(data, ranges):
-    """The typical event of a class, and what of it lies at each: cut off at its length or stretched to it."""
+    """Return the typical event of a class, and the part of it at each: cut off at its length or stretched to it."""
     return min((_typical(data, ranges, fit) for fit in (_cut, resample)), key=lambda one: one[2])[:2]
 
 
 def _typical(data, ranges, fit):
-    """The typical event, what of it lies at each, and the energy of what is left there."""
+    """Return the typical event, the part of it at each, and the energy of what is left there."""
     lengths = ranges[:, 1] - ranges[:, 0]
     usual = int(np.median(lengths))
     pieces = cut(data, ranges, fit)
@@ -113,7 +111,7 @@ def _typical(data, ranges, fit):
 
 
 def cut(data, ranges, fit=None):
-    """The events (k, channels, m) of a class at their usual length, without those that are cut off."""
+    """Return the events (k, channels, m) of a class at their usual length, without those that are cut off."""
     lengths = ranges[:, 1] - ranges[:, 0]
     usual, fit = int(np.median(lengths)), fit or _cut
     whole = ranges[lengths >= WHOLE * usual]
@@ -121,7 +119,7 @@ def cut(data, ranges, fit=None):
 
 
 def align(data, ranges, code):
-    """The ranges moved to where they correlate best with the typical event of their class, by up to NEAR of them.
+    """Return the ranges moved to where they correlate best with their class's typical event, by up to NEAR of them.
 
     Marks that are off by a few samples blur the typical event, and leave none of its fast changes.
     """
@@ -140,14 +138,14 @@ def align(data, ranges, code):
 
 
 def _cut(piece, length):
-    """A piece (channels, n) cut off at a length, or held at its last value up to it."""
+    """Return a piece (channels, n) cut off at a length, or held at its last value up to it."""
     return piece[:, np.minimum(np.arange(length), piece.shape[1] - 1)]
 
 
 def band_of(found):
-    """The band (low, high) in which the distance from the typical event tells events from background best.
+    """Return the band (low, high) in which the distance from the typical event separates events from background best.
 
-    The squared distance is less at an event than beside it, in the mean by the power of the event in the band, S. Of
+    The squared distance is less at an event than next to it, in the mean by the power of the event in the band, S. Of
     Gaussian noise N it varies by twice the sum over the frequencies of N^2 + S N. The band is that with the largest
     ratio of the square of the one to the other; of several channels these are added up. An edge is None where the band
     reaches the end of the spectrum.
@@ -171,20 +169,20 @@ def band_of(found):
 
 
 def ratio_of(found):
-    """Ratio (f,) of events to noise, of several channels the largest; 0 at the frequency of the mean."""
+    """Return the ratio (f,) of events to noise, of several channels the largest; 0 at the frequency of the mean."""
     ratio = (np.maximum(found.events, 0.0) / _noise(found)).max(axis=0)
     ratio[0] = 0.0
     return ratio
 
 
 def _noise(found):
-    """The noise, nowhere less than the least share of the largest density."""
+    """Return the noise, nowhere less than the least share of the largest density."""
     largest = np.maximum(found.events, found.noise).max(axis=1, keepdims=True)
     return np.maximum(np.maximum(found.noise, RANGE * largest), np.finfo(float).tiny)
 
 
 def _sums(values, edges):
-    """Sums of values (channels, f) from each edge up to each that follows (channels, k, k); 0 up to those before."""
+    """Return the sums of values (channels, f) from each edge to each later one (channels, k, k), elsewhere 0."""
     until = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)[:, edges]
     return np.triu(until[:, None, :] - until[:, :, None])
 
@@ -194,9 +192,10 @@ WRONG = 0.05  # share of the events, and of what is no event, that is left out: 
 
 
 class Gains(NamedTuple):
-    """How much less power is left without the typical event of the rest than with it, by its own, in a held-out block.
+    """Gains of the marked events, and of the rest of a held-out block.
 
-    1 where the event itself is, 0 where half of it is, and -1 where nothing is.
+    The gain is how much less power is left without the typical event of the rest than with it, relative to the power of
+    that event. It is 1 for the event itself, 0 for half of it, and -1 where nothing is.
     """
 
     events: np.ndarray
@@ -204,7 +203,7 @@ class Gains(NamedTuple):
 
 
 def candidates(found, best):
-    """The band that the spectra say is best, and those about the largest ratio in which it falls to a share of it."""
+    """Return the best band by the spectra, and the bands about the largest ratio in which it falls to a share of it."""
     frequencies, ratio = found.frequencies, ratio_of(found)
     peak, half, bands = int(np.argmax(ratio)), frequencies[1] / 2, [best]
     for share in SHARES:
@@ -219,7 +218,7 @@ def candidates(found, best):
 
 
 def choose_band(found, best, filtered, ranges, code, look_alikes):
-    """The narrowest of the candidates that are as good as the best one by what is held out.
+    """Return the narrowest of the candidates that are as good as the best one by what is held out.
 
     As good is what is worse by no more than the standard error of the difference, from leaving out one block after the
     other (jackknife). Where a block has so few events that none of them is left out as wrong, there is no evidence, and
@@ -235,7 +234,7 @@ def choose_band(found, best, filtered, ranges, code, look_alikes):
     ranges, code : ndarray of shape (k, 2) and (k,)
         The events and their classes.
     look_alikes : list of ndarray of shape (j, 2)
-        Ranges that may be events without a mark, and tell nothing.
+        Ranges that may be events without a mark, and do not count.
     """
     ranges, code = (part[np.argsort(ranges[:, 0], kind="stable")] for part in (ranges, code))
     if len(ranges) * WRONG < BLOCKS:
@@ -254,7 +253,7 @@ def choose_band(found, best, filtered, ranges, code, look_alikes):
 
 
 def gains(data, ranges, code, block, unknown):
-    """The gains of a block's events, at the best place near each, and of all else in it."""
+    """Return the gains of a block's events, at the best place near each, and of all else in it."""
     within = block.holds(ranges)
     part = data[:, block.first : block.last]
     n = part.shape[1]
@@ -283,9 +282,11 @@ def gains(data, ranges, code, block, unknown):
 
 
 def detectability(blocks):
-    """How far apart the medians of events and others are, by that and how far the tails reach towards each other.
+    """Return the separation of the gains of events and of all else, between 0 and 1.
 
-    1 where all events have one gain and all else another one, 1/2 where the tails meet, 0 where the medians do.
+    It relates the difference of the two medians to that difference plus the reach of the tails towards each other. The
+    result is 1 where all events have one gain and all else another one. It is 1/2 where the tails meet, and 0 where the
+    medians do.
     """
     events, others = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     if not len(events) or not len(others):
@@ -301,7 +302,7 @@ CHANCE = 0.05  # the usual share of false discoveries
 
 
 def find_look_alikes(data, ranges, code):
-    """Of each class the ranges without a mark of whose power its typical event explains the larger part."""
+    """Find for each class the unmarked ranges of whose power the class's typical event explains the larger part."""
     data, taken, found = *_as_compared(data, ranges), []
     for label in np.unique(code):
         m, left, _ = _left_over(data, ranges[code == label])
@@ -310,7 +311,7 @@ def find_look_alikes(data, ranges, code):
 
 
 def recurring(filtered, ranges, code):
-    """Ranges without a mark that are events all the same, and the numbers of their classes; none where that is unsure.
+    """Find unmarked ranges that are events all the same, and the numbers of their classes; none if that is unsure.
 
     The typical event leaves over no more of them than of the marked ones. Noise looks as often like the mirrored event:
     each class needs so many that look like it that those which look more like its mirrored event, and one, are a
@@ -340,7 +341,7 @@ def recurring(filtered, ranges, code):
 
 
 def _as_compared(data, ranges):
-    """The recording with channels that vary alike, and which samples are marked."""
+    """Return the recording with channels that vary alike, and which samples are marked."""
     deviation = data.std(axis=1, keepdims=True)
     taken = np.zeros(data.shape[1], bool)
     for start, end in ranges:
@@ -349,7 +350,7 @@ def _as_compared(data, ranges):
 
 
 def _left_over(data, ranges):
-    """The length of a typical event, and the shares of power it leaves over from each sample on, as is and mirrored."""
+    """Return the length of a typical event, and the shares of power it leaves from each sample on, also mirrored."""
     template = typical(data, ranges)[0]
     power = np.convolve((data**2).sum(axis=0), np.ones(template.shape[1]), "valid")
     common = sum(signal.correlate(y, x, "valid") for y, x in zip(data, template, strict=True))
@@ -360,7 +361,7 @@ def _left_over(data, ranges):
 
 
 def _not_taken(left, m, limit, taken):
-    """Ranges of m samples of which at most so much is left over, and that are not taken; then they are."""
+    """Return ranges of m samples with at most the `limit` left over that are not taken, and mark them as taken."""
     starts = signal.find_peaks(-left, height=-limit, distance=m)[0]
     free = np.array([not taken[start : start + m].mean() > LARGER for start in starts], bool)
     found = np.column_stack([starts, starts + m])[free]
@@ -377,15 +378,15 @@ class AutoFilter(Filter):
 
     `fit` takes off the typical event, the median of its class, at each event, and compares two power spectral
     densities: that of the typical event, S, and that of what is left, N, which is background and how events differ.
-    The band is that in which the squared distance from the typical event tells events from background best: the one
+    The band is that in which the squared distance from the typical event separates events from background best: the one
     with the largest ``(sum S)^2 / sum(N^2 + S N)``, sums over its frequencies. Then it is a `BandPass`.
 
-    What looks like an event and has no mark is no background, and its typical event is taken off there, too. It is
+    What looks like an event and has no mark is no background, and its typical event is subtracted there, too. It is
     looked for in the band that would be best if noise were drift alone. In that band events are aligned before, for
     marks that are off by a few samples blur their typical event: each is moved to where it correlates best with it, by
     up to a third of its length, and this twice.
 
-    Spectra do not tell how rarely the background looks like an event. So other bands are tried, those about the largest
+    Spectra do not show how rarely the background looks like an event. So other bands are tried, those about the largest
     ratio of S to N in which it stays above a half, a quarter, ... of that. Where few events are marked of many, the
     others are found in one of these bands: what the typical event leaves as little of as of the marked ones counts as
     marked, if hardly anything looks so much like the mirrored event. All of it is done again with them, until there are
@@ -443,7 +444,7 @@ class AutoFilter(Filter):
     What is slower than an event is long cannot be told from drift: of patterns that differ from background by an offset
     the lower edge is about one over their length, and `RunningBaseline` with a wide window keeps more of them.
 
-    The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may stand in one pipeline. -1 means, as
+    The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may be in one pipeline. -1 means, as
     with ``self_train``, that nobody looked: events without a mark are looked for there as everywhere, and the band
     learns from those that it finds. Events of one class that follow each other without background are one long event,
     which has the spectrum of all of them: label their ranges by :func:`sktslib.metrics.labels_from_events`, which
@@ -525,7 +526,7 @@ class AutoFilter(Filter):
         self._design(*self.band_)
 
     def _spectra(self, data, ranges, code):
-        """The events aligned, the spectra of events and noise, and what looks like an event of each class."""
+        """Return the events aligned, the spectra of events and noise, and what looks like an event of each class."""
         for _ in range(ALIGNED):
             drift_alone = band_of(spectra(data, ranges, code, self.sampling_rate_))
             ranges = align(self._in(drift_alone, data), ranges, code)
@@ -534,7 +535,7 @@ class AutoFilter(Filter):
         return ranges, spectra(data, ranges, code, self.sampling_rate_, unmarked), unmarked
 
     def _in(self, band, data):
-        """The recording in a band."""
+        """Return the recording in a band."""
         self._design(*band)
         return self._whole(data)
 

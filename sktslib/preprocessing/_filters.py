@@ -1,19 +1,13 @@
-"""Butterworth filters in second-order sections: their design, both ways over a recording, and piece by piece.
+"""Filters and running statistics of recordings, as transformers that also process recordings chunk by chunk.
 
-Transformers of recordings that come in chunks.
+BandPass keeps the frequencies between two edges, by Butterworth filters in second-order sections that run over a
+recording both ways, or chunk by chunk. RunningBaseline removes slow changes, and RunningScale changes of the amplitude.
+They share parameters, input validation, the sampling rate and streams.
 
-What the transformers of recordings share: parameters, input validation, sampling rate, and their streams.
-
-BandPass: the frequencies of a recording between two edges.
-
-Statistics of windows that run over samples, of the values that are there.
-
-A window of `width` samples ends at each sample, or lies about it. It is cut off at the ends of a recording. Where none
-of its samples is there the statistic is NaN. No number depends on the samples that came before its window, so that
-pieces give the same bits as the whole. Each statistic takes the number of the first sample among all of the recording,
-modulo the width, as `phase`; only the one that works in blocks reads it.
-
-RunningBaseline and RunningScale: what is slow in a recording taken off, and what changes its amplitude.
+A running statistic has a window of `width` samples that ends at each sample, or is centered on it. It is cut off at the
+ends of a recording. If none of its samples has a value the statistic is NaN. No number depends on the samples before
+its window, so chunks give the same bits as the whole. Each statistic is given the number of the first sample in the
+recording, modulo the width, as `phase`; only the one that works in blocks reads it.
 """
 
 from __future__ import annotations
@@ -50,7 +44,7 @@ def check_band(low, high, owner):
 
 
 def sections(low, high, rate, order, owner):
-    """The filter that passes the frequencies between two edges, of which either may be None; None where both are."""
+    """Return the filter that passes the frequencies between two edges, which may be None; None if both are."""
     half = rate / 2
     for name, value in (("low", low), ("high", high)):
         if value is not None and not value < half:
@@ -80,7 +74,7 @@ def sections(low, high, rate, order, owner):
 
 
 def both_ways(sos, y):
-    """Samples (channels, n) filtered forth and back, each run of a channel without a missing value on its own."""
+    """Filter samples (channels, n) forth and back, each run of a channel without a missing value on its own."""
     out, sos = np.full(y.shape, np.nan), np.array(sos)  # scipy takes none that is read-only
     for rows, a, b in runs(y):
         # scipy's own padding, as far as there are samples to reflect.
@@ -91,7 +85,7 @@ def both_ways(sos, y):
 
 
 class CausalFilter:
-    """A filter that continues with every piece of a recording; it starts anew behind a missing value of a channel."""
+    """A filter that continues with every piece of a recording; it starts again behind a missing value of a channel."""
 
     def __init__(self, sos, channels):
         self._sos = np.array(sos)  # scipy takes none that is read-only
@@ -100,7 +94,7 @@ class CausalFilter:
         self._inside = np.zeros(channels, bool)  # whether the last sample of a channel was there
 
     def update(self, y):
-        """The next samples (channels, n), filtered."""
+        """Return the next samples (channels, n), filtered."""
         out = np.full(y.shape, np.nan)
         n = y.shape[1]
         for rows, a, b in runs(y):
@@ -116,14 +110,14 @@ class CausalFilter:
 
 
 class Unchanged:
-    """What passes everything."""
+    """A filter that passes everything."""
 
     def update(self, y):
         return y.copy()
 
 
 def runs(y):
-    """Channels (k,) and half-open range of every run of samples (channels, n) without a missing value.
+    """Yield the channels (k,) and half-open range of every run of samples (channels, n) without a missing value.
 
     Channels without any are taken together.
     """
@@ -152,7 +146,7 @@ class StepStream:
     Attributes
     ----------
     n_samples_seen : int
-        Samples so far.
+        Samples processed up to now.
 
     Examples
     --------
@@ -218,7 +212,7 @@ class Recording(NamedTuple):
     flat: bool  # whether it came with one dimension
 
     def like(self, y):
-        """Samples (channels, n) in the shape that the recording came in."""
+        """Return samples (channels, n) in the shape that the recording came in."""
         return y[0] if self.flat else np.ascontiguousarray(y.T)
 
 
@@ -305,7 +299,7 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         return StepStream(copy(self))
 
     def _checked(self, X, times, *, reset):
-        """A recording, validated."""
+        """Return a recording, validated."""
         a = as_points(X, "X")
         refuse_missing(a, "X", missing=self.nan_policy == "omit")
         if reset:
@@ -369,7 +363,7 @@ class Filter(RecordingTransformer):
 
 
 class BandPass(Filter):
-    """Keep the frequencies of a recording that lie between two edges.
+    """Keep the frequencies of a recording between two edges.
 
     Time points are samples and channels are features; each channel is filtered by itself. The filter is a Butterworth
     filter in second-order sections: ``scipy.signal.butter``, and ``sosfiltfilt`` over the whole recording, forth and
@@ -453,19 +447,19 @@ class BandPass(Filter):
 
 
 def centered(function, y, width):
-    """A statistic of the windows about each sample (channels, n), one sample longer towards the past if even."""
+    """Return a statistic of the windows about each sample (channels, n), one sample longer towards the past if even."""
     ahead = min((width - 1) // 2, y.shape[1])
     padded = np.concatenate([y, np.full((len(y), ahead), np.nan)], axis=1)
     return function(padded, width)[:, ahead:]
 
 
 def running_median(y, width, phase=0):
-    """The median of the last `width` samples of each (channels, n)."""
+    """Return the median of the last `width` samples of each (channels, n)."""
     return _rolling(y, width).median().to_numpy().T
 
 
 def running_range(y, width, phase=0):
-    """The difference of the maximum and the minimum of them."""
+    """Return the maximum less the minimum of the last `width` samples of each (channels, n)."""
     rolling = _rolling(y, width)
     return (rolling.max() - rolling.min()).to_numpy().T
 
@@ -477,9 +471,9 @@ def _rolling(y, width):
 
 
 def running_std(y, width, phase=0):
-    """The standard deviation of them.
+    """Return the standard deviation of the last `width` samples of each (channels, n).
 
-    The recording is cut into blocks of the width. A window is the end of one block and the begin of the next; the two
+    The recording is cut into blocks of the width. A window is the end of one block and the start of the next; the two
     are joined by their counts, means and sums of squares about these (Chan, Golub & LeVeque 1983).
     """
     channels, n = y.shape
@@ -521,7 +515,7 @@ class Trailing:
         self._seen = 0
 
     def update(self, y):
-        """The statistic at each of the next samples (channels, n)."""
+        """Return the statistic at each of the next samples (channels, n)."""
         if not y.shape[1]:
             return y.copy()
         held, n = np.concatenate([self._held, y], axis=1), y.shape[1]
@@ -549,7 +543,7 @@ class RunningBaseline(RecordingTransformer):
     Parameters
     ----------
     width : int, default=101
-        Length of the window in samples. It lies about each sample (with an even width one sample further into the
+        Length of the window in samples. It is centered on each sample (with an even width one sample further into the
         past), or ends at it with `causal`. At the ends of a recording it is cut off.
     causal : bool, default=False
         Whether a sample depends on itself and those before alone, as it must in a stream.
@@ -564,7 +558,7 @@ class RunningBaseline(RecordingTransformer):
 
     See Also
     --------
-    BandPass : Frequencies taken off, which rings at steps.
+    BandPass : Removes frequencies, which rings at steps.
 
     Examples
     --------
@@ -669,13 +663,13 @@ class RunningScale(RecordingTransformer):
         self._floor = float(self.floor) * self.scale_
 
     def _spread_of(self, y):
-        """The scale of the window about each sample."""
+        """Return the scale of the window about each sample."""
         if self.statistic == "mad":
             return centered(running_median, np.abs(y - centered(running_median, y, int(self.width))), int(self.width))
         return centered(STATISTICS[self.statistic], y, int(self.width))
 
     def _spread(self, channels):
-        """What gives the scale of the last samples."""
+        """Return an object that computes the scale of the last samples."""
         if self.statistic == "mad":
             return _Deviation(int(self.width), channels)
         return Trailing(STATISTICS[self.statistic], int(self.width), channels)
@@ -708,6 +702,6 @@ class _Scaled:
 
 
 def divided(y, scale, floor):
-    """Samples (channels, n) over their scales, none of which counts as less than that of its channel."""
+    """Return the samples (channels, n) over their scales, none of which counts as less than that of its channel."""
     scale = np.maximum(scale, floor[:, None])
     return y / np.where(scale > 0, scale, 1.0)

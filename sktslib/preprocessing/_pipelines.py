@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 def search_in(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
     """Find the occurrences of a query by a fitted pipeline or grid search whose last step is a QuerySearcher.
 
-    What stands before the searcher transforms `X`, and the searcher searches in that. A pipeline's own ``predict``
+    The steps before the searcher transform `X`, and the searcher searches in that. A pipeline's own ``predict``
     gives labels of time points; this gives the matches, with the times of `X`.
 
     Parameters
     ----------
     fitted : estimator
         A fitted `QuerySearcher`, or a `Pipeline` that ends with one, or a `GridSearchCV` or another search (of which
-        the best estimator counts), one within another in any way. All kinds of transformers may stand before it,
+        the best estimator counts), one within another in any way. All kinds of transformers may come before it,
         `FeatureUnion` and `ColumnTransformer` among them, if they keep the number of samples.
     X : array-like of shape (n,) or (n, channels), or list of them
         The sequence, or several, as the first step takes it.
@@ -56,7 +56,7 @@ def search_in(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
     Returns
     -------
     Matches
-        As `QuerySearcher.search` returns them. They lie in the transformed sequence: ``matches.cut(X)`` gives the
+        As `QuerySearcher.search` returns them. They are in the transformed sequence: ``matches.cut(X)`` gives the
         samples of `X`, and ``matches.plot(sequence=X)`` draws it.
 
     Raises
@@ -109,7 +109,7 @@ def segment_in(fitted: Any, X: Sequences, times: Times | None = None) -> Segment
     Returns
     -------
     Segments
-        As `QuerySegmenter.segment` returns them. They lie in the transformed recording.
+        As `QuerySegmenter.segment` returns them. They are in the transformed recording.
 
     Raises
     ------
@@ -192,7 +192,7 @@ class PipelineStream:
     Attributes
     ----------
     n_samples_seen : int
-        Samples so far.
+        Samples processed up to now.
     """
 
     def __init__(self, steps: Any, last: Any) -> None:
@@ -233,7 +233,7 @@ class PipelineStream:
 
 
 def _taken_apart(fitted, wanted, caller):
-    """The steps before the estimator at the end, with their names, and that estimator, which must be of a class."""
+    """Return the steps before the last estimator, with their names, and that estimator, checked for its class."""
     steps, last = [], fitted
     while not (isinstance(last, wanted) or _is_resampled(last, wanted)):
         if isinstance(last, FrozenEstimator):
@@ -255,7 +255,7 @@ def _taken_apart(fitted, wanted, caller):
 
 
 def _flat(steps):
-    """Steps that do something, those of a pipeline among them in its place."""
+    """Yield steps that do something, those of a pipeline among them in its place."""
     for name, step in steps:
         if isinstance(step, Pipeline):
             yield from _flat(step.steps)
@@ -264,13 +264,13 @@ def _flat(steps):
 
 
 def _is_resampled(last, wanted):
-    """Whether an estimator runs one of the class that is wanted at another rate, and not in a stream."""
+    """Return whether an estimator runs one of the class that is wanted at another rate, and not in a stream."""
     fitted = isinstance(last, Resampled) and hasattr(last, "estimator_") and not isinstance(wanted, tuple)
     return fitted and isinstance(_last_of(last.estimator_), wanted)
 
 
 def _last_of(fitted):
-    """What stands at the end of fitted estimators, one within another."""
+    """Return the innermost estimator at the end of fitted pipelines and searches."""
     while True:
         if isinstance(fitted, Pipeline):
             fitted = fitted.steps[-1][1]
@@ -283,12 +283,12 @@ def _last_of(fitted):
 
 
 def ends_with_searcher(fitted):
-    """Whether a fitted pipeline or search ends with a `QuerySearcher`."""
+    """Return whether a fitted pipeline or search ends with a `QuerySearcher`."""
     return isinstance(_last_of(fitted), QuerySearcher)
 
 
 def _other_end(fitted, last, wanted, caller):
-    """What is said of an estimator without the one that is wanted at its end."""
+    """Return the message for an estimator that does not end with one of the wanted classes."""
     got = type(last).__name__ if hasattr(last, "get_params") and not isinstance(last, type) else shown(last)
     within = "" if last is fitted else f" at the end of {type(fitted).__name__}"
     call = next((f" Call {function} instead." for one, function in ENDS.items() if isinstance(last, one)), "")
@@ -298,7 +298,7 @@ def _other_end(fitted, last, wanted, caller):
 
 
 def _transformed(steps, X, times):
-    """A sequence behind all steps, and the times that it had before them."""
+    """Return a sequence behind all steps, and the times that it had before them."""
     times = times_of(X, times)
     for name, step in steps:
         n = n_samples(X)
@@ -345,7 +345,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
 
     Notes
     -----
-    Borders lie halfway between samples, so ranges that touch still do, and none is empty. A path gives for each sample
+    Borders are halfway between samples, so ranges that touch still do, and none is empty. A path gives for each sample
     at the new rate the nearest of the recording. ``cut()`` and pictures are of the recording as it was given;
     `explain` counts in samples at the new rate.
 
@@ -473,7 +473,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
     def score(
         self, X: ArrayLike, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Event F1 of what is found against labels, see :func:`sktslib.metrics.event_f1_score`.
+        """Return the event F1 of what is found against labels, see :func:`sktslib.metrics.event_f1_score`.
 
         Parameters
         ----------
@@ -520,7 +520,10 @@ class Resampled(MetaEstimatorMixin, Estimator):
         return read_grid(X, times, self.rate, sampling_rate, self.nan_policy, type(self).__name__)
 
     def _read_known(self, X, times):
-        """The same of a recording that may have no times."""
+        """Read a recording and make its grid; it may have no times.
+
+        Without times, and without the parameter `sampling_rate`, it counts as sampled at the rate that `fit` found.
+        """
         timed = times_of(X, times) is not None
         known = self.sampling_rate_ if self.sampling_rate is None and not timed else self.sampling_rate
         return self._read(X, times, known)
@@ -555,33 +558,33 @@ class ResampledSource:
         return self._found.readers
 
     def of(self, rows):
-        """The same of some of the ranges."""
+        """Return the source of some of the ranges."""
         return ResampledSource(self._found.of(rows), self._ranges[rows], self._at, self.sequence)
 
     def kept(self, start, end):
-        """The same of the samples that the ranges depend on, beside the recording itself."""
+        """Return a source that keeps the whole recording, and the resampled samples that the ranges depend on."""
         return ResampledSource(self._found.kept(*self._ranges.T), self._ranges, self._at, self.sequence)
 
     def query(self, number):
-        """The number of a query, checked."""
+        """Return the number of a query, checked."""
         return self._found.query(number)
 
     def beside(self, start, end):
-        """Scale and offset of the ranges, as they were found at the other rate."""
+        """Return the scale and offset of the ranges, as they were found at the other rate."""
         return self._found.beside(*self._ranges.T)
 
     def cut(self, ranges, sequence, length, *, listed):
-        """The samples of each range, in the recording or in another sequence beside it."""
+        """Return the samples of each range, in the recording or in another sequence next to it."""
         sequence = self.sequence if sequence is None else sequence
         return self._found.cut(ranges, sequence, length, listed=listed)
 
     def search(self, k, start, end):
-        """The k-th range and its query, with paths in samples of the recording."""
+        """Return the k-th range and its query, with paths in samples of the recording."""
         return _ResampledRange(self._found.search(k, *self._ranges[k]), self._ranges[k], self._at, self.sequence)
 
 
 class _ResampledRange:
-    """One range and its query."""
+    """A range that was found at another rate, with its query."""
 
     def __init__(self, search, found, at, x):
         self._search, self._range, self._at = search, tuple(found.tolist()), at

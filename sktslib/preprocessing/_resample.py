@@ -1,10 +1,7 @@
-"""The sampling rate of a recording, from its times or as it is given, and times that do not agree with it.
+"""Resampling of a recording, with its labels and times, to another sampling rate.
 
-Where new samples of a recording lie between the old ones, and ranges of the ones as ranges of the others.
-
-resample: another sampling rate of a recording, with its labels and times.
-
-Resampled: an estimator that works at another sampling rate, and answers in samples of the recording.
+The sampling rate is found from the times of a recording, or is given and checked against them. A grid places the new
+samples between the old ones, and converts ranges of one to ranges of the other.
 """
 
 from __future__ import annotations
@@ -42,12 +39,12 @@ class Rate:
         self.value, self.dated = value, dated
 
     def compares(self, given):
-        """Whether the steps of times can be compared with the rate."""
+        """Return whether the steps of times can be compared with the rate."""
         return is_datetime(given) if self.dated is None else self.dated == is_datetime(given)
 
 
 def rate_of(sampling_rate, t, given, owner):
-    """The rate that is set, or the one of the times (n,)."""
+    """Return the rate that is set, or the one of the times (n,)."""
     if sampling_rate is not None:
         return Rate(float(sampling_rate))
     if t is None or len(t) < 2:
@@ -61,7 +58,7 @@ def rate_of(sampling_rate, t, given, owner):
 
 
 def steps_are_even(t):
-    """Whether no step of times (n,) is a hole, and few are half as long again as usual, or half as long."""
+    """Return whether no step of times (n,) is a gap, and few are half as long again as usual, or half as long."""
     return t is None or len(t) <= FEW or unevenness(np.diff(t)) is None
 
 
@@ -94,7 +91,7 @@ class SampleGrid:
     Attributes
     ----------
     at : ndarray of shape (n_new,)
-        Where each lies, in samples of the recording, fractions included.
+        Place of each, in samples of the recording, fractions included.
     old_rate, rate : float
         Samples a unit of time of the recording, and the new ones: the nearest to what was asked for in a ratio of small
         integers.
@@ -136,7 +133,7 @@ class SampleGrid:
         return len(self.at)
 
     def values(self, y):
-        """The new samples of a recording (channels, n); NaN where one of the two samples about it is missing."""
+        """Return the new samples of a recording (channels, n); NaN where one of the two samples about it is missing."""
         missing = np.isnan(y)
         whole = fill(y)
         if self._even is not None:
@@ -158,13 +155,13 @@ class SampleGrid:
         return np.concatenate([[0.0], inner, [float(self.n)]])
 
     def to_old(self, ranges):
-        """Half-open ranges (k, 2) of new samples as such of the recording; none is empty, and order is kept."""
+        """Convert half-open ranges (k, 2) of new samples to ranges of the recording, in the same order, none empty."""
         found = np.rint(self._borders[np.asarray(ranges, np.int64)]).astype(np.int64).reshape(-1, 2)
         start = np.minimum(found[:, 0], self.n - 1)
         return np.column_stack([start, np.maximum(found[:, 1], start + 1)])
 
     def to_new(self, ranges):
-        """The reverse."""
+        """Convert half-open ranges (k, 2) of samples of the recording to ranges of new samples."""
         borders = self._borders
         found = np.interp(np.asarray(ranges, float), borders, np.arange(len(borders)))
         found = np.rint(found).astype(np.int64).reshape(-1, 2)
@@ -224,7 +221,7 @@ def resample(
     Raises
     ------
     ValueError
-        If neither times nor `sampling_rate` tell the old rate, or there are too few new samples for the events.
+        If neither times nor `sampling_rate` give the old rate, or there are too few new samples for the events.
 
     See Also
     --------
@@ -253,7 +250,7 @@ def resample(
 
 
 def read_grid(X, times, rate, sampling_rate, nan_policy, owner):
-    """A recording validated, its times as they were given, and where its new samples lie."""
+    """Return a recording validated, its times as they were given, and the grid of its new samples."""
     rate = check_number(rate, "rate", low=0.0, open_low=True, owner=owner)
     if sampling_rate is not None:
         sampling_rate = check_number(sampling_rate, "sampling_rate", low=0.0, open_low=True, owner=owner)
@@ -270,7 +267,7 @@ def read_grid(X, times, rate, sampling_rate, nan_policy, owner):
 
 
 def new_labels(y, grid):
-    """Labels of the new samples, with the same events."""
+    """Return the labels of the new samples, with the same events."""
     y = check_labels(y, grid.n)
     code = read_labels(y).code
     edges = change_points(code)
@@ -294,7 +291,7 @@ def new_labels(y, grid):
 
 
 def times_between(given, at):
-    """Times of samples, fractions included: datetimes stay datetimes, to the nanosecond, with their zone."""
+    """Return the times of samples, fractions included: datetimes stay datetimes, to the nanosecond, with their zone."""
     left = np.minimum(np.floor(at).astype(int), len(given) - 1)
     right = np.minimum(left + 1, len(given) - 1)
     share = at - left
@@ -313,7 +310,7 @@ def times_between(given, at):
 
 
 def like_table(X, values, times):
-    """The values as a pandas object where `X` is one, with the new times as the index, if there are any."""
+    """Return the values as a pandas object where `X` is one, with the new times as the index, if there are any."""
     if not hasattr(X, "iloc"):
         return values
     import pandas as pd

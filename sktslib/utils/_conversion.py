@@ -1,6 +1,6 @@
-"""What was given as an array of float64, or why it cannot be one, and how messages show it.
+"""Conversion of input to arrays of float64, with messages that show what cannot be converted and why.
 
-Arrays that are not in memory: what is one, and how another process opens those that lie in files by itself.
+The module also recognizes arrays that are not in memory, and opens those stored in files in another process.
 """
 
 from datetime import date, timedelta
@@ -20,7 +20,7 @@ FILES = set(".csv .dat .edf .feather .h5 .hdf5 .mat .npy .npz .parquet .tsv .txt
 
 
 def shown(value):
-    """The repr of a value for a message, on one line and cut where it is long."""
+    """Return the repr of a value for a message, on one line and cut where it is long."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # Python refuses to write out integers of thousands of digits
@@ -29,13 +29,13 @@ def shown(value):
 
 
 def place(index):
-    """An index as people write it: a number for one axis, else a tuple."""
+    """Return an index as people write it: a number for one axis, else a tuple."""
     index = tuple(int(i) for i in index)
     return index[0] if len(index) == 1 else index
 
 
 def converted(values, name):
-    """A float64 array of values that are none yet."""
+    """Return a float64 array of values that are none yet."""
     if values is None:
         raise TypeError(f"{name!r} must be an array of real numbers. Got None.")
     if hasattr(values, "tocsr"):
@@ -77,7 +77,7 @@ def refuse_lazy(table, name):
 
 
 def refuse_columns(table, name):
-    """The array of a table, none of whose columns may hold text or dates."""
+    """Return the array of a table, none of whose columns may hold text or dates."""
     names, found = list(table.columns), {}
     try:
         a = np.asarray(table)
@@ -100,12 +100,12 @@ def refuse_columns(table, name):
 
 
 def _scalars(values):
-    """The entries of a column as Python tells their types; numbers of an array of numbers need no look."""
+    """Return the entries of a column as Python types; numbers of an array of numbers need no look."""
     return values[:1] if values.dtype.kind in "mMSU" else values if values.dtype.kind == "O" else ()
 
 
 def _refused(dtype, name):
-    """What an array of no numbers holds, and the way out."""
+    """Describe the contents of an array that holds no numbers, and the way out."""
     if dtype.kind in "SU":
         return f"text, dtype {dtype}. If it spells numbers, pass numpy.asarray({name}, dtype=float)."
     if dtype.kind == "M":
@@ -123,7 +123,7 @@ def ragged(name):
 
 
 def _unboxed(a, name):
-    """The numbers of an object array; None and pandas.NA become NaN."""
+    """Return the numbers of an object array; None and pandas.NA become NaN."""
     out = np.empty(a.shape)
     for index, value in np.ndenumerate(a):
         if value is None or type(value).__name__ == "NAType":
@@ -160,7 +160,7 @@ OWN_DRIVERS = ("core", "fileobj")  # of h5py, whose data nobody else can open
 
 
 def is_stored(X):
-    """Whether something can be sliced and is not in memory already: memory maps, zarr, h5py, dask."""
+    """Return whether something can be sliced and is not in memory already: memory maps, zarr, h5py, dask."""
     if isinstance(X, np.memmap):
         return True
     if hasattr(X, "collect_schema"):  # a lazy frame of polars, which validation refuses
@@ -173,7 +173,10 @@ def is_stored(X):
 
 
 def n_samples(X, name="X"):
-    """How many rows it has, samples of a sequence or series of a collection; arrays of zarr have a shape and no len."""
+    """Return the number of rows: the samples of a sequence, or the series of a collection.
+
+    Arrays of zarr have a shape and no length.
+    """
     if hasattr(X, "compute_chunk_sizes") and np.isnan(X.shape[0]):
         raise ValueError(
             f"{name!r} must have a length that is known. Got an array of dask with chunks of unknown sizes. Call its "
@@ -183,13 +186,16 @@ def n_samples(X, name="X"):
 
 
 def rows_of_chunk(X):
-    """How many rows are stored together, or None: of zarr and h5py a number per axis, of dask the sizes of all."""
+    """Return the number of rows that are stored together, or None.
+
+    The chunks of zarr and h5py are one number per axis, those of dask the sizes of all chunks.
+    """
     chunks = getattr(X, "chunks", None)
     return int(np.max(chunks[0])) if chunks else None
 
 
 class MemoryMap(NamedTuple):
-    """Where a memory map lies in its file."""
+    """Location of a memory map in its file."""
 
     filename: str
     offset: int  # of its first element, in bytes
@@ -198,27 +204,27 @@ class MemoryMap(NamedTuple):
     strides: tuple
 
     def open(self):
-        """The array in this process."""
+        """Open the array in this process."""
         return np.ndarray(
             self.shape, self.dtype, np.memmap(self.filename, np.uint8, "r"), self.offset, self.strides
         ).view(np.memmap)
 
 
 class Dataset(NamedTuple):
-    """Where an array of h5py lies in its file."""
+    """Location of an h5py dataset in its file."""
 
     filename: str
     name: str
 
     def open(self):
-        """The array in this process."""
+        """Open the array in this process."""
         import h5py
 
         return h5py.File(self.filename, "r")[self.name]
 
 
 def stored(X):
-    """How another process opens an array that lies in a file; anything else as it is."""
+    """Return the location of an array that is stored in a file, for another process to open; anything else as it is."""
     if isinstance(X, np.memmap):
         # Where a copy is written to, the file does not hold what the array does; and results of a sum have no map.
         if X._mmap is None or X.filename is None or X.mode == "c":
@@ -232,5 +238,5 @@ def stored(X):
 
 
 def opened(X):
-    """The array in this process."""
+    """Return the array in this process."""
     return X.open() if isinstance(X, MemoryMap | Dataset) else X

@@ -44,7 +44,7 @@ def check_jobs(n_jobs):
 
 
 def in_jobs(calls, n_jobs, verbose, name, unit):
-    """The results of delayed calls, in their order; a bar counts them unless `verbose` is 0."""
+    """Return the results of delayed calls, in their order; a bar counts them unless `verbose` is 0."""
     return list(each_in_jobs(calls, len(calls), n_jobs, verbose, name, unit))
 
 
@@ -97,7 +97,7 @@ def _results(calls, total, n_jobs):
 
 
 def jobs_are_threads():
-    """Whether calls in jobs may change what they share."""
+    """Return whether calls in jobs may change what they share."""
     return type(get_active_backend(prefer="threads")[0]) is ThreadingBackend
 
 
@@ -116,12 +116,12 @@ def shared(jobs):
 
 
 def one_by_one(function, items):
-    """The results of a function of each item."""
+    """Return the results of a function of each item."""
     return [function(item) for item in items]
 
 
 def _among(submit, others, function, items):
-    """The same by the caller's thread and so many others."""
+    """Return the results of a function of each item, computed by the caller's thread and `others` more."""
     left, out = deque(enumerate(items)), [None] * len(items)
 
     def work():
@@ -193,7 +193,10 @@ def _threads(jobs):
 
 
 def _taken(jobs):
-    """So many threads of those that are kept, or None. Another thread may take some at the same time."""
+    """Return a kept group of `jobs` threads, or None if there is none.
+
+    Another thread may be taking one at the same time.
+    """
     for group in _waiting[::-1]:
         if group[0] == jobs:
             with suppress(ValueError):
@@ -222,25 +225,25 @@ def _hear_of_losses(backend):
 
 
 def _lost():
-    """Errors that tell of a lost process, of the engines that are in use."""
+    """Return the exception classes by which the loaded engines report a lost process."""
     loaded = [(sys.modules[module], names) for module, names in LOST.items() if module in sys.modules]
     return tuple(getattr(module, name) for module, names in loaded for name in names)
 
 
 def _called(call, plain, *given, **more):
-    """The result of a call, whose arrays are what they were to the caller."""
+    """Return the result of a call, whose arrays are what they were to the caller."""
     return call(*[as_plain(a) if known else a for a, known in zip(given, plain, strict=True)], **more)
 
 
 def _is_plain(a):
-    """Whether an argument is an array in memory, or a list of some, that may be written to."""
+    """Return whether an argument is an array in memory, or a list of some, that may be written to."""
     if type(a) is list:
         return bool(a) and all(map(_is_plain, a))
     return type(a) is np.ndarray and a.flags.writeable
 
 
 def as_plain(a):
-    """The same where another process made a file of an array, or keeps it from being written to."""
+    """Return a plain, writable array, where another process made a memory map of it or write-protected it."""
     if type(a) is list:
         return [as_plain(v) for v in a]
     a = np.asarray(a)
@@ -248,19 +251,22 @@ def as_plain(a):
 
 
 def count_jobs(n_jobs):
-    """How many calls run at once, in threads where nothing else is set: processes that others began may start some."""
+    """Return the number of calls that run at once, in threads if nothing else is set.
+
+    Processes that others started may start some as well.
+    """
     backend, usual = get_active_backend(prefer="threads")
     n_jobs = check_jobs(n_jobs)
     return 1 if n_jobs == 1 else backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
 
 
 def counted(jobs):
-    """Jobs by their number, for messages."""
+    """Return jobs by their number, for messages."""
     return "1 job" if jobs == 1 else f"{jobs} jobs"
 
 
 def parts_for_jobs(items, n_jobs):
-    """Items in parts for so many jobs, none of which is empty."""
+    """Return items in parts for so many jobs, none of which is empty."""
     return [part for part in np.array_split(items, count_jobs(n_jobs)) if len(part)]
 
 
@@ -292,4 +298,4 @@ def progress(total, verbose, name, unit):
 
 
 def _nothing(steps=1, word=""):
-    """What counts where nobody looks."""
+    """Ignore steps that are counted where no progress is shown."""

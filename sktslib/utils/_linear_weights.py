@@ -1,7 +1,7 @@
 """Weights under which some distances are short and others long.
 
-With the alignments held, a distance is linear in the weights, and the objective convex. It is minimized so, then the
-alignments are found anew. See `docs/definitions.rst`, "Learned weights".
+With the alignments fixed, a distance is linear in the weights, and the objective is convex. It is minimized, and then
+the alignments are found again. See `docs/definitions.rst`, "Learned weights".
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ class Learned(NamedTuple):
 
 
 def basis_of(kind, n_channels, length, n_knots):
-    """The weights that each parameter stands for (n_parameters, channels, length or 1); of ones they are all 1."""
+    """Return the weights that each parameter stands for (n_parameters, channels, length or 1).
+
+    With all parameters 1 all weights are 1.
+    """
     channels = np.eye(n_channels)[:, :, np.newaxis]
     if kind == "channels":
         return channels
@@ -46,18 +49,18 @@ def basis_of(kind, n_channels, length, n_knots):
 
 
 def weights_of(v, basis):
-    """The weights (channels, length or 1) of parameters."""
+    """Return the weights (channels, length or 1) of parameters."""
     return np.tensordot(v, basis, 1)
 
 
 def by_parameter(terms, basis):
-    """What parameters are multiplied by in a sum, of what the weights (channels, length) are multiplied by."""
+    """Return the factors of the parameters in a sum, from those of the weights (channels, length)."""
     terms = terms if basis.shape[2] > 1 else terms.sum(axis=1, keepdims=True)
     return basis.reshape(len(basis), -1) @ terms.ravel()
 
 
 def objective(v, basis, compared, alpha):
-    """The objective and its gradient by the parameters, with alignments and neighbors held."""
+    """Return the objective and its gradient by the parameters, with alignments and neighbors held."""
     rows, share = compared
     short = np.maximum(1.0 + rows @ v, 0.0)
     apart = weights_of(v, basis) - 1.0
@@ -67,7 +70,7 @@ def objective(v, basis, compared, alpha):
 
 
 def learned(compared, compare, basis, alpha, max_iter, count, before=1.0):
-    """Weights for a strength of the pull to equal ones.
+    """Return the weights for a strength of the pull to equal ones.
 
     `compare` gives the comparisons with the alignments that are the best with some parameters, `compared` those of
     ones; `count` counts iterations. The weights are factors of those `before`.
@@ -97,5 +100,5 @@ def learned(compared, compare, basis, alpha, max_iter, count, before=1.0):
 
 
 def equal(basis):
-    """Equal weights, where there is nothing to learn from."""
+    """Return equal weights, where there is nothing to learn from."""
     return Learned(np.ones(basis.shape[1:]), [])

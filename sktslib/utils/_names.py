@@ -1,6 +1,6 @@
-"""The valid name that a wrong one probably means.
+"""Suggestions of the valid name that a wrong one probably means, and warnings that point at the caller's own line.
 
-Warnings that point at the caller's own line, wherever in the package, in scikit-learn or in a thread they arise.
+Warnings find that line wherever in the package, in scikit-learn or in a thread they arise.
 """
 
 import difflib
@@ -30,7 +30,7 @@ NOTHING = {"", "false", "no", "none", "null", "off"}
 
 
 def nearest(given, valid):
-    """The name among the valid ones that a wrong one is most like; None where none is alike.
+    """Return the name among the valid ones that a wrong one is most like; None where none is alike.
 
     `valid` is a list of names, or a dictionary whose values are told in place of its keys.
     """
@@ -44,7 +44,7 @@ def nearest(given, valid):
 
 
 def did_you_mean(given, valid):
-    """A sentence for the end of a message; empty where no valid name is alike."""
+    """Return a sentence for the end of a message; empty where no valid name is alike."""
     near = nearest(given, valid)
     return "" if near is None else f" Did you mean {near!r}?"
 
@@ -67,14 +67,14 @@ def warn(message, category=UserWarning):
 
 
 def _caller(frame):
-    """The innermost frame of the caller's own code; None where there is none."""
+    """Return the innermost frame of the caller's own code; None where there is none."""
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN:
         frame = frame.f_back
     return frame
 
 
 def names_of(series):
-    """Names of the channels, all texts: the columns of a table, or the name of one of them; None without."""
+    """Return the names of the channels, all texts: the columns of a table, or the name of one of them; None without."""
     names = list(getattr(series, "columns", ()))
     if not names and hasattr(series, "index") and hasattr(series, "name"):
         names = [series.name]

@@ -1,4 +1,4 @@
-"""Steps of the times of a recording: holes, which nothing that is found spans, and uneven sampling."""
+"""Steps of the times of a recording: gaps, which no match spans, and uneven sampling."""
 
 from datetime import timedelta
 from math import ceil, floor, log10
@@ -18,7 +18,7 @@ FEW = 16  # intervals that tell nothing of how even they are
 
 
 def seconds_of(duration):
-    """The seconds of a duration; NaN of numpy's months and years, which differ in length."""
+    """Return the seconds of a duration; NaN of numpy's months and years, which differ in length."""
     if isinstance(duration, timedelta):
         return duration.total_seconds()
     months = np.datetime_data(duration)[0] in ("Y", "M")
@@ -58,7 +58,7 @@ def check_gap(max_gap, times, dated, name, owner):
 
 
 def holes(ty, max_gap):
-    """Samples before which the times (n,) step by more than `max_gap`, roundings of the times aside.
+    """Return samples before which the times (n,) step by more than `max_gap`, roundings of the times aside.
 
     Datetimes, which are not rounded, and a `max_gap` of their own kind serve as well.
     """
@@ -70,7 +70,7 @@ def holes(ty, max_gap):
 
 
 def are_longer(step, size, max_gap):
-    """Whether steps of times of such sizes are longer than `max_gap`, the roundings of floats aside.
+    """Return whether steps of times of such sizes are longer than `max_gap`, the roundings of floats aside.
 
     Times may be rounded to a decimal place, too: a step that is `max_gap` rounded up to a place is no gap, if `max_gap`
     has two units of that place at least and is not given to a tenth of it. That depends on no other step.
@@ -87,7 +87,9 @@ def are_longer(step, size, max_gap):
 
 # ----------------------------------------------------------------------------------------------- the ends of ranges
 def edges(start, end, max_gap=None):
-    """Samples whose times tell when ranges (r,) start and end, (2, r); with `max_gap` the last two of each, (4, r).
+    """Return the samples whose times say when ranges (r,) start and end, (2, r).
+
+    With `max_gap` the last two samples of each range follow, (4, r).
 
     Of a range of one sample these are the same.
     """
@@ -97,7 +99,10 @@ def edges(start, end, max_gap=None):
 
 
 def end_times(end, last, before, max_gap):
-    """Times of ends, from those of the samples there and of the last two; before a hole one last step behind these."""
+    """Return the times of ends, from those of the samples there and of the last two.
+
+    Before a gap an end is one last step behind the last sample.
+    """
     size = np.abs(end) if end.dtype.kind in "iuf" else 0.0
     across = are_longer(numbers_of(end - last), size, max_gap)
     if hasattr(end, "where"):  # of pandas
@@ -106,7 +111,7 @@ def end_times(end, last, before, max_gap):
 
 
 def numbers_of(steps):
-    """Steps of times as floats, those of datetimes in seconds."""
+    """Return the steps of times as floats, those of datetimes in seconds."""
     if steps.dtype == object:
         return np.array([getattr(step, "total_seconds", lambda step=step: step)() for step in steps], float)
     return np.asarray(steps / np.timedelta64(1, "s") if steps.dtype.kind == "m" else steps, float)
@@ -114,7 +119,7 @@ def numbers_of(steps):
 
 # ---------------------------------------------------------------------------------------------------- uneven sampling
 def interval(t):
-    """The usual step of times (n,), the mean of those that are no holes; None for a single time, and without times.
+    """Return the usual step of times (n,): the mean of the steps that are no gaps; None for fewer than two times.
 
     Not their median: that of rounded times is one of two neighboring values.
     """
@@ -128,7 +133,7 @@ def _usual(step):
 
 
 def unevenness(step):
-    """What is wrong with steps of times: "holes" where some are many times as long as usual, "uneven", or None."""
+    """Return what is wrong with steps of times: "holes" if some are far longer than usual, "uneven", or None."""
     usual = _usual(step)
     if step.max() > LONG * usual:
         return "holes"

@@ -126,12 +126,12 @@ def warn_of_names(estimator, names):
 
 
 def in_container(estimator, values, X):
-    """What a transformer gives of `X` in the container that its `set_output` says, where no `transform` does that."""
+    """Return a transformer's values for `X` in the container that its `set_output` asks for, without a `transform`."""
     return _wrap_data_with_container("transform", values, X, estimator)
 
 
 def with_index(estimator, values, index):
-    """What a transformer gives as a table with an index of its own, where `set_output` says pandas and there is one."""
+    """Return a transformer's values as a table with its own index, if there is one and `set_output` asks for pandas."""
     if index is None or _get_output_config("transform", estimator)["dense"] != "pandas":
         return values
     import pandas as pd
@@ -140,7 +140,7 @@ def with_index(estimator, values, index):
 
 
 def names_out(estimator, names):
-    """Names of a transformer's columns that have names of their own, as scikit-learn's are made of numbers."""
+    """Return the names of columns that have names of their own, where scikit-learn would make them of numbers."""
     return np.array([f"{type(estimator).__name__.lower()}_{name}" for name in names], dtype=object)
 
 
@@ -179,7 +179,7 @@ def validate_parameter_constraints(constraints, params, caller):
 
 
 def _way_out(name, value, rules):
-    """The nearest valid value, and what None means; sentences for the end of a message."""
+    """Return the nearest valid value, and what None means; sentences for the end of a message."""
     none = isinstance(rules, list) and any(rule is None for rule in rules)
     means = f" None means: {NONE[name]}." if none and name in NONE else ""
     if none and isinstance(value, str) and value.lower() in NOTHING:
@@ -189,7 +189,7 @@ def _way_out(name, value, rules):
 
 
 class _Refused:
-    """What no constraint takes, shown as what it stands for."""
+    """A stand-in for a value that no constraint accepts, shown as that value."""
 
     def __init__(self, value):
         self.value = value
@@ -199,7 +199,7 @@ class _Refused:
 
 
 def _readable(value, rules):
-    """A parameter as scikit-learn's constraints can tell whether it is in their range."""
+    """Return a parameter as scikit-learn's constraints can check whether it is in their range."""
     if value is None or type(value) in (str, int, float):
         return value
     numeric = any(isinstance(rule, Interval) or rule in (Integral, Real) for rule in rules)

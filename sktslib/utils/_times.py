@@ -1,8 +1,7 @@
-"""Times as they are given: datetimes with and without a zone, durations, text, periods, and the index of a table.
+"""Conversion of times: datetimes with and without a zone, durations, text, periods, and the index of a table.
 
-Types of arguments, for annotations.
-
-Entries of a result: those that a number, a slice, a mask or a list of numbers selects, and their order.
+The module also holds types of arguments, for annotations, and selects the entries of a result by a number, a slice, a
+mask or a list of numbers, in order.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ class Sampling:
             )
 
     def at(self, samples: ArrayLike) -> Any:
-        """Times of samples by their numbers: floats, numpy datetimes, or a DatetimeIndex where `start` has a zone."""
+        """Return times of samples by their numbers: floats, numpy datetimes, or, with a zone, a DatetimeIndex."""
         samples, rate, first = np.atleast_1d(samples), float(self.rate), given_times([self.start], "start")
         if first.dtype.kind in "iuf":
             return float(first[0]) + samples / rate
@@ -109,11 +108,11 @@ class EvenTimes:
 
 
 class ColumnOfTimes(UserWarning):
-    """Of times that are compared as a channel."""
+    """Warning of times that are compared as a channel."""
 
 
 def given_times(times, name):
-    """Times as an array; a pandas DatetimeIndex where they have a zone, which numpy's datetimes do not know.
+    """Return the times as an array; a pandas DatetimeIndex where they have a zone, which numpy's datetimes do not know.
 
     Text of ISO 8601 and periods become datetimes, a period its start.
     """
@@ -148,7 +147,7 @@ def given_times(times, name):
 
 
 def _of_months(given, name):
-    """Datetimes of months and years; durations of these differ in length."""
+    """Return the datetimes of months and years; durations of these differ in length."""
     if given.dtype.kind == "M":
         return given.astype("datetime64[s]")
     raise TypeError(
@@ -158,7 +157,7 @@ def _of_months(given, name):
 
 
 def _first(given):
-    """The first entry that is not missing, or None."""
+    """Return the first entry that is not missing, or None."""
     return next((v for v in given.flat if v is not None and v == v), None)
 
 
@@ -167,7 +166,7 @@ def _as_index(dates):
 
 
 def _of_aware(given):
-    """Datetimes of datetime objects with a zone, in UTC where they have several.
+    """Return the datetimes of datetime objects with a zone, in UTC where they have several.
 
     Python compares and subtracts the wall clocks of objects of one zone, which may have been set back in between.
     """
@@ -190,7 +189,7 @@ def _of_periods(given, name):
 
 
 def _of_text(given, name):
-    """Datetimes of text, in the zone that it names, or in UTC where it names several."""
+    """Return the datetimes of text, in the zone that it names, or in UTC where it names several."""
     import pandas as pd
 
     found, zones = None, set()
@@ -215,7 +214,7 @@ def _of_text(given, name):
 
 
 def as_dates(times):
-    """Times as an array, datetimes with a time zone as numpy's, which know none."""
+    """Return the times as an array, datetimes with a time zone as numpy's, which know none."""
     dtype = getattr(times, "dtype", None)
     if getattr(dtype, "tz", None) is not None:
         return np.asarray(times, f"datetime64[{dtype.unit}]")
@@ -223,7 +222,7 @@ def as_dates(times):
 
 
 def is_datetime(times):
-    """Whether times, as `given_times` returns them, are dates or durations, and not numbers; False for None."""
+    """Return whether times, as `given_times` returns them, are dates or durations, and not numbers; False for None."""
     if times is None:
         return False
     kind = times.dtype.kind
@@ -232,7 +231,7 @@ def is_datetime(times):
 
 # ------------------------------------------------------------------------------------------------- index of a table
 def times_of(X, times, first=0):
-    """The caller's times: those given, or the index of a pandas object where it holds times; else None.
+    """Return the caller's times: those given, or the index of a pandas object where it holds times; else None.
 
     Those of a `Sampling` count from the `first` sample.
 
@@ -249,7 +248,7 @@ def times_of(X, times, first=0):
 
 
 def index_of(X):
-    """The index of a pandas object, or that of the first dimension of an xarray object; else None."""
+    """Return the index of a pandas object, or that of the first dimension of an xarray object; else None."""
     dims = getattr(X, "dims", None)
     if isinstance(dims, tuple) and dims and hasattr(X, "indexes"):
         return X.indexes.get(dims[0])
@@ -257,7 +256,7 @@ def index_of(X):
 
 
 def index_times(index, name="X.index"):
-    """The times that an index of a pandas object holds; else None, as for integers."""
+    """Return the times that an index of a pandas object holds; else None, as for integers."""
     kind = getattr(getattr(index, "dtype", None), "kind", None)
     if kind in ("M", "m"):
         return given_times(index, name)
@@ -272,13 +271,13 @@ def index_times(index, name="X.index"):
 
 
 def time_name(X, times):
-    """What the caller's times are called, by the name of a Series or of the index of a table; None without."""
+    """Return the name of the caller's times, taken from a Series or from the index of a table; None without one."""
     name = getattr(index_of(X) if times is None else times, "name", None)
     return name if isinstance(name, str) and name else None
 
 
 def name_of(times):
-    """What the times are called that `times_of` gives."""
+    """Return the name that messages use for the times that `times_of` returns."""
     return "X.index" if times is None else "times"
 
 
@@ -300,7 +299,7 @@ def _refuse_shuffled(index):
 
 
 def notice_index(X, times, name="X"):
-    """Warn of an index of floats that are no times, and of one with levels that may tell recordings apart."""
+    """Warn of an index of floats that are no times, and of one with levels that may number recordings."""
     index = index_of(X)
     if times is not None:
         return
@@ -321,7 +320,7 @@ def notice_index(X, times, name="X"):
 
 # --------------------------------------------------------------------------------------------- times among the channels
 def column_of_times(a, names):
-    """The number of a column of `a` (n, channels) that holds times, as far as that shows; else None.
+    """Return the number of a column of `a` (n, channels) that holds times, as far as that shows; else None.
 
     It has a name of times and never falls, or it increases always, and evenly at first. Where all channels do, they are
     no times.
@@ -341,7 +340,7 @@ def _rises(column):
 
 
 def _is_even(column):
-    """Whether a column lies along a straight line that increases, but for roundings."""
+    """Return whether a column follows a straight line that increases, but for roundings."""
     line, step = np.linspace(column[0], column[-1], len(column), retstep=True)
     return len(column) >= FEW and bool(
         step > 0 and (np.abs(column - line) <= min(EVEN, STRAIGHT * len(column)) * step).all()
@@ -378,7 +377,7 @@ MetricLike: TypeAlias = str | Callable[..., Any]
 
 
 def as_position(k, n, what, name="'k'"):
-    """The number of one of n entries, from 0; negative ones count from the end.
+    """Return the number of one of n entries, from 0; negative ones count from the end.
 
     `what` is what one entry and several are called, `name` what the caller gave, for messages.
     """
@@ -394,7 +393,7 @@ def as_position(k, n, what, name="'k'"):
 
 
 def as_positions(key, n, what):
-    """The numbers of those of n entries that a slice, a mask or a list of numbers selects, an array of int."""
+    """Return the numbers of those of n entries that a slice, a mask or a list of numbers selects, an array of int."""
     several = what[1]
     if isinstance(key, slice):
         return np.arange(n)[key]
@@ -421,12 +420,15 @@ def as_positions(key, n, what):
 
 
 def order(keys, reverse):
-    """The numbers of entries in the order of keys, the last one first; reversed, equals keep their order as well."""
+    """Return the numbers of entries in the order of keys, the last key first.
+
+    In reverse order, equal entries keep their order as well.
+    """
     if reverse:
         return len(keys[0]) - 1 - np.lexsort([key[::-1] for key in keys])[::-1]
     return np.lexsort(keys)
 
 
 def distinct(values):
-    """The values of an array, ascending; texts stand behind numbers."""
+    """Return the values of an array, ascending; texts follow numbers."""
     return sorted(set(values.tolist()), key=lambda value: (isinstance(value, str), value))

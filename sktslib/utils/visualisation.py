@@ -6,7 +6,7 @@ new figure. Axes (`ax_`, `axes_`), figure (`figure_`) and all that was drawn are
 pictures that are asked for most. Pictures are shown by the caller, for example with ``matplotlib.pyplot.show()``.
 
 Rows are named after the columns where a series is a table. Times with a time zone are drawn in that zone. A long line
-is drawn by its extremes in each column of half a pixel, which looks the same, and anew when the axes show a part of it;
+is drawn by its extremes in each column of half a pixel, which looks the same, and again when axes show a part of it;
 more ranges than one for four pixels of width are drawn as a strip. A `time_range` shows a part.
 """
 

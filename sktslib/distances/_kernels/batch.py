@@ -38,7 +38,7 @@ load, splat, _ = makers(BATCH, fused=False)
 
 @step
 def _meet(p, diag, left):
-    """The cheaper of these predecessors of a cell where all moves cost the same; else the diagonal one."""
+    """Return the cheaper of these predecessors of a cell where all moves cost the same; else the diagonal one."""
     if not equal_moves(p):
         return diag
     return minimum(diag, left) if lagged(p) else minimum_cost(p, diag, left)
@@ -46,7 +46,7 @@ def _meet(p, diag, left):
 
 @step
 def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
-    """Accumulated cost of a query point with a point of the series.
+    """Return the accumulated cost of a query point with a point of the series.
 
     Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they alternate so
     that both have the same load, with fewer to the multipliers where costs are multiplied by what lags give.
@@ -61,7 +61,7 @@ def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
 
 @step
 def _late(p, i, j):
-    """What the moves need of the lag of query point i and point j of the series, in all lanes."""
+    """Return the lag cost of query point i and point j of the series for the moves, in all lanes."""
     lag = float(np.int32(abs(i - j)))  # the compiler sees through that and back, but not with 64 bits
     return splat(lag_cost(p, lag, lag))
 
@@ -78,7 +78,7 @@ def _in_band(v, limit, inside):
 
 @step  # with a constant `inside` no cell asks
 def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, inside, row, registers):
-    """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter.
+    """Compute four query points from i on over the series' points [begin, end); rows after point m - 1 do not matter.
 
     `inside`: whether the band holds all of these points for each of the query points.
     """
@@ -134,7 +134,7 @@ def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end
 
 @inner
 def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
-    """The same where some of the points [begin, end) may lie outside the band of some of the query points."""
+    """Compute four query points over the series points [begin, end), some of which may be outside their bands."""
     a = max(begin, min(lo[min(i + ROWS, m) - 1], end))
     b = max(a, min(hi[i], end))
     if begin < a:
@@ -146,7 +146,10 @@ def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row
 
 @inner
 def _above(row, j, cutoff, rests, i):
-    """Whether the costs of column j, plus the bound of the path after query point i, exceed the cutoff in all lanes."""
+    """Return whether the costs of column j, plus the bound of the path after query point i, exceed the cutoff.
+
+    They must do so in all lanes.
+    """
     costs = load(row, j * BATCH)
     if rests is not None:
         costs = costs + load(rests, i * BATCH)
@@ -155,7 +158,7 @@ def _above(row, j, cutoff, rests, i):
 
 @inner
 def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, room):
-    """Accumulated costs of query point m - 1 with each point of each series, in `row`: DONE if it got to the end.
+    """Compute the costs of query point m - 1 with each point of each series, in `row`; return DONE at the end.
 
     ABOVE if all exceed the cutoff before that. UNFINISHED if it takes more cells than are left: called with the same
     room it resumes. See `room_for`.
@@ -224,7 +227,7 @@ def _fill_gap_costs(p, Y, gap_costs):
 
 
 def room_for(n):
-    """The memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
+    """Return the memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
     return aligned((n + 1) * BATCH), aligned(5, BATCH), aligned_zeros(4, dtype=np.int64), aligned(2)
 
 
@@ -250,7 +253,7 @@ def _beside(values, begins, lengths, block, size, lanes):
 
 @kernel
 def _accumulate_table(queries, collection, borders, until, cells, whole, place, work, out):
-    """Blocks of series and their queries from `place` on, see `table_of_costs`; whether all are done."""
+    """Compute blocks of series and their queries from `place` on; return whether all are done. See `table_of_costs`."""
     p, sizes, rows, weighted, points = queries
     values, begins, lengths = collection
     Y, gap_costs, which, room = work
@@ -278,7 +281,7 @@ def _accumulate_table(queries, collection, borders, until, cells, whole, place, 
 
 
 def table_of_costs(queries, collection, borders, until, lo, hi, whole, out):
-    """Accumulated costs of queries with whole series, some of which are left out.
+    """Fill in the accumulated costs of queries with whole series, some of which are left out.
 
     Parameters
     ----------
@@ -308,7 +311,7 @@ def table_of_costs(queries, collection, borders, until, lo, hi, whole, out):
 
 @kernel
 def _accumulate_windows(p, m, rows, weighted, points, windows, cells, begin, Y, gap_costs, room, out):
-    """Costs of a query with windows from `begin` on; the window that comes next when no cells are left."""
+    """Fill in the costs of a query with windows from `begin` on; return the next window when no cells are left."""
     count, n, row = windows.shape[0], windows.shape[2], room[0]
     for at in range(begin, count, BATCH):
         if room[2][0] == 0:  # else in the middle of a block
@@ -327,7 +330,7 @@ def _accumulate_windows(p, m, rows, weighted, points, windows, cells, begin, Y, 
 
 
 def window_costs(p, rows, weighted, points, windows, lo, hi):
-    """Accumulated costs (k,) of a query (channels, 4, m) with whole windows (k, channels, n), band as above."""
+    """Return accumulated costs (k,) of a query (channels, 4, m) with whole windows (k, channels, n), band as above."""
     count, channels, n = windows.shape
     size, at, out = (n + 1) * BATCH, 0, np.empty(count)
     room, cells = room_for(n), cells_of(p, lo, hi)
@@ -358,7 +361,7 @@ def _insert(best, cost):
 
 @kernel
 def _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):
-    """Queries from counts[0] on, see `scan`; whether all are done."""
+    """Scan queries from counts[0] on; return whether all are done. See `scan`."""
     p, rows, weighted, points = queries
     (values, begins, lengths), (order, itself, bounds, offsets), (share, more) = collection, candidates, slack
     room, lanes, gap_costs, best, block, counts = work
@@ -423,7 +426,7 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
 
 
 def scan(queries, collection, candidates, factors, n, lo, hi, k, limits, slack, costs):
-    """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
+    """Fill in the accumulated costs of queries with the series order[query], in that order, infinite if irrelevant.
 
     `queries` are (p, rows, weighted, points), the `collection` (values, begins, lengths) are series of up to n points,
     one after the other, `candidates` (order, itself, bounds, offsets) which of them are compared, which one is the

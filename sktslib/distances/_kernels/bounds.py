@@ -9,7 +9,7 @@ points and the query's envelope. The first and the last pair are known where a p
 A path through m query points and n series points that leaves u query points out leaves n - m + u series points out: a
 point left out of the shorter series implies the gap cost of a point of the longer one.
 
-Layout: points lie in one dimension behind a pad, and are followed by zeros up to whole vectors.
+Layout: points are in one dimension behind a pad, and are followed by zeros up to whole vectors.
 
 Windows of a sequence that may be near a query, by lower bounds and a pruned recurrence, many windows at once.
 
@@ -24,7 +24,7 @@ are wider by that, and bounds hold.
 
 Ranges of a sequence that may be near a query, each normalized by itself: lower bounds of many ranges at once.
 
-A box holds the ranges that end at neighboring samples and have neighboring lengths. Their centers lie in an interval,
+A box holds the ranges that end at neighboring samples and have neighboring lengths. Their centers are in an interval,
 and so do their scales: the least and the largest of all ranges, wider by what the sums may be wrong by. So each sample
 has an interval of normalized values, and the cheapest path of the query through these intervals, from any sample at
 which a range of the box starts to any at which one ends, costs no more than the path of any range of the box. LANES
@@ -69,7 +69,7 @@ load_bounds, splat_bounds, _ = makers(BOUND_LANES, fused=True)
 # ------------------------------------------------------------------------------------------------- minimum and maximum
 @inner
 def _extremes(one, other, low, high):
-    """The lower and the higher of two pairs of rows."""
+    """Fill in the lower and the higher of two pairs of rows."""
     whole = low.shape[0] - low.shape[0] % BOUND_LANES
     for j in range(0, whole, BOUND_LANES):
         store(low, j, minimum(load_bounds(one[0], j), load_bounds(other[0], j)))
@@ -81,7 +81,7 @@ def _extremes(one, other, low, high):
 
 @inner
 def slide_row(a, width, low, high):
-    """Minimum and maximum of `width` neighbors, from each position on; what comes behind them in the rows is lost.
+    """Fill in the minimum and maximum of `width` neighbors from each position on; the rows' rests are overwritten.
 
     Of up to four times the width at once, in place: vector code, unlike a queue of candidates, and few passes.
     """
@@ -113,7 +113,10 @@ def slide_row(a, width, low, high):
 
 @kernel
 def slide(a, width, low, high):
-    """The same in each row, of results that may be as short as there are ranges."""
+    """Fill in the minima and maxima of `width` neighbors in each row of an array.
+
+    The rows of `low` and `high` may be as short as there are ranges.
+    """
     below, above = np.empty(a.shape[1]), np.empty(a.shape[1])
     for k in range(a.shape[0]):
         slide_row(a[k], width, below, above)
@@ -123,7 +126,10 @@ def slide(a, width, low, high):
 
 @kernel
 def envelopes(a, first, last, lower, upper):
-    """The same of the points [first[i], last[i]) of each row, laid out, by the ranges of doubling width."""
+    """Fill in the minima and maxima of the points [first[i], last[i]) of each row.
+
+    They are found from ranges of doubling width.
+    """
     n = a.shape[1]
     widest = 1
     for i in range(first.shape[0]):
@@ -161,7 +167,7 @@ def envelopes(a, first, last, lower, upper):
 # -------------------------------------------------------------------------------------------------------------- bounds
 @step
 def _pair(p, x, w, lower, upper, i):
-    """The terms of the points from i on with the nearest values of the envelope, and of the points before."""
+    """Return the terms of the points from i on with the nearest values of the envelope, and of the points before."""
     value, low, high = load_bounds(x, i + 1), load_bounds(lower, i + 1), load_bounds(upper, i + 1)
     before, low_before, high_before = load_bounds(x, i), load_bounds(lower, i), load_bounds(upper, i)
     row = value, before, load_bounds(w[0], i), load_bounds(w[1], i)
@@ -170,7 +176,7 @@ def _pair(p, x, w, lower, upper, i):
 
 @inner
 def _one_way(p, x, w, points, lower, upper, lags, skip, minimum_gap_cost, lanes):
-    """Minimum costs of the points of `x` (channels, size), accumulated as the recurrence does.
+    """Return the minimum costs of the points of `x` (channels, size), accumulated as the recurrence does.
 
     `w` (channels, 2, size) are the weights of the points and of the points before; `skip` + `minimum_gap_cost` is the
     gap cost of a point left out.
@@ -194,7 +200,7 @@ def _one_way(p, x, w, points, lower, upper, lags, skip, minimum_gap_cost, lanes)
 
 @kernel
 def _both_ways(p, queries, series, lags, y_lags, more, begin, end, out):
-    """Queries [begin, end), see `both_ways`."""
+    """Compute the bounds of queries [begin, end); see `both_ways`."""
     x, w, points, up, minimum_gap_cost, light, least, low, high = queries
     Y, lower, upper, gaps, minimum_gap_costs = series
     lanes = np.empty(BOUND_LANES)
@@ -209,7 +215,7 @@ def _both_ways(p, queries, series, lags, y_lags, more, begin, end, out):
 
 
 def both_ways(p, queries, series, lags, y_lags, more, out):
-    """The larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
+    """Fill in the larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
 
     `queries` are the points, weights, point costs, gap costs and the minimum gap cost; then the minimum weights and
     point costs and the envelope over the points that each point of the series meets. `series` are the points, the
@@ -230,7 +236,7 @@ load_wide, _, _ = makers(WIDE, fused=True)
 
 
 class QueryPoints(NamedTuple):
-    """What bounds need to know of each point of a query that windows are compared with."""
+    """Data of each point of a query that the bounds of windows are computed from."""
 
     x: np.ndarray  # (channels, m)
     w: np.ndarray  # (channels, 2, m): weights of the points and of the points before
@@ -243,7 +249,7 @@ class QueryPoints(NamedTuple):
 
 
 class WindowPoints(NamedTuple):
-    """The same of each point of a window: what it may meet of the query."""
+    """Data on the query for each point of a window: the values, weights and costs of the query points it may meet."""
 
     w: np.ndarray  # (channels, 2, m): minimum weights
     points: np.ndarray  # (3, m): minimum costs
@@ -255,7 +261,7 @@ class WindowPoints(NamedTuple):
 
 
 class Remaining(NamedTuple):
-    """What bounds the path that remains: see `_two_passes`."""
+    """Data for the bound of the path that remains; see `_two_passes`."""
 
     low: np.ndarray  # (channels, m): the range of the query that each point of a window may meet
     high: np.ndarray
@@ -272,13 +278,13 @@ def _nearest(value, low, high):
 
 @step
 def _also(second, i):
-    """Where the second stretch of query point i starts, if there are two."""
+    """Return the start of the second stretch of query point i; None if there is one stretch alone."""
     return None if second is None else second[i]
 
 
 @step
 def _range(least, most, j, at, also, s, c, uncertainty):
-    """Minimum and maximum of the samples of one or two stretches, normalized."""
+    """Return the minimum and maximum of the samples of one or two stretches, normalized."""
     bottom, top = load_wide(least, j + at), load_wide(most, j + at)
     if also is not None:
         bottom, top = minimum(bottom, load_wide(least, j + also)), maximum(top, load_wide(most, j + also))
@@ -287,7 +293,7 @@ def _range(least, most, j, at, also, s, c, uncertainty):
 
 @step
 def _of_query(p, k, i, h, known, j, query, ranges, s, c, uncertainty):
-    """The terms of query point i, and h before it, with the values of the windows from j on within the band."""
+    """Return the terms of query point i, and h before it, with the values of the windows from j on within the band."""
     x, w, _, _, _, pinned, starts, second = query
     # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
     least, most = ranges[pinned[i], k], ranges[2 - pinned[i], k]
@@ -304,7 +310,7 @@ def _of_query(p, k, i, h, known, j, query, ranges, s, c, uncertainty):
 
 @step
 def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
-    """The terms of the windows' point i, and h before it, with the query's values within the band; its gap cost."""
+    """Return the terms of the windows' points i and h before it with query values in the band, and the gap cost."""
     value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
     row = value, before, w[k, 0, i], w[k, 1, i]
     a, b, _ = terms(
@@ -346,7 +352,9 @@ def _by_query(p, query, ranges, made, uncertainty, order, cutoff, bounds):
 
 @inner
 def _by_window(p, query, y, first, made, order, cutoff, bounds):
-    """The same the other way round, of the windows of `y` from the `first` on.
+    """Add minimum costs of the windows' points of `order` to the bounds that are not above the cutoff.
+
+    The windows are those of `y` from the `first` on.
 
     A point left out costs its own gap cost, at least `skips`, and the `minimum_gap_cost` of another one.
     """
@@ -438,7 +446,7 @@ def _take_unknown(first, made, bounds, out, count):
 
 @kernel
 def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end, room, out, count):
-    """Windows [begin, end) behind those found so far, see `candidates`; how many there are then."""
+    """Append the candidates among the windows [begin, end); return their number then. See `candidates`."""
     of_query, of_window, reach = sides
     scales, shifts, ranges, other, lows = room
     m, size, made = of_query.lags.shape[0], lows.shape[0], (scales, shifts)
@@ -461,14 +469,14 @@ def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, en
 
 
 def candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end):
-    """The windows [begin, end) whose bounds are not above the cutoff, their bounds, and their scale and shift.
+    """Return the windows [begin, end) whose bounds are not above the cutoff, their bounds, and their scale and shift.
 
     Bounds are minimum costs of the points of one way, of the query or of the windows, then by themselves those of the
     other; either order may be empty. Where moments are unknown the bound is `UNKNOWN`. All of it block by block, so
-    that nothing leaves the second-level cache but what is found. It lies in memory that the thread uses again.
+    that nothing leaves the second-level cache but what is found. It is in memory that the thread uses again.
 
     `sides` are (of_query, of_window, reach); `windows` (samples, scaling, uncertainty, scale, shift) of a whole
-    sequence, the last two without entries if they are to be found from the samples; `among` tells which windows count,
+    sequence, the last two without entries if they are to be found from the samples; `among` says which windows count,
     or has no entries: all.
     """
     samples, m, count = windows[0], len(sides[0].lags), 0
@@ -485,7 +493,7 @@ def candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end
 
 @kernel
 def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
-    """Windows from the `first` on, see `compare`; the one that comes next when no cells are left."""
+    """Compare windows from the `first` on; return the next one when no cells are left. See `compare`."""
     p, rows, weighted, points = query
     values, begins, scale, shift = windows
     channels, m = rows.shape[0], points.shape[1]
@@ -523,7 +531,7 @@ def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
 
 
 def compare(query, windows, remaining, lo, hi, cutoff, costs):
-    """Accumulated costs of the query with windows, infinite above the cutoff.
+    """Fill in the accumulated costs of the query with windows, infinite above the cutoff.
 
     `query` is (p, rows, weighted, points), `windows` (values, begins, scale, shift): those of `values` from `begins`
     on, which ascend. The path that is `Remaining` is bounded by two passes.
@@ -547,7 +555,7 @@ def compare(query, windows, remaining, lo, hi, cutoff, costs):
 
 @inner
 def _two_passes(p, rows, block, remaining, hi, cutoff, work, rests):
-    """Lower bounds of the path after each query point, in `rests`; and whether any lane is within the cutoff at all.
+    """Fill `rests` with lower bounds of the path after each query point; return whether any lane is within the cutoff.
 
     A series point costs at least its distance to the query's range, at the end of which nearest to it a pair's cost is
     cut in two: the query point costs at least its distance to the range of these ends besides.
@@ -610,7 +618,7 @@ MEAN, DEVIATION = 1, 2  # what the numbers of `SCALINGS` mean; any other: minimu
 
 @inner
 def _sums(y, sums):
-    """Running sums of deviations from the mean and of their squares, and how many samples up to each are equal.
+    """Fill in running sums of deviations from the mean and of their squares, and the lengths of runs of equal samples.
 
     ``sums[:2, k]`` are those of the first k samples, ``sums[2, k]`` is of the k-th one. Returns the mean.
     """
@@ -629,7 +637,7 @@ def _sums(y, sums):
 
 @inner
 def _of_moments(sums, n, ends, lengths, lanes):
-    """Least and largest mean and variance of the ranges of a box that are not constant, and whether any is constant.
+    """Return the least and largest mean and variance of a box's ranges that are not constant, and whether any is.
 
     Infinite where there is none. Ends count from the first sample.
     """
@@ -666,7 +674,10 @@ def _of_moments(sums, n, ends, lengths, lanes):
 
 @inner
 def _of_extremes(y, sums, n, ends, lengths):
-    """The same with minima as centers and ranges as scales."""
+    """Return the least and largest minimum and range of the ranges of a box that are not constant.
+
+    The last result is whether any range is constant. The others are infinite where there is none.
+    """
     low, high, least, most, constant = INF, -INF, INF, -INF, False
     for end in range(ends[0], min(ends[1], n + 1)):
         bottom = top = y[end - 1]
@@ -685,7 +696,7 @@ def _of_extremes(y, sums, n, ends, lengths):
 
 @inner
 def _intervals(y, end, ends, lengths, scaling, room, low, high):
-    """The intervals of the samples of a box, the ranges that end from `end` on; whether there is any range."""
+    """Return the intervals of the samples of a box, the ranges that end from `end` on; whether there is any range."""
     first = end - lengths[1] + 1
     a, b = max(first, 0), min(first + low.shape[0], y.shape[0])
     fill(low, 0, low.shape[0], FAR)
@@ -743,7 +754,7 @@ def _row(rows, weighted, k, i):
 
 @step
 def _sum(p, rows, weighted, k, i, low, high):
-    """What the query point adds with the nearest value of an interval."""
+    """Return the term of query point i of channel k with the nearest value of an interval."""
     row = _row(rows, weighted, k, i)
     return terms(p, row, minimum(maximum(row[0], low), high), 0.0)[0]
 
@@ -756,7 +767,7 @@ def _cell(p, points, i, diagonal, left, up, a):
 
 @inner
 def _sweep(p, i, m, rows, weighted, points, low, high, count, row):
-    """Four query points from i on over all samples; the least cost of the last of them."""
+    """Compute four query points from i on over all samples; return the least cost of the last of them."""
     i1, i2, i3 = min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
     corner = load(row, 0)
     r0 = r1 = r2 = r3 = best = splat(INF)
@@ -786,7 +797,7 @@ def _sweep(p, i, m, rows, weighted, points, low, high, count, row):
 
 @kernel
 def _fill_bounds(p, rows, weighted, points, y, boxes, scaling, cutoff, begin, stop, room, out):
-    """Blocks of LANES boxes from `begin` to `stop`, see `bounds`."""
+    """Fill in the bounds of blocks of LANES boxes from `begin` to `stop`; see `bounds`."""
     low, high, row, beside, rest = room
     at, ends, lengths = boxes
     m = points.shape[1]
@@ -824,7 +835,7 @@ def _fill_bounds(p, rows, weighted, points, y, boxes, scaling, cutoff, begin, st
 
 
 def bounds(p, rows, weighted, points, y, boxes, scaling, cutoff):
-    """What the ranges of each box cost at least with the query; infinite where all do more than the cutoff.
+    """Return lower bounds of the costs of the query with the ranges of each box; infinite above the cutoff.
 
     Parameters
     ----------
@@ -833,7 +844,7 @@ def bounds(p, rows, weighted, points, y, boxes, scaling, cutoff):
     y : ndarray of shape (channels, n)
     boxes : tuple
         Where the first range of each box ends, int64 (k,); at how many samples ranges end; the half-open range of
-        their lengths, the same for all. Ranges that do not lie in the sequence are none.
+        their lengths, the same for all. Ranges that are not in the sequence do not count.
     how : int
         How ranges are normalized, by `SCALINGS`.
     cutoff : float

@@ -1,8 +1,9 @@
 """Compiled kernels on disk: one file for each kernel and signature.
 
-numba's own cache decides by the file that holds a kernel whether its compiled form is still good, and believes what it
-reads. Here the folder is named after all sources that kernels are made of, the versions and the processor, and a file
-holds a hash of its data, and whose they are. What cannot be read, or is another kernel's, is compiled anew.
+The cache of numba decides by the file that holds a kernel whether its compiled form is still good, and trusts the data
+it reads. Here the folder is named after all sources that kernels are made of, the versions and the processor. A file
+holds a hash of its data, and the kernel that they belong to. A file that cannot be read, or that belongs to another
+kernel, is compiled again.
 """
 
 import hashlib
@@ -32,18 +33,18 @@ AGE = 90 * 24 * 3600  # seconds after which a folder of other sources is not mis
 
 
 class KernelCache:
-    """What numba's dispatcher asks of a cache, for one kernel."""
+    """A cache of one compiled kernel, with the interface that numba's dispatcher expects."""
 
     def __init__(self, function):
         self._name = f"{function.__module__}.{function.__qualname__}"
 
     @property
     def cache_path(self):
-        """Where the first writable folder is, for numba's statistics."""
+        """The first writable folder, which numba shows in its statistics."""
         return str(folders()[0])
 
     def flush(self):
-        """Forget nothing: numba calls this to compile anew, which overwrites the files."""
+        """Forget nothing: numba calls this to compile again, which overwrites the files."""
 
     def _file(self, args, target_context):
         key = repr((self._name, args, target_context.codegen().magic_tuple()))
@@ -51,7 +52,7 @@ class KernelCache:
         return f"kernels-{stamp()}", name
 
     def load_overload(self, signature, target_context):
-        """The compiled form for a signature, or None."""
+        """Return the compiled form for a signature, or None."""
         target_context.refresh()
         args = tuple(sigutils.normalize_signature(signature)[0])
         folder, name = self._file(args, target_context)
@@ -101,7 +102,7 @@ _warned = []
 
 # ----------------------------------------------------------------------------------------------------- files and places
 def read(path):
-    """The data of a file, checked."""
+    """Return the data of a file, checked."""
     content = path.read_bytes()
     mark, digest, data = content[: len(MARK)], content[len(MARK) : len(MARK) + 32], content[len(MARK) + 32 :]
     if mark != MARK or digest != hashlib.sha256(data).digest():
@@ -139,7 +140,7 @@ def _forget_old(folder):
 
 
 def folders():
-    """The folders that kernels are read from, the first that can be written taking new ones."""
+    """Return the folders that kernels are read from, the first that can be written taking new ones."""
     given = [Path(numba.config.CACHE_DIR) / "sktslib"] if numba.config.CACHE_DIR else []
     return [*given, *_own_folders()]
 
@@ -160,7 +161,7 @@ def _own_folders():
 
 
 def _private_folder():
-    """A folder among the temporary files that is this user's alone, since who writes there has code run."""
+    """Return a folder among the temporary files that is this user's alone, since who writes there has code run."""
     if not hasattr(os, "getuid"):
         return Path(tempfile.gettempdir()) / "sktslib"  # a user's own on Windows
     folder = Path(tempfile.gettempdir()) / f"sktslib-{os.getuid()}"
@@ -174,7 +175,7 @@ def _private_folder():
 
 
 def _sources(folder):
-    """The sources of kernels, in an order of their own; the package may lie in an archive."""
+    """Yield the sources of kernels, in an order of their own; the package may be in an archive."""
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         if path.is_dir():
             yield from _sources(path)
@@ -184,7 +185,7 @@ def _sources(folder):
 
 @cache
 def stamp():
-    """A hash of all that decides what a kernel compiles to, but for its signature and the processor."""
+    """Return a hash of all that decides what a kernel compiles to, but for its signature and the processor."""
     digest = hashlib.sha256()
     for path in _sources(files(__package__)):
         digest.update(path.read_bytes())

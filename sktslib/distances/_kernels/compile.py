@@ -1,4 +1,4 @@
-"""How kernels are compiled, kept and called: long ones in pieces, so that an interrupt is heard."""
+"""Compiling, keeping and calling of kernels; long calls are cut into pieces, so that an interrupt is noticed."""
 
 import gc
 import logging
@@ -29,7 +29,10 @@ SMALL = os.environ.get("SKTSLIB_BLOCKS") == "small"
 
 
 def block_size(usual, small):
-    """A size that decides how work is cut and no result; tests set all to the small one, and cross all borders."""
+    """Return a size that decides how work is cut, and no result.
+
+    Tests set all sizes to the small one, and cross all borders.
+    """
     return small if SMALL else usual
 
 
@@ -93,7 +96,7 @@ class _KernelCompiler(Compiler):
 
 
 class _LinkedCompiler(_KernelCompiler):
-    """The same for functions that only kernels call."""
+    """Compiler of numba for functions that only kernels call."""
 
     def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
         library = library or _LinkedLibrary(target_context.codegen(), "linked")
@@ -193,7 +196,7 @@ _signatures = {}  # of numba's functions, by the types they are called with and 
 
 @contextmanager
 def _types_remembered(context):
-    """Remember which of numba's functions take which types; it tries all of them anew for each operator of a kernel."""
+    """Remember which of numba's functions take which types; it tries all again for each operator of a kernel."""
     if "resolve_function_type" in vars(context):
         yield
         return
@@ -222,7 +225,10 @@ def _resolve(context, resolve, function, args, keywords):
 
 @contextmanager
 def _no_garbage_collection():
-    """A compiler makes many objects and little garbage; looking for it takes a tenth of its time."""
+    """Switch garbage collection off within a block.
+
+    A compiler makes many objects and little garbage; looking for it takes a tenth of its time.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -263,7 +269,7 @@ def stop_if_unwanted():
 
 
 def budgets():
-    """How many cells to compute before the next look, without end: more while that is fast."""
+    """Yield without end the number of cells to compute before the next check for an interrupt; it grows while fast."""
     size = CELLS
     while True:
         stop_if_unwanted()
@@ -274,7 +280,7 @@ def budgets():
 
 
 def pieces(count, cells):
-    """Half-open ranges that make up range(count), of items with so many cells each."""
+    """Return half-open ranges that make up range(count), whose items have `cells` cells each."""
     stop_if_unwanted()
     return ((0, count),) if count * cells <= CELLS else _cut(count, cells)
 

@@ -1,8 +1,8 @@
-"""Fourier transforms within kernels, whose results stand in an order of their own: for products of transforms alone.
+"""Fourier transforms within kernels, whose results are in an order of their own: for products of transforms alone.
 
 A transform of N = R C samples is one along the columns of a matrix (R, C), a turn of each entry, and one along the
-columns of its transpose. Rows of vectors are what a processor does side by side, so that neither needs a stride. What
-comes out is not put in order; the way back takes it as it is. Real and imaginary parts are two rows of an array.
+columns of its transpose. A processor computes rows of vectors side by side, so neither needs a stride. The result is
+not put in order; the inverse transform reads it as it is. Real and imaginary parts are two rows of an array.
 """
 
 from functools import cache
@@ -31,7 +31,7 @@ def _roots(count, size):
 
 
 def _order(size):
-    """The frequency that each row holds behind a transform along columns."""
+    """Return the frequency that each row holds behind a transform along columns."""
     if size < 4:
         return np.arange(size)
     return np.concatenate([4 * _order(size // 4) + k for k in range(4)])
@@ -39,7 +39,7 @@ def _order(size):
 
 @cache
 def turns(size):
-    """Those of a size, a power of two of 16 at least."""
+    """Return the roots of unity of transforms of a size, a power of two of at least 16."""
     rows = 2 ** ((int(size).bit_length() - 1) // 2)
     columns = size // rows
     between = aligned(2, size)
@@ -48,13 +48,13 @@ def turns(size):
 
 
 def room_of(roots):
-    """How much room the columns take that stand side by side."""
+    """Return the shape of the memory for columns that are transformed side by side."""
     return 2, max(roots.rows.shape[1], roots.columns.shape[1]) * REGISTER
 
 
 @step
 def _turns_of(roots, k):
-    """Cosines and sines of the roots k, 2 k and 3 k: those of the second, third and last of four rows."""
+    """Return the cosines and sines of the roots k, 2 k and 3 k: those of the second, third and last of four rows."""
     return roots[0, k], roots[1, k], roots[0, 2 * k], roots[1, 2 * k], roots[0, 3 * k], roots[1, 3 * k]
 
 
@@ -91,7 +91,7 @@ def _forth(re, im, roots):
 
 @inner
 def _pairs(re, im, rows):
-    """Sums and differences of neighboring rows: what is left of a size that is no power of four."""
+    """Replace neighboring rows by their sums and differences, the last step of a size that is no power of four."""
     for begin in range(0, rows * REGISTER, 2 * REGISTER):
         second = begin + REGISTER
         a, b, c, d = load(re, begin), load(re, second), load(im, begin), load(im, second)
@@ -103,7 +103,7 @@ def _pairs(re, im, rows):
 
 @inner
 def _back(re, im, roots):
-    """The way back from what `_forth` gives, but for a factor: the number of rows."""
+    """Transform back what `_forth` gives, but for a factor: the number of rows."""
     rows = roots.shape[1]
     span = 1
     while span < rows:

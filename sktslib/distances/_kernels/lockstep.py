@@ -1,9 +1,7 @@
-"""Lockstep distances: a record of parameters each, and what a pair of points adds.
+"""Lockstep distances: their records of parameters, and the drivers for two series, one and many, and windows.
 
-A distance is `terms` (what a pair of points adds to up to three accumulators), `combine` (sum or maximum) and `finish`
-(accumulators -> distance). As in `dispatch`, they are picked by the record's type.
-
-Drivers of the lockstep distances: two series, one and many, and windows of a sequence.
+A distance is `terms` (the numbers that a pair of points adds to up to three accumulators), `combine` (sum or maximum)
+and `finish` (accumulators -> distance). As in `dispatch`, they are selected by the record's type.
 
 Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 """
@@ -174,7 +172,7 @@ def _products(p, w, x, y):
 
 @kernel
 def _cosine(a, b, c):
-    """A / sqrt(b c); the product's root is exact for b = c, the roots' product neither over- nor underflows."""
+    """Return a / sqrt(b c); the product's root is exact for b = c, the roots' product neither over- nor underflows."""
     if b > 0.0 and c > 0.0:
         square = b * c
         norm = np.sqrt(square) if 1e-290 < square < INF else np.sqrt(b) * np.sqrt(c)
@@ -220,7 +218,7 @@ def _within(total):
 
 @inner
 def _is_sure(p, a, b, c):
-    """Whether nothing that counts over- or underflowed; sums of 0 are not sure."""
+    """Return whether nothing that counts over- or underflowed; sums of 0 are not sure."""
     if degree(p) < 0:
         return True
     return _within(a) if degree(p) > 0 else _within(b) & _within(c)
@@ -228,7 +226,7 @@ def _is_sure(p, a, b, c):
 
 @inner
 def _differs(x, y, w):
-    """Whether any points of positive weight differ."""
+    """Return whether any points of positive weight differ."""
     for k in range(x.shape[0]):
         for i in range(x.shape[1]):
             if w[k, i] > 0.0 and x[k, i] != y[k, i]:
@@ -237,7 +235,7 @@ def _differs(x, y, w):
 
 
 def _rescaled(p, x, y, w):
-    """Distance of two series whose sums over- or underflow."""
+    """Return the distance of two series whose sums over- or underflow."""
     seen, none = w > 0.0, np.zeros_like(x)
     with np.errstate(over="ignore", under="ignore"):  # a distance may be beyond float64
         if degree(p) == 0:
@@ -258,14 +256,14 @@ def _rescaled(p, x, y, w):
 
 # ------------------------------------------------------------------------------------------------------------ drivers
 def distance(p, x, y, w):
-    """Distance of two series of one length."""
+    """Compute the distance of two series of one length."""
     found = _distance(p, x, y, w, False)
     return found if found == found else _rescaled(p, x, y, w)
 
 
 @kernel
 def _distance(p, x, y, w, anyway):
-    """The same; NaN where sums are not sure, unless it is asked for `anyway`."""
+    """Return the distance of two series of one length; NaN if its sums are not reliable, unless `anyway` is set."""
     a = b = c = 0.0
     for k in range(x.shape[0]):
         for i in range(x.shape[1]):
@@ -291,7 +289,7 @@ def one_to_many(p, x, w, series, out):
 
 @kernel
 def _one_to_many(p, x, w, series, out):
-    """The same, NaN where sums are not sure; how many those are."""
+    """Fill in the distances of x to many series, NaN where sums are not reliable; return the number of those."""
     acc = np.empty((3, min(BLOCK, out.shape[0])))
     zeros, odd, nothing = np.empty(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_), np.zeros_like(x)
     blank, count = degree(p) == 0 and not _differs(x, nothing, w), 0
@@ -337,7 +335,7 @@ def _accumulate(p, w, x, v, a, b, c):
 
 @inner
 def _accumulate_four(p, w, x, y, first, a):
-    """The same for four query points in a row in one pass, in their order: the sums are loaded and stored once."""
+    """Add the terms of four query points in a row, in their order, loading and storing each sum once."""
     v = y[first : first + a.shape[0] + 3]
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
@@ -350,7 +348,7 @@ def _accumulate_four(p, w, x, y, first, a):
 
 @inner
 def _normalized_four(p, w, x, y, first, shift, rest, scale, by_range, a, b, c):
-    """The same for windows that are normalized by their shift, rest and scale, and points in a row."""
+    """Add the terms of four query points in a row with windows that are normalized by their shift, rest and scale."""
     v = y[first : first + a.shape[0] + 3]
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
@@ -372,7 +370,7 @@ def _four(p, total, first, second, third, fourth):
 
 @inner
 def _row(y, at, share, row):
-    """The samples at `at` and after, or the points that lie a share of a step behind them."""
+    """Return the samples at `at` and after, or the points that are a share of a step behind them."""
     v = y[at : at + row.shape[0]]
     if share is None or share == 0.0:
         return v
@@ -391,7 +389,7 @@ def profile(p, x, y, w, scaling, out):
 def stretched(p, x, y, w, scaling, alike, left, share, out):
     """out[j] = distance of the query to the window that starts at j.
 
-    Its point i lies a share of a step behind sample j + left[i]; without a `share` (None) it is that sample. `scaling`
+    Its point i is a share of a step behind sample j + left[i]; without a `share` (None) it is that sample. `scaling`
     of each window: 0 none, 1 mean, 2 zscore, 3 minmax, 4 minmax and then mean; `alike` as in `exact_moments`.
     """
     if _stretched(p, x, y, w, scaling, alike, left, share, out):
@@ -399,7 +397,7 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
 
 
 def _stretched(p, x, y, w, scaling, alike, left, share, out):
-    """The same, NaN where sums are not sure; how many those are."""
+    """Fill in the distances of the query to windows, NaN where sums are not reliable; return the number of those."""
     largest, count = np.abs(x[w > 0.0]).max(initial=0.0), 0
     blank, narrow = degree(p) == 0 and largest == 0.0, np.abs(x).max(initial=0.0) <= NARROW
     room = np.empty((3, BLOCK)), np.empty(BLOCK), *np.empty((2, BLOCK), bool)
@@ -448,7 +446,7 @@ def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
 
 @kernel
 def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zeros, odd):
-    """The same without normalization, NaN where sums are not sure; how many those are.
+    """Fill in distances to windows without normalization, NaN where sums are not reliable; return the number of those.
 
     The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
     to reorder sums. `blank`: the query is 0, and that of a cosine.
@@ -487,7 +485,10 @@ def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zero
 
 @kernel
 def _normalized(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zeros, odd, out, acc, row):
-    """The same for the windows from `first` on, normalized by their moments. `narrow`: squares may underflow."""
+    """Fill in distances to the windows from `first` on, normalized by their moments; NaN where sums are not reliable.
+
+    Returns the number of those. `narrow`: squares may underflow.
+    """
     n_channels, m = x.shape
     count = 0
     for at in range(0, out.shape[0], BLOCK):
@@ -525,7 +526,7 @@ def _is_blank(y, at):
 
 @inner
 def _find_blank(y, first, span, zeros):
-    """Which windows of `span` samples, one after the other, are all 0."""
+    """Find out which of consecutive windows of `span` samples are all 0."""
     at = first  # no sample of the window before that is other than 0
     for s in range(zeros.shape[0]):
         at = max(at, first + s)

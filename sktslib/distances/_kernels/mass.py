@@ -1,28 +1,28 @@
-"""Profiles of windows of which all points count alike, normalized or not: all of a stretch in one call.
+"""Profiles of sums of squares and of products, by running moments and one sliding dot product per channel.
 
-The scheme is that of `mass`. Moments of normalized windows are those of the samples alone, so that each block of
-samples is transformed, and its moments found, once for all queries. Windows that are compared as they are need none:
-
-    sum (x - y)^2 = sum (y - c)^2 + sum (x - c)^2 - 2 sum (y - r)(x - c) - 2 (r - c) sum (x - c)
-
-with the query's rounded mean c and the mean r of a row of samples. The first sum is a running one, and so large as
-what rounding is compared with; the last one is next to nothing. One call does it all, for between two calls another
-thread may take the interpreter, and waits for it when it comes back. A block is two rows of windows: the real and the
-imaginary part of one transform, since a query is real.
-
-Profiles of sums of squares and of products, by running moments and one sliding dot product per channel.
-
-With the weighted mean taken off the query, its dot product with a window does not depend on the window's mean, and
+With the weighted mean subtracted from the query, its dot product with a window does not depend on the window's mean,
+and
 
     sum w (x - y)^2 = M2(x) + M2(y) + W (mean(x) - mean(y))^2 - 2 sum w (x - mean(x)) y
 
 where nothing but the last term can cancel. The dot products of all windows come from overlap-save FFT, or from direct
-sums where the query is short; means and M2 from running sums that hold the samples of their own window alone, taken
-relative to a sample of the window, so that a huge value beside a window leaves no trace in it.
+sums if the query is short. Means and M2 come from running sums that hold the samples of their own window alone,
+relative to a sample of the window, so that a huge value next to a window leaves no trace in it.
 
-What that scheme cannot compute to 1e-12 of the sum of squares, and what comes out small beside it, is computed again by
-the exact kernels of `lockstep`. So every distance of such a profile is within a relative `SLACK` of the exact
-one.
+Results that this scheme cannot compute to 1e-12 of the sum of squares, and results that are small compared with it, are
+computed again by the exact kernels of `lockstep`. So every distance of such a profile is within a relative `SLACK` of
+the exact one.
+
+One call computes a whole stretch of windows all of whose points count alike, normalized or not. Moments of normalized
+windows are those of the samples alone, so each block of samples is transformed, and its moments are found, once for all
+queries. Windows that are compared as they are need no moments:
+
+    sum (x - y)^2 = sum (y - c)^2 + sum (x - c)^2 - 2 sum (y - r)(x - c) - 2 (r - c) sum (x - c)
+
+with the query's rounded mean c and the mean r of a row of samples. The first sum is a running one, and as large as the
+numbers that rounding is compared with; the last one is next to nothing. There is one call, because between two calls
+another thread may get the interpreter, and must be waited for. A block is two rows of windows: the real and the
+imaginary part of one transform, since a query is real.
 """
 
 from functools import partial
@@ -166,7 +166,7 @@ def _level(rows, norms, by):
 def load_rows(y, first, step, squared, direct, rows, spectra, norms, by, roots, room):
     """Take the samples from `first` on, or their squares, as `dot_rows` takes them: two rows of windows at a time.
 
-    `norms` of each row: what its error is relative to, and the mean that was taken off.
+    `norms` of each row: what its error is relative to, and the mean that was subtracted.
     """
     for k in range(spectra.shape[0]):
         of_both = norms[2 * k : 2 * k + 2]
@@ -178,7 +178,7 @@ def load_rows(y, first, step, squared, direct, rows, spectra, norms, by, roots, 
 
 @kernel(linked=True)
 def dot_rows(spectra, own, by, step, direct, out, roots, room):
-    """Dot products of a short series with the windows of rows: the first `step` of each row of `out`."""
+    """Fill in the dot products of a short series with the windows of rows: the first `step` of each row of `out`."""
     for k in range(spectra.shape[0]):
         if direct:
             for r in range(2):
@@ -193,7 +193,7 @@ def dot_rows(spectra, own, by, step, direct, out, roots, room):
 # Where windows are not normalized: sums of squares about one number need no mean.
 @inner
 def _squares_about(y, m, center, first, more, out, room):
-    """Add to `out`, or begin anew, the sums of (y - center)^2 over the windows that start at `first` and after.
+    """Add to `out`, or start again, the sums of (y - center)^2 over the windows that start at `first` and after.
 
     A window that starts in a block of m samples is what the block holds from there on, and what the next block holds
     before the window's end: running sums of samples of its own, as in `moments_about`. `room` is for four blocks.
@@ -248,7 +248,7 @@ def _end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
 
 @inner
 def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, doubtful):
-    """Squared distances of the windows that are loaded, as they are, in `rows`; how many are in doubt."""
+    """Fill in the squared distances of the loaded windows, as they are; return the number of doubtful ones."""
     m, step, direct = sizes
     spectra, norms, by = loaded
     kernels, own, wrong, centers, rests = query
@@ -273,7 +273,7 @@ def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, dou
 
 @inner
 def _normalized(record, products, several, step, dot, scale, norms, of_windows, before, query, room, doubtful, out):
-    """Distances of normalized windows whose products in the last channel are `dot`; how many are in doubt.
+    """Fill in the distances of normalized windows from their products `dot`; return the number of doubtful ones.
 
     By few windows at a time, for what is noted of them in between takes more memory than they do.
     """
@@ -355,7 +355,7 @@ def _shared_profiles(
 
 
 def as_waves(x, size, direct):
-    """The channels of a short series as they are transformed (channels, 2, size), or as direct sums take them."""
+    """Return the channels of a short series, transformed (channels, 2, size), or as direct sums need them."""
     if direct:
         return np.ascontiguousarray(x)[:, np.newaxis]
     out = aligned_zeros(len(x), 2, size)
@@ -364,7 +364,7 @@ def as_waves(x, size, direct):
 
 
 def correlated(x, size, direct):
-    """The channels of a short series as `dot_rows` takes them: transforms (channels, 2, size), or themselves."""
+    """Return the channels of a short series as `dot_rows` takes them: transforms (channels, 2, size), or themselves."""
     waves = as_waves(x, size, direct)
     if direct:
         return waves
@@ -426,7 +426,7 @@ PRODUCTS = (lockstep.CosineRecord, lockstep.PearsonRecord)
 
 
 def slack(record, x, w, n_windows, scaling):
-    """The relative error of the distances of a profile found here; 0 where the exact kernels are faster."""
+    """Return the relative error of the distances of a profile found here; 0 where the exact kernels are faster."""
     if x.shape[1] * n_windows < LEAST or not isinstance(record, SQUARES + PRODUCTS):
         return 0.0
     if scaling > 2 and w is not None:
@@ -440,7 +440,7 @@ def slack(record, x, w, n_windows, scaling):
 
 # ------------------------------------------------------------------------------------------------------ dot products
 def fft_size(m, n, weighted=False):
-    """The size of the transforms that costs least per window of m samples in n, by counting operations.
+    """Return the size of the transforms that costs least per window of m samples in n, by counting operations.
 
     Moments with weights are found from the transforms, and lose digits to samples far from a window: rows stay short.
     """
@@ -451,7 +451,7 @@ def fft_size(m, n, weighted=False):
 
 
 def row_size(m, n, weighted=False):
-    """Samples of a row of windows of m samples."""
+    """Return the samples of a row of windows of m samples."""
     return fft_size(m, n, weighted) if m >= SHORTEST_FFT else 4072 + m - 1
 
 
@@ -468,15 +468,15 @@ class Correlator:
 
     @property
     def positions(self):
-        """How many windows are computed at a time."""
+        """Number of windows that are computed at a time."""
         return 2 * self.n_pairs * self.step
 
     def room(self, name):
-        """Memory for what is loaded of one channel."""
+        """Return the memory for what is loaded of one channel."""
         return scratch(name, (self.n_pairs, 2, self.size))
 
     def kernels(self, x):
-        """Short series (k, m) as they are correlated with."""
+        """Return short series (k, m) as they are correlated with."""
         return correlated(x, self.size, self.direct)
 
     def load(self, y, first, out, squared=False):
@@ -491,9 +491,9 @@ class Correlator:
         return (out[:n_pairs], by), norms
 
     def dot(self, loaded, kernel, name="dots"):
-        """Dot products with the windows of what was loaded, less its mean: the first `step` of each row.
+        """Return dot products with the windows of what was loaded, less its mean: the first `step` of each row.
 
-        They lie in memory of that name, which the next ones take.
+        They are in memory of that name, which the next ones take.
         """
         spectra, by = loaded
         out = self.room(name)[: len(spectra)].reshape(-1, self.size)
@@ -502,7 +502,7 @@ class Correlator:
 
 
 def dot_error(m, size):
-    """Bound of a dot product's error, relative to the norms of the row and of the short series."""
+    """Return the bound of a dot product's error, relative to the norms of the row and of the short series."""
     return EPS * (np.sqrt(m) if m < SHORTEST_FFT else np.log2(size))
 
 
@@ -521,7 +521,7 @@ class _Part(NamedTuple):
 
 
 def _parts(x, w, squares, scaling, prepared):
-    """The channels of a query that count; `prepared` makes of series what they are correlated with."""
+    """Return the channels of a query that count; `prepared` makes of series what they are correlated with."""
     parts, weight = [], np.ones_like(x) if w is None else w
     largest = np.abs(x).max()
     if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
@@ -566,11 +566,11 @@ class _Samples:
             self._of_squares = [load(y, first, room, True) for y, room in zip(self._y, self._squares, strict=True)]
 
     def loaded(self, k):
-        """Transforms of a channel, and the norm and mean of each row."""
+        """Return the transforms of a channel, and the norm and mean of each row."""
         return self._loaded[k]
 
     def moments(self, part):
-        """Mean, scale, spread and error of the windows of a query's channel."""
+        """Return the mean, scale, spread and error of the windows of a query's channel."""
         mean, scale, spread, error = moments = self._moments[:, : self._last - self._first]
         if not self._weighted:
             self._find(part.channel, part.origin, part.mean, *moments)
@@ -615,7 +615,7 @@ def profiles(record, X, W, y, scaling, out, size=None):
 
 
 def _by_samples(record, X, _, y, scaling, size, out):
-    """The profiles where moments are those of the samples alone."""
+    """Compute the profiles where moments are those of the samples alone."""
     squares, m = isinstance(record, SQUARES), X.shape[2]
     queries = [_parts(x, None, squares, scaling, partial(as_waves, size=size, direct=m < SHORTEST_FFT)) for x in X]
     wrong = [dot_error(m, size) * np.sqrt(sum(part.norms[0] ** 2 for part in parts)) for parts in queries]
@@ -638,7 +638,7 @@ def _by_samples(record, X, _, y, scaling, size, out):
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
 def _profiles(record, X, W, y, scaling, size, out):
-    """The profiles where moments are of each query."""
+    """Compute the profiles where moments are of each query."""
     squares, m = isinstance(record, SQUARES), X.shape[2]
     correlator = Correlator(m, size, y.shape[1], len(y))
     step, wrong = correlator.step, dot_error(m, size)

@@ -1,12 +1,9 @@
-"""Running moments of all windows, the sums that a profile is made of, and which of them rounding may have spoilt.
+"""Moments of all windows of a sequence, the normalization that they give, and the windows that rounding may spoil.
 
-See `mass` for the scheme. Running sums hold the samples of their own window alone, taken relative to a sample of
-the window, so that a huge value beside a window leaves no trace in it.
-
-What normalizes each window of a sequence, so that a value is known by one product and one sum.
-
-Beside `moments.moments`, which knows equal weights. Values are as far off as the moments' roundings take them,
-and windows that are too far off for a purpose are named.
+See `mass` for the scheme. Running sums hold the samples of their own window alone, relative to a sample of the window,
+so a huge value next to a window leaves no trace in it. `moments` knows equal weights only; other functions know
+weighted points. A value is then normalized by one product and one sum. The moments have errors that follow from their
+roundings, and windows whose error is too large for a purpose are named.
 """
 
 import numpy as np
@@ -39,7 +36,10 @@ def _run_on(y, b, count, after):
 
 @inner
 def _run_both(y, b, m, before, after):
-    """The same, and before[:, m - k] = sums of y - y[b + m] over the k samples before b + m.
+    """Fill in the running sums of a block of m samples forwards from sample b and backwards from sample b + m.
+
+    after[:, k] = sums of y - y[b] and of its square over the k samples from b on. before[:, m - k] = those of
+    y - y[b + m] over the k samples before b + m.
 
     Both runs at once, since either waits for its own sums.
     """
@@ -63,7 +63,10 @@ def _run_both(y, b, m, before, after):
 
 
 def apart(size):
-    """Length of rows side by side of so many sums, so that the same places of two are not the same to the cache."""
+    """Return the length of rows side by side for sums of a `size`.
+
+    It is such that the same places of two rows are not the same to the cache.
+    """
     return size + (85 - size) % 512
 
 
@@ -72,23 +75,26 @@ _apart = inner(apart)
 
 @kernel
 def rounding(m):
-    """Relative error of a running sum of m terms."""
+    """Return the relative error of a running sum of m terms."""
     return EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
 
 
 @kernel(error_model="numpy")
 def moments(y, m, first, mean, spread, error):
-    """Mean and sum of squared deviations of the windows of m samples that start at `first` and after."""
+    """Compute mean and sum of squared deviations of the windows of m samples that start at `first` and after."""
     moments_about(y, m, 0.0, first, mean, spread, error)
 
 
 @kernel(linked=True, error_model="numpy")
 def moments_about(y, m, origin, first, mean, spread, error):
-    """The same with means less an `origin`, so that they keep their digits under an offset; `mean` may be None.
+    """Compute the moments of windows, their means less an `origin`; `mean` may be None.
+
+    The moments are the mean and the sum of squared deviations of the windows of m samples that start at `first` and
+    after. Less the origin, means keep their digits under an offset.
 
     All windows that hold the sample `b` are split there into what lies before it and the rest; the sums of either part
     run away from b and are taken relative to y[b]. So no sample outside of a window ever enters its sums, and as y[b]
-    is a sample of the window, at most a factor m is lost where the mean's share is taken off.
+    is a sample of the window, at most a factor m is lost where the mean's share is subtracted.
     """
     end = first + spread.shape[0]  # of the windows' starts
     room = np.empty((3, 2, _apart(m + 1)))
@@ -123,7 +129,7 @@ def moments_about(y, m, origin, first, mean, spread, error):
 
 @kernel(linked=True)
 def find_constants(y, m, first, products, mean, spread, error):
-    """Tell constant windows from those whose squares over- or underflow, whose error is infinite.
+    """Distinguish constant windows from those whose squares over- or underflow, whose error is infinite.
 
     With `products` a window's own square counts, which may underflow too.
     """
@@ -151,7 +157,9 @@ def find_constants(y, m, first, products, mean, spread, error):
 
 @kernel(error_model="numpy")
 def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, mean_x, kind, mean, spread, error):
-    """The same from the weighted sums s of samples and q of squares, both less the mean of their row.
+    """Compute weighted moments of windows from weighted sums of samples and of squares, `s` and `q`.
+
+    The samples of both are less the mean of their row.
 
     `kind` means count: 0 not at all, 1 by their difference from the query's, `mean_x`, 2 by the product with it.
     """
@@ -173,7 +181,7 @@ def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, m
 # One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
 @kernel(linked=True, error_model="numpy")
 def standardize(scale, spread, error, total, scaling):
-    """What the normalization of each window makes of its moments; fills `scale`."""
+    """Replace the moments of windows by those of the normalized windows, and fill in their `scale`."""
     if scaling == 1:
         scale[:] = 1.0
         return
@@ -189,7 +197,9 @@ def standardize(scale, spread, error, total, scaling):
 
 @kernel(error_model="numpy")
 def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered):
-    """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centered.
+    """Replace the moments of windows by those of windows whose range is 1, and fill in their `scale`.
+
+    The `lift` becomes the mean of the normalized window, or 0 if it is centered.
 
     The mean is given less the `origin`.
     """
@@ -207,7 +217,7 @@ def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered)
 
 @kernel
 def add_squares(dot, step, wrong, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
-    """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or begin anew."""
+    """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or start again."""
     for r in range(dot.shape[0]):
         for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
             last = min(first + PIECE, (r + 1) * step, a.shape[0])
@@ -226,7 +236,7 @@ def add_squares(dot, step, wrong, lift, scale, spread, error, own, mean_x, total
 
 @kernel
 def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
-    """Add a channel's products to a, the window's squares to b, the error of a to c; or begin anew."""
+    """Add a channel's products to a, the window's squares to b, the error of a to c; or start again."""
     for r in range(dot.shape[0]):
         for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
             last = min(first + PIECE, (r + 1) * step, a.shape[0])
@@ -248,7 +258,7 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, tota
 def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
     """Add a channel's windows to their squares, to the norms of their rows as scaled, and to their errors.
 
-    Or begin anew; norms are added up as squares, of which the last channel takes the root.
+    Or start again; norms are added up as squares, of which the last channel takes the root.
     """
     for r in range(norms.shape[0]):
         for first in range(r * step, min((r + 1) * step, scale.shape[0]), PIECE):
@@ -270,7 +280,7 @@ def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, 
 
 @inner
 def normalized_windows(y, m, first, scaling, scale, spread, error):
-    """Moments of the windows of a channel, as scaled."""
+    """Replace the moments of the windows of a channel by those after scaling."""
     moments_about(y, m, 0.0, first, None, spread, error)
     for begin in range(0, spread.shape[0], PIECE):
         here = slice(begin, begin + PIECE)
@@ -281,7 +291,7 @@ def normalized_windows(y, m, first, scaling, scale, spread, error):
 
 @inner
 def add_dots(dot, step, scale, a, more):
-    """Add a channel's products to a, or begin anew."""
+    """Add a channel's products to a, or start again."""
     for r in range(dot.shape[0]):
         for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
             end = min(first + PIECE, (r + 1) * step, a.shape[0])
@@ -364,7 +374,9 @@ PIECE_OF_WINDOWS = block_size(512, 8)  # windows at a time
 
 @kernel
 def direct_moments(y, w, first, mean, spread, error, low, high):
-    """Weighted moments of the windows that start at `first` and after, as `moments.moments`; and their range.
+    """Compute the weighted moments and the range of the windows that start at `first` and after.
+
+    See `moments.moments`.
 
     `spread` is the weighted sum of squared deviations from the mean, `error` bounds its error.
     """
@@ -392,7 +404,7 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
 
 @kernel(linked=True, error_model="numpy")
 def standardize_windows(y, m, first, total, most, uncertainty, kind, mean, spread, error, low, high, scale, shift):
-    """The factor and the summand that normalize each window that starts at `first` and after; counts those unknown.
+    """Fill in the factor and the summand that normalize each window from the `first` on; count the unknown ones.
 
     `kind` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, which leave no sample
     farther from the mean than the root of the spread. For other weights `most` holds the largest size of a sample.
@@ -469,13 +481,13 @@ def scale_and_shift(windows, m, first, size, room, made):
 
 # ------------------------------------------------------------------ exact, less one sample of each window
 def power_of_two(size):
-    """A factor by which a size above 0 comes near 1, or as near as factors reach; products with it are exact."""
+    """Return a factor by which a size above 0 comes near 1, or as near as factors reach; products with it are exact."""
     return np.ldexp(1.0, np.minimum(-np.frexp(size)[1], 1000))
 
 
 @step
 def normalized(v, scale, by_range):
-    """A value above its mean or its window's minimum, normalized; `by_range` is True or None."""
+    """Return a value above its mean or its window's minimum, normalized; `by_range` is True or None."""
     if by_range is not None:  # a quotient, because a product with the inverse would not make the largest value 1
         return v / scale if scale > 0.0 else 0.0
     return v * scale
@@ -483,13 +495,13 @@ def normalized(v, scale, by_range):
 
 @step
 def share_of(share, i):
-    """The share of the next sample in point i of a window; None where points are samples."""
+    """Return the share of the next sample in point i of a window; None where points are samples."""
     return None if share is None else share[i]
 
 
 @inner
 def _above(y, at, share, base, row):
-    """A point of each window less a `base`, which is taken off first, so that an offset costs no digits."""
+    """Fill in a point of each window less a `base`, which is subtracted first, so that an offset costs no digits."""
     v = y[at : at + row.shape[0]]
     if share is None or share == 0.0:
         for s in range(row.shape[0]):
@@ -501,7 +513,7 @@ def _above(y, at, share, base, row):
 
 
 def room_for(channels, count):
-    """Room for what `exact_moments` tells of so many windows in each channel, to work in, and for that of all."""
+    """Return the memory that `exact_moments` fills for windows in each channel, and that it works in."""
     return np.empty((channels, 5, count)), np.empty(PIECE_OF_WINDOWS), np.ones(count, bool), np.zeros(count, bool)
 
 
@@ -509,7 +521,7 @@ def room_for(channels, count):
 def exact_moments(y, w, first, left, share, scaling, alike, moments, row, constant, odd):
     """Shift, rest and scale that normalize the windows from `first` on, in one channel; see `_exact_moments`.
 
-    They are the first rows of `moments`; the last one tells the windows' ranges.
+    They are the first rows of `moments`; the last one holds the windows' ranges.
     """
     for at in range(0, constant.shape[0], PIECE_OF_WINDOWS):
         to = at + PIECE_OF_WINDOWS  # or the end, as slices are
@@ -591,7 +603,7 @@ def _deviations(y, w, first, left, share, total, shift, rest, scale, spread, row
 
 @inner
 def normalized_row(y, at, share, shift, rest, scale, by_range, out):
-    """A point of each window, normalized."""
+    """Fill in a point of each window, normalized."""
     _above(y, at, share, shift, out)
     for s in range(out.shape[0]):
         out[s] = normalized(out[s] - rest[s], scale[s], by_range)
@@ -611,7 +623,7 @@ def normalize_window(y, left, share, w, scaling, alike, out):
 
 
 def _normalize_channel(y, left, share, w, scaling, alike, out):
-    """The same for one channel; its range if its squares over- or underflow, else 0."""
+    """Normalize one channel; return its range if its squares over- or underflow, else 0."""
     (moments,), *room = room_for(1, 1)
     exact_moments(y, w, int(left[0]), left, share, scaling, alike, moments, *room)
     shift, rest, scale, _, high = moments
@@ -625,7 +637,7 @@ def _normalize_channel(y, left, share, w, scaling, alike, out):
 
 
 def points_at(y, left, share, base=0.0):
-    """The points that lie a share of a step behind the samples `left` of a series, less a `base`."""
+    """Return the points that are a share of a step behind the samples `left` of a series, less a `base`."""
     before = y[..., left]
     if share is None:
         return before - base

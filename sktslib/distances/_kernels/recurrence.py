@@ -1,10 +1,9 @@
 """The elastic distances of the package: for each a parameter record and the functions of its recurrence.
 
-Longest common subsequences and edit distances of unit costs, 64 cells of a row in one word.
-
-Neighboring cells of such a matrix differ by at most one, so that bits hold the differences and a few operations on
-words bring them on by a row: Hyyro (2004) for common subsequences, Myers (1999) for edit distances. Which points match
-is found by vector code, 64 at a time, by the recurrences' own rule.
+Longest common subsequences and edit distances of unit costs have kernels of their own, 64 cells of a row in one word.
+Neighboring cells of their matrices differ by at most one, so bits hold the differences, and a few operations on words
+advance them by a row: Hyyro (2004) for common subsequences, Myers (1999) for edit distances. Matching points are found
+by vector code, 64 at a time, by the recurrences' own rule.
 """
 
 from typing import NamedTuple
@@ -286,7 +285,7 @@ load, _, _ = makers(WORD, fused=False)
 
 @inner
 def _matches(p, rows, i, y, j):
-    """Bits of the points of the series from j on that match query point i."""
+    """Return the bits of the points of the series from j on that match query point i."""
     row = rows[0, 0, i], rows[0, 1, i], rows[0, 2, i], rows[0, 3, i]
     a = terms(p, row, load(y[0], j), 0.0)[0]
     for k in range(1, len(y)):
@@ -297,7 +296,7 @@ def _matches(p, rows, i, y, j):
 
 @inner
 def _indels(p, rows, m, y, start, n, begin, end, words, before):
-    """Points of both series that are no part of their longest common subsequence, once query point m - 1 is done."""
+    """Count the points of both series outside of their longest common subsequence, once query point m - 1 is done."""
     size = -(-n // WORD)
     if begin == 0:
         for k in range(size):
@@ -321,7 +320,7 @@ def _indels(p, rows, m, y, start, n, begin, end, words, before):
 
 @inner
 def _edits(p, rows, m, y, start, n, begin, end, words, before):
-    """Points to insert, delete or replace, up to query point `end` - 1; `before` those up to point `begin` - 1."""
+    """Count points to insert, delete or replace up to query point `end` - 1; `before` is that up to `begin` - 1."""
     size = -(-n // WORD)
     if begin == 0:
         for k in range(size):
@@ -350,7 +349,7 @@ def _edits(p, rows, m, y, start, n, begin, end, words, before):
 
 @kernel
 def _accumulate(p, rows, m, series, from_on, replaces, begin, end, words, out):
-    """Query points [begin, end) of all pairs, one pair after the other: each query with all series."""
+    """Process query points [begin, end) of all pairs, one pair after the other: each query with all series."""
     y, begins, lengths = series
     for pair in range(begin // m, -(-end // m)):
         q, b = pair // len(lengths), pair % len(lengths)
@@ -364,7 +363,7 @@ def _accumulate(p, rows, m, series, from_on, replaces, begin, end, words, out):
 
 
 def accumulated_costs(p, rows, m, series, from_on, replaces, out):
-    """Costs `out` of queries (n_queries, channels, 4, m or more) with series, see `padded`.
+    """Fill in the costs `out` of queries (n_queries, channels, 4, m or more) with series, see `padded`.
 
     Query q is compared with those `from_on[q]` on. `replaces`: whether a point can be replaced at the cost of one, as
     in EDR, and not of two, as in LCSS.
@@ -376,7 +375,10 @@ def accumulated_costs(p, rows, m, series, from_on, replaces, out):
 
 
 def padded(series):
-    """Series (channels, n) one after the other in whole words, as `channels_of` gives them, with begins and lengths."""
+    """Return series (channels, n) one after the other in whole words, with their starts and lengths.
+
+    They are laid out as `channels_of` gives them.
+    """
     lengths = np.array([y.shape[1] for y in series])
     sizes = lengths + -lengths % WORD
     begins, out = np.cumsum(sizes) - sizes, aligned_zeros(len(series[0]), sizes.sum())

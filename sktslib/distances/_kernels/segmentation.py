@@ -66,7 +66,7 @@ def _build_lanes_of(context, builder, sig, args):
 
 
 def _of(p, q):
-    """The record of a query: one for all, or one each."""
+    """Return the record of a query: one for all, or one each."""
     return p if hasattr(p, "_fields") else p[q]
 
 
@@ -76,7 +76,7 @@ def _overload_of(p, q):
 
 
 def _summed(wide, p, rows, Y, t, i):
-    """The terms of query point i and sample t, summed over the channels."""
+    """Return the terms of query point i and sample t, summed over the channels."""
     lanes = lanes_of(wide)
     at = (t + 1) * lanes
     r = rows[0]
@@ -89,7 +89,7 @@ def _summed(wide, p, rows, Y, t, i):
 
 
 def _given(wide, p, rows, Y, t, i):
-    """Y holds local costs already, (n, m)."""
+    """Return the local costs that Y (n, m) holds already, in place of terms."""
     return Y[t, i], 0.0, 0.0
 
 
@@ -104,7 +104,7 @@ def _overload_terms_of(wide, p, rows, Y, t, i):
 
 @step
 def gap_cost_of(wide, p, rows, Y, ty, t):
-    """The gap cost of sample t."""
+    """Return the gap cost of sample t."""
     total, lanes = splat(wide, 0.0), lanes_of(wide)
     if rows is not None:
         for k in range(len(Y)):
@@ -117,7 +117,7 @@ def gap_cost_of(wide, p, rows, Y, ty, t):
 
 @step
 def lags(tx, ty, i, point, t, at, begin):
-    """Lags of query point i, number `point` of its query, and of the one before in a segment that starts at `begin`.
+    """Return the lags of query point i, number `point` of its query, and of the one before, from a segment's `begin`.
 
     `at` is sample t as starts are counted.
     """
@@ -174,7 +174,7 @@ def column(wide, p, query, series, t, at, span, oldest, entry, gap_cost, col, st
 
 @kernel
 def _advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
-    """Samples from `begin_at` on, see `advance`."""
+    """Advance the segmentation over the samples from `begin_at` on; see `advance`."""
     (p, rows, points, first, tx), (Y, ty) = queries, series
     background, transitions, shortest, longest = rules
     query = rows, points, tx
@@ -228,7 +228,7 @@ def advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
 
 @kernel
 def _advance_lanes(wide, queries, series, step, first, last, offset, rules, state, marks, states, room, best, begin):
-    """Samples [first, last) of each lane, as many at a time as there is room for."""
+    """Advance each lane over its samples [first, last), as many at a time as there is room for."""
     (Y, own, costs, starts), (background, transitions, shortest, longest) = room, rules
     k, mark = transitions.shape[0] - 1, 0
     while first < last:
@@ -281,7 +281,7 @@ def advance_lanes(queries, series, step, offset, rules, state, marks, states, at
 
 @kernel
 def _range_costs(wide, queries, series, start, length, rules, first, last, begin_with, state, room, out):
-    """The costs of ranges, LANES of them side by side, from the group `first` to the group `last`."""
+    """Fill in the costs of ranges, LANES of them side by side, from the group `first` to the group `last`."""
     (Y, costs, starts), n = room, series.shape[1]
     for group in range(first, last):
         some = slice(group * SEGMENT_LANES, min((group + 1) * SEGMENT_LANES, start.shape[0]))
@@ -320,7 +320,7 @@ def range_costs(queries, series, start, length, transitions, bounds, state, out)
 
 @kernel
 def difference_of(a, b, later):
-    """How much more state `b` costs than `a`; NaN if that differs by more than rounding somewhere, or starts differ.
+    """Return the cost of state `b` less that of `a`; NaN if it differs by more than rounding, or if starts differ.
 
     Samples of `a` are counted from so much `later`.
     """
@@ -345,7 +345,10 @@ def difference_of(a, b, later):
 
 @kernel
 def differences_of(then, last, step, out):
-    """The same of each lane but the first, with the state `then`, and the lane before it with its `last` one."""
+    """Fill in how much more each lane but the first costs than the lane before it.
+
+    The state of the lane itself is `then`, and that of the lane before it `last`. See `difference_of`.
+    """
     shape = then.shape[0], then.shape[1] // SEGMENT_LANES, SEGMENT_LANES
     a, b = then.reshape(shape), last.reshape(shape)
     for lane in range(1, SEGMENT_LANES):
@@ -368,7 +371,7 @@ def _windows(cost, lengths, begin_at, end, background, transitions, edges, best)
 
 
 def windows(cost, lengths, begin_at, background, transitions, edges, best):
-    """The same for windows: ``cost[q, t]`` is that of the window of query q that ends with sample t.
+    """Segment by windows of fixed lengths: ``cost[q, t]`` is that of the window of query q that ends with sample t.
 
     ``edges`` (n + 1, k + 1) holds the minimum cost up to a boundary where each label follows; row `begin_at` is known.
     """

@@ -1,4 +1,4 @@
-"""Ranges that overlap: which of them may be chosen beside each other."""
+"""Selection among overlapping ranges, of which some may be chosen together."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from .compile import inner, kernel
 
 @kernel
 def _count_near(distance, share, limit):
-    """How many distances are finite and by their least share within a limit."""
+    """Count the finite distances that are at most a limit when multiplied by `share`."""
     count = 0
     for k in range(distance.shape[0]):
         count += (distance[k] * share <= limit) & (distance[k] < np.inf)
@@ -16,7 +16,7 @@ def _count_near(distance, share, limit):
 
 @kernel
 def _list_near(distance, share, limit, which):
-    """List their indices."""
+    """List the indices of the finite distances that are at most a limit when multiplied by `share`."""
     count = 0
     for k in range(distance.shape[0]):
         if distance[k] * share <= limit and distance[k] < np.inf:
@@ -25,7 +25,10 @@ def _list_near(distance, share, limit, which):
 
 
 def near(distance, share, limit):
-    """Indices of the distances that are finite and by their least share within a limit; no memory but for these."""
+    """Return the indices of the finite distances that are at most a limit when multiplied by `share`.
+
+    No memory is needed but for these.
+    """
     which = np.empty(_count_near(distance, share, limit), np.int64)
     if len(which):
         _list_near(distance, share, limit, which)
@@ -34,7 +37,10 @@ def near(distance, share, limit):
 
 @inner
 def _position(sorted_start, start):
-    """How many ranges begin before `start`. numba's own search takes a third of a second to compile."""
+    """Return the number of ranges that start before `start`.
+
+    The search of numba takes a third of a second to compile.
+    """
     low, high = 0, sorted_start.shape[0]
     while low < high:
         middle = (low + high) // 2
@@ -47,7 +53,7 @@ def _position(sorted_start, start):
 
 @kernel(linked=True)
 def is_free(sorted_start, sorted_end, longest, s, e, max_overlap):
-    """Whether [s, e) overlaps none of the chosen ranges too much; none of those is longer than `longest`."""
+    """Return whether [s, e) overlaps none of the chosen ranges too much; none of those is longer than `longest`."""
     at = _position(sorted_start, s - longest)  # ranges that begin earlier cannot reach into this one
     while at < sorted_start.shape[0] and sorted_start[at] < e:
         common = min(e, sorted_end[at]) - max(s, sorted_start[at])
@@ -59,13 +65,13 @@ def is_free(sorted_start, sorted_end, longest, s, e, max_overlap):
 
 @kernel
 def _fill_free(sorted_start, sorted_end, longest, start, end, max_overlap, out):
-    """The same of each of some ranges."""
+    """Fill in whether each of some ranges overlaps none of the chosen ones too much."""
     for k in range(start.shape[0]):
         out[k] = is_free(sorted_start, sorted_end, longest, start[k], end[k], max_overlap)
 
 
 def all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
-    """Which of some ranges overlap none of the chosen ones too much; none of those is longer than `longest`."""
+    """Return a mask of the ranges that overlap none of the chosen ones too much; no chosen one exceeds `longest`."""
     out = np.empty(len(start), np.bool_)
     _fill_free(sorted_start, sorted_end, longest, start, end, max_overlap, out)
     return out
@@ -73,7 +79,7 @@ def all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
 
 @kernel
 def next_free(sorted_start, sorted_end, longest, start, end, max_overlap, at):
-    """The first position from `at` on of a range that is free."""
+    """Return the first position from `at` on of a range that is free."""
     while at < start.shape[0] and not is_free(sorted_start, sorted_end, longest, start[at], end[at], max_overlap):
         at += 1
     return at

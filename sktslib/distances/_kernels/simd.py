@@ -42,7 +42,7 @@ WITHOUT_AVX |= {"goldmont", "goldmont-plus", "tremont", "k8", "k8-sse3", "amdfam
 
 
 class Sizes(NamedTuple):
-    """How many floats are computed at once."""
+    """Numbers of floats that are computed at once."""
 
     register: int  # floats that stand side by side
     lanes: int  # series side by side, in matrices, neighbors and windows
@@ -60,7 +60,7 @@ SMALL_SIZES = Sizes(register=2, lanes=4, parts=4)
 
 
 def kind_of(machine, name, features):
-    """The key of `SIZES` for a kind of machine and a processor: by its features, True where it has them, or its name.
+    """Return the key of `SIZES` for a kind of machine and a processor, given by its features or its name.
 
     What is said of no feature is told by the name, which is what LLVM does; AVX-512 must be said.
     """
@@ -71,7 +71,7 @@ def kind_of(machine, name, features):
 
 
 def sizes_for(machine, name, features):
-    """The sizes for a processor, see `kind_of`."""
+    """Return the sizes for a processor, see `kind_of`."""
     sizes = SIZES[kind_of(machine, name, features)]
     return sizes._replace(bits=sizes.register == 8 and name.startswith("znver"))
 
@@ -135,14 +135,14 @@ def compiled_as(function, result_type):
 
 
 def _splatted(builder, scalar, lanes):
-    """The vector whose lanes are all this number."""
+    """Return the vector whose lanes are all this number."""
     nothing = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
     first = builder.insert_element(nothing, scalar, ir.Constant(I32, 0))
     return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
 
 
 def as_type(context, builder, value, given, wanted):
-    """A number or a vector of the given type as one of the wanted type, a float or a vector."""
+    """Return a number or a vector of the given type as one of the wanted type, a float or a vector."""
     if isinstance(given, Vector):
         return value
     scalar = context.cast(builder, value, given, types.float64)
@@ -154,7 +154,7 @@ def _all_as_type(context, builder, values, given, wanted):
 
 
 def _vector_of(*given):
-    """The vector type of an operation: that of its vectors, the others being numbers."""
+    """Return the vector type of an operation: that of its vectors, the others being numbers."""
     vectors = [t for t in given if isinstance(t, Vector)]
     if vectors and all(isinstance(t, Vector | types.Number | types.Boolean) for t in given):
         return vectors[0]
@@ -162,7 +162,7 @@ def _vector_of(*given):
 
 
 def type_of(*given):
-    """The same, or a float where all are numbers."""
+    """Return the type of an operation: the vector type of its vectors, or a float where all operands are numbers."""
     if all(isinstance(t, types.Number | types.Boolean) for t in given):
         return types.float64
     return _vector_of(*given)
@@ -265,7 +265,7 @@ def _type_of_where(condition, a, b):
 
 @compiled_as(where, _type_of_where)
 def _build_where(context, builder, sig, args):
-    """By a condition for each lane, or one for all."""
+    """Build `where` by a condition for each lane, or by one for all."""
     a, b = _all_as_type(context, builder, args[1:], sig.args[1:], sig.return_type)
     by_lane = isinstance(sig.args[0], Mask)
     condition = args[0] if by_lane else context.cast(builder, args[0], sig.args[0], types.boolean)
@@ -273,7 +273,7 @@ def _build_where(context, builder, sig, args):
 
 
 def minimum(a, b):
-    """The smaller of two values.
+    """Return the smaller of two values.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def minimum(a, b):
 
 
 def cheaper(a, b):
-    """The smaller of a cost, which is not negative, and of another number.
+    """Return the smaller of a cost, which is not negative, and of another number.
 
     Their bits, read as integers, are in the same order. AMD's vector units compare integers on the side where they
     multiply and floats on the side where they add: a recurrence is faster if it keeps both sides busy.
@@ -294,7 +294,7 @@ def cheaper(a, b):
 
 
 def maximum(a, b):
-    """The larger of two values.
+    """Return the larger of two values.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def build_cheaper(context, builder, sig, args):
 
 
 def multiply_add(a, b, c):
-    """A * b + c, rounded once where the processor has an instruction for it, and twice elsewhere."""
+    """Return a * b + c, rounded once where the processor has an instruction for it, and twice elsewhere."""
     return a * b + c
 
 
@@ -341,7 +341,7 @@ def _build_multiply_add(context, builder, sig, args):
 
 
 def with_cost(total, cost):
-    """A total and a cost, which may be two factors."""
+    """Return a total and a cost, which may be two factors."""
     return multiply_add(*cost, total) if isinstance(cost, tuple) else total + cost
 
 
@@ -359,7 +359,7 @@ def _build_with_cost(context, builder, sig, args):
 
 
 def rounded(cost):
-    """A cost as one number; recurrences may give it as two factors, for `multiply_add`."""
+    """Return a cost as one number; recurrences may give it as two factors, for `multiply_add`."""
     return cost[0] * cost[1] if isinstance(cost, tuple) else cost
 
 
@@ -372,7 +372,7 @@ def _build_rounded(context, builder, sig, args):
 
 
 def sqrt(a):
-    """The square root.
+    """Return the square root.
 
     Examples
     --------
@@ -434,7 +434,7 @@ REGISTERS = CHOSEN.parts  # that rows are striped to
 
 
 def _address(context, builder, sig, args, lanes, number=F64):
-    """Where neighboring values of the array args[0] begin at args[1], as a pointer to a vector, or to one value."""
+    """Return the address of element args[1] of the array args[0], as a pointer to a vector or to one value."""
     array = context.make_array(sig.args[0])(context, builder, args[0])
     address = builder.gep(array.data, [context.cast(builder, args[1], sig.args[1], types.intp)])
     return builder.bitcast(address, (number if lanes == 1 else ir.VectorType(number, lanes)).as_pointer())
@@ -479,9 +479,9 @@ def _build_store_codes(context, builder, sig, args):
 
 
 def shifted(v, first):
-    """What the rows before hold, `first` for row 0, of rows striped to `REGISTERS` registers in turn.
+    """Shift rows striped to `REGISTERS` registers in turn by one row; row 0 becomes `first`.
 
-    Row r stands in lane r // REGISTERS of register r % REGISTERS: from one row to the next it is a register that moves,
+    Row r is in lane r // REGISTERS of register r % REGISTERS: from one row to the next it is a register that moves,
     as a whole, and only the last one has its lanes shifted.
     """
     dealt = v.reshape(REGISTERS, -1)
@@ -499,7 +499,7 @@ def _build_shifted(context, builder, sig, args):
 
 
 def shifted_lanes(v, first):
-    """What the lanes before hold, `first` for lane 0."""
+    """Shift the lanes by one; lane 0 becomes `first`."""
     return np.concatenate([[first], v[:-1]])
 
 
@@ -513,7 +513,7 @@ def _build_shifted_lanes(context, builder, sig, args):
 
 
 def entering(v, first):
-    """The lanes with `first` in the place of lane 0."""
+    """Return the lanes with `first` in the place of lane 0."""
     return np.concatenate([[first], v[1:]])
 
 
@@ -535,7 +535,7 @@ def _build_number_at(context, builder, sig, args):
 
 
 def unlikely(condition):
-    """The condition; the compiler is told that it rarely holds, and keeps the registers for the other way."""
+    """Return the condition; the compiler is told that it rarely holds, and keeps the registers for the other way."""
     return condition
 
 
@@ -546,7 +546,7 @@ def _build_unlikely(context, builder, sig, args):
 
 
 def last(v):
-    """The last lane."""
+    """Return the last lane."""
     return v[-1]
 
 
@@ -556,7 +556,7 @@ def _build_last(context, builder, sig, args):
 
 
 def bits(mask):
-    """The outcomes of up to 64 comparisons as a word, the first in its lowest bit."""
+    """Return the outcomes of up to 64 comparisons as a word, the first in its lowest bit."""
     return np.packbits(np.append(mask, np.zeros(64 - len(mask), bool)), bitorder="little").view(np.uint64)[0]
 
 
@@ -567,7 +567,7 @@ def _build_bits(context, builder, sig, args):
 
 
 def some(mask):
-    """Whether the condition holds in some lane."""
+    """Return whether the condition holds in some lane."""
     return bool(np.any(mask))
 
 
@@ -578,7 +578,7 @@ def _build_some(context, builder, sig, args):
 
 
 def channels_of(values):
-    """The channels of a series (channels, n) as kernels take them: a tuple of a single one.
+    """Return the channels of a series (channels, n) as kernels take them: a tuple of a single one.
 
     So the compiler knows that there is no other, and leaves out what would look for more at each cell.
     """
@@ -601,7 +601,7 @@ def copy(source, begin, end, target, at):
 
 
 def makers(lanes, fused):
-    """The functions that make vectors of so many lanes: `load`, `splat` and `load_striped`.
+    """Return the functions that make vectors of so many lanes: `load`, `splat` and `load_striped`.
 
     ``load(values, at)`` takes neighboring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
     ``load_striped(values, at)`` takes those of each register from a position of its own.
@@ -657,7 +657,7 @@ _kept = _Kept()
 
 
 def aligned(*shape, dtype=np.float64):
-    """An array that is not filled and has cache lines of its own.
+    """Return an array that is not filled and has cache lines of its own.
 
     A register as wide as a line is then loaded from one of them, otherwise from two, which takes longer: numpy's large
     arrays begin in the midst of a line. Its small ones lie side by side, whatever thread they are for; threads that
@@ -670,14 +670,14 @@ def aligned(*shape, dtype=np.float64):
 
 
 def aligned_zeros(*shape, dtype=np.float64):
-    """The same, filled with zeros."""
+    """Return an array of zeros that has cache lines of its own."""
     out = aligned(*shape, dtype=dtype)
     out.fill(0)
     return out
 
 
 def scratch(name, shape, dtype=np.float64):
-    """An array whose entries hold until the same thread asks for one of this name again."""
+    """Return an array whose entries hold until the same thread asks for one of this name again."""
     size = math.prod(shape)
     if size > MOST:
         return aligned(*shape, dtype=dtype)

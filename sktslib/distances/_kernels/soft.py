@@ -54,7 +54,7 @@ class Soft(NamedTuple):
 
 @inner
 def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
-    """Local kernels exp(-c) = share * 2^power of the query's points lo..hi with point j of the series."""
+    """Compute the local kernels exp(-c) = share * 2^power of the query's points lo..hi with point j of the series."""
     cost[lo:hi] = 0.0
     for k in range(x.shape[0]):
         v = y[k, j]
@@ -93,7 +93,7 @@ def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
 
 @kernel
 def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
-    """Columns [begin, end) of two whole series, and R of the last cell done; see `accumulate`."""
+    """Compute the columns [begin, end) of two whole series; return R of the last cell done. See `accumulated_costs`."""
     m, (col, powers, cost, share, power) = x.shape[1], work
     for j in range(begin, end):
         _local_kernels(p, x, w, y, j, lo[j], hi[j], cost, share, power)
@@ -123,7 +123,9 @@ def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
 
 
 def accumulated_costs(p, x, w, y, lo, hi, matrix):
-    """The last accumulated cost R of two whole series; fills `matrix` (n, m) unless it is empty. Memory without: O(m).
+    """Return the last accumulated cost R of two whole series, and fill `matrix` (n, m) unless it is empty.
+
+    Without the matrix O(m) memory is needed.
 
     The cell (i, j) of query and series exists for lo[j] <= i < hi[j].
     """
@@ -142,7 +144,7 @@ def _cost(share, power):
 
 @kernel
 def _expect(matrix, begin, end, expected):
-    """Columns [begin, end) of the expected alignment, counted from the last one; see `expected_alignment`."""
+    """Compute the columns [begin, end) of the expected alignment, counted from the last; see `expected_alignment`."""
     n, m = matrix.shape
     for j in range(n - 1 - begin, n - 1 - end, -1):
         for i in range(m - 1, -1, -1):
@@ -165,7 +167,9 @@ def _expect(matrix, begin, end, expected):
 
 
 def expected_alignment(matrix):
-    """How probable each cell (n, m) is on an alignment, by its accumulated costs; the gradient of R_mn by the c_ij.
+    """Return the probability that an alignment passes each cell (n, m), from its accumulated costs.
+
+    It is the gradient of R_mn by the c_ij.
 
     From the last cell back, each hands what it has to its three predecessors, by their shares in its soft minimum.
     """
@@ -184,13 +188,13 @@ load, splat, _ = makers(BATCH, fused=False)
 
 
 def fits(m, n):
-    """Whether the moves of pairs of series are few enough to be kept."""
+    """Return whether the moves of pairs of series are few enough to be kept."""
     return m * n <= MOVES
 
 
 @inner
 def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, boundary, row, codes, first):
-    """Accumulated costs of query point i with the points from `begin` on; the moves into them go to codes from `first`.
+    """Accumulate costs of query point i with the points from `begin` on; their moves go to codes from `first`.
 
     Points up to `known` are computed, and those up to `end` as long as there are costs at or below the limit of their
     lane; the end is given back. `row` holds the costs of the query point before, from column `begin` on, the one before
@@ -220,13 +224,13 @@ def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, 
 
 @inner
 def _within(row, j, limit):
-    """Whether the cost of point j of the series is at or below the limit in some lane."""
+    """Return whether the cost of point j of the series is at or below the limit in some lane."""
     return some(load(row, (j + 1) * BATCH) <= load(limit, 0))
 
 
 @inner
 def _fill_top(p, start, top_end, gap_costs, row):
-    """The boundary before the first query point, of which up to `start` points cost nothing.
+    """Fill in the boundary before the first query point, of which up to `start` points cost nothing.
 
     There no path leads from above to the first query point, for the diagonal way costs no more.
     """
@@ -297,7 +301,7 @@ def _add(p, x, w, points, compared, summed, order, cells, start, free, limits, b
 
 
 def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free, limits):
-    """What the points of a query meet in each series of a collection along its best path.
+    """Sum the points of each series of a collection that a query's points meet along its best path.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ BLOCK = block_size(4096, 8)
 
 @inner
 def _meet(edges, count, shut, met):
-    """What the first row meets at each step: the better of the cell above and the one before that, and its start."""
+    """Fill in the better of the cell above the first row and the one before that, with its start, for each step."""
     (edge, origin), (over, s_over) = edges, met
     for t in range(0, count, STRIP):
         corner, above = load(edge, t + STRIP - 2), maximum(load(edge, t + STRIP - 1), shut)
@@ -60,14 +60,14 @@ def _meet(edges, count, shut, met):
 
 @step
 def _active(t, count, i):
-    """Which rows of the register from i on stand at one of the block's points at step t."""
+    """Return a mask of the rows of the register from i on that are at one of the block's points at step t."""
     at = t - load_register(ROWS, i & (STRIP - 1))
     return (at >= 0.0) & (at < float(count))
 
 
 @step
 def _even_cells(p, rows, weighted, yr, gap_costs, count, here, i, y_at, before, t, waiting, cost, start, met, s_met):
-    """The cells of the register of rows from i on at step t, and the better of them and of those before."""
+    """Return the cells of the register of rows from i on at step t, and the better of them and of those before."""
     row, point_costs = here
     a, b, c = terms_of_register(p, row, rows, weighted, yr, i, y_at, before)
     gap_cost = gap_cost_of_register(p, gap_costs, y_at)
@@ -82,7 +82,7 @@ def _even_cells(p, rows, weighted, yr, gap_costs, count, here, i, y_at, before, 
 
 @step
 def _even_step(p, rows, weighted, series, here, strip, t, waiting, edges, carried):
-    """Step t of `_search_evenly`; what the next one needs. `waiting`: whether some rows may stand beside the block.
+    """Compute step t of `_search_evenly`; return the state for the next. `waiting`: rows may be outside the block.
 
     One register after the other, so that few values are needed at once.
     """
@@ -104,7 +104,7 @@ def _even_step(p, rows, weighted, series, here, strip, t, waiting, edges, carrie
 
 
 def _search_evenly(p, query, series, radius, at, strip, edges, state):
-    """A block of the series against the rows of a strip, from i to `bottom` after it; each cell has its path's start.
+    """Search a block of the series with a strip, from row i to `bottom` after it; each cell has its path's start.
 
     All moves cost the same, whatever the start. `series` holds the block's points, the first of which is sample `at`,
     and LANES points before. It goes on from the `state`, the column before the block, and leaves there its last one.
@@ -129,7 +129,9 @@ def _search_evenly(p, query, series, radius, at, strip, edges, state):
 
 
 def _search_strip(p, query, series, radius, at, strip, edges, state):
-    """The same for every recurrence and band: lags count from the start of each path.
+    """Search a block of the series with a strip, for every recurrence and band.
+
+    Each cell has its path's start, and lags count from there. The arguments are those of `_search_evenly`.
 
     A start of -1 - sample says that the path has no matched pair yet.
     """
@@ -188,7 +190,7 @@ search_in_band = inner(_search_strip)
 
 @inner
 def _list(ends, shortest, longest, edge, origin, distance, begin):
-    """The candidates that are long enough and not too long; a start of -1 where there is none."""
+    """Fill in the candidates that are long enough and not too long; a start of -1 where there is none."""
     low, high = float(shortest), float(longest)
     for j in range(distance.shape[0]):  # vector code: floats, no jumps, no index that may be negative
         length = float(ends + j) - origin[j]
@@ -200,7 +202,7 @@ def _list(ends, shortest, longest, edge, origin, distance, begin):
 
 @kernel
 def _go_on(query, y, first, offset, limits, work, state, distance, begin):
-    """Blocks of the series against all strips of the query, see `subsequence_profile`."""
+    """Compute blocks of the series with all strips of the query; see `subsequence_profile`."""
     (p, rows, weighted, points), (radius, shortest, longest) = query, limits
     in_lanes, point_costs, held, size, edges, yr, gaps = work
     col, start = state
@@ -230,7 +232,9 @@ def _go_on(query, y, first, offset, limits, work, state, distance, begin):
 
 
 def subsequence_profile(query, y, first, offset, limits, state, distance, begin):
-    """What `scalar.subsequence_profile` does with the series `y` of a `query` (p, rows, weighted, points).
+    """Compute the subsequence profile of a series `y` with a `query` (p, rows, weighted, points) along anti-diagonals.
+
+    The results are those of `scalar.subsequence_profile`.
 
     The `state` are costs and starts of a column, the same as there.
     """

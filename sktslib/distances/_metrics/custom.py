@@ -1,11 +1,9 @@
-"""Parameter records of users' recurrences: the types under which numba keeps what it compiles for them.
+"""Metrics that users register under a name, a function or a recurrence each, equal in rights to the package's.
 
-numba's disk cache compares types and not the functions behind them, and it keeps types by their module and name. So a
-record that compiled code sees is never the user's own class: its name holds a hash of the user's functions, so that an
-edited recurrence is another type, and it lives here, so that the cache of kernels can be read in programs which know
-nothing of the user's module.
-
-Metrics of the user's own: a function or a recurrence under a name, equal in rights to the package's.
+The disk cache of numba compares types and not the functions behind them, and it keeps types by their module and name.
+So a record that compiled code sees is never the user's own class. Its name holds a hash of the user's functions, so
+that an edited recurrence is another type. It belongs to this module, so that programs which know nothing of the user's
+module can read the cache of kernels.
 """
 
 from __future__ import annotations
@@ -45,13 +43,13 @@ def __getattr__(name):
 
 
 def owned(version, fields):
-    """The record for fields under a version of their functions, the same class each time."""
+    """Return the record for fields under a version of their functions, the same class each time."""
     name = "_".join(["Record", version, *(field.encode().hex() for field in fields)])
     return globals().get(name) or __getattr__(name)
 
 
 def fingerprint(*values):
-    """Hash of functions and of all they refer to: code, constants, defaults, closures, helpers, global values.
+    """Return a hash of functions and of all they refer to: code, constants, defaults, closures, helpers, globals.
 
     What cannot be looked into counts as new in every process, so that nothing compiled is kept for it.
     """
@@ -178,7 +176,7 @@ def register_metric(
     Notes
     -----
     What numba compiles for a recurrence is kept on disk under a hash of its functions and of all they refer to: an
-    edited recurrence is compiled anew. Other processes, such as joblib's, know the name once they import the module
+    edited recurrence is compiled again. Other processes, such as joblib's, know the name once they import the module
     that registers it; a metric object, and an estimator with the name as its `metric`, take the distance along.
 
     Examples
@@ -251,7 +249,7 @@ def _check_arguments(name, parts):
 
 # ---------------------------------------------------------------------------------------------------------- the classes
 class _Registered:
-    """What all metrics of the user's share."""
+    """Base of all metrics that a user registers."""
 
     _recipe = None  # what made the class, for processes that do not know it
     _version = ""
@@ -306,7 +304,7 @@ class _RecurrenceMetric(_Registered, ElasticMetric):
 
 
 def _value(value, name):
-    """A parameter as compiled code takes it: a float or an array of floats."""
+    """Return a parameter as compiled code takes it: a float or an array of floats."""
     if isinstance(value, Real):
         return float(value)
     array = as_floats(value, name)
@@ -315,7 +313,7 @@ def _value(value, name):
 
 
 def _made(recipe):
-    """The metric class of a recipe."""
+    """Return the metric class of a recipe."""
     facts, computed, uses_times, made_of, packed = recipe
     parameters = list(inspect.signature(made_of).parameters.values())
     if isinstance(made_of, type):
@@ -363,7 +361,7 @@ def _made(recipe):
 
 
 def _initializer(parameters, further):
-    """An `__init__` with the signature that scikit-learn looks at."""
+    """Return an `__init__` with the signature that scikit-learn looks at."""
     plain = Parameter.POSITIONAL_OR_KEYWORD
     parameters = [*(p.replace(kind=plain, annotation=p.empty) for p in parameters), *further]
     signature = Signature([Parameter("self", plain), *parameters])
@@ -380,20 +378,20 @@ def _initializer(parameters, further):
 
 # ------------------------------------------------------------------------------------------------------------ processes
 def _packed(made_of, parts):
-    """The functions of a recurrence for processes that cannot import its module; None where they can."""
+    """Return the functions of a recurrence for processes that cannot import its module; None where they can."""
     if parts is None or made_of.__module__ != "__main__":
         return None
     return {name: part for name, part in parts.items() if name not in dispatch.DERIVED}
 
 
 def own_metric(name):
-    """The user's metric, with its defaults, behind a name; None for everything else."""
+    """Return the user's metric, with its defaults, behind a name; None for everything else."""
     cls = _REGISTRY.get(_ALIASES.get(name.lower())) if isinstance(name, str) else None
     return cls() if cls is not None and issubclass(cls, _Registered) else None
 
 
 def _revived(recipe, version, state):
-    """A metric object from another process, of the class registered here where that is the same."""
+    """Return a metric object from another process, of the class registered here where that is the same."""
     name = recipe[0]["name"]
     cls = _REGISTRY.get(name)
     if cls is None or getattr(cls, "_version", None) != version:

@@ -24,7 +24,7 @@ CATEGORIES = 64  # values that recur, and are no more than these, may be meant t
 
 
 def _extremes(series):
-    """The lowest and the highest value of each channel (channels, 1), NaN without a value."""
+    """Return the lowest and the highest value of each channel (channels, 1), NaN without a value."""
     low = high = np.nan
     for a in series:  # which need not be in memory
         low, high = np.fmin(low, np.fmin.reduce(a, axis=1)), np.fmax(high, np.fmax.reduce(a, axis=1))
@@ -32,7 +32,7 @@ def _extremes(series):
 
 
 def _deviation(series):
-    """The norm over the channels of the standard deviations of all values; without a value a channel has none."""
+    """Return the norm over the channels of the standard deviations of all values; a channel without values has none."""
     low, high = _extremes(series)
     unit = np.where(high > low, high - low, 1.0)  # squares of large values are not finite
     count, mean, squares = 0, 0.0, 0.0
@@ -47,7 +47,7 @@ def _deviation(series):
 
 
 def _are_categories(series):
-    """Whether the values are few that recur."""
+    """Return whether the values are few that recur."""
     seen, size = np.empty(0), 0
     for a in series:
         seen, size = np.union1d(seen, a), size + a.size
@@ -57,7 +57,7 @@ def _are_categories(series):
 
 
 def point_weights(x, w):
-    """One weight a point, and the ratios between its channels (None where they are all equal).
+    """Return one weight a point, and the ratios between its channels (None if all are equal).
 
     A point's weight scales its costs; only the ratios between its channels say what matches.
     """
@@ -69,7 +69,7 @@ def point_weights(x, w):
 
 
 def matched(path, problem, eps):
-    """The pairs of a path that lie within `eps`."""
+    """Return the pairs of a path that are within `eps`."""
     x, y = problem.x[:, path[0]], problem.y[:, path[1]]
     differences = np.abs(problem.w[:, path[0]] * (x - y))
     norm = differences[0] if len(x) == 1 else np.sqrt((differences**2).sum(axis=0))  # as in the recurrence
@@ -130,7 +130,7 @@ class LCSS(MatchingMetric):
     ----------
     eps : float, default=1.0
         Two points match if they are at most this far apart (Euclidean norm over the channels). A quarter of the values'
-        standard deviation is usual. A warning tells if all points match, since `eps` reaches the range of the values,
+        standard deviation is usual. A warning says if all points match, since `eps` reaches the range of the values,
         or hardly any, since it is above 0 and below 2 % of their standard deviation (and the values are no categories:
         at most 64 that recur).
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
@@ -159,7 +159,7 @@ class LCSS(MatchingMetric):
         return Query(recurrence.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
 
     def _similarity(self, cost, problem):
-        """Matched weight as a share of the largest possible one."""
+        """Return the matched weight as a share of the largest possible one."""
         m, n = problem.shape
         weights = np.sort(1.0 - problem.points[1] / 2.0)[::-1]
         return (m + n - cost) / 2.0 / weights[: min(m, n)].sum()
@@ -179,7 +179,7 @@ class LCSS(MatchingMetric):
         return cost / (problem.points[0].sum() + problem.shape[0])
 
     def _listed(self, path, steps, problem):
-        """The diagonal moves between points that match."""
+        """Return the diagonal moves between points that match."""
         return matched(path[:, steps == 0], problem, self.eps)
 
 
@@ -191,7 +191,7 @@ class EDR(MatchingMetric):
     ----------
     eps : float, default=1.0
         Two points match if they are at most this far apart (Euclidean norm over the channels). A quarter of the values'
-        standard deviation is usual. A warning tells if all points match, since `eps` reaches the range of the values,
+        standard deviation is usual. A warning says if all points match, since `eps` reaches the range of the values,
         or hardly any, since it is above 0 and below 2 % of their standard deviation (and the values are no categories:
         at most 64 that recur).
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None

@@ -1,16 +1,13 @@
-"""Lockstep metric classes: the i-th point of one series meets the i-th of the other, and each pair adds a term.
+"""Lockstep metric classes, which compare points in pairs, the shape-based distance, and time metric classes.
 
-Lockstep metric classes that judge the points together: by direction, by covariance, by slope.
+In a lockstep metric the i-th point of one series meets the i-th of the other. Each pair adds a term, or the points are
+judged together: by direction, by covariance, by slope. Time metrics measure how far a series runs ahead, behind or in
+phase.
 
-The shape-based distance of one series to many: cross-correlations at all shifts by FFT.
-
-At shift s the query's point i meets the series' point i + s. Of two series of m and n points all shifts from -(m - 1)
-to n - 1 count. A circular correlation of at least m + n - 1 points holds them without overlap, the negative ones at
-its end.
-
-Shape-based distance: a metric class that knows shifts and no warping.
-
-Time metric classes: how far a series runs ahead, behind or in phase.
+The shape-based distance knows shifts and no warping. It compares one series with many by cross-correlations at all
+shifts by FFT. At shift s the query's point i meets the series' point i + s. Of two series of m and n points all shifts
+from -(m - 1) to n - 1 count. A circular correlation of at least m + n - 1 points holds them without overlap, the
+negative ones at its end.
 """
 
 from __future__ import annotations
@@ -53,7 +50,7 @@ __all__ = [
 
 
 def common_weight(x, w, y):
-    """The weights (channels, length) of the points that meet, at the length of the shorter series."""
+    """Return the weights (channels, length) of the points that meet, at the length of the shorter series."""
     m, n = x.shape[1], y.shape[1]
     if w is None:
         return np.ones((len(x), min(m, n)))
@@ -69,7 +66,7 @@ def common_weight(x, w, y):
 
 
 def equal_lengths(x, w, y):
-    """Both series at the length of the shorter, and the weights; None where there are none."""
+    """Return two series at the length of the shorter one, and the weights; None without weights."""
     w, length = None if w is None else common_weight(x, w, y), min(x.shape[1], y.shape[1])
     x, y = (a if a.shape[1] == length else resample(a, length) for a in (x, y))
     return x, w, y
@@ -91,7 +88,7 @@ class LockstepMetric(Metric):
         return self.is_symmetric  # the weight of a pair is that of its place
 
     def _prepare(self, a, w):
-        """A series as its points are compared, at the length of the weights."""
+        """Return a series as its points are compared, at the length of the weights."""
         n, m = a.shape[1], w.shape[1]
         if not self.centered:
             return a if n == m else resample(a, m)
@@ -109,7 +106,7 @@ class LockstepMetric(Metric):
         return float(lockstep.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _finite(self, distance):
-        """Distances, which float64 must hold."""
+        """Return distances, which float64 must hold."""
         return distance
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
@@ -125,7 +122,7 @@ class LockstepMetric(Metric):
     def _profiles(self, X, W, y, normalize, room=None):
         """Profiles (n_queries, n_windows) of queries of one length, where they have slack; `W` are of all, or None.
 
-        They lie in the `room` where it is given: large memory that is new costs as much as what is written there.
+        They are in the `room` where it is given: large memory that is new costs as much as what is written there.
         """
         scaling, weights = self._scaling(normalize), [None] * len(X) if W is None else W
         queries = [self._normalized(x, full_weight(w, x), scaling) for x, w in zip(X, weights, strict=True)]
@@ -170,7 +167,7 @@ class LockstepMetric(Metric):
         return m * distance if self.power is None else distance**self.power
 
     def _observed(self, x, full, seen, y, tx, ty):
-        """Distance from the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
+        """Return the distance by the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
         if self.centered:  # series of any lengths, whose interpolated points are not rounded before
             return self._prepared_distance(x, seen, y)
         distance = self._distance(x, seen, y, tx, ty)
@@ -180,7 +177,7 @@ class LockstepMetric(Metric):
         return distance * (self._term_weight(full) / of_terms) ** (1.0 / self.power) if of_terms > 0 else np.inf
 
     def _term_costs(self, x, y, w):
-        """The terms (channels, m) whose sum is the distance to the power `power`."""
+        """Return the terms (channels, m) whose sum is the distance to the power `power`."""
         out = np.empty_like(x)
         lockstep.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
         return out
@@ -621,12 +618,12 @@ class ShortTimeSeries(LockstepMetric):
 
 
 def slope_weight(w):
-    """A slope counts as the lesser one of its two points."""
+    """Return the weights of slopes: a slope counts as the lesser one of its two points."""
     return np.minimum(w[:, 1:], w[:, :-1])
 
 
 def slopes(a, t):
-    """Slopes of a series; those of one sample that was resampled to several points are 0, with times as without."""
+    """Return the slopes of a series; those of a single sample resampled to several points are 0, even with times."""
     steps = np.ascontiguousarray(np.diff(a, axis=-1))
     if t is None:
         return steps
@@ -645,7 +642,7 @@ WEAK = 1e-3  # sums of squares below this share of the whole come out of a diffe
 
 
 def transform_length(m, n):
-    """Length of the transforms of series of up to m and n points."""
+    """Return the length of the transforms of series of up to m and n points."""
     return next_fast_len(m + n - 1, real=True)
 
 
@@ -666,7 +663,7 @@ class Prepared(NamedTuple):
 
 
 def transform_query(x, w, size):
-    """The query (channels, m), weighted, for transforms of a size."""
+    """Return the query (channels, m), weighted, for transforms of a size."""
     x, m = scaled(x), x.shape[1]
     if w is None:
         return Prepared(x, rfft(x, size), norms(x[np.newaxis], None, size)[0, 0], m, False)
@@ -674,18 +671,18 @@ def transform_query(x, w, size):
 
 
 def transform_series(y, w, size):
-    """Series (k, channels, n), as the query's weights see them, for transforms of a size."""
+    """Return series (k, channels, n), as the query's weights see them, for transforms of a size."""
     y = scaled(y)
     return Prepared(y, rfft(y, size), norms(y, w, size), y.shape[2], w is not None)
 
 
 def _shifts(m, n, size):
-    """Where in a circular correlation the shifts stand, the positive ones first."""
+    """Return the positions of the shifts in a circular correlation, the positive ones first."""
     return np.concatenate([np.arange(n), np.arange(size - m + 1, size)])
 
 
 def norms(y, w, size):
-    """Norms of the series (k, channels, n): (k, 1), or as the query's weights see them at each shift (k, shifts).
+    """Return the norms of series (k, channels, n): (k, 1), or with the query's weights at each shift (k, shifts).
 
     A point that meets a query point counts as that point's weight, others fully.
     """
@@ -709,14 +706,14 @@ def _seen(y, w, shift):
 
 
 def _is_later(x, series):
-    """Whether a series has the larger value where it first differs from each of the others (k, channels, n)."""
+    """Return whether a series has the larger value where it first differs from each of the others (k, channels, n)."""
     x, series = x.ravel(), series.reshape(len(series), -1)
     first = np.argmax(series != x, axis=1)
     return x[first] > series[np.arange(len(series)), first]
 
 
 def shape_distances(query, series, size):
-    """Distances (k,) of a query to series, both `Prepared`."""
+    """Return the distances (k,) of a query to series, both `Prepared`."""
     both = query.norm * series.norm
     if query.weighted:
         circular = irfft((np.conj(query.transform) * series.transform).sum(axis=1), size)
@@ -733,7 +730,7 @@ def shape_distances(query, series, size):
 
 
 def _largest(query, series, size):
-    """The largest cross-correlation (k,) over all shifts.
+    """Return the largest cross-correlation (k,) over all shifts.
 
     Which of two series is the query must change no digit, for d(x, y) = d(y, x): it is the first one in a fixed order.
     """
@@ -805,7 +802,7 @@ class SBD(PathlessMetric):
 
 
 def instants(path):
-    """How many steps of a path move the query alone, the series alone, and both."""
+    """Count the steps of a path that move the query alone, the series alone, and both."""
     dx, dy = path[:, 1:] - path[:, :-1]
     return int((dy == 0).sum()), int((dx == 0).sum()), int(((dx > 0) & (dy > 0)).sum())
 

@@ -1,6 +1,6 @@
-"""Metrics by the channels that each of them compares: their names, weights and parameters.
+"""Different distances for different channels, as one metric object.
 
-Different distances for different channels, as one metric object.
+The metrics have names, weights and parameters by the channels that they compare.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Part(NamedTuple):
     weight: float
 
     def of(self, a):
-        """These channels of arrays (..., channels, length); None stays None."""
+        """Return the part's channels of arrays (..., channels, length); None stays None."""
         if a is None:
             return None
         first, last = self.channels[0], self.channels[-1] + 1
@@ -44,7 +44,7 @@ class Part(NamedTuple):
         return np.ascontiguousarray(a[..., first:last, :] if rising else a[..., self.channels, :])
 
     def weights_of(self, w):
-        """Their weights (channels, m), None where all count fully."""
+        """Return the weights of the part's channels (channels, m); None if all are 1."""
         w = self.of(w)
         return None if w is None or (w == 1.0).all() else w
 
@@ -66,7 +66,7 @@ class MetricOfChannels(Metric):
         return {label_of(key): key for key in self.metrics} if isinstance(self.metrics, dict) else {}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters.
+        """Return the parameters.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class MetricOfChannels(Metric):
             )
 
     def _weights(self):
-        """The weights by their keys."""
+        """Return the weights by their keys."""
         rule = "The 'weight' parameter of Mixed must hold a finite number of at least 0 for each key of 'metrics'"
         weight, keys = self.weight, list(self.metrics)
         if weight is None:
@@ -195,7 +195,7 @@ class MetricOfChannels(Metric):
         return made
 
     def _number(self, channel):
-        """The number of a channel."""
+        """Return the number of a channel."""
         if not isinstance(channel, str):
             return int(channel)
         names = getattr(self, "channel_names_", None)
@@ -212,7 +212,7 @@ class MetricOfChannels(Metric):
         return names.index(channel)
 
     def _parts(self, channels):
-        """What counts, of data with so many channels, all of which are named once."""
+        """Return the parts that count, having checked that `metrics` names each of the channels once."""
         numbers = {key: [self._number(channel) for channel in channels_of(key)] for key in self.metrics}
         count = Counter(number for some in numbers.values() for number in some)
         names = getattr(self, "channel_names_", range(channels))
@@ -233,7 +233,7 @@ class MetricOfChannels(Metric):
         ]
 
     def _counted(self, channels, w):
-        """The parts with points that count under these weights (channels, m), and the weights of each."""
+        """Return the parts with points that count under these weights (channels, m), and the weights of each."""
         parts = [(part, part.weights_of(w)) for part in self._parts(channels)]
         parts = [(part, weights) for part, weights in parts if weights is None or weights.any()]
         if not parts:
@@ -273,19 +273,19 @@ class MetricOfChannels(Metric):
 
 
 def channels_of(key):
-    """The channels that a key names."""
+    """Return the channels that a key names."""
     return key if isinstance(key, tuple) else (key,)
 
 
 def is_channel(channel):
-    """Whether it is a name, or a number."""
+    """Return whether it is a name, or a number."""
     return isinstance(channel, str) or (
         isinstance(channel, Integral) and not isinstance(channel, bool) and channel >= 0
     )
 
 
 def label_of(key):
-    """What a key is called in names of parameters."""
+    """Return the name of a key in names of parameters."""
     return "_".join(map(str, channels_of(key)))
 
 
@@ -461,7 +461,7 @@ class Mixed(MetricOfChannels):
 
     # ------------------------------------------------------------------------------------------------------ distances
     def _summed(self, x, w, distances):
-        """The weighted sum of what a function gives of each part, its query and its weights."""
+        """Return the weighted sum of what a function gives of each part, its query and its weights."""
         total = 0.0
         for part, weights in self._counted(len(x), w):
             total = total + part.weight * distances(part, part.of(x), weights)
@@ -492,11 +492,11 @@ class Mixed(MetricOfChannels):
 
 
 def of_both(part, X, Y):
-    """A part's channels of two collections, which may be the same."""
+    """Return a part's channels of two collections, which may be the same."""
     of_x = each_of(X, part.of)
     return of_x, of_x if Y is X else each_of(Y, part.of)
 
 
 def part_times(part, tx, ty):
-    """The times that a part compares."""
+    """Return the times that a part compares."""
     return (tx, ty) if part.metric.uses_times else (None, None)

@@ -1,6 +1,6 @@
-"""Distances of the caller's: any function of two series as a metric object.
+"""Registry of the distances: the one list from which names, dictionaries, docs and tests derive.
 
-The registry: the one list of distances from which names, dictionaries, docs and tests derive.
+Any function of two series becomes a metric object here.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _each(function, x, series, rest, out):
 
 
 def _as_given(a):
-    """A kernel's (channels, length) as a user's array, a copy that the user's function may change."""
+    """Return a kernel's (channels, length) as a user's array, a copy that the user's function may change."""
     return a[0].copy() if a.shape[0] == 1 else a.T.copy()
 
 
@@ -185,7 +185,7 @@ def metric_names(
     metric: MetricLike | None = None,
     symmetric: bool | None = None,
 ) -> list[str]:
-    """Names of the registered distances, sorted.
+    """Return the names of the registered distances, sorted.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def metric_names(
 
 
 def metric_class(name, what="metric", owner=""):
-    """The class registered under a name, full name or alias."""
+    """Return the class registered under a name, full name or alias."""
     found = _ALIASES.get(str(name).lower()) if isinstance(name, str) else None
     if found is None:
         error = unknown_name(what, name, _REGISTRY, owner, _ALIASES)
@@ -242,7 +242,7 @@ def metric_class(name, what="metric", owner=""):
 
 
 def class_of_function(function):
-    """The metric class behind a function of this package; None for any other function."""
+    """Return the metric class behind a function of this package; None for any other function."""
     own = str(getattr(function, "__module__", "")).startswith("sktslib.")
     return _REGISTRY.get(_ALIASES.get(getattr(function, "__name__", "").lower())) if own else None
 

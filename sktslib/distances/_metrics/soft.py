@@ -1,6 +1,6 @@
-"""Metric classes of soft minima over all alignments, and what classes without a warping path share.
+"""Metric classes of soft minima over all alignments, and the base of classes without a warping path.
 
-What the points of a series meet in those of a collection, which is what averages along warping paths are made of.
+The module also finds the points of a collection that each point of a series meets, for averages along warping paths.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class SoftMetric(PathlessMetric, BandedMetric):
         raise NotImplementedError
 
     def _reported(self, cross, own):
-        """The distance behind R of the pair and the mean of the two series' R with themselves."""
+        """Return the distance behind R of the pair and the mean of the two series' R with themselves."""
         raise NotImplementedError
 
     def _radius(self, m, n):
-        """The largest lag of a Sakoe-Chiba band, which all three terms of a pair have in common; else None."""
+        """Return the largest lag of a Sakoe-Chiba band, which all three terms of a pair have in common; else None."""
         return radius_of(self.window, self.factor, m, n)
 
     def _accumulate(self, x, w, y, radius, matrix=soft.NO_COSTS):
@@ -92,14 +92,14 @@ class SoftMetric(PathlessMetric, BandedMetric):
         return soft.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
 
     def _matrix(self, x, w, y):
-        """Accumulated costs (n, m), in units of gamma."""
+        """Return accumulated costs (n, m), in units of gamma."""
         m, n = x.shape[1], y.shape[1]
         matrix = np.full((n, m), np.inf)
         self._accumulate(x, w, y, self._radius(m, n), matrix)
         return matrix
 
     def _own(self, a, w, radius):
-        """R of a series with itself, under the weights that the query's are at the series' length."""
+        """Return R of a series with itself, under the weights that the query's are at the series' length."""
         if not self._compares_with_itself:
             return 0.0
         return self._accumulate(a, own_weight(a, w), a, radius)
@@ -130,7 +130,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
                     out[b, a] = out[a, b]
 
     def _expected(self, x, w, y):
-        """Accumulated costs (n, m) and how probable each cell is."""
+        """Return accumulated costs (n, m) and how probable each cell is."""
         matrix = self._matrix(x, w, y)
         if matrix[-1, -1] == np.inf:
             raise ValueError(
@@ -141,7 +141,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
         return matrix, soft.expected_alignment(matrix)
 
     def expected_alignment(self, x: ArrayLike, y: ArrayLike, *, weight: ArrayLike | None = None) -> NDArray[np.float64]:
-        """How probable it is that two points meet, where an alignment is as probable as it is good.
+        """Return the probability that each two points meet, where an alignment is as probable as it is good.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
 
 
 def own_weight(a, w):
-    """The query's weights at the length of another series."""
+    """Return the query's weights at the length of another series."""
     return w if w is None or w.shape[1] == a.shape[1] else resample(w, a.shape[1])
 
 
@@ -392,7 +392,7 @@ class Partners:
         self.limited = metric._is_monotone and metric._reports_cost and not metric._has_factor
 
     def sums(self, x, w, members, limits=None):
-        """Distances of some series (k,), and of each one how many points each point of `x` meets, and their sums.
+        """Return the distances of series (k,), and for each the counts of points that the points of `x` meet, and sums.
 
         These are (k, m) and (k, channels, m). `limits` (k,) are about what the distances are at most: it is faster
         where they hold.
@@ -436,7 +436,7 @@ class Partners:
         return far, met, total
 
     def limits_after(self, x, w, found, after):
-        """About what series cost at most with `after` in place of `x`: as much as along the paths of `x`.
+        """Return about the highest costs of series with `after` in place of `x`: those along the paths of `x`.
 
         `found` is what `sums` gives of `x`. None where nobody knows, or where it is not worth asking.
         """
@@ -452,5 +452,5 @@ class Partners:
 
 
 def partners_of(metric, series):
-    """The series for averages along paths; None where centers are none."""
+    """Return the series for averages along paths; None if the metric's centers are no such averages."""
     return Partners(metric, series) if isinstance(metric, ElasticMetric) and metric._center == "mean" else None
