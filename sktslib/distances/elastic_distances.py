@@ -24,7 +24,7 @@ POINT = np.zeros((1, 1))  # a series
 
 
 def dlp(x: ArrayLike, y: ArrayLike, p: float = 2, *, weight: ArrayLike | None = None) -> float:
-    """Minkowski distance of two arrays of equal shape.
+    """Compute the Minkowski distance of two arrays of equal shape.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def dlp(x: ArrayLike, y: ArrayLike, p: float = 2, *, weight: ArrayLike | None = 
 
 
 def dtw(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None, **kwargs: Any) -> Any:
-    """Dynamic time warping (Sakoe & Chiba 1978), divided by the length of `x`.
+    """Compute the dynamic time warping distance (Sakoe & Chiba 1978), divided by the length of `x`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def dtw(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None, **kwargs: A
 
 
 def lcss(x: ArrayLike, y: ArrayLike, eps: float = 1, **kwargs: Any) -> Any:
-    """Longest common subsequence as a distance (Vlachos et al. 2002).
+    """Compute the longest common subsequence as a distance (Vlachos et al. 2002).
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def twed(
     *,
     weight: ArrayLike | None = None,
 ) -> Any:
-    """Time warp edit distance with stiffness (Marteau 2009).
+    """Compute the time warp edit distance with stiffness (Marteau 2009).
 
     Parameters
     ----------
@@ -226,10 +226,12 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
         metric = _made.__wrapped__(cls, owner, plain, **parameters)
     given = x, y
     x, y, w = check_pair(x, y, weight, metric=metric)
-    tx, ty = pair_times(metric, given, (tx, ty), (x, y))
+    if metric.uses_times or tx is not None or ty is not None:
+        tx, ty = pair_times(metric, given, (tx, ty), (x, y))
     if report == "distance":
         d = metric._distance(x, w, y, tx, ty)
-        metric._warn_of_pair(d, x, y)
+        if metric._warn_of_pair is not None:
+            metric._warn_of_pair(d, x, y)
         return d
     problem = metric._problem(x, w, y, tx, ty)
     if report == "similarity":
@@ -239,7 +241,10 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
 
 @lru_cache(maxsize=128, typed=True)
 def _made(cls, owner, plain, /, **parameters):
-    """A checked metric object; equal parameters give the same one, since checking costs more than a short distance."""
+    """Return a checked metric object.
+
+    Equal parameters give the same one, since checking costs more than a short distance.
+    """
     check_names(parameters, [*cls._get_param_names(), "report", "weight"], "parameter", owner)
     metric = cls(**parameters)
     metric._validate()

@@ -295,6 +295,7 @@ class _Boxes:
     def __init__(self, plan, y, known, offset, first, limits):
         self.plan, self.y, self.known, self.offset, self.first, self.limits = plan, y, known, offset, first, limits
         self.limited = None if plan.scale_limits is None else LimitedRanges(plan, y)
+        self.flat = None  # how many samples up to each end are equal, if that is known
         metric = plan.metric
         record, x, w, points = metric._query(plan.compared_query, plan.w, plan.m)
         weight = full_weight(w, x)
@@ -319,6 +320,8 @@ class _Boxes:
         ends = 1
         while ends * PARTS * SHARE <= shortest:
             ends *= PARTS
+        if self.limited is None:
+            self._learn_flat()
         count = longest - shortest + 1
         lengths = -(-count // -(-count // (PARTS * ends)))
         at = np.arange(self.first + 1, n + 1, ends)
@@ -326,6 +329,24 @@ class _Boxes:
         boxes = self._bounded(np.concatenate(boxes, axis=1), ends, lengths)
         self._seed(boxes, ends, lengths)
         self._refine(boxes, ends, lengths)
+
+    def _learn_flat(self):
+        """Enter constant ranges, whose distances depend on their lengths alone, so that none is compared."""
+        (shortest, longest), n = self.limits, self.y.shape[1]
+        changes = (self.y[:, 1:] != self.y[:, :-1]).any(axis=0)
+        at = np.arange(n)
+        self.flat = at + 1 - np.maximum.accumulate(np.where(np.append(True, changes), at, 0))
+        end = at[self.first :][self.flat[self.first :] >= shortest] + 1
+        if not len(end):
+            return
+        top = np.minimum(self.flat[end - 1], longest) - shortest
+        last = int(end[np.argmax(top)])
+        lengths = np.arange(shortest, shortest + top.max() + 1)
+        distance = of_ranges(self.plan, self.y, None, last - lengths, np.full(len(lengths), last))
+        least = np.minimum.accumulate(distance)
+        best = np.maximum.accumulate(np.where(np.diff(least, prepend=np.inf) < 0, np.arange(len(least)), 0))
+        self.known.learn(end + self.offset, lengths[best[top]], least[top])
+        self.known.tighten()
 
     def _seed(self, boxes, ends, lengths):
         """Compare the most promising ranges, so that a limit is known: of each stretch a few at most.
@@ -374,6 +395,10 @@ class _Boxes:
         """The boxes that may hold a match, with bounds."""
         if self.limited is not None:
             boxes = boxes[:, self.limited.may_lie_in(boxes[0], ends, boxes[1], lengths)]
+        else:
+            last = np.minimum(boxes[0].astype(np.int64) + ends - 1, self.y.shape[1])
+            top = np.minimum(boxes[1] + lengths - 1, self.limits[1])
+            boxes = boxes[:, self.flat[last - 1] < top + (last - boxes[0])]
         low = np.empty(boxes.shape[1])
         order = np.lexsort((boxes[0], boxes[1]))  # of one length; neighbors in neighboring lanes
         cuts = np.flatnonzero(np.diff(boxes[1][order], prepend=-1, append=-1))

@@ -1,6 +1,4 @@
-"""How large and how small values may be for what is computed from them.
-
-Input validation of arrays, times, weights and numbers.
+"""Input validation of arrays, times, weights and numbers, including the sizes of values that computations can handle.
 
 Code called after it may trust its input: float64, C-contiguous, writable, finite, series as `(channels, length)`.
 What needs no conversion is passed on as it is, so nothing validated may write into its input.
@@ -49,7 +47,7 @@ ROW = 2**13  # of many numbers so many are summed at a time, which takes half as
 
 
 def sum_of_squares(a, n_jobs=1):
-    """The sum of squares of an array; it needs no memory, and does not warn. No number of jobs changes a digit."""
+    """Return the sum of squares of an array, without memory or warnings; no number of jobs changes a digit."""
     if a.size < MANY_NUMBERS:
         return np.vdot(a, a)
     if not a.flags.forc:
@@ -85,14 +83,17 @@ def check_size(a, what, power, owner, total=None):
 
 
 def check_query(a, what, power, owner, total=None):
-    """The same, and refuse one that is not zero but too small: for squares, if no value reaches 1e-140."""
+    """Refuse a query with values too large for a power of differences, or too small while not all are 0.
+
+    For squares it is too small if no value reaches 1e-140.
+    """
     check_size(a, what, power, owner, total)
     if not _fits(a, power, total) and 0.0 < _size(a) < 1.0 / largest(power):
         raise _too_small(what, power, owner, _size(a))
 
 
 def check_sizes(X, Y, names, power, owner):
-    """The same for every series of a collection with every one of another; of each two one may be small."""
+    """Refuse collections with values too large for a power of differences, or with two series both too small."""
     if power <= 1 or (power <= 2 and _all_fit(X) and (Y is X or _all_fit(Y))):
         return
     small = [], []
@@ -115,17 +116,20 @@ def check_sizes(X, Y, names, power, owner):
 
 
 def largest(power):
-    """The largest value that may be raised to a power."""
+    """Return the largest value that may be raised to a power."""
     return 10.0 ** (280.0 / power)
 
 
 def _fits(a, power, total=None):
-    """Whether values are neither too large nor too small for certain."""
+    """Return whether values are neither too large nor too small for certain."""
     return power <= 1 or (power <= 2 and FEW < (sum_of_squares(a) if total is None else total) < MANY)
 
 
 def _all_fit(series):
-    """The same for squares of all series, in little time where they are the rows of one array, or their sums known."""
+    """Return whether the values of all series can be squared, neither too large nor too small.
+
+    It takes little time where the series are the rows of one array, or where their sums are known.
+    """
     if hasattr(series, "sums"):
         return FEW < min(series.sums) and max(series.sums) < MANY and math.isfinite(sum(series.sums))
     whole = series[0].base
@@ -139,7 +143,7 @@ def _all_fit(series):
 
 
 def _size(a):
-    """The largest absolute value; NaN if all are."""
+    """Return the largest absolute value; NaN if all are."""
     return float(np.fmax.reduce(np.abs(a), axis=None))
 
 
@@ -160,7 +164,7 @@ SET_BACK = 7200.0  # seconds: no clock is set back by more at the end of summer
 
 
 def unknown_name(what, given, valid, owner="", aliases=None):
-    """A ValueError that lists the valid names and, for a string, the nearest one.
+    """Return a ValueError that lists the valid names and, for a string, the nearest one.
 
     `aliases` are valid, too, but not listed: a dictionary of what to call them.
     """
@@ -233,7 +237,10 @@ def check_count(value, name, *, low=1, none=False, owner=""):
 
 
 def plain_count(value):
-    """A valid count as compiled code takes it, where no more than the points of a series matter; None stays None."""
+    """Return a valid count as compiled code takes it; None stays None.
+
+    No count above the number of points of a series matters.
+    """
     return None if value is None else min(int(value), 2**48)
 
 
@@ -306,7 +313,7 @@ def refuse_missing(
 
 
 def _is_padded(a, axis):
-    """Whether NaN stand behind the other values along an axis alone."""
+    """Return whether NaN follow the other values along an axis alone."""
     gaps = np.isnan(np.moveaxis(a, axis, 0))
     return bool((gaps[1:] >= gaps[:-1]).all() and not gaps[0].any())
 
@@ -347,7 +354,14 @@ def sized_series(
     n_jobs=1,
     in_collection=False,
 ):
-    """The same, and the sum of the squares of its values; a series may have its channels in its rows."""
+    """Return a series as a float64 array (channels, length), and the sum of its squares.
+
+    See `as_series`. With `channels_first` its channels may be in its rows.
+    """
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype == FLOAT and values.flags.carray:
+        total = np.vdot(values, values)  # in short, for most series are of this kind
+        if isfinite(total) and (channels is None or channels == 1) and 0 < values.size < MANY_NUMBERS:
+            return values[np.newaxis], total
     a = as_points(values, name)
     if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like, channels_first))
@@ -416,7 +430,7 @@ def as_weight(weight, m, channels, *, name="weight"):
 
 
 def relative(w, name, what):
-    """Weights over their largest value; None where all are equal, which is the same as none."""
+    """Return the weights over their largest value; None where all are equal, which is the same as none."""
     low, top = w.min(), w.max()
     if not (low >= 0 and top < np.inf):
         refuse_missing(w, name, f"{what.capitalize()} that do not count have weight 0.")
@@ -471,7 +485,7 @@ def as_times(times, length, name, origin=None):
 
 
 def _seconds(times, name, origin):
-    """Times of the caller's type, for messages, and as floats."""
+    """Return the times of the caller's type, for messages, and as floats."""
     own = given_times(times, name)
     given = as_dates(own)
     if given.dtype.kind == "O":
@@ -490,13 +504,13 @@ def _seconds(times, name, origin):
 
 
 def are_counted(given):
-    """Whether times are counted from the first one: datetimes, and integers that float64 cannot tell apart."""
+    """Return whether times are counted from the first one: datetimes, and integers that float64 cannot distinguish."""
     kind = given.dtype.kind
     return kind in "MO" or (kind in "iu" and given.size > 0 and max(abs(int(v)) for v in given.flat[[0, -1]]) > 2**53)
 
 
 def _elapsed(given, first, name):
-    """Seconds of datetime objects from the first, or of durations; missing ones are NaN."""
+    """Return the seconds of datetime objects from the first, or of durations; missing ones are NaN."""
     out = np.full(given.shape, np.nan)
     for index, value in np.ndenumerate(given):
         try:

@@ -11,9 +11,6 @@ from own_recurrences import Unlike, alike, products
 from strategies import BANDS, has_band, pairs, parameters, unmeant
 
 from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
-from sktslib.distances._kernels import batch
-from sktslib.distances._metrics.base import band
-from sktslib.distances._series import full_weight
 
 pytestmark = unmeant
 
@@ -38,27 +35,6 @@ def test_exact_or_infinite(name, data):
     cutoff = want * data.draw(st.sampled_from(SHARES)) if np.isfinite(want) else 1.0
     got = float(metric.distance(x, y, weight=w, cutoff=cutoff))
     assert got == (want if want <= cutoff else np.inf)
-
-
-@pytest.mark.parametrize("name", naive.WARPED)
-@given(data=st.data())
-def test_lanes_under_a_cutoff(name, data):
-    metric = get_metric(name, data.draw(st.sampled_from(BANDS)))
-    if not metric._has_lanes:
-        return
-    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    m, n, channels = data.draw(st.tuples(st.integers(1, 50), st.integers(1, 50), st.sampled_from([1, 2])))
-    x, Y = rng.normal(size=(channels, m)), rng.normal(size=(batch.BATCH, channels, n)) * rng.integers(0, 3)
-    made = metric._query(x, None, n)
-    rows = batch.padded(made.record, made.x[np.newaxis], full_weight(made.w, made.x)[np.newaxis])
-    block = batch.packed([metric._features(y) for y in Y], n)
-    ends, costs = np.full(len(Y), n), np.empty((2, 1, len(Y)))
-    call = made.record, np.array([m]), *rows, made.points[np.newaxis], block, *band(metric.window, metric.factor, n, m)
-    batch.accumulated_costs(*call, batch.BIG, ends, costs[0])
-    cutoff = np.sort(costs[0, 0])[data.draw(st.integers(0, len(Y) - 1))] * data.draw(st.sampled_from([0.5, 1.0, 1.0]))
-    batch.accumulated_costs(*call, cutoff, ends, costs[1])
-    whole, cut = costs[:, 0]
-    np.testing.assert_array_equal(np.where(cut <= cutoff, cut, np.inf), np.where(whole <= cutoff, whole, np.inf))
 
 
 def test_twed_with_times():

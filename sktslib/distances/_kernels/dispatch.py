@@ -1,4 +1,4 @@
-"""What makes a recurrence: the functions of a distance, looked up by the type of its parameter record.
+"""Functions of a recurrence, selected by the type of its parameter record.
 
 A distance is a parameter record (a NamedTuple) with small functions: what a pair of points adds per channel (`terms`),
 the costs of the three moves made from the sums (`moves`), and the gap cost of a series point left out (`gap`).
@@ -34,7 +34,7 @@ DERIVED = "equal_moves_in_search", "even_search", "lagged", "has_gap_cost", "min
 
 
 class BoundFacts(NamedTuple):
-    """What lower bounds know of a recurrence whose points cost no less the farther their values are apart."""
+    """Facts for lower bounds of a recurrence whose points cost no less the farther apart their values are."""
 
     skips: bool = False  # whether a move may leave a point out, which then need not cost what a pair does
     # Of the record: the minimum gap cost a channel; None: that of each point counts.
@@ -196,12 +196,12 @@ def _part(name, record):
 
 
 def bounds_of(record):
-    """The `BoundFacts` of a record; None where nothing is known."""
+    """Return the `BoundFacts` of a record; None where nothing is known."""
     return _part("bounds", type(record)) or None
 
 
 def by_type(part, name):
-    """A function that dispatches on the type of its first argument: ``part(name, type)``, None if unknown."""
+    """Return a function that dispatches on the type of its first argument: ``part(name, type)``, None if unknown."""
 
     def function(p, *arguments):
         return part(name, type(p))(p, *arguments)
@@ -214,15 +214,16 @@ def by_type(part, name):
 
 
 def by_fact(name, functions):
-    """A function that is another one for each value that recurrences declare of a fact."""
+    """Return a function that is another one for each value that recurrences declare of a fact."""
     return by_type(lambda _, record: functions.get(_part(name, record)), name)
 
 
 def _fact(name, result_type):
-    """A function of the record that gives what its recurrence declares; in compiled code a constant."""
+    """Return a function of the record that gives what its recurrence declares; in compiled code a constant."""
 
     def fact(p):
-        return _part(name, type(p))
+        entry = _PARTS.get(type(p))
+        return None if entry is None else entry[name]
 
     @compiled_as(fact, lambda p: result_type)
     def build(context, builder, sig, args):
@@ -242,7 +243,7 @@ equal_stretches = _fact("equal_stretches", types.boolean)
 
 
 def minimum_cost(p, a, b):
-    """The smaller of two accumulated costs."""
+    """Return the smaller of two accumulated costs."""
     return _part("minimum_cost", type(p))(a, b)
 
 
@@ -284,7 +285,7 @@ def _add(p, total, cost):
 
 # ------------------------------------------------------------------------------------------------------------- weights
 def has_weights(record, rows):
-    """None where all weights of the query's `rows` (..., 4, m) are 1 and kernels need not multiply by them, else True.
+    """Return None if all weights of the query's `rows` (..., 4, m) are 1, so that kernels need not multiply, else True.
 
     Only where a cell takes few steps else is that worth a second compilation.
     """
@@ -292,7 +293,7 @@ def has_weights(record, rows):
 
 
 def weighting(p, w):
-    """The same where missing weights are None."""
+    """Return None if the weights `w` are None and kernels need not multiply by them, else True."""
     return None if equal_moves(p) and w is None else True
 
 

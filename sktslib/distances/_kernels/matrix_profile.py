@@ -6,13 +6,13 @@ Along a diagonal of the matrix of all pairs the product of two windows, each les
     product[i, j] = product[i - 1, j - 1] + half[i] * whole[j] + half[j] * whole[i]
 
 where half[i] = (y[i + m - 1] - y[i - 1]) / 2 and whole[i] = (y[i + m - 1] - mean[i]) + (y[i - 1] - mean[i - 1]). Rows
-are taken a `TILE` at a time, `DIAGONALS` at a time, and begin with a product that is added up anew, so that rounding
-has little way to run. What it may come to is added to the product: the correlations found are bounds.
+are processed a `TILE` at a time, `DIAGONALS` at a time. They start with a product that is summed directly, so that
+rounding has little way to run. The largest rounding is added to the product: the correlations found are bounds.
 """
 
 import numpy as np
 
-from .compile import block_size, inner, kernel
+from .compile import block_size, budgets, inner, kernel
 from .simd import CHOSEN, makers, maximum, store
 
 EPS = 2.0**-52
@@ -28,7 +28,7 @@ load, splat, _ = makers(LANES, fused=True)
 
 @inner
 def _largest(values):
-    """The largest size of some values."""
+    """Return the largest size of some values."""
     out = 0.0
     for v in values:
         out = max(out, abs(v))
@@ -37,7 +37,7 @@ def _largest(values):
 
 @inner
 def _begin(x, i, y, j, m, product):
-    """Products of the window of x at i and the windows of y from j on, each less its mean."""
+    """Fill in the products of the window of x at i and the windows of y from j on, each less its mean."""
     for k in range(0, DIAGONALS, LANES):
         total, mean = splat(0.0), load(y[1], j + k)
         for t in range(m):
@@ -47,7 +47,7 @@ def _begin(x, i, y, j, m, product):
 
 @inner
 def _step(x, y, i, j, fresh, products, rows, best):
-    """Row i of the diagonals side by side, the first of which is at column j; `fresh` products are of this row."""
+    """Compute row i of the diagonals side by side, from column j on; `fresh` products are of this row."""
     share = 0.0 if fresh else 1.0
     own, lack, row = x[5][i], y[5], load(rows, 0)
     product, h, w, inverse = products[0], share * x[2][0, i], share * x[3][0, i], x[4][0, i]
@@ -66,13 +66,20 @@ def _step(x, y, i, j, fresh, products, rows, best):
 
 
 @kernel
-def _sweep(x, y, m, sign, first, last, best_x, best_y):
+def _sweep(x, y, m, sign, first, last, place, left, products, rows, best_x, best_y):
+    """Go on at the tile and the diagonal of `place` while cells are left; return whether all are done."""
     channels, n_x, n_y = x[0].shape[0], best_x.shape[0] - ROOM, best_y.shape[0] - ROOM
-    products, rows = np.empty((channels, DIAGONALS)), np.empty((TILE, LANES))
-    for i0 in range(0, n_x, TILE):
-        i1 = min(i0 + TILE, n_x)
-        rows[:] = -np.inf
-        for j0 in range(i0 + first, min(i0 + last, n_y), DIAGONALS):
+    for i0 in range(place[0], n_x, TILE):
+        i1, begin = min(i0 + TILE, n_x), i0 + first
+        if place[1] > begin:
+            begin = place[1]
+        else:
+            rows[:] = -np.inf
+        for j0 in range(begin, min(i0 + last, n_y), DIAGONALS):
+            if left[0] <= 0.0:
+                place[0], place[1] = i0, j0
+                return False
+            left[0] -= DIAGONALS * channels * (i1 - i0 + m)
             for c in range(channels):
                 _begin((x[0][c], x[1][c]), i0, (y[0][c], y[1][c]), j0, m, products[c])
                 own = _largest(x[0][c, i0 : i1 + m - 1])
@@ -83,6 +90,8 @@ def _sweep(x, y, m, sign, first, last, best_x, best_y):
         for i in range(i0, i1):
             for k in range(LANES):
                 best_x[i] = max(best_x[i], rows[i - i0, k])
+        place[1] = 0
+    return True
 
 
 def sweep(x, y, m, sign, first, last, best_x, best_y):
@@ -96,6 +105,10 @@ def sweep(x, y, m, sign, first, last, best_x, best_y):
     sign : float
         1.0: sums are at least what they are; -1.0: at most.
     best_x, best_y : ndarray of shape (n - m + 1,)
-        Of the sums less what the *other* window takes off, the largest so far; one array, if x and y are one.
+        Of the sums less what the *other* window takes off, the largest up to now; one array, if x and y are one.
     """
-    _sweep(x, y, m, sign, first, last, best_x, best_y)
+    products, rows = np.empty((len(x[0]), DIAGONALS)), np.empty((TILE, LANES))
+    place, left = np.zeros(2, np.int64), np.empty(1)
+    for left[0] in budgets():
+        if _sweep(x, y, m, sign, first, last, place, left, products, rows, best_x, best_y):
+            return

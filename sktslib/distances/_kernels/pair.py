@@ -1,19 +1,17 @@
-"""How strips lie in vectors and memory: what pairs and searches along anti-diagonals share.
+"""Accumulated costs of one pair at a time along anti-diagonals, and the layout of strips that searches share with it.
 
-A strip is LANES query points. Its rows walk along the series one point behind each other: at step t, row r stands at
-point t - r, so that every predecessor of a cell was computed one or two steps before. What the last row leaves is the
-`edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series, and the last
-LANES numbers are room to work in.
+Cells of an anti-diagonal do not wait for each other, so long series run in vector code. The recurrences are those of
+`recurrence`. The boundary is infinite as in `scalar`, and no sum is reordered, so the numbers are the same to the bit.
+Strips of the query go along the series one after the other, see `pair`.
 
-Rows are striped to the registers in turn (`shifted` says why), and so is here what belongs to the query's points,
-padded to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbors in memory
-the series is striped to as many parts, each of them reversed: see `index_of`.
+A strip is LANES query points. Its rows walk along the series one point behind each other: at step t, row r is at point
+t - r, so that every predecessor of a cell was computed one or two steps before. The last row leaves the `edge` that the
+next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series, and the last LANES numbers are
+room to work in.
 
-One pair at a time: along anti-diagonals, whose cells do not wait for each other.
-
-Anti-diagonals are vector code for long series. The recurrences are those of `recurrence`; the boundary is infinite as
-in `scalar`, and no sum is reordered, so that the numbers are the same to the bit. Strips of the query go along the
-series one after the other, see `pair`.
+Rows are striped to the registers in turn (`shifted` says why). The data of the query's points are striped likewise, and
+padded to whole strips. Lanes of one register are then REGISTERS points apart. The series is striped to as many parts,
+each of them reversed, so that these points are neighbors in memory: see `index_of`.
 """
 
 import math
@@ -40,7 +38,6 @@ from .scalar import cells_of, fill_boundary, fill_rows
 from .simd import (
     REGISTER,
     REGISTERS,
-    channels_of,
     copy,
     entering,
     fill,
@@ -65,27 +62,27 @@ load, splat, load_striped = makers(STRIP, fused=False)
 
 @step
 def lane_of(row):
-    """The lane of a row of a strip."""
+    """Return the lane of a row of a strip."""
     return (row & (REGISTERS - 1)) * REGISTER + (row >> SHIFT)
 
 
 @step
 def place_of(i):
-    """Where what belongs to query point i stands in the order of the lanes."""
+    """Return the position of the data of query point i in the order of the lanes."""
     row = i & (STRIP - 1)
     return i - row + lane_of(row)
 
 
 @inner
 def stripe(values, out):
-    """What belongs to query points, in the order of the lanes; what is missing at the end is like the last one."""
+    """Copy the data of query points into the order of the lanes, repeating the last one to the end."""
     for i in range(out.shape[0]):
         out[place_of(i)] = values[min(i, values.shape[0] - 1)]
 
 
 @inner
 def stripe_query(rows, points, out, costs):
-    """Query and costs of its points to the end of the last strip, in the order of the lanes."""
+    """Copy the query and the costs of its points, to the end of the last strip, into the order of the lanes."""
     for k in range(rows.shape[0]):
         for r in range(4):
             stripe(rows[k, r], out[k, r])
@@ -95,19 +92,23 @@ def stripe_query(rows, points, out, costs):
 
 @step
 def index_of(j, size):
-    """Where point j of the series is, in parts of `size` numbers; a few points before and behind are zeros."""
+    """Return the index of point j of the series in parts of `size` numbers.
+
+    A few points before and behind are zeros.
+    """
     return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
 
 
 def room_for(record, channels, count):
-    """Room for `count` points of a series, and for the gap costs of its points, if they have any."""
+    """Return room for `count` points of a series, and for the gap costs of its points, if they have any."""
     length = (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS
-    return channels_of(np.zeros((channels, length))), np.zeros(length if has_gap_cost(record) else 0)
+    values = np.zeros((channels, length))
+    return (values[0],) if channels == 1 else values, np.zeros(length if has_gap_cost(record) else 0)
 
 
 @inner
 def deal(p, y, first, count, yr, gap_costs):
-    """Fill that room with the points from `first` on, zeros where there are none."""
+    """Fill the room of a series with its points from `first` on, zeros where there are none."""
     size = len(yr[0]) >> SHIFT
     for k in range(len(yr)):
         for j in range(count):
@@ -142,13 +143,13 @@ def row_at(r, weighted, i):
 
 @step
 def indices_at(t, size):
-    """Where the points are that the registers meet at step t, and the point before those of the last one."""
+    """Return the indices of the points that the registers meet at step t, and of the point before the last one."""
     return index_of(t, size), index_of(t - 1, size), index_of(t - 2, size), index_of(t - 3, size), index_of(t - 4, size)
 
 
 @step
 def terms_at(p, row, rows, weighted, yr, i, at):
-    """The terms of the cells of a step, summed over the channels; `row` is that of the first one."""
+    """Return the terms of the cells of a step, summed over the channels; `row` is that of the first one."""
     here, before = at[:REGISTERS], at[1:]
     a, b, c = terms(p, row, load_striped(yr[0], here), load_striped(yr[0], before))
     for k in range(1, len(yr)):
@@ -180,14 +181,17 @@ def row_of_register(r, weighted, i):
 
 @step
 def of_register(r, weighted, points, i):
-    """The rows from i on: what a register of each holds, and the costs of their points."""
+    """Return the rows from i on: what a register of each holds, and the costs of their points."""
     costs = load_register(points[0], i), load_register(points[1], i), load_register(points[2], i)
     return row_of_register(r, weighted, i), costs
 
 
 @step
 def terms_of_register(p, row, rows, weighted, yr, i, at, before):
-    """What `terms_at` gives, for the register of rows from i on, where the points of the series stand at `at`."""
+    """Return the terms of the rows of a register from i on, summed over the channels.
+
+    The points of the series are loaded from the index `at`, the points before them from `before`. See `terms_at`.
+    """
     a, b, c = terms(p, row, load_register(yr[0], at), load_register(yr[0], before))
     for k in range(1, len(yr)):
         y, y_before = load_register(yr[k], at), load_register(yr[k], before)
@@ -202,14 +206,14 @@ def gap_cost_of_register(p, gap_costs, at):
 
 @step
 def load_strip(values, i):
-    """The registers of the strip's rows from i on."""
+    """Return the registers of the strip's rows from i on."""
     first, second = load_register(values, i), load_register(values, i + REGISTER)
     return first, second, load_register(values, i + 2 * REGISTER), load_register(values, i + 3 * REGISTER)
 
 
 @step
 def store_strip(values, i, registers):
-    """The same back to memory."""
+    """Store the registers of a strip's rows in memory, from position i on."""
     store(values, i, registers[0])
     store(values, i + REGISTER, registers[1])
     store(values, i + 2 * REGISTER, registers[2])
@@ -218,7 +222,7 @@ def store_strip(values, i, registers):
 
 @step
 def leave_last(edge, at, lane, registers):
-    """What `leave` does, of the registers of a strip's rows."""
+    """Keep the cost of a strip's last row, from the registers of its rows; see `leave`."""
     if unlikely(lane != STRIP - 1):
         room = edge.shape[0] - STRIP
         store_strip(edge, room, registers)
@@ -235,7 +239,7 @@ NO_EDGES = np.empty((0, 0))
 
 @step
 def best_move(p, diag, up, left, d, u, v):
-    """The cost of a cell, whether the query's move is cheaper than the diagonal one, and the series' than both."""
+    """Return the cost of a cell, and whether the query's move beats the diagonal one, and the series' both."""
     best, other, third = diag, up, left
     if not equal_moves(p):
         best, other, third = accumulate(p, diag, d), accumulate(p, up, u), accumulate(p, left, v)
@@ -248,9 +252,9 @@ def best_move(p, diag, up, left, d, u, v):
 
 @inner
 def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, edge, bottom, codes):
-    """Accumulated costs of the rows from i on; steps [begin, end). `codes`, if any, records the moves.
+    """Accumulate the costs of the rows from i on over the steps [begin, end). `codes`, if any, records the moves.
 
-    `band` tells whether it leaves out any of these cells, and its first and final column by rows.
+    `band` says whether it leaves out any of these cells, and its first and final column by rows.
 
     The row above hands down two costs, of the diagonal way and of the query's; where all moves cost the same the
     better one of them (`over`), found before it moves on.
@@ -314,7 +318,7 @@ def _begin(p, x, w, points, y, cells, start, edge, work):
 
 @inner
 def _pass(p, rows, weighted, points, yr, gap_costs, lo, hi, side, m, n, i, edge, codes):
-    """One strip from edge to edge within its band; the first step is given back."""
+    """Compute one strip from edge to edge within its band; return its first step."""
     height = min(STRIP, m - i)
     bottom = i + lane_of(height - 1)
     begin, below, beyond = int(lo[i]), int(lo[bottom]), int(hi[bottom])
@@ -330,7 +334,7 @@ def _pass(p, rows, weighted, points, yr, gap_costs, lo, hi, side, m, n, i, edge,
 
 @kernel
 def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, work, kept, apart):
-    """Strips [begin, end) of two whole series; the cost of the best path once all are done.
+    """Compute strips [begin, end) of two whole series; return the cost of the best path once all are done.
 
     Every `apart`-th edge between two strips is kept, none with 0.
     """
@@ -351,7 +355,7 @@ def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, work, kept,
 
 @kernel
 def _follow(p, w, begin, end, edge, work, kept, apart, between, codes, path, steps, at):
-    """The path that goes through query point at[0] and series point at[1], back through groups of strips.
+    """Fill in the path through query point at[0] and series point at[1], back through groups of strips.
 
     Every `apart`-th edge was kept; the others are computed again where the path comes by. It is written from
     position at[2] down.
@@ -389,7 +393,7 @@ def _follow(p, w, begin, end, edge, work, kept, apart, between, codes, path, ste
 
 
 def _room(p, x, y):
-    """The edge between strips, and what they work in besides."""
+    """Return the edge between strips, and what they work in besides."""
     (channels, m), n = x.shape, y.shape[1]
     size = m + -m % STRIP
     points = np.empty((6, size))  # in one piece: each array takes time
@@ -398,7 +402,7 @@ def _room(p, x, y):
 
 
 def cost(p, x, w, points, y, lo, hi, start, free):
-    """Cost of the best path of two whole series; without weights (None) they are all 1.
+    """Return the cost of the best path of two whole series; without weights (None) they are all 1.
 
     Query point i may meet the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
     begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
@@ -410,7 +414,7 @@ def cost(p, x, w, points, y, lo, hi, start, free):
 
 
 def path(p, x, w, points, y, lo, hi, start, free):
-    """The best path (2, K) and its moves (K,), as `scalar.backtrack` gives them.
+    """Return the best path (2, K) and its moves (K,), as `scalar.backtrack` gives them.
 
     Memory: the edges between strips, or some of them.
     """

@@ -60,7 +60,10 @@ NO_COSTS = np.empty((0, 0))
 # ---------------------------------------------------------------------------------------------------------- the query
 @inner
 def fill_rows(p, x, w, out):
-    """What the recurrence takes of each query point, (channels, 4, m); without weights (None) they are all 1."""
+    """Fill in the numbers that the recurrence needs of each query point, (channels, 4, m).
+
+    Without weights (None) all weights are 1.
+    """
     for k in range(x.shape[0]):
         for i in range(x.shape[1]):
             x_before = x[k, i - 1] if i > 0 else 0.0
@@ -72,7 +75,7 @@ def fill_rows(p, x, w, out):
 
 @inner
 def series_gap(p, y, ty, j):
-    """The gap cost of point j of the series."""
+    """Return the gap cost of point j of the series."""
     total = 0.0
     for k in range(y.shape[0]):
         total += gap_terms(p, y[k, j], y[k, j - 1] if j > 0 else 0.0)
@@ -103,13 +106,16 @@ def _ground_column(p, rows, y, j, lo, hi, ground):
 
 @step
 def _begin(start):
-    """The sample at which a path starts; a carried start of ~sample says that the path has no matched pair yet."""
+    """Return the sample at which a path starts.
+
+    A carried start of ~sample says that the path has no matched pair yet.
+    """
     return start if start >= 0 else ~start
 
 
 @step
 def _lags(tx, ty, i, j, begin):
-    """Time lag of query point i and series point j of a candidate that starts at `begin`, and of the points before."""
+    """Return the time lag of query point i and series point j of a candidate from `begin` on, and of those before."""
     begin = min(begin, j)  # a path of skipped query points alone starts after j; it has no lag
     if tx is None:
         lag = float(abs(i - (j - begin)))
@@ -120,7 +126,10 @@ def _lags(tx, ty, i, j, begin):
 
 @step
 def _lags_fixed(tx, ty, i, j):
-    """The same for two whole series; the point before the first lies at time 0."""
+    """Return the time lag of points i and j of two whole series, and of the points before them.
+
+    The point before the first one is at time 0.
+    """
     if tx is None:
         lag = float(abs(i - j))
         return lag, (lag if i > 0 and j > 0 else 0.0)
@@ -197,7 +206,9 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
 
 # ------------------------------------------------------------------------------------------------------------ drivers
 def rows_of(p, x, w, size):
-    """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, size).
+    """Return the numbers that the recurrence needs of each point of weighted queries, (count, channels, 4, size).
+
+    The queries and their weights are arrays (count, channels, m).
 
     Zeros follow the points.
     """
@@ -217,7 +228,7 @@ def _fill_gaps(p, y, ty, out):
 
 
 def series_gaps(p, y, ty):
-    """The gap costs of the points of the series (n,)."""
+    """Return the gap costs of the points of the series (n,)."""
     out = np.empty(y.shape[1])
     _fill_gaps(p, y, ty, out)
     return out
@@ -239,7 +250,7 @@ leave_out = by_fact("closed_boundary", {False: _leave_out, True: _leave_nothing_
 
 @inner
 def fill_boundary(p, points, y, ty, begin, start, top, at, n, side):
-    """Costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair of points.
+    """Fill in the costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair.
 
     `begin` and `start` points may be left out at the start of the query and of the series.
     """
@@ -251,7 +262,10 @@ def fill_boundary(p, points, y, ty, begin, start, top, at, n, side):
 
 
 def boundary(p, points, y, ty, n, begin, start):
-    """The boundary of two whole series: (n + 1) along the series, (m + 1) along the query; see `fill_boundary`."""
+    """Return the boundary of two whole series: (n + 1) along the series, (m + 1) along the query.
+
+    See `fill_boundary`.
+    """
     top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
     top[: start + 1], side[: begin + 1] = 0.0, 0.0
     if not closed_boundary(p):
@@ -261,7 +275,7 @@ def boundary(p, points, y, ty, n, begin, start):
 
 @kernel
 def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken):
-    """Columns [begin, end) of two whole series; see `accumulate`."""
+    """Compute the columns [begin, end) of two whole series; see `accumulated_costs`."""
     n, m = bottom.shape[0], col.shape[0] - 1
     for j in range(begin, end):
         if j > 0:  # cells that enter the band now still hold the boundary of column 0
@@ -285,7 +299,7 @@ class Cells(NamedTuple):
 
 
 def cells_of(record, lo, hi):
-    """The cells that the paths within a band need.
+    """Return the cells that the paths within a band need.
 
     Where points may be left out anywhere, the band restricts diagonal moves alone: then its cells are also those from
     which a diagonal move leads into it. A path gets there by leaving points out, and not diagonally, since their own
@@ -293,7 +307,7 @@ def cells_of(record, lo, hi):
     Leaving out the points after that end does not involve the boundary: a path does so in the cells of the first point.
     """
     endless = 2**40  # longer than any series, yet no overflow
-    if closed_boundary(record) or not len(lo):
+    if not len(lo) or closed_boundary(record):
         return Cells(lo, hi, endless, endless)
     first, last = lo.copy(), hi.copy()
     first[:-1] = np.maximum(np.minimum(lo[:-1], lo[1:] - 1), 0)
@@ -303,7 +317,7 @@ def cells_of(record, lo, hi):
 
 
 def cells_and_boundary(p, lo, hi, top, side):
-    """The ranges of the cells of a band along the series, and copies of the boundary, infinite behind its ends."""
+    """Return the ranges of a band's cells along the series, and copies of the boundary, infinite behind its ends."""
     lo, hi, along_end, across_end = cells_of(p, lo, hi)
     top, side = top.copy(), side.copy()
     top[min(along_end, len(top)) :] = INF
@@ -312,7 +326,7 @@ def cells_and_boundary(p, lo, hi, top, side):
 
 
 def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
-    """Accumulated costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
+    """Accumulate the costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
 
     `top` (n + 1) and `side` (m + 1) are the boundary. Returns the last row (n) and the last column (m + 1); fills
     `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
@@ -344,7 +358,7 @@ def _subsequence_profile(pair, first, offset, limits, state, distance, begin, ma
 
 
 def subsequence_profile(pair, first, offset, limits, state, distance, begin, matrix):
-    """Subsequence profile: the cost of the best candidate that ends at each point of the series, and where it starts.
+    """Compute the subsequence profile: cost and start of the best candidate that ends at each point of the series.
 
     `pair` is (p, rows, points, y, tx, ty). Goes on from the `state`, costs and starts of a column and room for (3, m)
     ground costs, and leaves it ready for the next chunk: column `first` of `y` is sample `offset` of the sequence. Of
@@ -371,7 +385,7 @@ def _backtrack(taken, i, j, path, steps):
 
 
 def backtrack(taken, i, j):
-    """The path that ends in the cell of query point i and series point j, as an array (2, K), and its moves (K,)."""
+    """Return the path that ends in the cell of query point i and series point j, (2, K), and its moves (K,)."""
     path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
     k = _backtrack(taken, i, j, path, steps)
     return path[:, k:].copy(), steps[k:]
@@ -387,7 +401,7 @@ def fill_costs(dist, x, y, begin, end, out):
 
 @kernel
 def oldest_start(costs, reported, start, limit):
-    """The earliest start of the paths whose cost is finite and reported as at most the limit (~sample: no pair yet)."""
+    """Return the earliest start of the paths whose cost is finite and at most the limit (~sample: no pair yet)."""
     first = 2**62
     for i in range(len(costs)):
         if costs[i] < np.inf and reported[i] <= limit:
@@ -400,7 +414,7 @@ ROOM = 4096  # segments that are traced at a time
 
 @kernel
 def before(best, j, transitions, after):
-    """The label at boundary j from which it is cheapest to continue with the label `after` (-1: to end there)."""
+    """Return the label at boundary j from which it is cheapest to continue with `after` (-1: to end there)."""
     label, cheapest = 0, INF
     for c in range(best.shape[1] - 1, -1, -1):
         total = best[j, c] + (transitions[c, after] if after >= 0 else 0.0)
@@ -411,13 +425,16 @@ def before(best, j, transitions, after):
 
 @kernel
 def boundary_of_node(begin, base, j, label):
-    """The boundary at which the part that ends at a node starts; before row 0 for segments that are out already."""
+    """Return the boundary at which the part that ends at a node starts.
+
+    It is before row 0 for segments that are out already.
+    """
     return j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
 
 
 @kernel
 def previous(best, begin, transitions, base, j, label):
-    """The node before a node."""
+    """Return the node before a node."""
     s = boundary_of_node(begin, base, j, label)
     return s, before(best, s, transitions, label)
 
@@ -442,7 +459,7 @@ def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
 
 
 def trace(best, begin, transitions, base, fresh, j, label):
-    """Labels, starts, ends and costs of the segments that lead to a node, in order, and the label at row 0.
+    """Return labels, starts, ends and costs of the segments that lead to a node, in order, and the label at row 0.
 
     They count from row 0. `fresh`: nothing was before row 0, so that the first part costs no transition. Where the
     first segment starts before row 0, its cost is all that was paid up to its end, and the label at row 0 is nothing.
@@ -472,7 +489,7 @@ def branch(best, begin, transitions, base, codes, known):
 
 @kernel
 def apart(best, begin, transitions, base, codes, known, start, label, cost):
-    """Whether segmentations still in question leave row 0 by several nodes, so that none else need be examined.
+    """Return whether segmentations still in question leave row 0 by several nodes, so that none else need be examined.
 
     Those are the ones that may end at the last boundary or continue from there, and those of unfinished paths: of
     queries `label`, started at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
@@ -497,7 +514,7 @@ def apart(best, begin, transitions, base, codes, known, start, label, cost):
 
 @kernel
 def agreed(best, begin, transitions, base, unknown, start, label, cost):
-    """The last node that all segmentations still in question, see `apart`, have in common.
+    """Return the last node that all segmentations still in question, see `apart`, have in common.
 
     Paths that started before row 0 are of segmentations that were dropped, unless what is before row 0 is `unknown`.
     """
@@ -530,7 +547,7 @@ def agreed(best, begin, transitions, base, unknown, start, label, cost):
 
 @kernel
 def likeliest(best, begin, transitions, base, limit):
-    """The last node at or before a boundary of the segmentation that is cheapest to continue with background.
+    """Return the last node at or before a boundary of the segmentation that is cheapest to continue with background.
 
     Then something may always follow, whatever transitions forbid.
     """
@@ -551,7 +568,7 @@ def _through(best, begin, transitions, base, j, first, last, out):
 
 
 def through(best, begin, transitions, base, j, label, limit):
-    """Whether the cheapest segmentation that leads to a node passes the given one and then none up to `limit`.
+    """Return whether the cheapest segmentation that leads to a node passes the given one and then none up to `limit`.
 
     Nodes at earlier boundaries are left as they are.
     """

@@ -1,8 +1,7 @@
-"""The value that the elastic functions return: a number that also knows its path.
+"""Base of the metric objects, from their parameters to their profiles.
 
-Metric objects: what every distance shares, from its parameters to its profiles.
-
-Which cells of the cost matrix exist: warping bands as ranges of query points per series point.
+The module also holds the value that the elastic functions return, a number that knows its path, and warping bands: the
+cells of the cost matrix as ranges of query points per series point.
 """
 
 from __future__ import annotations
@@ -135,7 +134,10 @@ class Metric(Estimator):
         return bool(self._is_symmetric)
 
     def _is_symmetric_with(self, w):
-        """Whether that holds with weights of the first series' points, too: those of a path are the query's."""
+        """Return whether the metric is symmetric with weights of the first series' points, too.
+
+        The weights of a path are the query's.
+        """
         return self.is_symmetric and (w is None or bool((np.asarray(w) == 1.0).all()))
 
     @property
@@ -153,7 +155,7 @@ class Metric(Estimator):
         ty: ArrayLike | None = None,
         cutoff: float | None = None,
     ) -> float:
-        """The distance as a plain float; see `distance`."""
+        """Return the distance as a plain float; see `distance`."""
         return float(self.distance(x, y, weight=weight, tx=tx, ty=ty, cutoff=cutoff))
 
     def distance(
@@ -166,7 +168,7 @@ class Metric(Estimator):
         ty: ArrayLike | None = None,
         cutoff: float | None = None,
     ) -> Alignment:
-        """Distance of two series.
+        """Compute the distance of two series.
 
         Parameters
         ----------
@@ -198,19 +200,21 @@ class Metric(Estimator):
         metric = self._named(*(getattr(a, "columns", None) for a in (x, y)))
         given = x, y
         x, y, w = check_pair(x, y, weight, metric=metric)
-        tx, ty = pair_times(self, given, (tx, ty), (x, y))
+        if self.uses_times or tx is not None or ty is not None:
+            tx, ty = pair_times(self, given, (tx, ty), (x, y))
         if cutoff is None:
             d = metric._distance(x, w, y, tx, ty)
-            metric._warn_of_pair(d, x, y)
+            if metric._warn_of_pair is not None:
+                metric._warn_of_pair(d, x, y)
             return d
         return metric._within(x, w, y, tx, ty, as_cutoff(cutoff, metric._may_be_negative))
 
     def _exponent(self, channels):
-        """The power that differences are raised to in float64; of sums that are kept in reach it does not count."""
+        """Return the power that differences are raised to in float64; sums that are kept in reach do not count."""
         return 1.0
 
     def _cost_exponent(self, channels):
-        """The same in the costs of a segmentation."""
+        """Return the power of differences in the costs of a segmentation."""
         return self._exponent(channels)
 
     def _check_values(self, a, what):
@@ -227,34 +231,33 @@ class Metric(Estimator):
     def _warn_of_scale(self, X, Y):
         """Warn of a parameter out of scale with the values of two collections of series (channels, length)."""
 
-    def _warn_of_pair(self, distance, x, y):
-        """The same for two series whose distance is known."""
+    _warn_of_pair = None  # a method (distance, x, y) that does so for two series whose distance is known
 
     def _check_search(self, mode):
         """Refuse parameters that mean nothing in a search by "windows" or "subsequence", or in a "segmentation"."""
 
     def _fitted_to(self, series, weights=None):
-        """The metric with what its parameters leave to series (channels, m), and the weights of each, fixed by them."""
+        """Return the metric with the parameters fixed that it leaves to series (channels, m), and their weights."""
         return self
 
     def _by_channel(self, channels):
-        """Of each of so many channels what compares it by itself, and how much that counts: None and 0 for nothing."""
+        """Return for each channel the metric that compares it by itself and its factor; None and 0 for none."""
         return [(self, 1.0)] * channels
 
     def _fitted_by_channel(self, channels, series, weights):
-        """`_fitted_to` series (1, m) of channels that are compared by themselves; `channels` are their numbers."""
+        """Return the metric fitted to series (1, m) of channels compared by themselves, which `channels` numbers."""
         return self._fitted_to(series, weights)
 
     def _named(self, *names):
-        """The metric where the channels of what is compared have these names, None where they have none."""
+        """Return the metric where the channels of what is compared have these names, None where they have none."""
         return self
 
     def _channel_weights(self, w):
-        """The weights of the query's points (channels, m), times those that the metric gives to channels."""
+        """Return the weights of the query's points (channels, m), times those that the metric gives to channels."""
         return w
 
     def _in_mode(self, mode):
-        """The metric that compares candidates by "windows" or "subsequence"; "auto": the latter, if there is one."""
+        """Return the metric that compares candidates by "windows" or "subsequence"; "auto" prefers the latter."""
         return self
 
     # What a metric class defines for the rest of the package; all arguments have passed input validation.
@@ -262,21 +265,21 @@ class Metric(Estimator):
         raise NotImplementedError
 
     def _within(self, x, w, y, tx, ty, cutoff):
-        """The distance if it is at most the cutoff, else infinity, with the path of what is farther."""
+        """Return the distance if it is at most the cutoff, else infinity, with the path of what is farther."""
         d = self._distance(x, w, y, tx, ty)
         return d if d <= cutoff else Alignment(np.inf, d._metric, d._problem) if isinstance(d, Alignment) else np.inf
 
     def _windows(self, x, w, y, tx, ty):
-        """Distances of the query to a block of windows `y` of shape (windows, channels, m), times `ty` (windows, m)."""
+        """Return the distances of the query to windows `y` (windows, channels, m) with times `ty` (windows, m)."""
         out = np.empty(len(y))
         for k in range(len(y)):
             out[k] = self._distance(x, w, y[k], tx, None if ty is None else ty[k])
         return out
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
-        """Distances of the query to all windows of its length, block by block; a window's times begin at 0.
+        """Return the distances of the query to all windows of its length, block by block; a window's times begin at 0.
 
-        Those computed `exactly` have none of the errors that `_slack` tells of.
+        Those computed `exactly` have none of the errors that `_slack` reports.
         """
         m = x.shape[1]
         out = np.empty(y.shape[1] - m + 1)
@@ -295,7 +298,7 @@ class Metric(Estimator):
         return out
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
-        """Distances of the query to all windows of another length, each resampled to the query's length."""
+        """Return the distances of the query to all windows of another length, each resampled to the query's length."""
         m = x.shape[1]
         left, share = places(length, m)
         right = np.minimum(left + 1, length - 1)
@@ -318,11 +321,11 @@ class Metric(Estimator):
         return out
 
     def _slack(self, x, w, n_windows, normalize):
-        """The largest relative error of the distances of such a profile; those of a single window have none."""
+        """Return the largest relative error of the distances of a profile; those of a single window have none."""
         return 0.0
 
     def _weighted_terms(self, x, w, y):
-        """Those terms (channels, m), of the best alignment under the weights (channels, m)."""
+        """Return the factors (channels, m) of the weights `w` (channels, m) in the best alignment's cost under them."""
         raise NotImplementedError
 
     # So many times what the query costs against a constant signal, per sample, a sample of background costs by default.
@@ -332,12 +335,12 @@ class Metric(Estimator):
     _center = "mean"
 
     def _segment_cost(self, distance, m):
-        """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""
+        """Return the un-rooted sum behind a distance of m points; distances that are no sums count m times."""
         return m * distance
 
 
 def equal(a, b):
-    """Whether two values of parameters are equal, arrays element by element."""
+    """Return whether two values of parameters are equal, arrays element by element."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
     if isinstance(a, list | tuple) and type(a) is type(b):
@@ -348,7 +351,7 @@ def equal(a, b):
 
 
 def check_pair(x, y, weight, names=("x", "y"), metric=None):
-    """Both series, which the metric can compare, and the relative weights, validated."""
+    """Validate two series, which the metric must be able to compare, and return them with the relative weights."""
     x, of_x = sized_series(x, names[0])
     y, of_y = sized_series(y, names[1], x.shape[0], repr(names[0]))
     if x.shape[0] > 1 and x.shape[1] == y.shape[1] == 1:
@@ -360,11 +363,11 @@ def check_pair(x, y, weight, names=("x", "y"), metric=None):
         known = FEW < of_x < MANY and FEW < of_y < MANY  # a check by sums that are known takes no time
         if not known or metric._has_domain or metric._exponent(x.shape[0]) > 2:
             metric._check_sizes([x], [y], names)
-    return x, y, as_weight(weight, x.shape[1], x.shape[0])
+    return x, y, None if weight is None else as_weight(weight, x.shape[1], x.shape[0])
 
 
 def pair_times(metric, given, times, series):
-    """Times of two series (channels, length) as kernels count them: those given, or the index of both, or None.
+    """Return the times of two series (channels, length) as kernels count them: those given, the indices, or None.
 
     They are read where the metric uses times.
     """
@@ -389,12 +392,12 @@ def check_one_kind(times, names):
 
 
 def is_array(times):
-    """Whether times are given one by one."""
+    """Return whether times are given one by one."""
     return times is not None and not isinstance(times, Sampling)
 
 
 def as_cutoff(cutoff, negative):
-    """A cutoff as a float; it may be negative where distances may be."""
+    """Return a cutoff as a float; it may be negative where distances may be."""
     at_least = "" if negative else " of at least 0"
     rule = f"The 'cutoff' parameter must be None or a number{at_least}, the largest distance of interest. Got "
     valid = isinstance(cutoff, Real) and not isinstance(cutoff, bool)
@@ -413,7 +416,7 @@ BAND_CONSTRAINTS = {
 
 
 def radius_of(window, factor, m, n):
-    """Radius in samples of a Sakoe-Chiba window, or None where the window is no such band."""
+    """Return the radius in samples of a Sakoe-Chiba window, or None where the window is no such band."""
     shorter = min(m, n)
     if window == "sakoe-chiba":
         return shorter // 2 if factor is None else min(int(factor), 2**40)  # wider than any series, yet no overflow
@@ -425,7 +428,7 @@ def radius_of(window, factor, m, n):
 
 
 def plain_band(radius, m, n):
-    """The ranges of the cells with |i - j| <= radius (None: all), as `band` gives its own; they may be empty."""
+    """Return the ranges of the cells with |i - j| <= radius (None: all), as `band` gives its own; they may be empty."""
     if radius is None:
         return np.zeros(n, np.int64), np.full(n, m, np.int64)
     j = np.arange(n)
@@ -433,7 +436,7 @@ def plain_band(radius, m, n):
 
 
 def band(window, factor, m, n):
-    """Ranges `lo[j] <= i < hi[j]` of query points i for each series point j, as two integer arrays (n,)."""
+    """Return ranges `lo[j] <= i < hi[j]` of query points i for each series point j, as two integer arrays (n,)."""
     if window is None or min(m, n) == 1:
         return np.zeros(n, np.int64), np.full(n, m, np.int64)
     long, short = max(m, n) - 1, min(m, n) - 1

@@ -1,10 +1,8 @@
-"""Dynamic time warping: a point may meet several points of the other series, each at a cost.
+"""Dynamic time warping and its variants: a point may meet several points of the other series, each at a cost.
 
-Variants of dynamic time warping: penalties, weights, a factor for complexity, the maximum in place of the sum.
-
-Warping metric classes that compare what lies about each point: slopes and neighborhoods.
-
-One warping path for channels with metrics of their own, as subsequence searches need it.
+The variants have penalties, weights, a factor for complexity, or the maximum in place of the sum. Some compare the
+surroundings of each point: slopes and neighborhoods. Subsequence searches with a metric for each channel need one
+warping path for all channels, which is here as well.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from .._kernels import recurrence, scalar
 from .._kernels.compile import pieces
 from .._series import ALIKE, deviation, full_weight, normalize_values, standardize
 from .base import BAND_CONSTRAINTS
-from .elastic import INF, ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
+from .elastic import INF, NOTHING_FREE, ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
 from .registry import register
 
 __all__ = ["ADTW", "CIDDTW", "DDTW", "DTW", "WDDTW", "WDTW", "Frechet", "ShapeDTW"]
@@ -38,7 +36,7 @@ def gradient(a):
 
 
 def slope_scale(x, slope):
-    """The factor per channel that gives the slopes the spread of the values; 1 where either does not vary."""
+    """Return the factor per channel that gives the slopes the spread of the values; 1 where either does not vary."""
     spread, steep = deviation(x), deviation(slope)
     # A ramp's slopes differ by what its points were rounded by, which is no more than a few units of the last place.
     varies = (spread > 0) & (steep > ALIKE * np.abs(x).max(axis=1, keepdims=True))
@@ -46,7 +44,7 @@ def slope_scale(x, slope):
 
 
 def local_costs(dist, x, y):
-    """Costs (n, m) of all pairs of points by the caller's function, compiled or plain."""
+    """Return the costs (n, m) of all pairs of points by the caller's function, compiled or plain."""
     x, y = (x[0], y[0]) if x.shape[0] == 1 else (np.ascontiguousarray(x.T), np.ascontiguousarray(y.T))
     first = dist(x[0], y[0])
     if isinstance(first, str | complex | np.complexfloating | None) or np.ndim(first):
@@ -81,7 +79,7 @@ class WarpingMetric(ElasticMetric):
         return self._report_search(self._terms_along(alignment, x), problem)
 
     def _terms_along(self, alignment, x):
-        """What the weights of the query `x` are multiplied by along a path."""
+        """Return the terms that the weights of the query `x` are multiplied by along a path."""
         (i, j), counts = self._partners(alignment)
         problem = alignment._problem
         terms = self._query(x, np.ones_like(x), problem.shape[1]).w[:, i] * (problem.x[:, i] - problem.y[:, j]) ** 2
@@ -91,7 +89,7 @@ class WarpingMetric(ElasticMetric):
         return out.reshape(-1, *x.shape).sum(axis=0)  # derivatives follow the values
 
     def _record(self, m, n, search):
-        """The parameters of a query of m points, compared with a series of n."""
+        """Return the parameters of a query of m points, compared with a series of n."""
         return recurrence.DTWRecord()
 
     def _query(self, x, w, n, tx=None, *, search=False):
@@ -215,8 +213,10 @@ class DTW(WarpingMetric):
                     f"{self.tolerance}."
                 )
             return (int(self.tolerance),) * 4
+        if self.dtw_type == "dtw":
+            return NOTHING_FREE
         free = n - 1
-        return 0, 0, free if self.dtw_type in ("obe-dtw", "sub-dtw") else 0, free if self.dtw_type != "dtw" else 0
+        return 0, 0, free if self.dtw_type != "oe-dtw" else 0, free
 
     def _exponent(self, channels):
         return 1.0 if self.do_sign_norm or self.dist is not None else 2.0
@@ -236,6 +236,8 @@ class DTW(WarpingMetric):
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if self.dist is None:
+            if self.alpha == 1 and not self.do_sign_norm:  # in short, for most calls are of this kind
+                return PreparedPair(recurrence.DTWRecord(), x, w, y, None, None, free_points(x.shape[1]))
             return super()._problem(x, w, y, tx, ty, search=search)
         x, y = self._features(x), self._features(y)
         if self.alpha == 1:
@@ -273,13 +275,13 @@ OMEGA = 1.6
 
 
 def observed(x, w):
-    """A series and its weights, where what is missing has a weight and a value of 0."""
+    """Return a series and its weights, where what is missing has a weight and a value of 0."""
     missing = np.isnan(x)
     return np.where(missing, 0.0, x), np.where(missing, 0.0, full_weight(w, x))
 
 
 def weighted_variance(x, w):
-    """Mean of ``w (x - mean)^2`` over a channel's points of positive weight, summed over the channels (channels, m)."""
+    """Return the mean of ``w (x - mean)^2`` over points of positive weight, summed over the channels (channels, m)."""
     apart = normalize_values(x, w, "mean")
     return float(((w * apart * apart).sum(axis=1) / np.maximum((w > 0).sum(axis=1), 1)).sum())
 
@@ -312,7 +314,7 @@ class ADTW(WarpingMetric):
     "auto" is fixed once, and never by the pair that is compared. Estimators fix it when they are fitted: by their
     queries, as they are compared, or by the fitted collection. Functions of collections fix it by `X`. By itself the
     metric object needs `fit`. A fitted one keeps its `omega_`, and so do its clones: an estimator that is given one, in
-    a grid search, too, does not fix it anew. `QuerySegmenter` takes the name ``"adtw"`` for ``ADTW(omega="auto")``.
+    a grid search, too, does not fix it again. `QuerySegmenter` takes the name ``"adtw"`` for ``ADTW(omega="auto")``.
 
     Examples
     --------
@@ -383,7 +385,7 @@ class ADTW(WarpingMetric):
 
 
 def _exponent_of(a, axis):
-    """The power of two that brings the largest size near 1; 0 where there is none."""
+    """Return the power of two that brings the largest size near 1; 0 where there is none."""
     return np.frexp(np.abs(a).max(axis=axis, initial=0.0, keepdims=axis is not None))[1]
 
 
@@ -391,7 +393,7 @@ BLOCK = 2**10  # numbers whose sums are found once
 
 
 def _sums_of_ranges(values, start, end):
-    """Sums of values[start:end], which are not negative, without differences of running sums."""
+    """Return the sums of values[start:end], which are not negative, without differences of running sums."""
     blocks = np.append(values, np.zeros(-len(values) % BLOCK + BLOCK)).reshape(-1, BLOCK)
     total = np.append(blocks.sum(axis=1), 0.0)
     to, rest = np.cumsum(blocks, axis=1), np.cumsum(blocks[:, ::-1], axis=1)[:, ::-1]
@@ -404,7 +406,7 @@ def _sums_of_ranges(values, start, end):
 
 
 def _sums(values, start, end):
-    """The same, each number by number."""
+    """Return the sums of values[start:end], adding number by number."""
     if not len(start):
         return np.empty(0)
     sums = np.add.reduceat(values, np.stack([start, end], axis=1).ravel())[::2]
@@ -560,7 +562,7 @@ class Frechet(ElasticMetric):
 
 
 def keogh_slope(a):
-    """Derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbors."""
+    """Return the derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbors."""
     n = a.shape[-1]
     if n < 3:
         return np.repeat(np.diff(a), n, axis=-1) if n == 2 else np.zeros_like(a)
@@ -569,7 +571,7 @@ def keogh_slope(a):
 
 
 class SlopesMixin:
-    """What is compared are the slopes."""
+    """Mixin of the metrics that compare slopes."""
 
     _reach = 2  # the first and the last sample copy their neighbors
 
@@ -670,7 +672,7 @@ LAGGED = WDTW, WDDTW  # times a factor of the lag
 
 
 def why_no_shared_path(metrics):
-    """What keeps metrics from sharing a path, in words; empty where nothing does."""
+    """Explain why metrics cannot share a path; empty if they can."""
     for metric in metrics:
         if type(metric) not in PLAIN + LAGGED:
             return (
@@ -693,7 +695,7 @@ def why_no_shared_path(metrics):
 
 
 class SharedPath(WarpingMetric):
-    """What the parts of a `Mixed` pay along one path that all of them share: the least over all paths.
+    """Sum of the parts of a `Mixed` along one path that all of them share: the least over all paths.
 
     Parameters
     ----------

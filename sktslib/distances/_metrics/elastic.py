@@ -1,6 +1,6 @@
-"""The column of a subsequence search: which kernel advances it along a series.
+"""Base of the elastic metric classes: from two series to the kernels, and from accumulated costs to distances.
 
-What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances.
+The module also selects the kernel that advances the column of a subsequence search along a series.
 """
 
 from typing import NamedTuple
@@ -57,11 +57,12 @@ class SubsequenceKernel:
 
 
 INF = np.inf
+NOTHING_FREE = 0, 0, 0, 0
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 class Query(NamedTuple):
-    """One series as the kernels take it, whatever it is compared with."""
+    """A series prepared as the query of the kernels, whatever it is compared with."""
 
     record: NamedTuple
     x: np.ndarray  # (channels, m)
@@ -86,7 +87,7 @@ class PreparedPair(NamedTuple):
 
     @property
     def rows(self):
-        """What the recurrence takes of each query point, (channels, 4, m)."""
+        """Numbers that the recurrence needs of each query point, (channels, 4, m); None for given local costs."""
         if self.x is None:
             return None
         x = self.x[np.newaxis]
@@ -98,13 +99,13 @@ class PreparedPair(NamedTuple):
         return self.x is not None and self.tx is None and self.ty is None
 
     def piece(self, start, end):
-        """The same query against a piece of the series, times from the piece's first point."""
+        """Return the query with a piece of the series, whose times count from its first point."""
         y = self.y[start:end] if self.x is None else np.ascontiguousarray(self.y[:, start:end])
         ty = None if self.ty is None else self.ty[start:end] - self.ty[start]
         return self._replace(y=y, ty=ty)
 
     def part(self, first, last):
-        """A part of the query, its points compared as they are in the whole."""
+        """Return a part of the query, its points compared as they are in the whole."""
         x, w, tx = (None if a is None else np.ascontiguousarray(a[..., first:last]) for a in (self.x, self.w, self.tx))
         y = np.ascontiguousarray(self.y[:, first:last]) if self.x is None else self.y
         tx = None if tx is None else tx - tx[0]
@@ -112,30 +113,30 @@ class PreparedPair(NamedTuple):
 
 
 def free_points(m):
-    """Points that cost nothing by themselves."""
+    """Return points that cost nothing by themselves."""
     return np.zeros((3, m))
 
 
 def one_after_another(series, lengths):
-    """Series as kernels take a collection: their values, where each begins, and how long it is."""
+    """Return the series as kernels take a collection: their values, where each begins, and how long it is."""
     sizes = len(series[0]) * lengths
     return np.concatenate([y.ravel() for y in series]), np.cumsum(sizes) - sizes, lengths
 
 
 def norm_of(x, p):
-    """The norm over the channels as a record: of one channel they are all the same."""
+    """Return the norm over the channels as a record: of one channel they are all the same."""
     if len(x) == 1 or p == 1:
         return recurrence.L1()
     return recurrence.L2() if p == 2 else recurrence.Lp(float(p))
 
 
 def norm_exponent(channels, p=2.0):
-    """The power of differences in such a norm."""
+    """Return the power of differences in a norm over the channels."""
     return 1.0 if channels == 1 else float(p)
 
 
 def times_factor(cost, factor):
-    """Costs times factors; what is infinitely far apart is so at any cost."""
+    """Return costs times factors; what is infinitely far apart is so at any cost."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(np.isinf(factor), INF, cost * factor)[()]
 
@@ -170,15 +171,15 @@ class ElasticMetric(BandedMetric):
     _looks_back = False  # whether costs depend on how long ago a path began
 
     def _features(self, a):
-        """The channels that are compared, made from a series alone, or from windows (k, channels, length)."""
+        """Return the channels that are compared, made from a series alone, or from windows (k, channels, length)."""
         return a
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        """The first series, to be compared with series of n points."""
+        """Return the first series, to be compared with series of n points."""
         raise NotImplementedError
 
     def _queries(self, X, w, n):
-        """Series of one length as one `Query`, whose arrays have the series as their first axis."""
+        """Return the series of one length as one `Query`, whose arrays have the series as their first axis."""
         if self._costs_by_values:
             made = [self._query(x, w, n) for x in X]
             weights = np.array([full_weight(q.w, q.x) for q in made])
@@ -197,27 +198,30 @@ class ElasticMetric(BandedMetric):
         return PreparedPair(record, features, w, self._features(y), tx, ty, points)
 
     def _trait(self, a):
-        """What the factor needs to know of series (..., channels, n), as they are compared."""
+        """Return the numbers that the factor needs of series (..., channels, n), as they are compared."""
         raise NotImplementedError
 
     def _traits(self, series):
-        """The same of several series of any lengths."""
+        """Return the numbers that the factor needs of several series of any lengths."""
         return np.array([self._trait(a) for a in series])
 
     def _trait_of_ranges(self, a, start, end):
-        """The same of the ranges [start, end) of a series."""
+        """Return the numbers that the factor needs of the ranges [start, end) of a series."""
         return self._traits(a[:, i:j] for i, j in zip(start, end, strict=True))
 
     def _factor(self, of_x, of_y):
-        """The factor, from what there is to know of the first series and of the others; infinite ones are far apart."""
+        """Return the factor, from the traits of the first series and of the others; infinite ones are far apart."""
         raise NotImplementedError
 
     def _scaled(self, cost, x, y):
-        """Accumulated costs of a series with others (..., channels, n), times the factor."""
+        """Return the accumulated costs of a series with others (..., channels, n), times the factor."""
         return times_factor(cost, self._factor(self._trait(x), self._trait(y))) if self._has_factor else cost
 
     def _scaled_candidates(self, cost, x, y, start, end):
-        """The same for candidates [start, end) of a sequence; `start` is any number where the cost is infinite."""
+        """Multiply the costs of candidates [start, end) of a sequence by the factor.
+
+        A `start` may be any number where the cost is infinite.
+        """
         if self._has_factor:
             found = np.flatnonzero(cost < INF)
             of_y = self._trait_of_ranges(y, start[found], end[found])
@@ -225,33 +229,33 @@ class ElasticMetric(BandedMetric):
         return cost
 
     def _report(self, cost, problem):
-        """The distance behind an accumulated cost of two whole series."""
+        """Return the distance behind an accumulated cost of two whole series."""
         return cost
 
     def _limit(self, distance, problem):
-        """An accumulated cost that two whole series of at most this distance do not exceed, roundings included."""
+        """Return an accumulated cost that two whole series of at most this distance do not exceed, even by rounding."""
         return distance
 
     def _report_search(self, cost, problem):
-        """The distance behind an accumulated cost of a candidate; also for arrays."""
+        """Return the distance behind an accumulated cost of a candidate; also for arrays."""
         return cost
 
     # What an average of series needs to know.
 
     def _partners(self, alignment):
-        """The pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
+        """Return the pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
         return alignment.path, None
 
     def _reported_costs(self, cost, problem, features):
-        """Distances behind accumulated costs (k,) of a query and series of any lengths."""
+        """Return the distances behind accumulated costs (k,) of a query and series of any lengths."""
         if self._reports_cost and not self._has_factor:
             return cost
         pairs = [problem._replace(y=y) for y in features]
         return np.array([self._report(self._scaled(c, of.x, of.y), of) for c, of in zip(cost, pairs, strict=True)])
 
     def _free(self, m, n):
-        """How many points may be left out: at the query's begin and end, at the series' begin and end."""
-        return 0, 0, 0, 0
+        """Return the numbers of points that may be left out: at the query's start and end, and at the series'."""
+        return NOTHING_FREE
 
     @property
     def _depends_on_start(self):
@@ -261,7 +265,9 @@ class ElasticMetric(BandedMetric):
     # ------------------------------------------------------------------------------------------- two whole series
     def _distance(self, x, w, y, tx, ty):
         problem = self._problem(x, w, y, tx, ty)
-        cost = self._scaled(self._cost(problem), problem.x, problem.y)
+        cost = self._cost(problem)
+        if self._has_factor:
+            cost = self._scaled(cost, problem.x, problem.y)
         return self._alignment(self._report(cost, problem), problem)
 
     def _alignment(self, distance, problem):
@@ -281,15 +287,15 @@ class ElasticMetric(BandedMetric):
         return self._report(costs, PreparedPair(record, x, None, features[0], None, None, points))
 
     def _cost(self, problem, *, whole=False):
-        """The accumulated cost of two whole series."""
-        free = self._free_points(problem, whole)
+        """Return the accumulated cost of two whole series."""
+        free = NOTHING_FREE if whole else self._free(*problem.shape)
         if self._runs_diagonally(problem, free):
             return pair_kernels.cost(*self._in_strips(problem, free))
         bottom, side, _ = self._accumulate(problem, whole=whole)
         return self._ending(bottom, side, problem, whole=whole)[0]
 
     def _accumulate(self, problem, *, keep=None, whole=False):
-        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
+        """Return the last row, the last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
         m, n = problem.shape
         top, side = self._boundary(problem, whole)
         matrix = np.full((n, m), INF) if keep == "costs" else scalar.NO_COSTS
@@ -300,26 +306,30 @@ class ElasticMetric(BandedMetric):
         return bottom, last, matrix if keep == "costs" else taken
 
     def _boundary(self, problem, whole):
-        """Costs along the series and along the query before any pair of points."""
+        """Return the costs along the series and along the query before any pair of points."""
         n = problem.shape[1]
         begin, _, start, _ = self._free_points(problem, whole)
         return scalar.boundary(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
 
     def _free_points(self, problem, whole):
-        return (0, 0, 0, 0) if whole else self._free(*problem.shape)
+        return NOTHING_FREE if whole else self._free(*problem.shape)
 
     def _runs_diagonally(self, problem, free):
-        """Whether the vector driver takes two whole series: it knows no free points of the query."""
-        return problem.runs_diagonally and not (free[0] or free[1])
+        """Return whether the vector driver takes two whole series.
+
+        It knows no free points of the query, no times and no given costs.
+        """
+        timeless = problem.tx is None and problem.ty is None
+        return timeless and problem.x is not None and not (free[0] or free[1])
 
     def _in_strips(self, problem, free):
-        """What the vector driver takes: the series, the band by query points, and the free points of the series."""
+        """Return the arguments of the vector driver: the pair, the band by query points and the series' free points."""
         p, x, w, y, _, _, points = problem
         by_row = NO_BAND if self.window is None else band(self.window, self.factor, *problem.shape[::-1])
         return p, x, w, points, y, *by_row, free[2], free[3]
 
     def _ending(self, bottom, side, problem, *, whole=False):
-        """Cost and last cell of the best path that ends where paths may end."""
+        """Return the cost and last cell of the best path that ends where paths may end."""
         m, n = problem.shape
         _, query_end, _, series_end = self._free_points(problem, whole)
         j = n - 1 - series_end + int(np.argmin(bottom[n - 1 - series_end :]))
@@ -336,7 +346,7 @@ class ElasticMetric(BandedMetric):
         return self._listed(*self._cells_and_moves(problem, whole=whole), problem)
 
     def _cells_and_moves(self, problem, *, whole=False):
-        """The cells of the best path (2, K) and the move into each (K,), 0 being the diagonal one."""
+        """Return the cells of the best path (2, K) and the move into each (K,), 0 being the diagonal one."""
         free = self._free_points(problem, whole)
         if self._runs_diagonally(problem, free):
             path, steps = pair_kernels.path(*self._in_strips(problem, free))
@@ -347,7 +357,7 @@ class ElasticMetric(BandedMetric):
         return path, steps
 
     def _listed(self, path, steps, problem):
-        """The cells of a path that its distance lists; `steps` holds the move into each."""
+        """Return the cells of a path that its distance lists; `steps` holds the move into each."""
         return path
 
     # ---------------------------------------------------------------------------------------------------- searching
@@ -364,7 +374,7 @@ class ElasticMetric(BandedMetric):
             )
 
     def _subsequence_profile(self, problem, shortest, longest, *, matrix=False):
-        """Subsequence profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
+        """Return the subsequence profile of a whole series: distances, starts and, if asked for, costs (n, m)."""
         m, n = problem.shape
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else scalar.NO_COSTS
@@ -374,12 +384,12 @@ class ElasticMetric(BandedMetric):
         return self._report_search(distance, problem), begin, costs
 
     def _subsequence_kernel(self, problem, few=0):
-        """What advances the column of a subsequence search; `few` samples go column by column."""
+        """Return the kernel that advances the column of a subsequence search; `few` samples go column by column."""
         m = problem.shape[0]
         return SubsequenceKernel(problem, radius_of(self.window, self.factor, m, m), few)
 
     def _start_column(self, problem):
-        """Costs and starts of a column before the first sample."""
+        """Return the costs and starts of a column before the first sample."""
         m = problem.shape[0]
         col = np.full(m + 1, INF)
         col[0] = 0.0
@@ -390,6 +400,6 @@ class ElasticMetric(BandedMetric):
         return col, start
 
     def _piece_distance(self, problem, start, end):
-        """Exact distance of the query to a piece of the series, as searches report it."""
+        """Return the exact distance of the query to a piece of the series, as searches report it."""
         piece = problem.piece(start, end)
         return self._report_search(self._scaled(self._cost(piece, whole=True), piece.x, piece.y), piece)

@@ -11,6 +11,7 @@ from .._far_groups import gap_between
 # how many times as much as the others, from which a clear gap divides them. A few are soon seen among the others.
 COVERING, NEARLY, DEARER = 0.6, 0.5, 2.0
 LEAST = 7  # repetitions that make a group
+ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points
 
 
 class Background(NamedTuple):
@@ -25,6 +26,15 @@ class Background(NamedTuple):
     slope: np.ndarray | None = None  # (channels, 1)
     offset: np.ndarray | None = None  # (channels, 1)
     power: float = 2.0
+
+    def exact_for(self, metric):
+        """Round a constant cost to a short binary fraction where the metric counts points.
+
+        Sums of both are exact then, so which of equally cheap segmentations is found depends on no chunk or job.
+        """
+        if self.slope is not None or getattr(metric, "_replaces", None) is None:
+            return self
+        return self._replace(limit=max(round(self.limit * ROUND), 1) / ROUND if self.limit else self.limit)
 
     def costs(self, y):
         """The costs of the samples (n,) of a series (channels, n); those of missing samples are 0."""

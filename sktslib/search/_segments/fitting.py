@@ -440,6 +440,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
             background = fit_background(
                 marked, queries, rules, self._as_times(times, marked.data.shape[1]), self.n_jobs, self.verbose
             )
+        background = background.exact_for(self.metric_)
         self.background_ = background.limit
         self._rules = rules._replace(background=background)
         return self
@@ -453,7 +454,8 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
             return self._queries, self._rules
         queries, rules = [plan.untimed for plan in self._queries], self._rules
         if self._background_of_queries:
-            rules = rules._replace(background=Background(background_cost(queries)))
+            background = Background(background_cost(queries)).exact_for(self.metric_)
+            rules = rules._replace(background=background)
         return queries, rules
 
     def _segmented(self, queries, source, ranges_of):

@@ -58,7 +58,8 @@ class QuerySegmenter(FittedSegmenter):
         Cost of a background sample. "auto": the cost of the query against a constant signal at its own mean, per sample
         (of several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
         background when the query explains it worse than a constant signal would explain the query. Learned from labels
-        it depends on the signal, see Notes.
+        it depends on the signal, see Notes. Metrics that count points (lcss, edr) round a constant cost to a multiple
+        of 2**-30, so that equally cheap segmentations are told apart in the same way by batches and streams.
     transitions : array-like of shape (k + 1, k + 1), optional
         Costs of one label following another: entry (a, b) is added where b follows a, 0 being a stretch of background
         and 1..k the queries. Infinite costs forbid. Nothing is added for the first label, nor for the first after a

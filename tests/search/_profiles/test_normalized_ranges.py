@@ -224,3 +224,25 @@ def test_a_stretched_and_scaled_beat_is_found_in_noise():
     assert matches.start.tolist() == profile.start[chosen].tolist()
     middle = np.sort((matches.start + matches.end) / 2)
     np.testing.assert_allclose(middle, [45, 157.5], atol=3)
+
+
+@pytest.mark.parametrize("normalize", ["zscore", "mean"])
+@pytest.mark.parametrize("rule", [{"n_matches": 5}, {"n_matches": None, "threshold": 25.0}])
+def test_flat_stretches_are_entered_and_not_compared(normalize, rule, monkeypatch):
+    """Constant ranges of a length are all as far; of several lengths the nearest counts, and the shortest of those."""
+    rng = np.random.default_rng(3)
+    query, pieces = rng.normal(size=9), [np.zeros(60)]
+    for level in rng.integers(0, 3, 8):
+        shape = query * rng.uniform(0.5, 2) + rng.normal(size=9) * 0.2
+        pieces += [shape, rng.normal(size=rng.integers(1, 12)), np.full(rng.integers(1, 50), level)]
+    y = np.concatenate(pieces)
+    lengths = {"min_length": 5, "max_length": 18}
+    searcher = QuerySearcher("dtw", mode="subsequence", normalize=normalize, **lengths, **rule).fit(query)
+    found = []
+    for least in (0, 2**60):
+        monkeypatch.setattr("sktslib.search._engines.LEAST", least)
+        found.append([searcher.search(y), searcher.search(np.zeros(300))])
+    for got, want in zip(*found, strict=True):
+        assert len(got)
+        for name in ("start", "end", "distance"):
+            np.testing.assert_array_equal(getattr(got, name), getattr(want, name))

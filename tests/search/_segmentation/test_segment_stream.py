@@ -180,6 +180,24 @@ def test_decisions_come_in_time(metric, case, delay):
     assert gap_cost(found, segmenter, y) >= gap_cost([want], segmenter, y) - 1e-9
 
 
+@long_without_compiler
+@pytest.mark.parametrize("metric", ["lcss", "edr"])
+@pytest.mark.parametrize("seed", range(4))
+def test_of_equally_cheap_segmentations_a_stream_finds_that_of_the_batch(metric, seed):
+    rng = np.random.default_rng(seed)
+    query, parts, n = rng.normal(size=33), [], 0
+    while n < 20_000:
+        noise, rest = [0.3, 0.6, 1.0, 0.6][seed], rng.normal(size=rng.integers(5, 60)) * [1, 0.2][seed % 2]
+        parts.append(query + rng.normal(size=33) * noise if rng.random() < 0.6 else rest)
+        n += len(parts[-1])
+    y, segmenter = np.concatenate(parts), QuerySegmenter(metric).fit(query)
+    found, _ = streamed(segmenter.stream(), y, range(997, len(y), 997))
+    want = segmenter.segment(y)
+    for name in ("start", "end", "cost"):
+        np.testing.assert_array_equal(joined(found, name), getattr(want, name))
+    assert QuerySegmenter(metric, background=0.7).fit(query).background_ == pytest.approx(0.7, abs=2.0**-31)
+
+
 def gap_cost(found, segmenter, y):
     """What the cut costs, gaps left out; transitions are counted behind a gap anew."""
     missing = np.isnan(y).any(axis=1)
