@@ -80,7 +80,7 @@ def test_what_is_left_out_changes_nothing(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sktslib.cluster._costs.FEW_CELLS", np.inf)
         plain = TimeSeriesKMeans(**params).fit(Z)
-    names = [f"cluster.{name}" for name in ("_costs.FEW_CELLS", "_costs.PAIR_CELLS", "_collection_clusters.ROWS")]
+    names = [f"cluster.{name}" for name in ("_costs.FEW_CELLS", "_costs.PAIR_CELLS", "_costs.ROWS")]
     with pytest.MonkeyPatch.context() as patch:
         for name in names:
             module, _, size = name.rpartition(".")
