@@ -1,13 +1,11 @@
 """Queries that are compared by channel: each channel is a query of its own, of its own length, lag, sign and weight.
 
-The query is kept as an array over the range of a match (channels, M): each channel's points at its lag, zeros of weight
-0 beside them. So what is done to a query as a whole, a sign or a decoy, is done to what each channel is compared with.
+The query is kept as an array over the range of a match (channels, M): each channel has its points at its lag, and zeros
+of weight 0 elsewhere. A sign or a decoy that applies to the query as a whole therefore applies to each channel.
 
-Signs of a query: it as it was given, mirrored as a whole, or channel by channel.
-
-The parameters of what is compared by channel, and queries whose channels are given by themselves.
-
-An estimator's queries where their channels are compared by themselves.
+The module has four sections: the signs of a query (as given, mirrored as a whole, or mirrored channel by channel), the
+parameters of a comparison by channel, queries whose channels are given as separate series, and the part of an
+estimator that compares queries by channel.
 """
 
 from datetime import timedelta
@@ -25,19 +23,22 @@ DISTANCES = 2**24  # of channels that vote which are held at a time: 128 MB
 
 
 class ByChannel(NamedTuple):
-    """What each channel of a query has of its own; the points of channel c are x[c, lead[c] : lead[c] + length[c]]."""
+    """Lag, points and weight of each channel of a query; channel c has the points x[c, lead[c] : lead[c] + length[c]].
+
+    The points of channel c are x[c, lead[c] : lead[c] + length[c]].
+    """
 
     lag: np.ndarray  # samples behind a match's start at which the query, as it was given, begins
     first: np.ndarray  # the first point of it that the channel has
     length: np.ndarray  # points from there on; 0: none
     weight: np.ndarray  # of its distance, times what the metric gives it
     tolerance: int = 0  # samples by which the lag may be less or more
-    votes: int | None = None  # so many of the least weighted distances are summed up; None: all
+    votes: int | None = None  # number of least weighted distances that are summed up; None: all
     mirrored: bool = False  # whether each channel has a sign of its own
 
     @property
     def lead(self):
-        """Samples behind a match's start at which the points of each channel begin."""
+        """Number of samples from a match's start to the points of each channel."""
         return self.lag + self.first
 
     @property
@@ -60,12 +61,12 @@ class Part(NamedTuple):
     plan: tuple  # the Comparison of the channel by itself
 
     def span(self, tolerance, start, stop):
-        """The samples that its windows lie in, a half-open range, where matches begin in [start, stop)."""
+        """Return the half-open range of samples that matches with starts in [start, stop) depend on."""
         return start + self.lead - tolerance, stop - 1 + self.lead + tolerance + self.plan.m
 
 
 class Shares(NamedTuple):
-    """What each channel has to do with some ranges, arrays (n, channels)."""
+    """Contribution of each channel to the distances of some ranges, as arrays (n, channels)."""
 
     distance: np.ndarray  # unweighted; NaN of channels that do not take part
     lag: np.ndarray  # at which its query begins
@@ -74,7 +75,7 @@ class Shares(NamedTuple):
 
     @classmethod
     def empty(cls, n, by):
-        """Those of n ranges before anything is known of them."""
+        """Return the shares of n ranges for which nothing is known yet."""
         shape = n, len(by.lag)
         return cls(
             np.full(shape, np.nan), np.tile(by.lag, (n, 1)), np.ones(shape, np.int64), np.zeros(shape, dtype=bool)
@@ -83,12 +84,12 @@ class Shares(NamedTuple):
 
 # ----------------------------------------------------------------------------------------------------------- the query
 def placed(plan, by):
-    """A query (channels, m) compared by channel."""
+    """Return a query (channels, m) that is compared by channel."""
     return relaid(plan._replace(by_channel=by._replace(lag=np.zeros_like(by.lag))), by)
 
 
 def relaid(plan, by):
-    """A query, all versions of it, that holds the points of each channel where they lie by other lags."""
+    """Return a query, with all its versions, whose channels are moved to the lags of `by`."""
     old, channels, total = plan.by_channel, len(plan.x), int((by.lead + by.length)[by.taking_part].max())
     versions = []
     for x, w in ((plan.x, plan.w), *plan.alternatives):
@@ -102,7 +103,7 @@ def relaid(plan, by):
 
 
 def without_lags(plan):
-    """A query whose channels begin together, of one length; those that do not take part are zeros."""
+    """Return a query whose channels start together and have one length; those that do not take part are zeros."""
     by = plan.by_channel
     if by is None or by.is_joint:
         return plan
@@ -112,13 +113,13 @@ def without_lags(plan):
 
 
 def with_lags(plan, like):
-    """The same again with the lags of a query."""
+    """Return a query whose channels are moved to the lags of the query `like`, if that has lags."""
     by = like.by_channel
     return plan if by is None or by.is_joint else relaid(plan, by)._replace(max_gap=like.max_gap)
 
 
 def have_lags_of(plan, like):
-    """Whether channels lie in matches as those of a query do, if these have lags."""
+    """Return whether the channels of a query have the lags and lengths of the query `like`, if that has lags."""
     by, own = plan.by_channel, like.by_channel
     if own is None or own.is_joint:
         return True
@@ -126,7 +127,7 @@ def have_lags_of(plan, like):
 
 
 def at_lags(y, by, start):
-    """The samples (channels, m) of each channel that takes part, from its start on; zeros of the others."""
+    """Return the samples (channels, m) of each channel that takes part, from its start on; zeros for the others."""
     out = np.zeros((len(y), int(by.length[by.taking_part].max())))
     for c in by.taking_part:
         out[c] = y[c, start[c] : start[c] + out.shape[1]]
@@ -134,7 +135,7 @@ def at_lags(y, by, start):
 
 
 def as_given(plan):
-    """The query and its weights or None, arrays (m, channels), with NaN where a channel has no points."""
+    """Return the query and its weights or None, arrays (m, channels), with NaN where a channel has no points."""
     by = plan.by_channel
     if by is None:
         return plan.x.T, None if plan.w is None else plan.w.T
@@ -146,7 +147,7 @@ def as_given(plan):
 
 
 def in_range(plan):
-    """The query (M, channels) as it lies in a match's range, with NaN where a channel has no points."""
+    """Return the query (M, channels) over the range of a match, with NaN where a channel has no points."""
     if plan.by_channel is None:
         return plan.x.T
     out = np.full_like(plan.x, np.nan)
@@ -156,7 +157,7 @@ def in_range(plan):
 
 
 def parts_of(plan):
-    """The channels that take part, each with how it is compared; a query of one piece has none."""
+    """Return the channels that take part, each with the plan by which it is compared alone."""
     by, found, metrics = plan.by_channel, [], plan.metric._by_channel(len(plan.x))
     for c in by.taking_part.tolist():
         metric = metrics[c][0]
@@ -172,18 +173,18 @@ def parts_of(plan):
 
 
 def signed(plan, sign):
-    """A query times a sign; no zero is -0.0."""
+    """Return a query times a sign; no zero is -0.0."""
     return plan._replace(x=plan.x * sign + 0.0)
 
 
 def each_alone(plan):
-    """The query as it is compared: itself, or each channel by itself."""
+    """Return the plans that a query is compared by: its own, or one for each channel that is compared alone."""
     return [plan] if plan.by_channel is None else [part.plan for part in parts_of(plan)]
 
 
 # --------------------------------------------------------------------------------------------------------- its profile
 def channel_profiles(plans, y, ty, profiles, *, exactly=False):
-    """Distances of all windows of queries compared by channel, and the largest relative error of those of each.
+    """Return the distances of all windows to queries that are compared by channel, with their largest relative errors.
 
     Parameters
     ----------
@@ -221,13 +222,13 @@ def channel_profiles(plans, y, ty, profiles, *, exactly=False):
 
 
 class _Sum:
-    """The sum over the channels of a query, or of the least of them."""
+    """Sum of the channel distances of a query, or of the smallest of them."""
 
     def __init__(self, plan, n):
         self.plan, self.total, self.rows, self.slack = plan, np.zeros(n), [], 0.0
 
     def add(self, distance, slack):
-        """Take the weighted distances of a channel."""
+        """Add the weighted distances of a channel."""
         self.slack = max(self.slack, slack)
         if self.plan.by_channel.votes is None:
             self.total += distance
@@ -235,7 +236,7 @@ class _Sum:
             self.rows.append(distance)
 
     def result(self, ty, exactly):
-        """The distances and their relative error."""
+        """Return the distances and their relative error."""
         plan, by, total = self.plan, self.plan.by_channel, self.total
         if self.rows:
             for row in np.sort(self.rows, axis=0)[: by.votes]:  # one after the other, whatever the number of windows
@@ -247,7 +248,10 @@ class _Sum:
 
 
 def _in_channel(parts, spans, y, ty, profiles, room=None):
-    """The first sample that is looked at for queries in one channel, pairs (part, by), and what is found there.
+    """Return the first sample that is looked at for queries in one channel, and what is found for each of them.
+
+    `parts` holds pairs (part, by). Found are the distances of each query, their error, and where the mirrored query is
+    nearer. Samples outside all of the `spans` are left out: for the windows of a single match these are most samples.
 
     That is of each its distances, their error, and where the mirrored one is nearer. Samples beside all of the spans
     in which windows lie are left out: of one match these are most.
@@ -262,7 +266,7 @@ def _in_channel(parts, spans, y, ty, profiles, room=None):
 
 
 def _nearer_signs(parts, found):
-    """Yield distances of queries, pairs (part, by), their error, and where the mirrored is nearer."""
+    """Yield the distances of queries, pairs (part, by), with their error, and where the mirrored query is nearer."""
     for _, by in parts:
         own = next(found)
         if not by.mirrored:
@@ -274,14 +278,17 @@ def _nearer_signs(parts, found):
 
 
 def _least_about(distance, lead, tolerance, n):
-    """Of each of n starts the least distance of the windows at most so far from its lead; there may be none there."""
+    """Return for each of n starts the least distance of the windows within `tolerance` samples of its lead.
+
+    A start that has no such window gets infinity.
+    """
     if tolerance:
         distance = minimum_filter1d(distance, 2 * tolerance + 1, mode="constant", cval=np.inf)
     return distance[lead : lead + n]
 
 
 def shares_of(plan, y, ty, start, profiles):
-    """What each channel has to do with the windows that begin at some samples of a stretch."""
+    """Return the contribution of each channel to the distances of the windows with the given starts in a stretch."""
     by, out = plan.by_channel, Shares.empty(len(start), plan.by_channel)
     near = np.arange(-by.tolerance, by.tolerance + 1)
     near = near[np.argsort(np.abs(near), kind="stable")]  # of equal distances the nearest lag, then the earlier
@@ -321,9 +328,10 @@ def check_polarity(metric, polarity):
 
 
 def signs_of(polarity, channels):
-    """The signs of a query (k,), or those of its channels (k, channels), as it was given first; None for these alone.
+    """Return the signs of a query (k,), or those of its channels (k, channels); None for the query as it was given.
 
-    Of the others those come first that mirror fewer channels, of as many those that mirror later ones.
+    The signs as they were given come first, then those that mirror fewer channels. Of signs that mirror as many
+    channels, those that mirror later channels come first.
     """
     if polarity == "same":
         return None
@@ -340,14 +348,14 @@ def signs_of(polarity, channels):
 
 
 def with_polarity(plan, polarity):
-    """A comparison whose query may have other signs, and so may each alternative of it."""
+    """Return a plan whose query, and each alternative of it, may have other signs."""
     if plan.by_channel is not None and polarity == "channels":  # each channel finds its own, for it counts by itself
         return plan._replace(by_channel=plan.by_channel._replace(mirrored=True))
     return plan if plan.signs is not None else with_signs(plan, signs_of(polarity, len(plan.x)))
 
 
 def with_signs(plan, signs):
-    """The same with signs that are known, None for those that are given."""
+    """Return a plan whose query may have each of the given signs; None leaves the plan as it is."""
     if signs is None:
         return plan
     known = [(one.x, one.w) for one in plan.versions]
@@ -361,17 +369,17 @@ SHORTEST = 2  # points of a channel that are learned from labels
 
 
 def is_duration(value):
-    """Whether it is a length of time, not a number."""
+    """Return whether a value is a length of time, not a number."""
     return isinstance(value, timedelta | np.timedelta64)
 
 
 def counts_of(plan):
-    """What the distance of each channel counts by the metric; 0 of those that it does not compare."""
+    """Return the factor of each channel's distance in that of the metric; 0 for channels that are not compared."""
     return [share for _, share in plan.metric._by_channel(len(plan.x))]
 
 
 class ChannelRule(NamedTuple):
-    """How channels are compared by themselves, as the caller says it."""
+    """Parameters of a comparison by channel, as the caller gave them."""
 
     owner: str
     lag: object
@@ -381,7 +389,7 @@ class ChannelRule(NamedTuple):
 
     @classmethod
     def of(cls, estimator):
-        """What an estimator's parameters say; None where channels are compared together."""
+        """Return the rule that an estimator's parameters state, or None where channels are compared together."""
         rule = cls(
             type(estimator).__name__,
             estimator.channel_lag,
@@ -395,7 +403,7 @@ class ChannelRule(NamedTuple):
         return None
 
     def with_channels(self, plan, first, length, names):
-        """A query (channels, m) compared by channel; channel c has the points `first[c]` to first[c] + length[c]."""
+        """Return a query (channels, m) compared by channel; channel c has `length[c]` points from `first[c]` on."""
         _, lag, tolerance, weight, _ = self.in_samples(plan, names)
         by = ByChannel(lag, first, length, weight * counts_of(plan), tolerance, self.votes)
         count = len(by.taking_part)
@@ -419,7 +427,7 @@ class ChannelRule(NamedTuple):
         return placed(plan, by)
 
     def in_samples(self, plan, names):
-        """The same with an array of lags, of samples, and one of weights, an entry for each channel of a query."""
+        """Return the rule with its lags in samples and its weights as arrays, one entry for each channel of a query."""
         lag, weight = (
             self._of_each(values, name, plan.x.shape, names, default)
             for name, values, default in (("channel_lag", self.lag, 0), ("channel_weight", self.weight, 1.0))
@@ -430,9 +438,10 @@ class ChannelRule(NamedTuple):
         return self._replace(lag=lag, tolerance=tolerance, weight=weight)
 
     def aligned(self, marked, shares):
-        """A marked recording without the lags, `in_samples`: channels, of such shares, begin and end together.
+        """Return a marked recording without lags, so that all channels of an occurrence start and end together.
 
-        What is marked are whole occurrences, from where the first channel begins to where the last one ends.
+        The rule must be `in_samples`; `shares` says how much each channel counts. Whole occurrences are marked, from
+        the start of the first channel to the end of the last one.
         """
         lag = self.lag[self.weight * shares > 0].max(initial=0)
         if lag == 0:
@@ -459,7 +468,7 @@ class ChannelRule(NamedTuple):
             )
 
     def _of_each(self, values, name, shape, names, default):
-        """What is given of each channel of a query of a shape (channels, m)."""
+        """Return a list with the value of each channel of a query of a shape (channels, m)."""
         channels = shape[0]
         if values is None:
             return [default] * channels
@@ -476,7 +485,7 @@ class ChannelRule(NamedTuple):
         return values
 
     def _samples(self, value, name, plan):
-        """A number of samples, or a duration in steps of the query's times."""
+        """Return a number of samples, or a duration in steps of the query's times."""
         if not is_duration(value):
             return self._checked_samples(value, value, name)
         if not plan.datetimes or plan.interval is None:
@@ -489,7 +498,7 @@ class ChannelRule(NamedTuple):
         return self._checked_samples(round(samples) if np.isfinite(samples) else samples, value, name)
 
     def _checked_samples(self, samples, value, name):
-        """A number of samples, or an error that says how it is got of what was given."""
+        """Return a valid number of samples, or raise an error that says how to get one from what was given."""
         try:
             return check_number(samples, name, low=0, high=LONGEST, integer=True, owner=self.owner)
         except (TypeError, ValueError) as error:
@@ -507,7 +516,7 @@ class ChannelRule(NamedTuple):
 
 
 def of_channels(values, name, channels, names, default):
-    """What a dict by names or numbers says of each of so many channels, whose names are None where they have none."""
+    """Return a list with the value of each channel from a dict by names or numbers; `names` is None without names."""
     known = list(range(channels)) if names is None else [*names, *range(channels)]
     if names is None and any(isinstance(key, str) for key in values):
         raise ValueError(
@@ -520,7 +529,7 @@ def of_channels(values, name, channels, names, default):
 
 
 def _looks_like(shape, channels):
-    """What a query of a shape (channels, m) may be meant as that should have so many channels."""
+    """Return a hint for an error message on what a query of a shape (channels, m) may be, or an empty text."""
     if shape[1] == channels:
         return " The query has so many points: is it transposed? Time runs along the first axis."
     if shape[0] == 1:
@@ -533,7 +542,9 @@ def _looks_like(shape, channels):
 
 # ------------------------------------------------------------------------------------- channels of lengths of their own
 def points_of(x, whole):
-    """The first point of each channel of a query (channels, m) and how many there are; beside them all is NaN.
+    """Return the first point of each channel of a query (channels, m) and its number of points; all others are NaN.
+
+    With `whole` a NaN between the points of a channel is an error.
 
     With `whole` none of them may be NaN.
     """
@@ -553,7 +564,9 @@ def points_of(x, whole):
 
 
 def by_channels(X, name, like, compared_by_channel):
-    """Queries of which those in a list or dict that are dicts of channels are made tables, padded by NaN.
+    """Return the queries of a list or dict, where those that are dicts of channels become tables, padded with NaN.
+
+    `like` is an object that has the channels in their order, or None.
 
     `like` is what has the channels in their order, or None.
     """
@@ -597,7 +610,7 @@ def by_channels(X, name, like, compared_by_channel):
 
 
 def _table(query, keys, name):
-    """The channels of a query as a table, an array where they have no names; all begin together."""
+    """Return the channels of a query as a table, an array where they have no names; all start together."""
     series = {key: as_floats(values, f"{name}[{key!r}]") for key, values in query.items()}
     for key, values in series.items():
         if values.ndim != 1 or not len(values):
@@ -617,7 +630,7 @@ COMPARED_BY_CHANNEL = "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min
 
 
 class ChannelQueries:
-    """What `QueryEstimator` does otherwise where one of the parameters of channels is set."""
+    """Mixin for `QueryEstimator` with the behavior that the parameters of channels need."""
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -655,12 +668,12 @@ class ChannelQueries:
         return super()._learn(marked, weight, times)
 
     def _of_recording(self, marked, times):
-        """A recording as if it were the query."""
+        """Return the plan of a recording as if it were the query."""
         ty = self._as_times(times, marked.data.shape[1])
         return self._compared(marked.data, None, ty, times, interval(ty))
 
     def _learned_by_channel(self, plan):
-        """A query that was learned from labels as it is compared."""
+        """Return a query that was learned from labels with the plan by which it is compared."""
         if self._rule is None:
             return plan
         length = np.full(len(plan.x), plan.m)
@@ -668,11 +681,11 @@ class ChannelQueries:
 
     @property
     def _queries_in_range(self):
-        """The queries as they lie in matches; pictures ask for them."""
+        """The queries over the range of a match, for pictures."""
         return self._of_each([in_range(plan) for plan in self._queries])
 
     def _check_one_length(self):
-        """What is learned from matches is averaged in all channels at once, each from where it lies in a match."""
+        """Refuse queries that `relearn` cannot average: it averages matches in all channels at once."""
         for plan in self._queries:
             by = plan.by_channel
             if by is None or by.is_joint:
@@ -692,7 +705,7 @@ class ChannelQueries:
                 )
 
     def _check_channels(self):
-        """Channels by themselves are compared in windows, of one length each."""
+        """Refuse parameters that do not fit channels compared alone, which are windows of one length each."""
         if self._rule is None:
             return
         if self.mode == "subsequence":

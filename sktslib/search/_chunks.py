@@ -1,6 +1,6 @@
-"""What is left of what came: samples, rows of costs and times that grow at one end and are forgotten at the other.
+"""Buffers for samples, costs and times that grow at one end and are forgotten at the other, and the chunks of a stream.
 
-Chunks of a stream: input validation, times as kernels count them, and what the streams of both estimators share.
+For chunks there are input validation, times as kernels count them, and a base class of the streams of both estimators.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROOM = 64  # entries that a buffer has room for, at least
 
 
 class Buffer:
-    """The last entries of an array that grows along one axis, with so much room that each is moved a few times at most.
+    """Last entries of an array that grows along one axis, with room enough to move each entry only a few times.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Buffer:
 
     @classmethod
     def of(cls, values, first=0):
-        """A buffer of entries, whose array is its own from now on."""
+        """Return a buffer of entries, which owns their array from then on."""
         buffer = cls(after=values.shape[1:], dtype=values.dtype, first=first)
         buffer._array, buffer.end = values, first + len(values)
         return buffer
@@ -54,15 +54,15 @@ class Buffer:
 
     @property
     def values(self):
-        """The entries that are held; what they are written in is used again, so copy what is to stay."""
+        """Entries that are held; their memory is used again, so copy what is to stay."""
         return self.cut(self.first, self.end)
 
     def cut(self, start, end):
-        """The entries [start, end), in memory that is used again."""
+        """Return the entries [start, end), in memory that is used again."""
         return self._array[(*self._axes, slice(start - self._offset, end - self._offset))]
 
     def append(self, values):
-        """Take the entries that follow."""
+        """Add the entries that follow."""
         end = self.end + values.shape[len(self._axes)]
         if end - self._offset > self._array.shape[len(self._axes)]:
             self._make_room(end - self.end)
@@ -99,7 +99,7 @@ class TimeBuffer:
         self._buffer, self.zone, self._begin = None, None, first
 
     def append(self, times):
-        """Take the times that follow, which must be later."""
+        """Add the times that follow, which must be later."""
         given, zone = as_dates(times), getattr(times, "tz", None)
         if self._buffer is None:
             self._buffer, self.zone = Buffer(dtype=given.dtype, first=self._begin), zone
@@ -111,7 +111,7 @@ class TimeBuffer:
         self._buffer.append(given)
 
     def kind_with(self, given, zone):
-        """The type of these times and those so far, if they go on from them."""
+        """Return the common type of these times and those before, or raise an error if they do not continue them."""
         held = self._buffer
         try:
             dtype = held.dtype if given.dtype == held.dtype else np.result_type(held.dtype, given.dtype)
@@ -132,11 +132,11 @@ class TimeBuffer:
         return dtype
 
     def at(self, samples):
-        """The times of samples as numpy knows them; the end of the last one lies one last step behind it."""
+        """Return the times of samples as numpy arrays; the end of the last sample is one last step behind it."""
         return times_at(self._buffer.values, np.asarray(samples, np.int64) - self._buffer.first)
 
     def as_given(self, times):
-        """Times that `at` gave as the caller gives them."""
+        """Return times from `at` in the form in which the caller gave them."""
         if self.zone is None:
             return times
         import pandas as pd
@@ -171,12 +171,12 @@ class SparseTimes:
         return np.array(self.times, dtype)
 
     def at(self, index: Any) -> Any:
-        """Times of samples that are among those known."""
+        """Return the times of samples that are among those known."""
         return self.times[np.searchsorted(self.samples, index)]
 
 
 def times_at(times, index):
-    """Times of sample indices; the end of the last sample lies one last step behind it."""
+    """Return the times of sample indices; the end of the last sample is one last step behind it."""
     if times is None:
         return None
     index = np.asarray(index)
@@ -191,17 +191,20 @@ def times_at(times, index):
 
 
 def kept_times(times, index):
-    """What is left of times where no more than those of some samples are needed."""
+    """Return the times of some samples alone, or None for no times."""
     return None if times is None else SparseTimes(index, times_at(times, index))
 
 
 def joined(first, *others):
-    """Pieces of times of one kind, one after the other; only a pandas index knows time zones."""
+    """Return pieces of times of one kind, one after the other; only a pandas index knows time zones."""
     return first.append(list(others)) if hasattr(first, "append") else np.concatenate([first, *others])
 
 
 def times_in(times, sequence, index):
-    """Times of sample indices in several sequences, of which `sequence` names each one's; some may have no times."""
+    """Return the times of sample indices in several sequences; `sequence` has the number of each one's sequence.
+
+    Some sequences may have no times.
+    """
     timed = [k for k, one in enumerate(times) if one is not None]
     used = [k for k in timed if (sequence == k).any()] or timed
     column = merged([times_at(times[k], index[sequence == k]) for k in used])
@@ -216,7 +219,7 @@ def times_in(times, sequence, index):
 
 
 def merged(parts):
-    """Times of several sequences as one column.
+    """Return the times of several sequences as one column.
 
     They are in the time zone that all have, else in UTC; of several kinds (numbers and datetimes, datetimes with a zone
     and without) they are objects.
@@ -234,7 +237,7 @@ def merged(parts):
 
 
 def elapsed(start, end):
-    """Time from each start to its end as floats, of datetimes and durations in seconds; NaN where a time is missing."""
+    """Return the time from each start to its end as floats, in seconds for datetimes; NaN where a time is missing."""
     start, end = as_dates(start), as_dates(end)
     if "O" in (start.dtype.kind, end.dtype.kind):
         start, end = _instants(start), _instants(end)
@@ -250,7 +253,7 @@ def _instants(times):
 
 @contextmanager
 def chunk_at(sample):
-    """Say of an error in which chunk it is: samples are counted from its begin."""
+    """Add to an error the chunk in which it is: samples are counted from the start of the chunk."""
     try:
         yield
     except ValueError as error:
@@ -258,7 +261,7 @@ def chunk_at(sample):
 
 
 def check_delay(max_delay, least, what, ahead, otherwise):
-    """The longest delay of a decision: what has to be decided must be seen by then."""
+    """Return the longest delay of a decision, or refuse one that is too short to see what has to be decided."""
     check_count(max_delay, "max_delay", none=True, owner="stream")
     if max_delay is not None and max_delay < least + ahead:
         more = f" and the {ahead} that the metric looks ahead" if ahead else ""
@@ -270,7 +273,7 @@ def check_delay(max_delay, least, what, ahead, otherwise):
 
 
 class Clock:
-    """The caller's times as the kernels count them: datetimes in seconds from the first one of the sequence."""
+    """Conversion of the caller's times to those of kernels: datetimes in seconds from the first one of the sequence."""
 
     def __init__(self, queries):
         self.origin, self.reads = None, any(plan.reads_times for plan in queries)
@@ -283,7 +286,7 @@ class Clock:
         return as_times(times, len(given), "times", self.origin)
 
     def begin(self, given):
-        """Count datetimes from the first of these, unless it is known from where."""
+        """Count datetimes from the first of these, unless an origin is known."""
         if self.reads and self.origin is None and are_counted(given):
             self.origin = given[0]
 
@@ -294,9 +297,9 @@ class Entrance:
     Attributes
     ----------
     seen : int
-        Samples so far.
+        Number of samples that came.
     times : TimeBuffer or None
-        Those of the last samples as they were given.
+        Times of the last samples as they were given.
     """
 
     def __init__(self, estimator, clock=None, first=0, *, notices=True):
@@ -309,9 +312,10 @@ class Entrance:
         self._large = largest(max(2.0, estimator.metric_._cost_exponent(self._channels))) ** 2
 
     def __call__(self, X, times):
-        """Samples (channels, n) of the next chunk, its times for the kernels, and whether it has gaps or holes.
+        """Return the samples (channels, n) of the next chunk, its times for the kernels, and whether it is incomplete.
 
-        None: nothing. Times are kept as they were given.
+        It is incomplete if a value is missing or if there is a gap before or in it. None is returned for an empty
+        chunk. Times are kept as they were given.
         """
         y, ty, gaps = self._plain(X) if times is None else None, None, False
         if y is not None and self.seen == self.first:
@@ -329,7 +333,7 @@ class Entrance:
         return y, ty, gaps
 
     def _plain(self, X):
-        """Samples (channels, n) of an array that is valid as it is; None for what must be looked at closely."""
+        """Return the samples (channels, n) of an array that is valid as it is; None where a closer look is needed."""
         if type(X) is not np.ndarray or X.dtype is not FLOAT or not X.size or self.times or self.clock.reads:
             return None
         if self._estimator.metric_._has_domain:
@@ -345,7 +349,7 @@ class Entrance:
         return y
 
     def _take(self, given):
-        """The times of a chunk for the kernels."""
+        """Add the times of a chunk, and return them for the kernels."""
         if self.seen > self.first and (given is None) != (self.times is None):
             got = "without them, those before with" if given is None else "with them, those before without"
             raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {got}.")
@@ -357,14 +361,14 @@ class Entrance:
         return ty
 
     def _has_hole(self, ty, max_gap):
-        """Whether there is a hole before or in a chunk."""
+        """Return whether there is a gap in time before or in a chunk."""
         if ty is None or max_gap is None:
             return False
         last, self._last = self._last, ty[-1:]
         return len(holes(ty if last is None else np.concatenate([last, ty]), max_gap)) > 0
 
     def _notice(self, X, given, own):
-        """Warn, once, of times that are uneven or other than a query's: those of the first chunk of several."""
+        """Warn, once, of times that are uneven or unlike the query's, in the first chunk of several samples."""
         if self._noticed or len(X) < 2:
             return
         self._noticed = True
@@ -372,12 +376,12 @@ class Entrance:
 
 
 class ChunkStream:
-    """Chunks of a sequence go in, and results come out as soon as they are decided.
+    """Base class of streams: chunks of a sequence go in, and results come out as soon as they are decided.
 
-    A subclass tells what is decided by the next samples (`_take`; nothing is false) and by the end (`_end`), makes a
-    table of it, of None an empty one (`_result`), and drops the samples that nothing undecided depends on (`_forget`,
-    which returns the first of those that are left). Where no times come to be compared with the queries', it begins
-    anew without these (`_count_samples`).
+    A subclass says what the next samples decide (`_take`; false for nothing) and what the end decides (`_end`). It
+    makes a table of that, an empty one of None (`_result`), and drops the samples that nothing undecided depends on
+    (`_forget`, which returns the first sample that is left). Where no times come to be compared with the queries', the
+    stream starts again without these (`_count_samples`).
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -390,11 +394,11 @@ class ChunkStream:
 
     @property
     def _times(self):
-        """As they were given, of the samples that are held."""
+        """Times of the samples that are held, as they were given."""
         return self._entrance.times
 
     def _update(self, X, times):
-        """The result of the next samples."""
+        """Return the result of the next samples."""
         self._check_open()
         first = not self.n_samples_seen
         chunk = self._entrance(X, times)
@@ -408,13 +412,13 @@ class ChunkStream:
         return result
 
     def _no_result(self):
-        """Made once, for it is the answer to most chunks."""
+        """Return an empty result, which is made once because it is the answer to most chunks."""
         if self._nothing is None or (self._nothing.times is None) != (self._times is None):
             self._nothing = self._result(None)
         return self._nothing
 
     def _flush(self):
-        """The result of the end."""
+        """Return the result of the end."""
         self._check_open()
         found = self._end()
         self._flushed = True

@@ -1,9 +1,9 @@
-"""Dask arrays, searched where their chunks lie: what travels is the searcher, what parts overlap, and what they found.
+"""Search of dask arrays where their chunks are stored: only the searcher, the overlaps and what is found are sent.
 
-Each range of chunks is a task of dask's current scheduler, which searches it but for its first samples: what it gives
-needs nothing of the ranges before, so that it is computed where its chunks are read, in one go with that. Each border
-is a small task with the last samples before it and the first ones behind it. The client joins these parts, and reads
-samples of the array only where they do not agree, and for the distances of what lies across borders.
+Each range of chunks is a task of dask's current scheduler. The task searches all of the range but its first samples,
+which needs nothing of the ranges before. It therefore runs where its chunks are read, in one go with reading them. Each
+border is a small task with the last samples before it and the first ones behind it. The client joins these parts. It
+reads samples of the array only where the parts do not agree, and for the distances of matches across borders.
 """
 
 import sys
@@ -26,13 +26,16 @@ EACH = 64  # ranges of an array that is not long: enough for many workers
 
 
 def is_dask(X):
-    """Whether something is an array of dask, which is not imported for that."""
+    """Return whether something is an array of dask, without importing dask."""
     array = sys.modules.get("dask.array")
     return array is not None and isinstance(X, array.Array)
 
 
 def cut(chunks, lead):
-    """Half-open ranges of the numbers of chunks that make a task each; two leads fit into each of several."""
+    """Return half-open ranges of chunk numbers, one for each task.
+
+    Each of several ranges holds at least two leads.
+    """
     least = max(min(sum(chunks) // EACH, MOST), _parts.LEAST, 2 * lead)
     found, first, held = [], 0, 0
     for k, size in enumerate(chunks):
@@ -47,7 +50,7 @@ def cut(chunks, lead):
 
 
 def times_of_ranges(times, found):
-    """Times of the samples that what was found begins and ends at, read there alone if dask has them."""
+    """Return the times of the samples at which the found ranges start and end; a dask array is read there alone."""
     if not is_dask(times):
         return None if times is None else given_times(times, "times")
     start, end = (np.concatenate([one[k] for one in found]) for k in range(2))
@@ -59,7 +62,7 @@ def times_of_ranges(times, found):
 
 
 class Work(NamedTuple):
-    """What all tasks of a call are given."""
+    """Input that is common to all tasks of a call."""
 
     searcher: object
     clock: Clock
@@ -80,7 +83,7 @@ class Piece:
 
 
 class Block(ChunkedSequence):
-    """The samples of a range and some before, in the memory of the process that searches them."""
+    """Samples of a range and some before it, in the memory of the process that searches them."""
 
     notices = False
 
@@ -96,7 +99,7 @@ class Block(ChunkedSequence):
 
 
 class Found(NamedTuple):
-    """What the samples of a range give, and copies of those that its borders need."""
+    """Parts that the samples of a range give, with copies of the samples that its borders need."""
 
     parts: list
     head: tuple  # the first samples and their times, or None
@@ -104,7 +107,7 @@ class Found(NamedTuple):
 
 
 def search_range(work, first, begin, y, times, known=None):
-    """The part of each search that the samples from `begin` on give; those that are held begin at the `first`.
+    """Return the part of each search that the samples from `begin` on give; the samples held start at `first`.
 
     The limits of parts that are `known` hold for these too.
     """
@@ -118,7 +121,7 @@ def search_range(work, first, begin, y, times, known=None):
 
 
 def search_alone(y, times=None, *, work, block_id=None):
-    """What a range gives: all but its first samples, unless nothing is before them."""
+    """Return what a range gives: that of all but its first samples, or of all if it is the first range."""
     first, lead = int(work.edges[block_id[0]]), work.lead
     y = as_points(y, "X") if np.ma.isMaskedArray(y) else np.asarray(y)
     times = None if times is None else times.ravel()
@@ -128,7 +131,7 @@ def search_alone(y, times=None, *, work, block_id=None):
 
 
 def search_border(work, at, before, behind):
-    """The parts of the first samples of a range, and those of the rest of it."""
+    """Return the parts of the first samples of a range, and those of the rest of it."""
     held = zip(before.tail, behind.head, strict=True)
     y, times = (None if tail is None else np.concatenate([tail, head]) for tail, head in held)
     return search_range(work, at - work.lead, at, y, times, behind.parts), behind.parts
@@ -140,18 +143,18 @@ class DaskSequence(ChunkedSequence):
     has_engine, notices = True, False
 
     def cuts(self, start, end):
-        """The same, all computed in one go."""
+        """Return the samples of several ranges, all computed in one go."""
         import dask
 
         found = dask.compute(*(self.X[s:e] for s, e in zip(start.tolist(), end.tolist(), strict=True)))
         return [as_series(np.asarray(y), "X", missing=True) for y in found]
 
     def times_of_found(self, found):
-        """Times of the samples that what was found begins and ends at, or None."""
+        """Return the times of the samples at which the found ranges start and end, or None."""
         return times_of_ranges(self.times, found)
 
     def parts(self, searches, verbose, name, whole):
-        """The parts of the searches that ranges of the array give."""
+        """Return the parts of the searches that the ranges of the array give."""
         import dask
 
         self.searcher._check_columns(self.X)
@@ -168,7 +171,7 @@ class DaskSequence(ChunkedSequence):
         import dask.array
 
         searcher, X = copy(self.searcher), self.X
-        vars(searcher).pop("feature_names_in_", None)  # tables are none here, which is told once
+        vars(searcher).pop("feature_names_in_", None)  # the parts are arrays, not tables; of that is warned once
         lead, edges = len(self) - first_of(searches, len(self)), np.cumsum([0, *X.chunks[0]])
         edges = np.array([0, *(edges[end] for _, end in cut(X.chunks[0], lead))])
         work = dask.delayed(Work(searcher, self._clock, searches, whole, lead, edges), traverse=False)

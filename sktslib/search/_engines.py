@@ -1,11 +1,13 @@
-"""The profiles of windows: of the query's length, or of lengths that are resampled to it.
+"""Profiles of windows and of subsequences that are normalized each by itself.
 
-The profile of ranges that are normalized each by itself: of all that end at a sample the nearest to the query.
+Windows have the query's length, or lengths that are resampled to it. The profile of subsequences has for each sample
+the nearest of all ranges that end there.
 
-Ranges of other lengths have other centers and scales, so that no column of costs serves all of them, and each is
-compared as two whole series are. Where the metric sums squared differences, `bounds` leaves out boxes of ranges
-that cost more than can be chosen, or than the nearest so far at each of their ends, and divides the others down to
-single ranges. Boxes without a range within the limits of scale and offset are left out before, see `range_limits`.
+Ranges of other lengths have other centers and scales. No column of costs therefore serves all of them, and each is
+compared as two whole series are. Where the metric sums squared differences, `bounds` leaves out boxes of ranges that
+cost more than can be chosen, or more than the nearest known range at each of their ends. It divides the other boxes
+down to single ranges. Boxes without a range within the limits of scale and offset are left out before, see
+`range_limits`.
 
 Of k matches none is farther than the farthest of q (k - 1) + 1 ends, if no match overlaps the candidates of more than q
 of them: k - 1 matches leave a candidate of one of these, which is a match itself or overlaps one that comes before it.
@@ -28,41 +30,45 @@ from ._limits import LimitedRanges, allowed_lengths, allowed_ranges, limited_dis
 from ._pruning import Rule, applies, near_windows
 from ._selection import Profile, select
 
-MANY = 2**62  # windows: so many as no profile has
+MANY = 2**62  # windows: more than any profile has
 
 
 def window_profile(plan, y, ty, rule=None, *, exactly=False):
-    """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest).
+    """Return the profile of all windows.
 
-    With a `rule` windows that it cannot choose may be left out. Only distances computed `exactly` have no slack.
+    With `lengths` each start counts with the length that fits best (ties: the shortest). With a `rule` windows that it
+    cannot choose may be left out. Only distances computed `exactly` have no slack.
     """
     return window_profiles([plan], y, ty, [rule], exactly=exactly)[0]
 
 
 def window_profiles(plans, y, ty, rules, *, exactly=False, room=None):
-    """The profiles of queries of one group of `sharing`: transforms of the samples are made once for all of them.
+    """Return the profiles of queries of one group of `sharing`, which share the transforms of the samples.
 
-    Where there is `room` what is found together may lie in it.
+    Where there is `room`, profiles that are found together may be in it.
     """
     known = iter(_known([one for plan in plans for one in plan.versions], y, ty, exactly, room))
     return [_nearest(plan, y, ty, rule, exactly, known) for plan, rule in zip(plans, rules, strict=True)]
 
 
 def profiles_at_once(plans, y, ty, rules, room=None):
-    """The same in memory that the thread uses again, so copy what is to stay, unless there is `room`."""
+    """Return the profiles of queries of one group in memory that the thread uses again, unless there is `room`.
+
+    Copy what is to stay.
+    """
     if room is None or plans[0].n_versions > 1:
         room = scratch("profiles", (sum(plan.n_versions for plan in plans) * y.shape[1],))
     return window_profiles(plans, y, ty, rules, room=room)
 
 
 def is_made_in_place(plans):
-    """Whether the profile of one query needs no memory for all windows but the `room` where it is to lie."""
+    """Return whether the profile of one query needs no memory for all windows except the `room` for it."""
     alone = len(plans) == plans[0].n_versions == 1 and plans[0].by_channel is None
     return alone and not plans[0].gaps and _shared_key(plans[0]) is not None
 
 
 def _nearest(plan, y, ty, rule, exactly, known):
-    """The profile of a query and its alternatives."""
+    """Return the profile of a query and its alternatives."""
     best = None
     for one in plan.versions:
         found = _windows_of(one, y, ty, rule, exactly, next(known))
@@ -73,7 +79,7 @@ def _nearest(plan, y, ty, rule, exactly, known):
 
 
 def sharing(queries):
-    """The numbers of queries in groups whose profiles are found together, in the order of their first ones."""
+    """Return the numbers of queries in groups whose profiles are found together, in the order of their first ones."""
     if len(queries) == 1:
         return [[0]]
     groups = {}
@@ -83,7 +89,7 @@ def sharing(queries):
 
 
 def _shared_key(plan):
-    """What queries have in common whose profiles are found together; None where they are found each by itself."""
+    """Return the key that queries share whose profiles are found together; None for a query found by itself."""
     if plan.mode != "windows" or plan.lengths is not None or plan.tx is not None:
         return None
     # Not even profiles of long sequences may be found by transforms; of channels each is shared by itself.
@@ -96,13 +102,13 @@ def _shared_key(plan):
 
 
 def _by_the_same_transforms(versions):
-    """Whether profiles of queries of one length and metric, which have slack, are those of a stack of them."""
+    """Return whether profiles of queries of one length and metric, which have slack, are those of a stack of them."""
     first, weighted = versions[0], {one.w is not None for one in versions}
     return first.scale_limits is None and len(weighted) == 1 and isinstance(first.metric, LockstepMetric)
 
 
 def _known(versions, y, ty, exactly, room):
-    """What is found together of the windows of queries of one group: distances, or None of each that is found alone."""
+    """Return what is found together of the windows of queries of one group; None for each query that is found alone."""
     first = versions[0]
     if first.by_channel is not None:
         exactly = exactly or first.metric._may_be_negative  # an error of a summand may be any share of the sum
@@ -120,7 +126,7 @@ def _known(versions, y, ty, exactly, room):
 
 
 def prunes(plan, rule, n):
-    """Whether windows that a rule cannot choose are left out, of n samples."""
+    """Return whether windows that a rule cannot choose are left out, of n samples."""
     if rule is None or plan.mode != "windows" or plan.by_channel is not None or plan.lengths is not None:
         return False
     return applies(plan.metric, rule, plan.tx is not None, plan.m * (n - plan.m + 1))
@@ -132,7 +138,7 @@ def _has_gaps(plan, y, ty):
 
 
 def _windows_of(plan, y, ty, rule, exactly, known):
-    """The same of a query without alternatives, as far as it is not known."""
+    """Return the profile of a query without alternatives, computed as far as it is not `known`."""
     if plan.by_channel is not None:
         distance, slack = known
         return Profile(distance, None, plan.m, slack)
@@ -159,7 +165,7 @@ def _windows_of(plan, y, ty, rule, exactly, known):
 
 
 def _of_channel(plans, y, ty, room=None, *, exactly):
-    """Profiles of queries in one channel by itself; a rule says nothing of the parts of a sum."""
+    """Return the profiles of queries in one channel by itself; no rule applies to the parts of a sum."""
     profiles, at = [None] * len(plans), 0
     for group in sharing(plans):
         own, at = None if room is None else room[at:], at + len(group) * y.shape[1]
@@ -170,12 +176,12 @@ def _of_channel(plans, y, ty, room=None, *, exactly):
 
 
 def window_shares(plan, y, ty, start):
-    """What each channel has to do with the windows that begin at some samples, where it is compared by itself."""
+    """Return the shares of channels that are compared by themselves in the windows that begin at some samples."""
     return shares_of(plan, y, ty, start, partial(_of_channel, exactly=True))
 
 
 def scaled_path(path, m, start, end):
-    """The path of a window that was resampled to m points, in samples of the sequence: the nearest ones."""
+    """Return the path of a window that was resampled to m points, in the nearest samples of the sequence."""
     left, share = places(end - start, m)
     nearest = left + (share >= 0.5)
     return np.array([path[0], start + nearest[path[1]]])
@@ -193,9 +199,9 @@ CLOSE = 1e-9  # what bounds of single ranges may be too low by, as a share
 
 
 def range_profile(plan, y, ty, rule=None, first=0):
-    """The profile of the ends behind sample `first`; with a `rule` candidates that it cannot choose may be left out.
+    """Return the profile of the ends behind sample `first`; a `rule` may leave out candidates that it cannot choose.
 
-    Of equally near ranges the shortest counts. Ranges lie between gaps and holes.
+    Of equally near ranges the shortest counts. No range crosses a missing value or a gap in time.
     """
     profiles, rule = [], rule or Rule()
     for one in plan.versions:
@@ -209,7 +215,7 @@ def range_profile(plan, y, ty, rule=None, first=0):
 
 
 def of_ranges(plan, y, ty, start, end):
-    """Exact distances of ranges of a series without gaps; infinite beyond the limits of scale and offset."""
+    """Return the exact distances of ranges of a series without gaps; infinity beyond the limits of scale and offset."""
     out, ty = np.full(len(start), np.inf), plan.compared(ty)
     tx = None if ty is None else plan.tx - plan.tx[0]
     for length in np.unique(end - start).tolist():
@@ -244,7 +250,7 @@ def _enter(plan, y, ty, known, offset, first):
 
 
 def _applies(plan, ty, cells):
-    """Whether bounds are known for the ranges, and less work than to compare all."""
+    """Return whether bounds are known for the ranges, and take less work than comparing all."""
     metric = plan.metric
     plain = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and metric._reach == 0
     if not plain or ty is not None or cells < LEAST or plan.normalize not in SCALINGS:
@@ -254,7 +260,7 @@ def _applies(plan, ty, cells):
 
 
 class _Known:
-    """The nearest range that ends at each sample, as far as any is known, and the distance no match is beyond."""
+    """Nearest known range that ends at each sample, and the distance that no match is beyond."""
 
     def __init__(self, n, longest, rule):
         self.distance, self.start = np.full(n, np.inf), np.full(n, -1, np.int64)
@@ -262,7 +268,7 @@ class _Known:
         self.limit = np.inf if rule.threshold is None else rule.threshold
 
     def learn(self, end, length, distance):
-        """Take ranges; several may have one end. Of equally near ones the shortest counts."""
+        """Enter ranges, several of which may have one end; of equally near ones the shortest counts."""
         start, at = end - length, end - 1
         order = np.lexsort((-start, distance, at))
         order = order[np.diff(at[order], prepend=-1) > 0]  # the best of each end
@@ -272,7 +278,7 @@ class _Known:
         self.distance[at[near]], self.start[at[near]] = distance[near], start[near]
 
     def tighten(self):
-        """Lower the limit to what k matches come before."""
+        """Lower the limit to the distance before which there are k matches."""
         if self.rule.n_matches is None:
             return
         end = np.flatnonzero(self.distance <= self.limit)
@@ -287,9 +293,9 @@ class _Known:
 
 
 class _Boxes:
-    """The ranges of a piece without gaps, in boxes of `ends` neighboring ends and `lengths` neighboring lengths.
+    """Search of the ranges of a piece without gaps, in boxes of neighboring `ends` and `lengths`.
 
-    Boxes are arrays (3, k): where the first range ends, the least length, and what each range costs at least.
+    Boxes are arrays (3, k): the end of the first range, the least length, and the least cost of a range.
     """
 
     def __init__(self, plan, y, known, offset, first, limits):
@@ -307,11 +313,11 @@ class _Boxes:
 
     @property
     def cutoff(self):
-        """The cost that no match is above, as bounds may come out."""
+        """Cost that no match is above, up to the rounding of bounds."""
         return self._cost(self.known.limit)
 
     def _cost(self, distance):
-        """The cost that a range of a distance is not above."""
+        """Return the cost that a range of a distance is not above."""
         return self.plan.metric._limit(distance, self.problem) * (1.0 + CLOSE)
 
     def search(self):
@@ -349,7 +355,7 @@ class _Boxes:
         self.known.tighten()
 
     def _seed(self, boxes, ends, lengths):
-        """Compare the most promising ranges, so that a limit is known: of each stretch a few at most.
+        """Compare the most promising ranges, a few at most of each stretch, so that a limit is known.
 
         They are looked for in the most promising boxes, and there again in the most promising parts.
         """
@@ -379,12 +385,12 @@ class _Boxes:
                 self._refine(*self._smaller(part, ends, lengths))
 
     def _smaller(self, boxes, ends, lengths):
-        """The parts of boxes that may hold a match, and their sizes."""
+        """Return the parts of boxes that may hold a match, and their sizes."""
         sizes = -(-ends // PARTS), -(-lengths // PARTS)
         return self._bounded(self._divided(boxes, (ends, lengths), sizes), *sizes), *sizes
 
     def _divided(self, boxes, sizes, smaller):
-        """Boxes in smaller ones, but for those that hold no range."""
+        """Return boxes divided into smaller ones, without those that hold no range."""
         steps = [np.arange(0, size, step) for size, step in zip(sizes, smaller, strict=True)]
         end, length = (boxes[k].astype(np.int64)[:, np.newaxis, np.newaxis] for k in (0, 1))
         parts = np.broadcast_arrays(end + steps[0][:, np.newaxis], length + steps[1])
@@ -392,7 +398,7 @@ class _Boxes:
         return np.array([end, length])[:, (end <= self.y.shape[1]) & (length <= self.limits[1])]
 
     def _bounded(self, boxes, ends, lengths):
-        """The boxes that may hold a match, with bounds."""
+        """Return the boxes that may hold a match, with bounds."""
         if self.limited is not None:
             boxes = boxes[:, self.limited.may_lie_in(boxes[0], ends, boxes[1], lengths)]
         else:
@@ -411,7 +417,7 @@ class _Boxes:
         return self._open(np.array([*boxes, low]), ends)
 
     def _open(self, boxes, ends):
-        """The boxes that may hold what can be chosen: the nearest range of an end, as far as any is known there."""
+        """Return the boxes that may hold a range within the limit, nearer than the known one of its end."""
         boxes = boxes[:, (boxes[2] <= self.cutoff) & (boxes[2] < np.inf)]
         at = boxes[0].astype(np.int64)[:, np.newaxis] - 1 + np.arange(ends)
         known = self.known.distance[np.minimum(at, self.y.shape[1] - 1) + self.offset]
@@ -423,7 +429,7 @@ class _Boxes:
         self.known.tighten()
 
     def _compare(self, boxes):
-        """Compare single ranges: those that may be the nearest with their end."""
+        """Compare single ranges, first the one of each end with the least bound."""
         boxes = boxes[:, np.lexsort((boxes[2], boxes[0]))]
         is_first = np.diff(boxes[0], prepend=-1) > 0
         self._learn(*boxes[:2, is_first].astype(np.int64))

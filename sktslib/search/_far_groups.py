@@ -13,10 +13,10 @@ TINY = np.finfo(float).tiny
 
 
 def gap_between(values, least, clear):
-    """The two ends of the gap between two groups of values, each of `least` or more; None where it is not clear.
+    """Return the two ends of the gap between two groups of values, or None where it is not clear.
 
-    The groups are those with the least variance within. A gap is clear if it is more than `clear` times as wide as the
-    wider group.
+    Each group has `least` or more values. The groups are those with the least variance within. A gap is clear if it is
+    more than `clear` times as wide as the wider group.
     """
     values, n = np.sort(values), len(values)
     if n < 2 * least or not np.isfinite(values[[0, -1]]).all():

@@ -1,4 +1,4 @@
-"""Profiles piece by piece: a sequence goes in by chunks, candidates come out as soon as they are known."""
+"""Profiles chunk by chunk: a sequence goes in, and candidates come out as soon as they are known."""
 
 from functools import reduce
 from typing import NamedTuple
@@ -23,17 +23,20 @@ LEAST_HELD = 1024  # samples that are held before any is forgotten
 
 
 class State(NamedTuple):
-    """What is known at a sample, and all that later candidates depend on but the samples."""
+    """State of a profile at a sample: all that later candidates depend on, except samples."""
 
     seen: int  # samples there were
-    at: int  # candidates so far end at or before this sample; of windows: the next one starts there
+    at: int  # known candidates end at or before this sample; of windows: the next one starts there
     since: int  # where what is still looked at begins
     costs: np.ndarray | None = None  # of a column, and where its paths start; None: no window needs any
     starts: np.ndarray | None = None
 
 
 class IncrementalProfile:
-    """The last samples of a sequence, and how many there were; those before the `first` are as if there were none."""
+    """Base class of profiles that are computed chunk by chunk; it holds the last samples of a sequence.
+
+    Samples before the `first` are as if there were none.
+    """
 
     def __init__(self, plan, first=0):
         self.plan = plan
@@ -42,27 +45,30 @@ class IncrementalProfile:
 
     @property
     def first(self):
-        """The first sample that is held."""
+        """First sample that is held."""
         return self._y.first
 
     @property
     def seen(self):
-        """How many samples there were."""
+        """The number of samples of the sequence up to now."""
         return self._y.end
 
     @property
     def is_full(self):
-        """Whether so many samples are held that it pays to look which are still needed."""
+        """Whether enough samples are held to make it worth looking for those that are not needed any more."""
         return self.seen - self.first >= self._full
 
     def append(self, y, ty=None):
-        """Take the next samples."""
+        """Add the next samples."""
         self._y.append(y)
         if self._ty is not None:
             self._ty.append(ty)
 
     def runs(self, begin):
-        """Ranges of the samples from `begin` on without a missing value and without a hole.
+        """Return the ranges of the samples from `begin` on without a missing value and without a gap in time.
+
+        Only the first range may start before `begin`: then it continues the run that ended there. Otherwise all are
+        new.
 
         Only the first may begin before `begin`: then it continues what ended there, else all of them are new.
         """
@@ -73,11 +79,11 @@ class IncrementalProfile:
         return found[found[:, 1] > begin]
 
     def extent(self, start):
-        """The samples that are held, as a half-open range."""
+        """Return the half-open range of the samples that are held."""
         return self.first, self.seen
 
     def cut(self, start, end):
-        """Samples and times of [start, end), in memory that may be used again."""
+        """Return the samples and times of [start, end), in memory that may be used again."""
         y = self._y.cut(start, end)
         return y if y.flags.c_contiguous else y.copy(), None if self._ty is None else self._ty.cut(start, end)
 
@@ -95,23 +101,23 @@ class IncrementalProfile:
                 buffer.shrink()
 
     def share(self, other):
-        """Hold the samples that another profile holds, as long as both take and forget the same ones."""
+        """Hold the same samples as another profile, in one memory, as long as both add and forget the same ones."""
         self._y, self._ty = other._y, other._ty
 
     def agrees(self, state, limit):
-        """Whether later candidates are those that follow from another state."""
+        """Return whether later candidates are those that follow from another state."""
         return self.state() == state
 
     def drop(self, before):
-        """Give up what began before a sample and is not complete."""
+        """Discard candidates that started before a sample and are not complete."""
 
 
 class WindowProfile(IncrementalProfile):
-    """Windows of the query's length, or of several; with a `rule` perhaps those alone that it may choose."""
+    """Profile of windows of the query's length, or of several lengths; a `rule` may leave out windows."""
 
     def __init__(self, plan, rule=None, first=0):
         super().__init__(plan, first)
-        self.done, self.rule = first, rule  # done: starts so far
+        self.done, self.rule = first, rule  # done: number of starts that are done
         self.short, self.long = plan.shortest, plan.longest
         if plan.lengths is None:
             check_lengths(plan.m, *plan.limits)
@@ -121,26 +127,29 @@ class WindowProfile(IncrementalProfile):
         return max(self.done - self.plan.reach, 0)
 
     def state(self):
-        """What later candidates depend on."""
+        """Return the state that later candidates depend on."""
         return State(self.seen, self.done, self.needed)
 
     def horizon(self, threshold=None):
-        """No candidate to come starts before this sample."""
+        """Return the sample before which no later candidate starts."""
         return self.done
 
     def due(self, end):
-        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come."""
+        """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come."""
         return min(end, self.done + self.short) + self.long + self.plan.reach - 1
 
     def candidates(self, last=False):
-        """The candidates that the samples so far complete; a start waits for its longest window and what is beside."""
+        """Return the candidates that the samples complete.
+
+        Each start waits for its longest window and the samples which that depends on.
+        """
         return next(self.completed([self], last))
 
     @staticmethod
     def completed(feeds, last=False):
-        """Yield the same of each of some profiles that are found together and hold the same samples.
+        """Yield the completed candidates of each of some profiles that are found together and hold the same samples.
 
-        They lie in memory that is used again, so copy what is to stay.
+        They are in memory that is used again, so copy what is to stay.
         """
         ready = [feed for feed in feeds if feed._upto(last) > feed.done]  # of other lengths some may have to wait
         found = iter(())
@@ -159,14 +168,14 @@ class WindowProfile(IncrementalProfile):
             yield profile._candidates.part(some, first)
 
     def _upto(self, last):
-        """The start before which all windows are complete."""
+        """Return the start before which all windows are complete."""
         return max(self.seen - (self.short if last else self.long + self.plan.reach) + 1, self.done)
 
 
 class RangeProfile(IncrementalProfile):
-    """Subsequences that are normalized each by itself; with a `rule` perhaps those alone that it may choose.
+    """Profile of subsequences that are normalized each by itself; a `rule` may leave out those that it cannot choose.
 
-    What ends at a sample depends on no more samples than the longest candidate has; nothing is carried.
+    A candidate depends on no more samples before its end than the longest candidate has, so no state is carried.
     """
 
     def __init__(self, plan, rule=None, first=0):
@@ -179,19 +188,19 @@ class RangeProfile(IncrementalProfile):
         return max(self.at + 1 - self.longest, self._old)
 
     def state(self):
-        """What later candidates depend on."""
+        """Return the state that later candidates depend on."""
         return State(self.seen, self.at, self.at)
 
     def horizon(self, threshold=None):
-        """No candidate to come starts before this sample."""
+        """Return the sample before which no later candidate starts."""
         return self.needed
 
     def due(self, end):
-        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come."""
+        """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come."""
         return min(end, self.at + 1) + self.longest - 1
 
     def candidates(self, last=False):
-        """The candidates that the samples so far complete."""
+        """Return the candidates that the samples complete."""
         back, at = self.needed, self.at
         if at == self.seen:
             return NONE
@@ -200,12 +209,12 @@ class RangeProfile(IncrementalProfile):
         return Candidates(found.distance, np.where(found.start < 0, -1, found.start + back), np.arange(at, self.at) + 1)
 
     def drop(self, before):
-        """Give up what began before a sample."""
+        """Discard candidates that start before a sample."""
         self._old = max(self._old, before)
 
 
 def share_samples(feeds):
-    """The numbers of profiles in groups that are found together; from now on each group holds its samples once."""
+    """Return the numbers of profiles in groups that are found together; from now on a group holds its samples once."""
     groups = sharing([feed.plan for feed in feeds])
     for first, *others in groups:
         for k in others:
@@ -214,12 +223,12 @@ def share_samples(feeds):
 
 
 def candidates_of(feeds, last=False):
-    """The candidates that the samples so far complete in each of some profiles; several hold the same samples."""
+    """Return the candidates that the samples complete in each of some profiles; several hold the same samples."""
     return [feed.candidates(last) for feed in feeds] if len(feeds) < 2 else feeds[0].completed(feeds, last)
 
 
 class SubsequenceProfile(IncrementalProfile):
-    """Subsequence candidates: one column of accumulated costs advances along the sequence, or one of each version."""
+    """Profile of subsequences: a column of accumulated costs for each version advances along the sequence."""
 
     def __init__(self, plan, first=0):
         super().__init__(plan, first)
@@ -231,7 +240,7 @@ class SubsequenceProfile(IncrementalProfile):
         self._begin(first)
 
     def _begin(self, at):
-        """Begin anew at a sample, as the sequence does."""
+        """Start again at a sample, as at the start of the sequence."""
         self.at = self.run = at  # samples done; where the present stretch without a gap begins
         self.columns = None  # costs and starts, of each version
 
@@ -245,14 +254,14 @@ class SubsequenceProfile(IncrementalProfile):
         return min(back, self._oldest(np.inf)) if self.columns is not None and self._looks_back else back
 
     def state(self):
-        """What later candidates depend on."""
+        """Return the state that later candidates depend on."""
         column = (None, None)
         if self.columns is not None:
             column = [np.array(each if len(each) > 1 else each[0]) for each in zip(*self.columns, strict=True)]
         return State(self.seen, self.at, max(self.at - self.context, self.run), *column)
 
     def agrees(self, state, limit):
-        """Whether later candidates of at most a distance are those that follow from another state, to the bit."""
+        """Return whether later candidates within a distance are those that follow from another state, to the bit."""
         own = self.state()
         if own[:3] != state[:3] or (own.costs is None) != (state.costs is None):
             return False
@@ -269,7 +278,7 @@ class SubsequenceProfile(IncrementalProfile):
         return self.plan.metric._report_search(costs, self._prepared.problems[0])
 
     def _oldest(self, limit):
-        """Where the first of the paths on their way begins that cost less than infinity and at most `limit`."""
+        """Return the first start of an unfinished path with a finite cost of at most `limit`."""
         oldest = self.at
         for costs, starts in self.columns:
             reported = costs[1:] if limit == np.inf else self._reported(costs[1:])
@@ -277,24 +286,29 @@ class SubsequenceProfile(IncrementalProfile):
         return oldest
 
     def horizon(self, threshold=np.inf):
-        """No candidate to come of at most the threshold starts before this sample: costs can only grow."""
+        """Return the sample before which no later candidate of at most the threshold starts.
+
+        Costs can only grow, so paths above the threshold do not count.
+        """
         if self.columns is None:
             return self.at
         return self._oldest(threshold if self.plan.metric._is_monotone else np.inf)
 
     def due(self, end):
-        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come.
+        """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come.
+
+        The path of a new candidate is itself unfinished until a sample comes after it.
 
         The path of a new candidate is on its way itself, until a sample comes after it.
         """
         return self.seen + (2 if end == ENDLESS else 1)
 
     def candidates(self, last=False):
-        """The candidates that the samples so far complete."""
+        """Return the candidates that the samples complete."""
         begin, self.noted = self.noted, self.seen
         found, done, runs = [], begin, self.runs(begin)
         for a, b in runs:
-            if a >= begin:  # missing values or a hole, behind which the sequence begins anew
+            if a >= begin:  # missing values or a gap in time, behind which the sequence starts again
                 self._break(found, done, a)
             found.append(self._advance(int(b), last or b < self.seen, alone=len(runs) == 1))
             done = int(b)
@@ -308,14 +322,15 @@ class SubsequenceProfile(IncrementalProfile):
         return Candidates(*(np.concatenate(columns) for columns in zip(*(part.columns for part in found), strict=True)))
 
     def _break(self, found, gap, after):
-        """Finish the stretch that ends at a gap and begin anew behind it."""
+        """Finish the stretch that ends at a gap and start again behind it."""
         found.append(self._advance(gap, True))
         self._begin(int(after))
 
     def _advance(self, end, last, *, alone=False):
-        """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`.
+        """Return the candidates with ends up to sample `end`.
 
-        Where they are found `alone` they lie in memory that is used again.
+        Candidates whose features need later samples wait, unless `end` is the `last`. Candidates that are found `alone`
+        are in memory that is used again.
         """
         upto = end if last else end - self.plan.reach
         if upto <= self.at:
@@ -347,7 +362,7 @@ class SubsequenceProfile(IncrementalProfile):
         return Candidates(nearest.distance, nearest.start, ends)
 
     def drop(self, before):
-        """Give up paths that began before a sample."""
+        """Discard paths that started before a sample."""
         if self.columns is not None and self._old < before:
             for costs, starts in self.columns:
                 costs[1:][np.where(starts[1:] >= 0, starts[1:], ~starts[1:]) < before] = np.inf
@@ -355,12 +370,12 @@ class SubsequenceProfile(IncrementalProfile):
 
 
 def _room(name, shape, dtype=np.float64):
-    """Memory of its own, asked for as `scratch` is."""
+    """Return new memory, with the arguments of `scratch`."""
     return np.empty(shape, dtype)
 
 
 class PreparedQueries:
-    """Queries as kernels take them chunk by chunk, made once for up to `size` samples at a time."""
+    """Queries as kernels read them chunk by chunk, made once for up to `size` samples at a time."""
 
     def __init__(self, queries, y):
         self.queries = queries
@@ -372,7 +387,7 @@ class PreparedQueries:
         self.problems = [p._replace(y=p.y[:1] if p.x is None else p.y[:, :1], ty=None) for p in problems]
 
     def series(self, y):
-        """What the kernel compares of samples: their features, or their local costs with each query."""
+        """Return the series that the kernel compares: features of samples, or local costs with each query."""
         if self._local:
             return [plan._replace(tx=None).problem(y).y for plan in self.queries]
         return [self.queries[0].metric._features(y)]

@@ -1,17 +1,16 @@
-"""Limits of scale and offset: which candidates may be as large, and lie where they lie, beside the query.
+"""Limits of scale and offset relative to the query, and missing values.
 
-What normalization takes off is bounded, so that flat noise is no candidate (Wu et al. 2019, KV-match). Whether a
-window is within the limits is decided by its exact moments, the same wherever it lies. Running moments tell it of all
-windows that are within or beyond by more than they may be wrong.
+The limits bound what normalization removes, so that flat noise is no candidate (Wu et al. 2019, KV-match). Whether a
+window is within the limits is decided by its exact moments, which do not depend on its place. Running moments decide it
+for all windows that are within or beyond the limits by more than their error.
 
-Limits of scale and offset of ranges that are normalized each by itself, of any length.
+Ranges of any length that are normalized each by itself have limits, too. The ranges of a box have samples in common,
+its core, and all are in a stretch, its hull. The sum of the squares about the mean of a part of a stretch is at most
+that of the whole, and the difference bounds how far the means are apart: with l of the h samples of the hull in a
+range, and sums of squares Q, ``(mean - mean_h)**2 <= (h - l) / (h l) (Q_h - Q)``. So core and hull bound the moments of
+all ranges between them; of a single range they are the moments.
 
-The ranges of a box have samples in common, its core, and lie in a stretch, its hull. The sum of the squares about the
-mean of a part of a stretch is at most that of the whole, and the difference is what the means are apart: with l of the
-h samples of the hull in a range, and sums of squares Q, ``(mean - mean_h)**2 <= (h - l) / (h l) (Q_h - Q)``. So core
-and hull bound the moments of all ranges between them; of a single range they are it.
-
-Missing values: what a search leaves out, and where it may not cross.
+Missing values are left out of a search, or bound the ranges that it may find.
 """
 
 from math import isfinite
@@ -44,7 +43,7 @@ class ScaleLimits(NamedTuple):
     offset: np.ndarray | None = None  # (channels,), of the difference of the means, either way
 
     def of_channel(self, c):
-        """Those of one channel."""
+        """Return the limits of one channel."""
         return self if self.offset is None else self._replace(offset=self.offset[c : c + 1])
 
 
@@ -56,7 +55,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, a, w):
-        """The weighted moments of series (..., channels, m), the same to the bit for one by itself and among others."""
+        """Return weighted moments of series (..., channels, m); no other series changes a bit of them."""
         heavy = w.argmax(axis=1)[:, np.newaxis]
         base = np.take_along_axis(a, np.broadcast_to(heavy, (*a.shape[:-1], 1)), axis=-1)
         apart = a - base if w.all() else np.where(w > 0, a - base, 0.0)
@@ -83,9 +82,9 @@ def _mean(a, w):
 
 
 def relative(query, others):
-    """Scale and offset (..., channels) of series beside a query, by the moments of both.
+    """Return scale and offset (..., channels) of series relative to a query, by the moments of both.
 
-    The scale is NaN where the query is constant, both are where no point of it has a weight.
+    The scale is NaN where the query is constant. Both are NaN where no point of the query has a weight.
     """
     varies = query.deviation > 0
     with np.errstate(over="ignore"):
@@ -94,7 +93,7 @@ def relative(query, others):
 
 
 def within_limits(limits, query, others):
-    """Whether series (...) are within the limits beside a query, by the moments of both."""
+    """Return whether series (...) are within the limits relative to a query, by the moments of both."""
     scale, offset = relative(query, others)
     counts, within = ~np.isnan(query.mean), np.ones(scale.shape, bool)
     if limits.scale is not None:
@@ -105,7 +104,7 @@ def within_limits(limits, query, others):
 
 
 def moments_of_windows(windows, w):
-    """Moments of windows (..., channels, length), which are resampled to as many points as there are weights."""
+    """Return the moments of windows (..., channels, length), resampled to as many points as there are weights."""
     m, length = w.shape[1], windows.shape[-1]
     if length == m:
         return Moments.of(windows, w)
@@ -116,17 +115,17 @@ def moments_of_windows(windows, w):
 
 
 def points_alike(plan, length):
-    """Weights of so many points that count as one, but for channels in which no point of the query has a weight."""
+    """Return equal weights of `length` points; they are 0 in channels in which no point of the query has a weight."""
     return np.repeat(full_weight(plan.w, plan.x).any(axis=1)[:, np.newaxis].astype(float), length, axis=1)
 
 
 def moments_of_query(plan):
-    """The moments of a query; plain ones beside ranges of any length, which have no weights."""
+    """Return the moments of a query; they are not weighted where it is compared with ranges of any length."""
     return Moments.of(plan.x, points_alike(plan, plan.m) if plan.by_range else full_weight(plan.w, plan.x))
 
 
 def beside(plan, windows):
-    """Scale and offset (2, n, channels) of candidates (n, channels, length); what is missing leaves its weight out."""
+    """Return scale and offset (2, n, channels) of candidates (n, channels, length); missing points have no weight."""
     if plan.by_range:
         return np.array(relative(moments_of_query(plan), Moments.of(windows, points_alike(plan, windows.shape[-1]))))
     full, missing = full_weight(plan.w, plan.x), np.isnan(windows)
@@ -140,19 +139,19 @@ def beside(plan, windows):
 
 
 def is_allowed(limits, x, w, windows):
-    """Whether windows (..., channels, length) are within the limits, if there are any, by weights (channels, m)."""
+    """Return whether windows (..., channels, length) are within the limits, if any, by weights (channels, m)."""
     return limits is None or within_limits(limits, Moments.of(x, w), moments_of_windows(windows, w))
 
 
 def limited(plan, windows, times):
-    """Distances of windows (n, channels, m) and their times, see `of_windows`; infinite for those not allowed."""
+    """Return the distances of windows (n, channels, m), see `of_windows`; infinity beyond the limits."""
     allowed = is_allowed(plan.scale_limits, plan.x, full_weight(plan.w, plan.x), windows)
     return np.where(allowed, plan.of_windows(windows, times), np.inf)
 
 
 # ------------------------------------------------------------------------------------------------------------- windows
 def allowed_windows(limits, x, w, y):
-    """Whether each window of a sequence without gaps is within the limits beside a query of its length."""
+    """Return whether each window of a sequence without gaps is within the limits for a query of its length."""
     weight, m = full_weight(w, x), x.shape[1]
     query, count = Moments.of(x, weight), y.shape[1] - m + 1
     allowed, beyond = np.ones(count, bool), np.zeros(count, bool)
@@ -176,7 +175,7 @@ def allowed_windows(limits, x, w, y):
 
 @np.errstate(over="ignore", invalid="ignore")
 def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
-    """What the limits are about, as running moments tell it: values, what they may be wrong by, and their bounds."""
+    """Return each limited quantity by running moments: its values, what they may be wrong by, and its two bounds."""
     found = []
     if scale is not None:
         low, high = ((edge * deviation) ** 2 * total for edge in scale)
@@ -192,7 +191,7 @@ def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
 
 
 def _decided(limits, query, w, y, allowed, doubtful):
-    """The same with what is in doubt decided by exact moments."""
+    """Return which windows are allowed, the doubtful ones decided by exact moments."""
     windows = sliding_window_view(y, w.shape[1], axis=1).transpose(1, 0, 2)
     for which in blocks(doubtful, w.size):
         allowed[which] = within_limits(limits, query, Moments.of(np.ascontiguousarray(windows[which]), w))
@@ -200,10 +199,10 @@ def _decided(limits, query, w, y, allowed, doubtful):
 
 
 def limited_distances(plan, y, ty, exactly=False):
-    """Distances of the query to all windows of a sequence without gaps; infinite for those that are not allowed.
+    """Return the distances of the query to all windows of a sequence without gaps; infinity beyond the limits.
 
-    Under an elastic metric these are not computed; others have profiles that are cheaper than windows one by one, and
-    long stretches without a window alone are left out.
+    By an elastic metric the windows beyond the limits are not compared. Other metrics have profiles that are cheaper
+    than windows one by one, so only long stretches without a window are left out.
     """
     if plan.scale_limits is None:
         return plan.distances(y, ty, exactly)
@@ -225,7 +224,7 @@ def limited_distances(plan, y, ty, exactly=False):
 
 
 def allowed_lengths(plan, y, length):
-    """Whether each window of another length is within the limits, as it is resampled to the query's."""
+    """Return whether each window of another length is within the limits when resampled to the query's length."""
     allowed, weight = np.ones(y.shape[1] - length + 1, bool), full_weight(plan.w, plan.x)
     windows = sliding_window_view(y, length, axis=1).transpose(1, 0, 2)
     if plan.scale_limits is not None:
@@ -235,9 +234,9 @@ def allowed_lengths(plan, y, length):
 
 
 def covered(found, m, apart=None):
-    """Half-open ranges of the samples in windows of m samples that are found, ascending, as two arrays.
+    """Return the half-open ranges of the samples that found windows of m samples cover, ascending, as two arrays.
 
-    Between ranges lies at least a sample, or so many starts as `apart` without a window.
+    Between ranges there is at least a sample, or there are at least `apart` starts without a window.
     """
     start = np.flatnonzero(found)
     cut = np.flatnonzero(np.diff(start) > (m if apart is None else apart))
@@ -246,14 +245,14 @@ def covered(found, m, apart=None):
 
 
 def blocks(which, size):
-    """Parts of some windows of so many points whose points are handled together."""
+    """Yield parts of some windows of `size` points each whose points are handled together."""
     count = max(1, TERMS // size)
     return (which[at : at + count] for at in range(0, len(which), count))
 
 
 # ---------------------------------------------------------------------------------------------------------- parameters
 def limits_of(scale_limits, offset_limit, plan, names):
-    """What the parameters of a searcher mean for a query; None where they are None. Names are those of channels."""
+    """Return the limits that a searcher's parameters mean for a query; None without. `names` are names of channels."""
     scale, offset = checked_scale_limits(scale_limits), checked_offset_limit(offset_limit, len(plan.x), names)
     if scale is None and offset is None:
         return None
@@ -276,7 +275,7 @@ def limits_of(scale_limits, offset_limit, plan, names):
 
 
 def checked_scale_limits(limits):
-    """The least and the largest scale, as floats; None for none."""
+    """Return the least and the largest scale as floats; None for no limits."""
     if limits is None:
         return None
     edges = _floats(limits) if _is_list(limits) else []
@@ -290,7 +289,7 @@ def checked_scale_limits(limits):
 
 
 def checked_offset_limit(limit, channels, names=None):
-    """The largest offset of each channel (channels,); None for none."""
+    """Return the largest offset of each channel (channels,); None for no limits."""
     if limit is None:
         return None
     values = of_channels(limit, "offset_limit", channels, names, np.inf) if isinstance(limit, dict) else limit
@@ -309,7 +308,7 @@ def _is_list(values):
 
 
 def _floats(values):
-    """Numbers as floats; none at all where one of them is no number, or float64 does not hold it."""
+    """Return numbers as floats, or an empty list if one of them is no number or float64 does not hold it."""
     if not all(isinstance(one, Real) and not isinstance(one, bool | np.bool_) for one in values):
         return []
     try:
@@ -322,13 +321,13 @@ EPS = np.finfo(float).eps
 
 
 def allowed_ranges(plan, windows):
-    """Whether ranges (..., channels, length) are within the limits, by their plain moments."""
+    """Return whether ranges (..., channels, length) are within the limits, by moments without weights."""
     found = Moments.of(windows, points_alike(plan, windows.shape[-1]))
     return within_limits(plan.scale_limits, moments_of_query(plan), found)
 
 
 class LimitedRanges:
-    """The ranges of a piece without gaps, by sums of deviations and of their squares up to each sample."""
+    """Test of boxes of ranges for the limits, by running sums of deviations and of their squares up to each sample."""
 
     def __init__(self, plan, y):
         self.limits, self.query, n = plan.scale_limits, moments_of_query(plan), y.shape[1]
@@ -345,9 +344,9 @@ class LimitedRanges:
 
     @np.errstate(over="ignore", invalid="ignore")
     def may_lie_in(self, end, ends, length, lengths):
-        """Whether boxes, of ranges that end at `ends` samples from `end` on, may hold one within the limits.
+        """Return whether boxes may hold a range within the limits.
 
-        They have so many `lengths` from `length` on.
+        A box has the ranges that end at `ends` samples from `end` on, of `lengths` lengths from `length` on.
         """
         n = self.sums.shape[1] - 1
         hull = np.maximum(end - (length + lengths - 1), 0), np.minimum(end + ends - 1, n)
@@ -369,7 +368,10 @@ class LimitedRanges:
         return possible
 
     def _moments(self, c, start, end):
-        """Mean and sum of squares about it, and what that may be wrong by, of [start, end); 0 where it is empty."""
+        """Return the mean of [start, end), the sum of squares about it, and the error of that sum.
+
+        The sum is 0 where the range is empty.
+        """
         size = np.maximum(end - start, 1)
         total = self.sums[c, end] - self.sums[c, start]
         squares = self.squares[c, end] - self.squares[c, start] - total * total / size
@@ -378,7 +380,7 @@ class LimitedRanges:
 
 
 def observed_query(x, w):
-    """A query and its weights where a missing point counts nothing."""
+    """Return a query and its weights, where a missing point has the weight 0."""
     if not np.isnan(x).any():
         return x, w
     seen = np.where(np.isnan(x), 0.0, full_weight(w, x))
@@ -388,9 +390,9 @@ def observed_query(x, w):
 
 
 def runs(y, holes=()):
-    """Half-open ranges without a missing value in any channel, none of which holds two sides of a hole: (k, 2).
+    """Return the half-open ranges (k, 2) without a missing value in any channel that span no gap in the times.
 
-    A hole is given by the sample behind it.
+    Each of `holes` is the sample behind such a gap.
     """
     if y.size and isfinite(sum_of_squares(y)):
         ranges = np.array([[0, y.shape[1]]])
@@ -406,12 +408,12 @@ def runs(y, holes=()):
 
 
 def stretches(n, holes):
-    """The half-open ranges of n samples between holes (k, 2)."""
+    """Return the half-open ranges of n samples between the gaps in time, each given as the sample behind it."""
     return np.concatenate([[0], np.repeat(holes, 2), [n]]).reshape(-1, 2).astype(np.int64)
 
 
 def touched(y, m):
-    """Whether each window of m samples holds a missing value."""
+    """Return whether each window of m samples holds a missing value."""
     out = np.ones(y.shape[1] - m + 1, dtype=bool)
     for a, b in runs(y):
         out[a : max(b - m + 1, a)] = False
@@ -419,12 +421,11 @@ def touched(y, m):
 
 
 def observed_profile(plan, y, ty, exactly=False):
-    """Distances of the query to all windows, where `y` may hold NaN, and its times holes.
+    """Return the distances of the query to all windows of a sequence with missing values or gaps in its times.
 
-    Lockstep sums leave missing terms out and are rescaled by the observed weight, maxima and ratios use what is
-    observed. A window with less than half its weight observed, and any window with a gap under another metric, is
-    infinitely far; and so is a window that spans a hole, and one that is beyond the limits of scale and offset, by
-    what is observed.
+    Lockstep sums leave missing terms out and are rescaled by the observed weight; maxima and ratios use what is
+    observed. A window is infinitely far if less than half of its weight is observed, if a value is missing under
+    another metric, if it spans a gap in time, or if it is beyond the limits of scale and offset by what is observed.
     """
     metric, x, tx, m = plan.metric, plan.x, plan.tx, plan.m
     if isinstance(metric, Mixed):  # a gap in one channel is none in the others

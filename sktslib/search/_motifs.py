@@ -1,10 +1,8 @@
-"""The nearest window of each window, found as a search finds it.
+"""Motifs and discords: what repeats in a recording, and what is like nothing else in it, without a query.
 
-Bounds of the distance of each window from the nearest other one.
-
-The nearest pairs of windows, and the windows whose nearest one is the farthest: exactly, without all distances.
-
-Motifs and discords: what repeats in a recording, and what is like nothing else in it, without a query.
+Motifs are the nearest pairs of windows, discords the windows whose nearest one is the farthest. Both are found exactly,
+without computing all distances. The nearest window of a window is found as a search finds it, and bounds of its
+distance leave out most searches.
 """
 
 from __future__ import annotations
@@ -66,14 +64,14 @@ class Rows(NamedTuple):
         return self.plan.metric._is_symmetric_with(self.plan.w) and not self.plan.gaps
 
     def of(self, i):
-        """The i-th window as it is searched for."""
+        """Return the plan by which the i-th window is searched for."""
         x, w = np.ascontiguousarray(self.y[:, i : i + self.m]), self.plan.w
         x, w = observed_query(x, w) if self.plan.gaps else (x, w)
         return self.plan._replace(x=x, w=w)
 
     @property
     def prepared(self):
-        """The same with the windows that are searched, where a search leaves out some of them."""
+        """The rows with the prepared windows of `other`, where a search leaves out some windows."""
         plan = self.plan
         if not applies(plan.metric, Rule(1), plan.tx is not None, np.inf):
             return self
@@ -83,23 +81,23 @@ class Rows(NamedTuple):
         return self._replace(windows=windows)
 
     def is_seen(self, i):
-        """Whether the i-th window has a value that counts."""
+        """Return whether the i-th window has a value that counts."""
         if not self.plan.gaps:
             return True
         x = self.y[:, i : i + self.m]
         return bool((~np.isnan(x) & (full_weight(self.plan.w, x) > 0)).any())
 
     def distance(self, i, j):
-        """The distance of the i-th window from the j-th one of the other sequence."""
+        """Return the distance of the i-th window from the j-th one of the other sequence."""
         piece = np.ascontiguousarray(self.other[:, j : j + self.m])
         if self.plan.gaps:
             return float(Search(self.of(i), piece).distances(np.array([0]), np.array([self.m]))[0])
         return float(self.of(i).distances(piece, None, exactly=True)[0])
 
     def nearest(self, i, limit, free, *, after=False):
-        """Distance and place of the nearest free window up to a limit; with `after` one that starts later.
+        """Return distance and place of the nearest free window up to a limit; with `after` of one that starts later.
 
-        Of several that are as near it is the first.
+        Of several that are equally near it is the first.
         """
         if not self.is_seen(i):
             return NONE
@@ -111,7 +109,7 @@ class Rows(NamedTuple):
         return best
 
     def _nearest_in(self, plan, first, last, limit):
-        """The same of the windows [first, last), by its number among them."""
+        """Return the nearest window of [first, last) up to a limit: its distance and its number from `first` on."""
         if self.windows is not None:
             return nearest_window(plan.metric, plan.x, self.windows.part(first, last), limit)
         piece = np.ascontiguousarray(self.other[:, first : last + self.m - 1])
@@ -119,12 +117,12 @@ class Rows(NamedTuple):
         return (float(found.distance[0]), int(found.start[0])) if len(found.start) else NONE
 
     def allows(self, i, j):
-        """Whether the i-th window may be compared with the j-th one of the other sequence, if there is such a one."""
+        """Return whether the i-th window may be compared with the j-th one of the other sequence, if there is one."""
         whole = self.is_seen(i) and any(a <= j < b for a, b in self.places[1])
         return whole and not (self.is_one and abs(i - j) < self.apart)
 
     def _allowed(self, i, free, after):
-        """Half-open ranges of windows that the i-th may be compared with; `free` are some of all."""
+        """Return the half-open ranges of the windows in the ranges `free` that the i-th window may be compared with."""
         if not self.is_one:
             return free
         sides = [(i + self.apart, np.inf)] if after else [(0, i - self.apart + 1), (i + self.apart, np.inf)]
@@ -133,7 +131,7 @@ class Rows(NamedTuple):
 
 
 def windows_between(n, m, cut, unseen):
-    """Half-open ranges of the windows of m of n samples that span no cut before a sample and hold no unseen one."""
+    """Return half-open ranges of the windows of m of n samples that span no cut and hold no unseen sample."""
     broken = np.zeros(n + m + 1, np.int64)
     for first, last in ((cut, cut), (unseen, np.asarray(unseen, np.int64) + 1)):
         np.add.at(broken, np.maximum(np.asarray(first, np.int64) - m + 1, 0), 1)
@@ -144,7 +142,7 @@ def windows_between(n, m, cut, unseen):
 
 
 def free_ranges(places, taken, apart):
-    """Those of some half-open ranges of windows that start at least `apart` from all that are taken."""
+    """Return the half-open ranges of windows in `places` that start at least `apart` from all starts in `taken`."""
     free = _between(max((b for _, b in places), default=0), taken, apart)
     ranges = [(max(a, low), min(b, high)) for a, b in places for low, high in free]
     return [(a, b) for a, b in ranges if a < b]
@@ -160,7 +158,7 @@ def _between(n, taken, apart):
 
 CERTAIN = 1e-10  # relative error up to which a running sum of squares is taken
 MARGIN = 4 * CERTAIN  # of a correlation: what such sums, and the roots of two, may be wrong by
-TOGETHER = 2**20  # samples of windows whose moments are computed anew at a time
+TOGETHER = 2**20  # samples of windows whose moments are computed exactly at a time
 EACH = 4  # ranges of diagonals for each job
 SQUARES = {"euclidean": 2.0, "sqeuclidean": 1.0}  # the power of a distance that is a sum of squares
 
@@ -171,7 +169,7 @@ def are_known(plan):
 
 
 def bounds(rows, n_jobs, verbose, *, above=False):
-    """What each window is at least, or with `above` at most, away from the nearest other one; infinite without any."""
+    """Return a lower, with `above` an upper, bound of each window's least distance to others; infinite without any."""
     plan, y, same = rows.plan, rows.y, rows.is_one
     m = plan.m
     own = _windows(y, m, rows.places[0])
@@ -190,9 +188,9 @@ def bounds(rows, n_jobs, verbose, *, above=False):
 
 
 def _shares(first, last, count):
-    """Where ranges of the diagonals from `first` to before `last` begin and end; each has as many pairs of windows.
+    """Return the edges of up to `count` ranges of the diagonals [first, last), of about equally many pairs of windows.
 
-    They are cut at multiples of what is taken side by side.
+    Inner edges are multiples of `DIAGONALS` before `last`.
     """
     if last <= first:
         return []
@@ -202,7 +200,7 @@ def _shares(first, last, count):
 
 
 def _swept(x, z, m, sign, first, last, same, turned):
-    """The largest sums of correlations, less what the other window lacks, of the windows of x, or `turned` of z."""
+    """Return the largest sums of correlations, less what the other window lacks, for the windows of x or `turned` z."""
     best = np.full(len(x[-1]), -np.inf)
     others = best if same else np.full(len(z[-1]), -np.inf)
     matrix_profile.sweep(x, z, m, sign, first, last, best, others)
@@ -210,7 +208,7 @@ def _swept(x, z, m, sign, first, last, same, turned):
 
 
 def _windows(y, m, places):
-    """What `matrix_profile.sweep` takes of a sequence, with room behind it; windows in other places are near none."""
+    """Return the padded arrays of a sequence for `matrix_profile.sweep`; windows outside `places` are near no other."""
     y = less_offset(y)
     mean, half, whole, inverse = np.zeros((4, len(y), y.shape[1] - m + 1))
     for k, channel in enumerate(y):
@@ -232,7 +230,7 @@ def _windows(y, m, places):
 
 
 def _know(channel, m, mean, spread, which):
-    """Compute moments of windows anew, those of constant ones to the digit."""
+    """Compute exact moments of windows, those of constant ones to the digit."""
     windows = sliding_window_view(channel, m)
     for part in np.array_split(which, -(-len(which) * m // TOGETHER) or 1):
         some = windows[part]
@@ -245,7 +243,7 @@ WINDOWS_EACH = 64  # windows that a job searches for, until all jobs know what w
 
 
 def nearest_pairs(rows, count, n_jobs, verbose):
-    """Distances and starts of the nearest pairs, at most so many, none of which overlaps one before it."""
+    """Return distances and starts of the nearest pairs, at most `count`, none of which overlaps one before it."""
     alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
     least, order = np.full(rows.counts[0], -np.inf), None  # what the nearest window of each is at least away
     if are_known(rows.plan):
@@ -272,9 +270,9 @@ def nearest_pairs(rows, count, n_jobs, verbose):
 
 
 def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
-    """The nearest pair of free windows, (distance, start, other start), if it comes before the best; ties: the first.
+    """Return the nearest pair of free windows, (distance, start, other start), or the `best` if that comes before it.
 
-    Windows are searched for in an order, and as long as they may be nearer than the best.
+    Ties: the first. Windows are searched for in an order, as long as they may be nearer than the best.
     """
     which = _places(free)
     which = which if order is None else which[np.argsort(order[which], kind="stable")]
@@ -290,7 +288,10 @@ def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
 
 
 def farthest_windows(rows, count, n_jobs, verbose):
-    """Distances and starts of the windows whose nearest one is the farthest, and its start; at most so many."""
+    """Return the windows whose nearest one is the farthest, at most `count` of them.
+
+    Each entry has the distance from the nearest window, the start, and the start of the nearest window.
+    """
     most = order = np.full(rows.counts[0], np.inf)  # what the nearest window of each is at most away
     alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
     if are_known(rows.plan):
@@ -320,14 +321,14 @@ def farthest_windows(rows, count, n_jobs, verbose):
 
 
 class Nearest(NamedTuple):
-    """What is known of the nearest window of each."""
+    """The nearest window of each window as far as it is known."""
 
     most: np.ndarray  # what it is at most away
     partner: np.ndarray  # where it starts; -1: not known
     lag: np.ndarray  # behind a window where one starts that is near: that of the last neighbor that one was found for
 
     def learn(self, i, distance, j, is_nearest, reach):
-        """Take the distance from a window, perhaps the nearest one; neighbors up to so far may be near it as well."""
+        """Enter the distance from a window, perhaps the nearest; neighbors within `reach` may be near it, too."""
         self.lag[max(i - reach + 1, 0) : i + reach] = j - i
         self.most[i] = distance if is_nearest else min(distance, self.most[i])
         if is_nearest:
@@ -335,9 +336,9 @@ class Nearest(NamedTuple):
 
 
 def _nearest_of_far(rows, which, known, least):
-    """Each window with the distance and the start of its nearest one, or of another that is nearer than `least`.
+    """Return each window with the distance and start of its nearest window, or of another one nearer than `least`.
 
-    The last entry of each tells whether it is the nearest; without any window there is no entry.
+    The last value of an entry is whether it is the nearest; a window that has no other one near it has no entry.
     """
     known = Nearest(*map(np.copy, known))
     found, everything = [], rows.places[1]
@@ -359,26 +360,26 @@ def _nearest_of_far(rows, which, known, least):
 
 
 def _places(ranges):
-    """The windows of half-open ranges."""
+    """Return the windows of half-open ranges."""
     return np.concatenate([np.empty(0, int), *(np.arange(a, b) for a, b in ranges)])
 
 
 def _parts(which, n_jobs):
-    """What all jobs search for until they know what the others found."""
+    """Return the batches of windows that all jobs search for before they share what they found."""
     size = WINDOWS_EACH * count_jobs(n_jobs)
     return (which[k : k + size] for k in range(0, len(which), size))
 
 
 def _shared(search, rows, which, rest, n_jobs):
-    """What jobs find of their parts of some windows."""
+    """Return what each job finds of its part of some windows."""
     calls = [delayed(search)(rows, part.tolist(), *rest) for part in parts_for_jobs(which, n_jobs)]
     return in_jobs(calls, n_jobs, 0, "compare windows", "part")
 
 
 def _nearest_each(rows, which, limit, free):
-    """Each of some windows with the distance and the start of the nearest one, as far as it is within the limit.
+    """Return some windows, each with the distance and start of its nearest window within the limit, or (inf, -1).
 
-    The nearest pair of all is wanted, so the limit falls; where order does not count it is the nearest later one.
+    The nearest pair of all is wanted, so the limit falls; where order does not count only later windows are compared.
     """
     found, after = [], rows.are_symmetric
     for i in which:
@@ -566,7 +567,7 @@ def discords(
 
 
 def _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, gaps, times):
-    """The windows that are compared, the times of what they lie in, and the names of the channels."""
+    """Return the windows that are compared, the sequences, their times, and the names of the channels."""
     owner, nan_policy, max_gap = gaps
     check_names([nan_policy], ["raise", "omit"], "nan_policy", owner)
     omit = nan_policy == "omit"
@@ -621,13 +622,13 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
 
 
 def _both(sequence, other, times):
-    """The times of two recordings, of a list of both."""
+    """Return the times of two recordings, given as a list of both."""
     first, second = one_each(times, 2, "times", "sequences")
     return [times_of(sequence, first), times_of(other, second)]
 
 
 def _matches(rows, series, number, sequence, starts, partners, distance, times, channels):
-    """The table of windows, each of which was compared with the one that starts at its partner."""
+    """Return the matches table of windows, each compared with the window that starts at its partner."""
     listed = sequence is not None
     own = np.zeros(len(starts), int) if sequence is None else sequence
 

@@ -1,16 +1,13 @@
-"""Parts of a search: what one query finds in one range of a sequence, without knowing what was before.
+"""Search of a sequence in parts, each a range of it that is searched without knowing what was before.
 
-The column of a subsequence search begins `LEAD` lengths of the query before the range. What it is at the range's begin
-and at doubling distances behind it is kept. From left to right the column that comes from before is compared with it:
-where both are the same, in costs and in starts, all that follows is the same, too. Until then the search goes on from
-before, and what it finds counts in place of what the part found. Windows, and subsequences that are normalized each by
-itself, need the samples before that they reach over.
+The column of a subsequence search starts `LEAD` lengths of the query before the range. Its states at the start of the
+range and at doubling distances behind it are kept. From left to right the column that comes from before is compared
+with them. Where both are the same, in costs and in starts, all that follows is the same, too. Until then the search
+goes on from before, and what it finds replaces what the part found. Windows, and subsequences that are normalized each
+by itself, need the samples before that they reach over.
 
-Searches of one sequence in ranges of it, each of which may be another thread's or another process's work.
-
-Parts of a search for those who bring their own engine.
-
-Searches of sequences that come in pieces: what begins them.
+Parts of a sequence may be the work of other threads or processes. `SearchPart` is for callers with an engine of their
+own, and `PiecewiseSearcher` has the methods of a searcher that start a stream or a part.
 """
 
 from __future__ import annotations
@@ -45,21 +42,21 @@ DISTANCES = 2**24  # of profiles found together that are held at a time: 128 MB
 
 
 def first_of(searches, begin):
-    """The first sample that the parts of searches take which begin at a sample."""
+    """Return the first sample that the parts of searches read which start at a sample."""
     return max(begin - max(_lead(plan) for plan, _ in searches), 0)
 
 
 def _lead(plan):
-    """How many samples before its begin a part takes."""
+    """Return how many samples before its first one a part reads."""
     if plan.by_range:
         return max(plan.range_lengths[1] - 1, 1)
     return LEAD * plan.m if plan.mode == "subsequence" else max(plan.longest - 1 + 2 * plan.reach, 1)
 
 
 def first_size(plan, choice):
-    """How many samples tell a first limit: of windows so many that what it leaves is a small share of all.
+    """Return how many samples set a first limit: enough windows that the limit leaves a small share of all.
 
-    Windows that do not overlap, 2 k - 1 of them, tell one; there should be room for many more.
+    A limit needs 2 k - 1 windows that do not overlap; there should be room for many more.
     """
     if plan.mode == "subsequence":
         return FIRST
@@ -67,9 +64,9 @@ def first_size(plan, choice):
 
 
 class QueryPart:
-    """What one query finds in the range of a sequence that begins at a sample; its end is where samples end.
+    """Search for one query in a range of a sequence from sample `begin` on; the range ends where the samples end.
 
-    The `first` sample that it takes is that of `first_of`, or one before.
+    The `first` sample that a part reads is the one that `first_of` returns, or an earlier one.
     """
 
     def __init__(self, plan, choice, begin, first, *, whole=False):
@@ -83,11 +80,11 @@ class QueryPart:
         self._size = ENDLESS if whole or choice.n_matches is None else first_size(plan, choice)
 
     def take(self, y, ty, reader):
-        """Take the samples (channels, n) that follow and their times."""
+        """Add the samples (channels, n) that follow and their times."""
         take_together([self], y, ty, [reader])
 
     def _take(self, found, reader):
-        """Take the candidates that the samples so far complete."""
+        """Add the candidates that the samples complete."""
         if self.feed.seen > self.begin:
             self.pool.take(self.feed, found, reader)
             if self.rule is not None:  # what is known by now, too, of windows that cannot be chosen
@@ -96,11 +93,11 @@ class QueryPart:
             self._keep_state()
 
     def decide(self):
-        """Choose what matches are known by now, so that nothing waits for samples that are to be forgotten."""
+        """Choose the matches that are known by now, so that nothing waits for samples that are to be forgotten."""
         self.pool.decide(self.feed, CandidateReader(self.plan, self.feed))
 
     def needed(self, further):
-        """The first sample that something undecided depends on, or that lies so much before it."""
+        """Return the first sample that something undecided depends on, less `further` samples."""
         horizon = self.feed.horizon(self.pool.limit.distance)
         return min(min(self.pool.begin, horizon) - self.plan.reach - further, self.feed.needed)
 
@@ -112,7 +109,7 @@ class QueryPart:
         self._next = self.begin + after if self.plan.mode == "subsequence" else ENDLESS
 
     def goes_on_to(self, end, source):
-        """Take the samples of a source as far as sample `end`."""
+        """Add the samples of a source up to sample `end`."""
         if end == self.feed.seen:
             return
         for y, ty, _ in source.chunks(self.feed.seen, end):
@@ -120,9 +117,9 @@ class QueryPart:
             self.feed.forget(self.feed.seen)
 
     def follows(self, before, source):
-        """Let the search `before` go on until what comes is as it is in this part, or else to its end.
+        """Let the search `before` go on until its state is that of this part, or else to its end.
 
-        Whether the rest of this part holds.
+        Return whether the rest of this part holds.
         """
         for state in self.states:
             before.goes_on_to(state.seen, source)
@@ -136,7 +133,7 @@ class QueryPart:
 
 
 def take_together(parts, y, ty, readers):
-    """Let parts take the samples that follow: of one query, or of several whose profiles share what they hold."""
+    """Let parts add the samples that follow: of one query, or of several whose profiles share their samples."""
     feed = parts[0].feed
     at, first, room = 0, feed.seen, max(DISTANCES // len(parts), 8 * parts[0].plan.longest)
     while at < y.shape[1]:
@@ -150,7 +147,7 @@ def take_together(parts, y, ty, readers):
 
 
 def joined(parts, source):
-    """What the parts of one query, side by side from the begin of a sequence to its end, found together."""
+    """Return what the adjacent parts of one query, from the first sample of a sequence to its last, find together."""
     last, pools = parts[0], []
     for part in parts[1:]:
         if part.follows(last, source):
@@ -162,7 +159,7 @@ def joined(parts, source):
 
 
 class ProfilePool:
-    """The candidates of a range, all of them."""
+    """Pool of all candidates of a range."""
 
     limit, begin, tells = Limit(), ENDLESS, False
     most = None
@@ -171,24 +168,24 @@ class ProfilePool:
         self.plan, self._found = plan, []
 
     def news(self):
-        """Nothing is decided before the end."""
+        """Return nothing: no match is decided before the end."""
         return []
 
     def decide(self, feed, reader):
-        """Nothing is decided before the end."""
+        """Do nothing: no match is decided before the end."""
 
     def mark(self, state):
-        """Take a state that may be compared with that of what was before."""
+        """Add a state that may be compared with that of the part before."""
 
     def lower(self, limit):
-        """Take a limit that is known elsewhere."""
+        """Lower the limit to one that is known elsewhere."""
 
     def take(self, feed, found, reader):
-        """Take the candidates that a profile gave last."""
+        """Add the candidates that a profile gave last."""
         self._found.append(found.kept())
 
     def cut(self, state):
-        """Give up the candidates before a state, which turned out to be others."""
+        """Drop the candidates before a state, which turned out to be others."""
         if self.plan.mode == "subsequence":
             for k, found in enumerate(self._found):
                 columns = found.columns
@@ -196,7 +193,7 @@ class ProfilePool:
                 self._found[k] = Candidates(*(column[kept] for column in columns), found.slack)
 
     def joined(self, others, reader):
-        """The profile of this range and others, of a whole sequence."""
+        """Return the profile of a whole sequence from this range and the others."""
         found = [one for pool in [*others, self] for one in pool._found]
         others, self._found, slack = [], [], max((one.slack for one in found), default=0.0)
         n, subsequence = len(reader.source), self.plan.mode == "subsequence"
@@ -221,7 +218,7 @@ LEADS = 64  # times its lead that a range takes at least, but for one of each jo
 
 
 def jobs_within(n_jobs, n, calls):
-    """How many jobs one sequence of n samples keeps busy, where there are so many other calls."""
+    """Return how many jobs one sequence of n samples keeps busy where it is one of `calls` calls."""
     if n < 2 * LEAST:
         return 1
     jobs = count_jobs(n_jobs)
@@ -229,7 +226,7 @@ def jobs_within(n_jobs, n, calls):
 
 
 def cut(n, jobs, lead, piece=1):
-    """Where the ranges of n samples begin and end, at multiples of a piece."""
+    """Return the edges of the ranges into which n samples are divided, at multiples of `piece`."""
     count = min(EACH * jobs, n // max(LEAST, 2 * lead), max(n // max(LEADS * lead, 1), jobs))
     count = max(count - count % jobs if count > jobs else count, 1) if jobs > 1 else 1
     inner = {round(k * n / count / piece) * piece for k in range(1, count)}
@@ -237,7 +234,7 @@ def cut(n, jobs, lead, piece=1):
 
 
 def search_ranges(source, searches, jobs=1, verbose=0):
-    """What each search finds in a sequence, in ranges for so many jobs."""
+    """Return what each search finds in a sequence, in ranges for `jobs` jobs."""
     searches = checked(source, searches)
     if _is_cut(source, searches, jobs):
         return _by_parts(source, searches, jobs, verbose)
@@ -257,7 +254,9 @@ def search_ranges(source, searches, jobs=1, verbose=0):
 
 
 def _is_cut(source, searches, jobs):
-    """Whether a sequence is read by chunks or each job searches a range of it.
+    """Return whether a sequence is read by chunks or each job searches a range of it.
+
+    Where windows are left out, threads search all of it together: each knows at once a limit that another one finds.
 
     Where windows are left out threads search all of it together: each knows at once the limit that another one found.
     """
@@ -267,24 +266,24 @@ def _is_cut(source, searches, jobs):
 
 
 def goes_by_parts(source, searches, jobs):
-    """Whether searches of one group are made by chunks or in ranges, which a bar counts."""
+    """Return whether searches of one group are made by chunks or in ranges, which a bar counts."""
     return _is_cut(source, searches, jobs) or _is_by_chunks(source, searches)
 
 
 def _is_by_chunks(source, searches):
-    """Whether one job makes searches of one group by chunks, not by whole profiles, which are many or long."""
+    """Return whether one job makes searches of one group by chunks, not by whole profiles, which are many or long."""
     if source.goes_by_chunks(*searches[0]):
         return True
     return len(searches) > _at_once(source) and not any(choice.needs_all for _, choice in searches)
 
 
 def _at_once(source):
-    """How many whole profiles of a sequence are held at a time."""
+    """Return how many whole profiles of a sequence are held at a time."""
     return max(WHOLE // max(len(source), 1), 1)
 
 
 def _profiles(source, searches, jobs):
-    """Yield how each query of one group is compared, what is chosen, and its profile over a sequence in memory."""
+    """Yield the plan, the choice and the profile of each query of one group over a sequence in memory."""
     size = _at_once(source)
     for at in range(0, len(searches), size):
         some = searches[at : at + size]
@@ -294,7 +293,7 @@ def _profiles(source, searches, jobs):
 
 
 def _by_parts(source, searches, jobs, verbose):
-    """What each search finds in a sequence, by chunks or in ranges."""
+    """Return what each search finds in a sequence, by chunks or in ranges."""
     found = []
     for (plan, choice), one in zip(searches, _results(source, searches, jobs, verbose, "search"), strict=True):
         if one is None:  # a limit came out too low
@@ -304,7 +303,7 @@ def _by_parts(source, searches, jobs, verbose):
 
 
 def as_found(result, plan, choice, source):
-    """What was found: the matches that parts give together, or those of their profile."""
+    """Return the matches of a result: the ones that parts give together, or the ones chosen from their profile."""
     reader = source.reader(plan)
     if isinstance(result, Profile):
         return chosen(reader, result, choice)
@@ -313,7 +312,7 @@ def as_found(result, plan, choice, source):
 
 
 def profile_ranges(source, queries, jobs=1, verbose=0):
-    """The profile of each query over a sequence, in ranges for so many jobs."""
+    """Return the profile of each query over a sequence, in ranges for `jobs` jobs."""
     searches = checked(source, [(plan, Choice()) for plan in queries])
     if jobs == 1 and source.in_memory:
         profiles = {}
@@ -330,7 +329,7 @@ def _is_of_windows(plan):
 
 
 def _filled(source, queries, jobs, verbose):
-    """The profiles of windows of one length over a sequence in memory, which threads fill in place."""
+    """Return the profiles of windows of one length over a sequence in memory, which threads fill in place."""
     out, places = [np.empty(len(source) - plan.m + 1) for plan in queries], []
     for group in sharing(queries):
         check_lengths(queries[group[0]].m, *queries[group[0]].limits)
@@ -354,7 +353,7 @@ def _filled(source, queries, jobs, verbose):
 
 
 def _ends(n, jobs, most):
-    """Where pieces of n windows end, the last ones the smallest: each has its cost, and none is waited for long."""
+    """Yield the ends of pieces of n windows, the last ones the smallest: each has its cost, and no wait is long."""
     at = 0
     while at < n:
         at = min(at + min(max(2 * LEAST, 2 * (n - at) // (3 * jobs)), most), n)
@@ -362,7 +361,7 @@ def _ends(n, jobs, most):
 
 
 def _fill(source, plans, out, begin, end):
-    """Fill in the windows [begin, end) of profiles that are found together; their slack."""
+    """Fill in the windows [begin, end) of profiles that are found together, and return their slack."""
     reach, n = plans[0].reach, len(source)
     first, last = max(begin - reach, 0), min(end - 1 + plans[0].m + reach, n)
     y, ty = np.ascontiguousarray(source.y[:, first:last]), source.ty[first:last] if plans[0].reads_times else None
@@ -376,7 +375,7 @@ def _fill(source, plans, out, begin, end):
 
 
 def _of_whole(source, queries, rules=None):
-    """The profiles of the queries of one group over a sequence in memory, at once."""
+    """Return the profiles of the queries of one group over a sequence in memory, computed at once."""
     rules = [None] * len(queries) if rules is None else rules
     if len(queries) == 1:
         return [Search(queries[0], source.y, source.ty).profile(rules[0])]
@@ -386,7 +385,7 @@ def _of_whole(source, queries, rules=None):
 
 
 def checked(source, searches):
-    """The searches as the sequence allows them."""
+    """Return the searches that a sequence allows: without times if it has none; refuse windows that do not fit."""
     for plan, _ in searches:
         if plan.mode == "windows":
             check_room(plan.shortest, len(source))
@@ -394,7 +393,7 @@ def checked(source, searches):
 
 
 def _results(source, searches, jobs, verbose, name, *, whole=False):
-    """What all parts of each search give together."""
+    """Return what all parts of each search give together."""
     if source.has_engine:
         parts = source.parts(searches, verbose, name, whole)
         return [joined([each[k] for each in parts], source) for k in range(len(searches))]
@@ -410,7 +409,7 @@ def _results(source, searches, jobs, verbose, name, *, whole=False):
 
 
 def run(source, searches, begin, end, whole=False, count=None):
-    """The part of each search that samples [begin, end) give."""
+    """Return the part of each search that samples [begin, end) give."""
     first = first_of(searches, begin)
     parts = [QueryPart(plan, choice, begin, first, whole=whole) for plan, choice in searches]
     readers = [source.reader(plan) for plan, _ in searches]
@@ -494,7 +493,7 @@ class SearchPart:
         return self._entrance.seen
 
     def feed(self, X: Sequences, times: Times | None = None) -> SearchPart:
-        """Take the next samples.
+        """Add the next samples.
 
         Parameters
         ----------
@@ -522,7 +521,7 @@ class SearchPart:
         return self
 
     def _take(self, group, y, ty):
-        """Take the next samples in the parts of queries whose profiles are found together, by their numbers."""
+        """Add the next samples to the parts of queries whose profiles are found together, given by their numbers."""
         parts = [self._parts[k] for k in group]
         take_together(parts, y, ty, [CandidateReader(part.plan, part.feed) for part in parts])
         is_full = parts[0].feed.is_full
@@ -536,7 +535,7 @@ class SearchPart:
                 part.feed.forget(needed)
 
     def _check_times(self, times):
-        """Know from what datetimes are counted, as soon as it is known that there are any."""
+        """Fix the origin of datetimes as soon as it is known that there are any."""
         if self._clock.reads and times is None:
             self._searches = [(plan.untimed, choice) for plan, choice in self._searches]
             self._begin(self._searches)
@@ -547,7 +546,7 @@ class SearchPart:
             )
 
     def _keep(self, part, pieces):
-        """Keep the samples of matches that are new, and give up those of matches that are none any more."""
+        """Keep the samples of new matches, and drop those of former matches."""
         for start, end in part.pool.news():
             pieces[start, end] = self._piece(part, start, end)
         most = part.pool.most
@@ -559,12 +558,16 @@ class SearchPart:
 
     @property
     def _border_is_known(self):
-        """Whether what the part before may need of this one is held, once and for all."""
+        """Whether the samples that the part before may need of this one are held for good."""
         reach = max(plan.reach for plan, _ in self._searches) + FORGOTTEN
         return bool(self._border) and self._border[0][1].shape[1] + self._border[0][0] >= self.begin + reach
 
     def _piece(self, part, start, end):
-        """First sample, samples, times for kernels and times as they were given of a range and what it depends on."""
+        """Return the samples of a range and of what it depends on.
+
+        They are the number of the first sample, the samples, their times for kernels, and their times as they were
+        given.
+        """
         feed, reach = part.feed, part.plan.reach + FORGOTTEN
         first, last = max(start - reach, feed.first), min(end + reach, feed.seen)
         y, ty = feed.cut(first, last)
@@ -573,12 +576,12 @@ class SearchPart:
         return first, y.copy(), None if ty is None else ty.copy(), given
 
     def _all_pieces(self):
-        """Those of all matches, and of what is not decided."""
+        """Return the pieces of all matches, of the border, and of what is not decided."""
         found = [piece for pieces in self._pieces for piece in pieces.values()]
         return [*found, *self._border, *(self._piece(part, part.feed.first, part.feed.seen) for part in self._parts)]
 
     def state(self) -> State | list[State]:
-        """What later candidates depend on but the samples: of several queries a list.
+        """Return what later candidates depend on apart from the samples: for several queries a list of states.
 
         Two parts of which one went on to where the other began agree from there on if their states are equal.
 
@@ -592,7 +595,7 @@ class SearchPart:
 
 
 class _NoSequence:
-    """What is read where no recording is given to read from."""
+    """The source of samples where no recording is given: reading from it raises an error."""
 
     def chunks(self, first, end):
         raise ValueError(
@@ -603,7 +606,7 @@ class _NoSequence:
 
 
 class _Kept(_NoSequence):
-    """What is known of a recording by its parts."""
+    """The source of the samples of a recording that its parts hold."""
 
     sequence = None
 
@@ -685,7 +688,7 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
 
 
 def _in_order(parts):
-    """The parts from left to right, of which none may be missing."""
+    """Return the parts from left to right, or refuse them if one is missing or does not fit."""
     if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, SearchPart) for part in parts):
         got = "an empty list" if isinstance(parts, list | tuple) and not parts else type(parts).__name__
         raise TypeError(f"'parts' must be a list of what QuerySearcher.begin returns. Got {got}.")
@@ -715,7 +718,7 @@ def _in_order(parts):
 
 
 def _facts(part):
-    """What all parts of a search have in common; functions are made anew where they are unpickled."""
+    """Return what all parts of a search have in common; without functions, which unpickling replaces by new ones."""
     return [
         [plan.metric.name, {k: v for k, v in vars(plan.metric).items() if not callable(v)}, *plan[1:], *choice]
         for plan, choice in part._searches
@@ -723,13 +726,13 @@ def _facts(part):
 
 
 def _check_order(before, after):
-    """Times go on from part to part."""
+    """Refuse times that do not increase from part to part."""
     first, _, _, given = after._border[0]
     before._entrance.times.kind_with(given[after.begin - first :], after._entrance.times.zone)
 
 
 def _check_sequence(sequence, times, n, timed):
-    """The recording is that of the parts."""
+    """Refuse a recording that is not that of the parts."""
     if (times is not None) != timed:
         got = "none" if times is None else "some"
         raise ValueError(
@@ -744,7 +747,7 @@ def _check_sequence(sequence, times, n, timed):
 
 
 def _times_of(parts, pieces):
-    """Times of the samples that matches may begin and end at."""
+    """Return the times of the samples at which matches may start and end."""
     last = parts[-1]._entrance.times
     samples = [np.arange(first, first + len(given)) for first, _, _, given in pieces]
     end = parts[-1].n_samples_seen
@@ -757,7 +760,7 @@ if TYPE_CHECKING:
 
 
 class PiecewiseSearcher:
-    """What `QuerySearcher` begins: a stream, or a part of a search."""
+    """The methods of `QuerySearcher` that begin a search by pieces: a stream, or a part of a search."""
 
     def stream(self, max_delay: float | None = None) -> Stream:
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.

@@ -1,4 +1,4 @@
-"""How a query is compared with sequences."""
+"""Query plans: how a query is compared with sequences."""
 
 from itertools import chain
 from numbers import Real
@@ -25,7 +25,7 @@ ALONE = -1  # the same where none are
 
 
 class QueryPlan(NamedTuple):
-    """How a query is compared with a sequence or ranges of it; everything is validated."""
+    """A validated plan by which a query is compared with a sequence or ranges of it."""
 
     metric: Metric
     x: np.ndarray  # (channels, m)
@@ -38,7 +38,7 @@ class QueryPlan(NamedTuple):
     gaps: bool = True  # whether sequences may have missing values, where nothing tells that they have none
     datetimes: bool | None = None  # whether the times that came with the query were datetimes; None: none came
     interval: float | None = None  # their usual step
-    max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
+    max_gap: float | None = None  # the longest step of a sequence's times that is no gap, as kernels count times
     alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
     signs: np.ndarray | None = None  # (k,), or of channels (k, channels), which versions come with; None: as given
     by_channel: ByChannel | None = None  # what each channel has of its own, where it is compared by itself
@@ -46,25 +46,25 @@ class QueryPlan(NamedTuple):
 
     @property
     def n_versions(self):
-        """How many versions of the query there are: itself and its alternatives."""
+        """The number of versions of the query: itself and its alternatives."""
         return 1 + len(self.alternatives)
 
     @property
     def n_unsigned(self):
-        """How many of them there are but for their signs; these come first."""
+        """The number of versions with the signs as given, which come first."""
         return self.n_versions if self.signs is None else self.n_versions // len(self.signs)
 
     @property
     def unsigned(self):
-        """The same with the signs that were given alone."""
+        """The plan whose versions have the signs as given alone."""
         return self._replace(alternatives=self.alternatives[: self.n_unsigned - 1], signs=None)
 
     def signs_of(self, versions):
-        """The signs of versions, by their numbers; None where all are as they were given."""
+        """Return the signs of versions, by their numbers; None where all are as they were given."""
         return None if self.signs is None else self.signs[versions // self.n_unsigned]
 
     def version(self, k):
-        """The k-th version of the query by itself."""
+        """Return the k-th version of the query by itself."""
         x, w = self.alternatives[k - 1] if k else (self.x, self.w)
         return self._replace(x=x, w=w, alternatives=(), signs=None)
 
@@ -113,12 +113,12 @@ class QueryPlan(NamedTuple):
 
     @property
     def apart(self):
-        """How far ranges may be from each other to be computed together."""
+        """The most samples between starts of windows that are computed together; `ALONE` where each window is alone."""
         return APART if self.mode == "windows" and self.lengths is None else ALONE
 
     @property
     def untimed(self):
-        """The same by samples, where the sequence has no times to compare the query's with."""
+        """The plan without times, for a sequence that has no times to compare with the query's."""
         return self._replace(tx=None)
 
     @property
@@ -127,27 +127,27 @@ class QueryPlan(NamedTuple):
         return self.tx is not None or self.max_gap is not None
 
     def compared(self, ty):
-        """The times of a sequence that are compared with the query's; None where samples are counted."""
+        """Return the times of a sequence that are compared with the query's; None where samples are counted."""
         return None if self.tx is None else ty
 
     def holes(self, ty):
-        """Samples before which the times of a sequence have a hole."""
+        """Return the samples before which the times of a sequence have a gap."""
         return holes(ty, self.max_gap)
 
     def runs(self, y, ty):
-        """Half-open ranges of a sequence without a missing value and without a hole, as an array (k, 2)."""
+        """Return the half-open ranges (k, 2) of a sequence without a missing value and without a gap in its times."""
         return runs(y, self.holes(ty))
 
     def problem(self, y, ty=None):
-        """The query and a series without gaps as kernels take them in a subsequence search."""
+        """Return the query and a series without gaps as kernels read them in a subsequence search."""
         return self.metric._problem(self.x, self.w, y, self.tx, self.compared(ty), search=True)
 
     def distances(self, y, ty, exactly=False):
-        """Distances of the query to all windows of its length in a series without gaps."""
+        """Return the distances of the query to all windows of its length in a series without gaps."""
         return self.metric._profile(self.x, self.w, y, self.tx, self.compared(ty), self.normalize, exactly)
 
     def of_windows(self, windows, times):
-        """The same of given windows (n, channels, m), their times (n, m) from 0 on, under an elastic metric."""
+        """Return distances of the query to windows (n, channels, m) of times (n, m) from 0 on, by an elastic metric."""
         full = full_weight(self.w, self.x)
         x, windows = normalize_values(self.x, full, self.normalize), normalize_values(windows, full, self.normalize)
         tx = None if times is None else self.tx - self.tx[0]
@@ -155,7 +155,10 @@ class QueryPlan(NamedTuple):
 
 
 def with_metric(metric, queries):
-    """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
+    """Return the queries with a metric whose open parameters are fixed by the queries.
+
+    The queries count as they are compared.
+    """
     alone = [one for plan in queries for one in each_alone(plan)]
     series, weights = [plan.compared_query for plan in alone], [full_weight(plan.w, plan.x) for plan in alone]
     metric = metric._in_mode(queries[0].mode)
@@ -168,7 +171,7 @@ def with_metric(metric, queries):
 
 
 def resolve_mode(metric, mode, normalize):
-    """What candidates metric, mode and normalization mean together: "windows" or "subsequence"."""
+    """Return the kind of candidates that metric, mode and normalization mean together: "windows" or "subsequence"."""
     if metric.family == "time":
         raise ValueError(
             f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
@@ -194,7 +197,7 @@ def resolve_mode(metric, mode, normalize):
 
 
 def check_lengths(m, min_length, max_length):
-    """Windows have the query's length, m."""
+    """Refuse bounds of the length that leave out windows of the query's length, m."""
     if (min_length or m) > m or (max_length or m) < m:
         raise ValueError(
             f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
@@ -203,7 +206,7 @@ def check_lengths(m, min_length, max_length):
 
 
 def check_room(m, n, otherwise="search by an elastic metric with mode='subsequence'"):
-    """A window of m samples must fit into the sequence."""
+    """Refuse a window of m samples that does not fit into a sequence of n."""
     if m > n:
         raise ValueError(
             f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
@@ -212,7 +215,10 @@ def check_room(m, n, otherwise="search by an elastic metric with mode='subsequen
 
 
 def check_reach(metric, a, what, normalize, check=check_size, total=None):
-    """Values must not be too large for the metric, or a query's too small, unless they are brought to one size."""
+    """Refuse values too large for the metric, or a query's values too small.
+
+    Values that normalization brings to one size may be of any size.
+    """
     if metric._has_domain:
         if normalize is not None:
             raise ValueError(
@@ -297,14 +303,14 @@ def _warn_of_offset(queries, series):
 
 
 def _channels_of(plan):
-    """Of each channel of a query how it is compared, its number in a sequence, and its row in that query."""
+    """Return for each channel of a query its plan, its number in a sequence, and its row in the query of its plan."""
     if plan.by_channel is None:
         return [(plan, c, c) for c in range(len(plan.x))]
     return [(part.plan, part.channel, 0) for part in parts_of(plan)]
 
 
 def _gap(low, high, y):
-    """By how much a channel of a sequence lies above (low, high), or, negative, below; 0 if neither."""
+    """Return by how much a channel of a sequence is above (low, high), or, negative, below; 0 if neither."""
     some = y[:: len(y) // SEEN + 1]
     if ((low <= some) & (some <= high)).any():  # which spares the look at all others
         return 0.0
@@ -315,7 +321,7 @@ def _gap(low, high, y):
 
 
 def _outweighs(gap, plan, row):
-    """Whether a query is farther from itself with a channel shifted by `gap` than with this channel constant."""
+    """Return whether a query is farther from itself with a channel shifted by `gap` than with this channel constant."""
     shifted, flat = plan.x.copy(), plan.x.copy()
     shifted[row] += gap
     flat[row] = flat[row].mean()
@@ -329,7 +335,7 @@ def _is_factor(scale, m):
 
 
 def scaled_lengths(scales, m):
-    """The lengths of the windows that `scales` mean for a query of m points, ascending; None for its own alone."""
+    """Return the ascending lengths of windows that `scales` mean for a query of m points; None for its own alone."""
     if scales is None:
         return None
     valid = isinstance(scales, tuple | list) or (isinstance(scales, np.ndarray) and scales.ndim == 1)

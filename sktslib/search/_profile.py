@@ -1,4 +1,4 @@
-"""Where a match fits its query, and where it does not.
+"""The search for one query in one sequence, the choice of matches, and the fit of a match to its query.
 
 Query x sequence -> profile -> matches: windows of the query's length, or subsequences of any length.
 """
@@ -24,7 +24,7 @@ from ._selection import Profile, select, select_exactly
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What a match costs, point by point, and how it lies in time; see `Matches.explain`.
+    """Cost of a match, point by point, and its alignment in time; see `Matches.explain`.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Explanation:
 
 
 def explain(search, start, end):
-    """The explanation of the candidate [start, end) of a search."""
+    """Return the explanation of the candidate [start, end) of a search."""
     m = search.plan.m
     alone = search.aligns_parts
     path = scaled_path(np.tile(np.arange(m), (2, 1)), m, start, end) if alone else search.path(start, end)
@@ -75,7 +75,7 @@ def _costs(search, start, end):
 
 
 def _by_part(search, start, end):
-    """The costs of the parts of a metric times their weights, each along its own alignment."""
+    """Return the costs of the parts of a metric times their weights, each along its own alignment."""
     cost = np.zeros(search.plan.x.shape)
     for part, own in search.parts:
         cost[part.channels] = part.weight * _costs(own, start, end).T
@@ -83,7 +83,7 @@ def _by_part(search, start, end):
 
 
 def _by_channel(search, start):
-    """Each channel's costs times its weight, where its points lie in the query; 0 of those without a vote."""
+    """Return the weighted costs of channels (m, channels), at their points of the query; 0 of those without a vote."""
     cost = np.zeros(search.plan.x.shape)
     for (c, lead, weight, plan), own, first, _, votes in search.channel_windows(start):
         if votes:
@@ -128,7 +128,7 @@ MOST_TERMS = 2**19  # of windows that are computed together
 
 
 class ChannelWindow(NamedTuple):
-    """Where a channel that is compared by itself lies in a candidate."""
+    """Window of a channel that is compared by itself, in a candidate."""
 
     part: Part
     search: "Search"  # of the channel alone, with its sign
@@ -137,13 +137,16 @@ class ChannelWindow(NamedTuple):
     votes: bool  # whether its distance is in the sum
 
     def path(self, first):
-        """Alignment of the channel, whose query's first point has a number; without a pair if it is infinitely far."""
+        """Return the alignment of the channel, whose query's first point has the number `first`.
+
+        It has no pairs if the channel is infinitely far.
+        """
         path = self.search.path(self.start, self.start + self.part.plan.m)
         return path[:, : path.shape[1] if np.isfinite(self.distance) else 0] + np.array([[first], [0]])
 
 
 class Search:
-    """One query and one sequence, or a stretch of one that begins at sample `first`, which positions count with.
+    """A query and a sequence, or a stretch of one that begins at sample `first`; positions are in the sequence.
 
     A query with alternatives has a profile and a nearest candidate alone; all else is of one version of it.
     """
@@ -159,17 +162,17 @@ class Search:
 
     @classmethod
     def of(cls, plan, y, ty=None):
-        """The same of values that are not known to be within reach of the metric."""
+        """Return a search after a check that query and sequence are within reach of the metric."""
         check_reach(plan.metric, plan.x, "The query", plan.normalize, check_query)
         check_reach(plan.metric, y, "The sequence", plan.normalize)
         return cls(plan, y, ty)
 
     def _cut(self, start, end):
-        """Samples [start, end) of the stretch and their times."""
+        """Return the samples [start, end) of the stretch and their times."""
         return np.ascontiguousarray(self.y[:, start:end]), None if self.ty is None else self.ty[start:end]
 
     def profile(self, rule=None):
-        """Distance and range of every candidate; with a `rule` those that it cannot choose may be left out."""
+        """Return distance and range of every candidate; a `rule` may leave out candidates that it cannot choose."""
         n, (shortest, longest), metric = self.y.shape[1], self.plan.limits, self.plan.metric
         if self.plan.mode == "windows":
             check_lengths(self.plan.m, shortest, longest)
@@ -190,7 +193,7 @@ class Search:
         return Profile(distance, start)
 
     def distances(self, start, end):
-        """Exact distances of candidates; of windows those of all windows of the stretch are computed together."""
+        """Return the exact distances of candidates; by windows all windows of the stretch are computed together."""
         if self.plan.mode == "windows":
             return window_profile(self.plan, self.y, self.ty, exactly=True).distance[start - self.first]
         if self.plan.by_range:
@@ -202,9 +205,10 @@ class Search:
         return out
 
     def nearest(self):
-        """Distance of the best candidate in the stretch, or of all of it, as long as it is allowed to be; or infinite.
+        """Return the distance of the best candidate in the stretch, or infinity.
 
-        Of the candidates that end at a sample the profile knows the best alone, which may be too short or too long.
+        All of the stretch is a candidate, too, if its length is allowed. Of the candidates that end at a sample the
+        profile knows only the best, which may be too short or too long.
         """
         if self.plan.alternatives:
             return min(Search(one, self.y, self.ty, self.first).nearest() for one in self.plan.versions)
@@ -220,11 +224,11 @@ class Search:
         return self.plan.mode == "subsequence" and not self.plan.by_range
 
     def shares(self, start):
-        """What each channel has to do with candidates, where channels are compared by themselves."""
+        """Return the `Shares` of channels in candidates, where channels are compared by themselves."""
         return window_shares(self.plan, self.y, self.ty, start - self.first)
 
     def centered(self, start):
-        """Of the starts at the same distance, up to the tolerance of lags later, the one that is best without it."""
+        """Return the best start at the given lags, of starts at equal distance up to the tolerance of lags later."""
         by, first = self.plan.by_channel, start - self.first
         some = slice(first, first + by.tolerance + 1)
         distance, at_lags = (
@@ -234,11 +238,14 @@ class Search:
         return start + int(np.argmin(np.where(distance == distance[0], at_lags, np.inf)))
 
     def run(self, start):
-        """The gapless stretch that holds a sample."""
+        """Return the stretch without gaps that holds a sample."""
         return self.runs[bisect_right(self.runs, start, key=lambda run: run[0]) - 1]
 
     def piece(self, start, end, shown=None):
-        """The query, or its points that are shown, and [start, end) of the sequence, in a subsequence search."""
+        """Return the query and [start, end) of the sequence as kernels read them, in a subsequence search.
+
+        Of the query only the points that are `shown` are returned.
+        """
         if self.plan.by_range:
             x, y, *times = self.window(start, end)
             piece = self.plan.metric._problem(x, self.plan.w, y, *times)
@@ -248,11 +255,11 @@ class Search:
         return piece if shown is None or shown[1] - shown[0] == self.plan.m else piece.part(*shown)
 
     def cost(self, start, end, shown=None):
-        """Accumulated cost of the query, or of a part of its points, and [start, end), in a subsequence search."""
+        """Return the accumulated cost of the query, or its points `shown`, and [start, end) in a subsequence search."""
         return self.plan.metric._cost(self.piece(start, end, shown), whole=self.whole)
 
     def channel_windows(self, start):
-        """The windows of the channels that take part in a candidate, where these are compared by themselves."""
+        """Yield the windows of the channels that take part in a candidate, if channels are compared by themselves."""
         shares, by = self.shares(np.array([start])), self.plan.by_channel
         for part in parts_of(self.plan):
             c = part.channel
@@ -269,7 +276,7 @@ class Search:
 
     @property
     def parts(self):
-        """These parts, each with a search of its channels; those that count something."""
+        """The parts of the metric that count something, each with a search of its channels."""
         for part in self.plan.metric._parts(len(self.plan.x)):
             tx = self.plan.tx if part.metric.uses_times else None
             one = self.plan._replace(metric=part.metric, x=part.of(self.plan.x), w=part.of(self.plan.w), tx=tx)
@@ -277,7 +284,7 @@ class Search:
                 yield part, Search(one, part.of(self.y), self.ty, self.first)
 
     def channel_path(self, start, end, channel):
-        """Alignment of a channel with its window in [start, end), the query's points as they were given."""
+        """Return the alignment of a channel with its window in [start, end), in indices of the query as given."""
         counted = []
         if self.plan.by_channel is not None:
             for window in self.channel_windows(start):
@@ -298,7 +305,7 @@ class Search:
         )
 
     def path(self, start, end, shown=None):
-        """Alignment of the query, or of a part of its points, with [start, end); indices into both as a whole."""
+        """Return the alignment of the query, or its points `shown`, with [start, end), in indices of whole series."""
         metric, m = self.plan.metric, self.plan.m
         if not metric._has_path and self.plan.by_channel is None:
             return metric._path(None)  # an error that says why
@@ -312,7 +319,7 @@ class Search:
         return scaled_path(path, m, start, end)
 
     def window(self, start, end):
-        """The query and the window [start, end) as they are compared, and the times of both."""
+        """Return the query and the window [start, end) as they are compared, and the times of both."""
         plan, m, full = self.plan, self.plan.m, full_weight(self.plan.w, self.plan.x)
         y, ty = self._cut(start - self.first, end - self.first)
         ty = plan.compared(ty)
@@ -328,12 +335,12 @@ class Search:
         return x, np.ascontiguousarray(y), *times
 
     def explain(self, start, end):
-        """What the candidate [start, end) costs at each point."""
+        """Return the `Explanation` of the candidate [start, end)."""
         return explain(self, start, end)
 
 
 def neighbors(start, m, apart):
-    """Indices of windows of m samples that are better computed together, in groups: none further than `apart`."""
+    """Yield the indices of windows of m samples in groups to compute together; steps in a group are at most `apart`."""
     if not len(start):
         return
     order = np.argsort(start, kind="stable")
@@ -343,7 +350,7 @@ def neighbors(start, m, apart):
 
 
 class Choice(NamedTuple):
-    """How matches are chosen from candidates."""
+    """Parameters by which matches are chosen from candidates."""
 
     n_matches: int | None = None
     threshold: float | None = None
@@ -352,17 +359,17 @@ class Choice(NamedTuple):
 
     @property
     def needs_all(self):
-        """Whether no candidate is known beforehand to be none: a percentile is one of all distances."""
+        """Whether every candidate may be needed, as for a percentile, which is one of all distances."""
         return self.percentile is not None or (self.n_matches is None and self.threshold is None)
 
     @property
     def rule(self):
-        """What the choice is known to leave out; None where it needs the whole profile."""
+        """The `Rule` of what the choice is known to leave out; None where it needs the whole profile."""
         return Rule(*self[:3]) if self.percentile is None else None
 
 
 def percentile_of(distance, percentile, exact=None, slack=0.0):
-    """A percentile of the finite distances; infinite where there are none.
+    """Return a percentile of the finite distances; infinity if no distance is finite.
 
     Where distances have a relative error of up to `slack`, those that may be the percentile are computed exactly, by
     their numbers.
@@ -390,7 +397,7 @@ class Chosen(NamedTuple):
 
 
 def choose(reader, candidates, choice):
-    """What is chosen of candidates; the `reader` knows the exact distance of a range."""
+    """Choose matches from candidates; the `reader` knows the exact distance of a range."""
     distance, start, end, slack = candidates
     exact = lambda which: reader.distances(start[which], end[which])  # noqa: E731
     n_matches, threshold, max_overlap, percentile = choice

@@ -40,23 +40,23 @@ class Candidates(NamedTuple):
 
     @classmethod
     def joined(cls, parts):
-        """Those of all parts."""
+        """Return the candidates of all parts."""
         return cls(*(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True)))
 
     def of(self, which):
-        """Those of these numbers."""
+        """Return the candidates of some numbers."""
         return Candidates(self.where[which], self.low[which], self.moments.take(which, axis=2))
 
     def within(self, limit):
-        """Copies of those whose bounds are not above a limit."""
+        """Return copies of the candidates whose bounds are not above a limit."""
         return self.of(np.flatnonzero(self.low <= limit))
 
     def part(self, begin, end):
-        """Those of the numbers [begin, end)."""
+        """Return the candidates of the numbers [begin, end)."""
         return Candidates(*(values[..., begin:end] for values in self))
 
     def divided(self, count):
-        """So many of the most promising ones, and those of which only the others are within a limit."""
+        """Return the `count` candidates of least bounds, and all, of which only the others are within a limit."""
         if count >= len(self.low):
             return self, self.part(0, 0)
         best, low = np.sort(np.argpartition(self.low, count)[:count]), self.low.copy()
@@ -65,9 +65,9 @@ class Candidates(NamedTuple):
 
 
 class Known:
-    """What is known of the windows so far: the cost that no match is above, and which are within that limit.
+    """The limit of cost that no match is above, and the compared windows within that limit.
 
-    `by_moments` tells whether windows are compared as running moments normalize them, and equal distances may differ by
+    `by_moments` is whether windows are compared as running moments normalize them, and equal distances may differ by
     `more` in their costs.
     """
 
@@ -77,15 +77,15 @@ class Known:
         self.forget()
 
     def forget(self):
-        """Leave nothing but the limit."""
+        """Drop everything except the limit."""
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)
 
     def tighten(self, cost):
-        """Take a cost that no match is above, as it may come out here, once from the exact one and once more."""
+        """Lower the limit to a cost that no match is above, raised twice for the rounding of costs."""
         self.limit = min(self.limit, self._raised(self._raised(cost)))
 
     def _raised(self, cost):
-        """A cost as it may come out here, at most."""
+        """Return the largest value that a cost may have after rounding."""
         points, uncertainty = self.windows.y.shape[0] * self.windows.m, self.windows.uncertainty
         if self.by_moments:
             cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * uncertainty) ** 2
@@ -94,7 +94,7 @@ class Known:
         return cost * (1.0 + 1e-9) + self.more
 
     def learn(self, which, costs):
-        """Take costs, infinite above the limit, and what they say about it."""
+        """Add costs, infinite above the limit, and lower the limit by them."""
         found = np.flatnonzero(costs < np.inf)
         if not len(found):
             return
@@ -119,12 +119,15 @@ EACH = 8  # stretches of windows for each thread
 
 
 def stretch(n, block, jobs):
-    """How many of n windows threads take at a time, in whole blocks."""
+    """Return how many of n windows a thread compares at a time, in whole blocks."""
     return n if jobs == 1 else block * max(1, n // (block * EACH * jobs))
 
 
 def less_offset(y):
-    """A sequence less its offset where that is large, so that running moments lose no digits by it."""
+    """Return a sequence less its offset, if that is large.
+
+    Running moments then lose no digits by the offset.
+    """
     some = y[:, :: max(1, y.shape[1] // OFFSET_SAMPLE)]
     offset = some.mean(axis=1, keepdims=True)
     offset[np.abs(offset) < LARGE * deviation(some)] = 0.0
@@ -145,7 +148,7 @@ class Windows:
         self.scale, self.shift = np.empty((2, len(y), 0))
 
     def part(self, first, last):
-        """The windows [first, last), with what is known of them."""
+        """Return the windows [first, last), with what is known of them."""
         some, stop = copy(self), last + self.m - 1
         some.y, some.n = np.ascontiguousarray(self.y[:, first:stop]), last - first
         if self.samples is not None:
@@ -154,7 +157,7 @@ class Windows:
         return some
 
     def exact(self, which):
-        """The windows that begin at `which`, normalized as in a profile."""
+        """Return the windows that start at `which`, normalized as in a profile."""
         windows = sliding_window_view(self.y, self.m, axis=1).transpose(1, 0, 2)[which]
         return normalize_values(np.ascontiguousarray(windows), self.weight, self.normalize)
 
@@ -174,7 +177,7 @@ class Windows:
             for_each(partial(self._fill_stretch, size), range(0, self.n, size))
 
     def _fill_stretch(self, size, begin):
-        """Fill scale and shift of so many windows from one on."""
+        """Fill scale and shift of `size` windows from `begin` on."""
         end, room = min(begin + size, self.n), scratch("moments of windows", (5, min(BLOCK_OF_MOMENTS, self.n)))
         for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
             for first in range(begin, end, BLOCK_OF_MOMENTS):
@@ -214,7 +217,7 @@ PROMISING = 32  # windows of many that a thread compares before the others
 
 
 class Rule(NamedTuple):
-    """How matches are selected, and how many threads look for them."""
+    """The rule by which matches are selected, and the number of threads that look for them."""
 
     n_matches: int | None = None
     threshold: float | None = None
@@ -222,11 +225,11 @@ class Rule(NamedTuple):
     jobs: int = 1
 
     def below(self, distance):
-        """The same where no match is farther than a distance."""
+        """Return the rule for a search in which no match is farther than a distance."""
         return self._replace(threshold=distance) if distance < np.inf else self
 
     def bound(self, distance, start, end):
-        """A distance that no match is beyond, as some windows tell; infinite where they are too few."""
+        """Return a distance that no match is beyond, by some windows; infinity where they are too few."""
         if self.n_matches is None:
             return np.inf
         most = 2 * self.n_matches - 1
@@ -235,15 +238,15 @@ class Rule(NamedTuple):
 
 
 def applies(metric, rule, timed, cells):
-    """Whether only some distances are needed, and less work is known for them."""
+    """Return whether only some distances are needed, and less work is known for them."""
     known = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and not timed
     return known and cells >= LEAST and (rule.n_matches is not None or rule.threshold is not None)
 
 
 def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
-    """The windows in `pieces` of `y` (k, 2) that `rule` may choose, as distances and where they start, ascending.
+    """Return distances and ascending starts of the windows in `pieces` (k, 2) of `y` that `rule` may choose.
 
-    Those beyond `limits` of scale and offset are none.
+    Windows beyond the `limits` of scale and offset are left out.
     """
     if limits is None and len(pieces) == 1 and pieces[0][1] - pieces[0][0] == y.shape[1] >= x.shape[1]:
         return _near_of(metric, x, Windows(x, w, y, normalize), rule)  # all of them, as most often
@@ -267,13 +270,13 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
 
 
 def _near_of(metric, x, windows, rule, among=None):
-    """Distances of the windows that a rule may choose, `among` all, and where they start."""
+    """Return distances and starts of the windows that a rule may choose; without `among` all count."""
     with shared(rule.jobs) as for_each:
         return _Cascade(metric, x, windows, rule, among, for_each).near()
 
 
 def nearest_window(metric, x, windows, limit):
-    """Distance and number of the window that is nearest to a query, up to a limit; ties: the first. Or infinite."""
+    """Return distance and number of the window nearest to a query, (inf, -1) beyond a limit; ties: the first."""
     rule = Rule(1, None if np.isinf(limit) else limit)
     distance, start = _Cascade(metric, x, windows, rule).near()
     near = np.flatnonzero(distance <= limit)
@@ -285,7 +288,7 @@ def nearest_window(metric, x, windows, limit):
 
 # ------------------------------------------------------------------------------------------------------------- bounds
 class _Bounds(NamedTuple):
-    """What the bounds of windows need of the query."""
+    """The data of a query that the bounds of windows need."""
 
     of_query: bounds.QueryPoints
     of_window: bounds.WindowPoints
@@ -294,7 +297,7 @@ class _Bounds(NamedTuple):
 
     @classmethod
     def of(cls, problem, lo, hi, uncertainty):
-        """Those of a query that is compared with windows within a band, which are known up to an `uncertainty`."""
+        """Return the data of a query for windows within a band, whose values are known up to an `uncertainty`."""
         record, x, w, _, _, _, points = problem
         channels, m = x.shape
         low, high = _nearest.inside(_nearest.envelopes_of(x, lo, hi), m).copy()
@@ -327,22 +330,23 @@ class _Bounds(NamedTuple):
 
 
 def _stretches(lo, hi, size):
-    """Where the two stretches of so many points start that hold the points [lo, hi); (2, m)."""
+    """Return the starts (2, m) of the two stretches of `size` points that hold the points [lo, hi)."""
     begin = np.minimum(lo, len(lo) - size)
     return np.array([begin, np.maximum(begin, hi - size)])
 
 
 def _beyond(values, low, high, w):
-    """What each point costs that lies beyond a range, on average of the windows."""
+    """Return the weighted squared excess of each point beyond a range, on average of the windows."""
     over = np.maximum(values - high, low - values)
     return (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
 
 
 # ------------------------------------------------------------------------------------------------------------ search
 class _Cascade:
-    """One query and one sequence, of which windows without gaps alone count, `among` all; `near` is the search.
+    """A search of one sequence for the windows near one query; the mask `among` selects windows, `near` searches.
 
-    Threads share what is known. When one of them hears of a limit decides how much is computed, and no result.
+    Only windows without gaps count. Threads share what is known. When one of them hears of a limit decides how much is
+    computed, and no result.
     """
 
     def __init__(self, metric, x, windows, rule, among=None, for_each=one_by_one):
@@ -369,7 +373,7 @@ class _Cascade:
         self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
 
     def near(self):
-        """Distances of the windows that may be chosen, and where they start, ascending."""
+        """Return distances and ascending starts of the windows that may be chosen."""
         windows, known = self.windows, self.known
         self._seed()
         rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // self.jobs)  # threads take one each, and end together
@@ -410,9 +414,9 @@ class _Cascade:
         return (True, by_query, by_window) if query_first else (False, by_window, by_query)
 
     def _candidates(self, begin, end, most=None):
-        """Of the windows [begin, end) those that may be within the limit by up to so many points, and the others.
+        """Return the windows [begin, end) that may be within the limit by up to `most` points, and the undecided ones.
 
-        Those are the ones that must be compared exactly, and are not. The next call may overwrite the former.
+        The undecided windows must be compared exactly, and are not. The next call may overwrite the candidates.
         """
         none, channels = np.empty(0, np.int64), len(self.windows.y) if self.by_moments else 0
         if self.bounds is None:
@@ -454,7 +458,7 @@ class _Cascade:
         self.known.forget()  # they are found again
 
     def _find(self, begin, end):
-        """Of the windows [begin, end) those that may be within the limit, and those beyond running moments."""
+        """Return the windows [begin, end) that may be within the limit, and the ones beyond running moments."""
         found, beyond = self._candidates(begin, end)
         if self.known.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
             best, found = found.divided(PROMISING)

@@ -1,6 +1,7 @@
-"""Labels of time points: their classes, background, and the occurrences that they mark.
+"""Labels of time points, and the base class of both estimators.
 
-What both estimators share: learning the query, and the way of a sequence to the search.
+Labels have classes, background, and the occurrences that they mark. The base class learns queries and validates
+sequences.
 """
 
 from numbers import Integral, Real
@@ -46,7 +47,7 @@ class Labels(NamedTuple):
 
 
 def read_labels(y):
-    """Labels of any type, an array (n,), as numbers."""
+    """Return labels of any type, an array (n,), as numbers."""
     values = y.tolist()
     missing = sum(v is None or v != v for v in values)
     if missing:
@@ -66,12 +67,15 @@ def read_labels(y):
 
 
 def with_background(background, labels):
-    """Labels of one type, that of background before the others."""
+    """Return labels of one type, with the one of background before the others."""
     return np.concatenate([np.array([background], dtype=labels.dtype), labels])
 
 
 def occurrences(code):
-    """Half-open ranges (k, 2) of the runs of one label other than 0, of 2 samples at least, and their labels (k,)."""
+    """Return half-open ranges (k, 2) of runs of one label except 0, of 2 samples at least, and labels (k,).
+
+    An occurrence is a run of one label other than 0, of 2 samples at least.
+    """
     edges = change_points(code)
     if len(code) == 0:
         return np.empty((0, 2), np.int64), np.empty(0, np.int64)
@@ -80,7 +84,7 @@ def occurrences(code):
 
 
 def one_query(X, name):
-    """A list of arrays is a list of queries; take the only one."""
+    """Return the only query of a list of arrays, which is a list of queries."""
     queries = several(X)
     if queries is None:
         return X
@@ -93,12 +97,15 @@ def one_query(X, name):
 
 
 def are_named(X):
-    """Whether queries are given by their names, in a dictionary; old sparse arrays of scipy are some, too."""
+    """Return whether queries are given by their names, in a dictionary.
+
+    Old sparse arrays of scipy are dictionaries, too, and do not count.
+    """
     return isinstance(X, dict) and not hasattr(X, "tocsr")
 
 
 def named(X, name):
-    """The names and the queries of a dictionary, as an array and a list; None and `X` where it is none."""
+    """Return the names and the queries of a dictionary, as an array and a list; None and `X` for anything else."""
     if not are_named(X):
         return None, X
     names = list(X)
@@ -114,7 +121,7 @@ def named(X, name):
 
 
 def of_names(values, names, name):
-    """What is given of each query, a list or a dictionary by their names, as a list."""
+    """Return the values of queries as a list in the order of their names, where `values` is a dictionary."""
     if names is None or not isinstance(values, dict):
         return values
     check_names(values, names.tolist(), "query", repr(name))
@@ -122,17 +129,17 @@ def of_names(values, names, name):
 
 
 def owned(y, X):
-    """The array `y` made of `X`; a copy where it is the caller's."""
+    """Return the array `y` made of `X`, copied if it is the caller's."""
     return y.copy() if is_borrowed(y, X) else y
 
 
 def is_borrowed(y, X):
-    """Whether the array `y` made of `X` may be the caller's memory, who is free to write into it."""
+    """Return whether the array `y` made of `X` may be the caller's memory, who is free to write into it."""
     return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
 
 
 def check_labels(y, n):
-    """Labels of n time points as an array (n,)."""
+    """Return labels of n time points as an array (n,)."""
     y = np.asarray(y)
     if y.shape != (n,):
         if y.shape == (n, 1):
@@ -147,7 +154,7 @@ def check_labels(y, n):
 
 
 def refuse_sample_weight(sample_weight):
-    """Scores of events know no weights of time points."""
+    """Refuse weights of time points, which scores of events do not have."""
     if sample_weight is not None:
         raise ValueError(
             "The 'sample_weight' parameter must be None: an event is found or not, whatever its time points weigh. Got "
@@ -156,7 +163,10 @@ def refuse_sample_weight(sample_weight):
 
 
 def known_labels(y, self_train):
-    """Labels with background for what is unlabeled, and which are that: none unless an estimator trains itself."""
+    """Return labels with background for what is unlabeled, and a mask of the unlabeled time points.
+
+    Nothing is unlabeled unless an estimator trains itself.
+    """
     unlabeled = are_unlabeled(y) if self_train else np.zeros(len(y), bool)
     if unlabeled.any():
         y = y.copy()
@@ -165,14 +175,17 @@ def known_labels(y, self_train):
 
 
 def event_score(y, found, n, self_train=0):
-    """Event F1 of ranges found among n time points against labels; what reaches into unlabeled ones does not count."""
+    """Return the event F1 of ranges found among n time points against labels.
+
+    Ranges that reach into unlabeled time points do not count.
+    """
     y, unlabeled = known_labels(check_labels(y, n), self_train)
     known = [not unlabeled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]
     return event_f1_score(read_labels(y).code, np.column_stack([found.start, found.end])[np.array(known, bool)])
 
 
 def same_channels(counts, name):
-    """Several queries are searched for in the same sequences."""
+    """Refuse queries with different numbers of channels, which cannot be searched for in the same sequences."""
     counts = list(counts)
     other = next((k for k, count in enumerate(counts) if count != counts[0]), None)
     if other is not None:
@@ -183,7 +196,7 @@ def same_channels(counts, name):
 
 
 class Annotation(NamedTuple):
-    """A recording and what is marked in it."""
+    """Recording with the occurrences that are marked in it."""
 
     data: np.ndarray  # (channels, n)
     labels: Labels
@@ -194,7 +207,7 @@ class Annotation(NamedTuple):
 
 
 class QueryEstimator(WeightChoice, MetricChoice, Estimator):
-    """Base of the estimators that are fitted on a query, or on several: `_queries` says how each is compared."""
+    """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each."""
 
     self_train = 0  # of those that do not
 
@@ -207,7 +220,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         check_polarity(self.metric_, self.polarity)
 
     def _with_signs(self, queries):
-        """The queries, which may be mirrored where `polarity` says so."""
+        """Return the queries, which may be mirrored where `polarity` says so."""
         return [with_polarity(plan, self.polarity) for plan in queries]
 
     def _check_size(self, a, what, check=check_size, total=None):
@@ -215,12 +228,12 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         check_reach(self.metric_, a, what, self.normalize_, check, total)
 
     def _normalized(self, series, name):
-        """A series as windows are compared, weights aside; pictures ask for it."""
+        """Return a series normalized as windows are, without weights, for pictures."""
         a = as_series(series, name)
         return a.T if self.normalize_ is None else normalize_values(a, np.ones_like(a), self.normalize_).T
 
     def _check_limits(self, shortest, longest):
-        """Bounds of a length, as integers or None."""
+        """Return the bounds of a length, as integers or None."""
         shortest = check_count(shortest, "min_length", none=True, owner=type(self).__name__)
         longest = check_count(longest, "max_length", none=True, owner=type(self).__name__)
         if shortest is not None and longest is not None and shortest > longest:
@@ -228,7 +241,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         return shortest, longest
 
     def _read_queries(self, X, y, weight, times):
-        """The queries that are given, as they are compared, and their names, if they have any."""
+        """Return the plans of the queries that are given, and their names or None."""
         name, given = ("X", X) if self.query is None else ("query", self.query)
         weight = self._given_weight(weight)
         times = times if self._weight_learner is None else None  # they are those of the recording
@@ -259,7 +272,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         return found, names
 
     def _given_queries(self, X, name, like):
-        """Queries, each an array or a table."""
+        """Return queries, each an array or a table."""
         return X
 
     @property
@@ -268,7 +281,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         return self.nan_policy == "omit"
 
     def _read(self, X, query, weight, times):
-        """The query: `query`, whose channels must be those of `X`, or `X`."""
+        """Return the plan of the query: `query`, whose channels must be those of `X`, or `X`."""
         x = self._read_recording(X, self._may_miss)
         if isinstance(query, str):
             raise ValueError(
@@ -281,7 +294,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         return self._validated_query(x, weight, times_of(X, times), name_of(times))
 
     def _read_recording(self, X, missing=None):
-        """The array (channels, n) that decides the number of channels."""
+        """Return the array (channels, n) that decides the number of channels."""
         data = as_series(X, "X", missing=self.nan_policy == "omit" if missing is None else missing)
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
         self.metric_ = self.metric_._named(self._channel_names)
@@ -290,11 +303,11 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
 
     @property
     def _channel_names(self):
-        """Names of the channels that the estimator is fitted on, if they have any."""
+        """Names of the channels that the estimator is fitted on, or None."""
         return getattr(self, "feature_names_in_", None)
 
     def _validated_query(self, x, weight, times, name="times"):
-        """How a query `x` (channels, m) is compared, with weights and times as they were given."""
+        """Validate a query `x` (channels, m), with weights and times as they were given; return its plan."""
         x = x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
@@ -310,7 +323,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         return self._compared(x, w, tx, times, interval(tx))
 
     def _compared(self, x, w, tx, times, step=None):
-        """How a validated query is compared; `times` are those that came with it, in intervals of `step`."""
+        """Return the plan of a validated query; `times` came with it, in intervals of `step`."""
         return QueryPlan(
             self.metric_,
             x,
@@ -329,12 +342,12 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         return tags
 
     def _as_times(self, times, n, name="times"):
-        """Times of a recording, as `given_times` returns them, as kernels count them; None stays None."""
+        """Return times of a recording, given as `given_times` returns them, as kernels count them; None stays None."""
         check_gap(self.max_gap, times, is_datetime(times), name, type(self).__name__)
         return as_times(times, n, name)
 
     def _annotation(self, X, y, times):
-        """What `y` marks in the recording `X`, or None where it marks nothing or queries are given."""
+        """Return what `y` marks in the recording `X`; None where it marks nothing or queries are given."""
         listed = several(X)
         given = are_named(X) or (listed and len(listed) > 1)
         if y is None and self._weight_learner is not None:
@@ -382,7 +395,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         return Annotation(data, labels, ranges[whole], code[whole], unlabeled if unlabeled.any() else None)
 
     def _learn(self, marked, weight, times, n_templates=1):
-        """Queries of the classes that are marked in a recording, as they are compared and as they were learned."""
+        """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
         check_query(marked.data, "'X'", 2.0, "Learning from labels")
         ty = self._as_times(times, marked.data.shape[1])
         metric = self.metric_._in_mode(self._mode)._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
@@ -424,7 +437,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         )
 
     def _validated(self, X, times):
-        """The array of a sequence, its times for the kernels, and its times as they were given."""
+        """Return the array of a sequence, its times for the kernels, and its times as they were given."""
         y, total = sized_series(X, "X", missing=self.nan_policy == "omit", n_jobs=self.n_jobs)
         self._check_columns(X)
         if y.shape[0] != self.n_features_in_:
@@ -443,7 +456,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         return y, self._as_times(times, y.shape[1], name), times
 
     def _notice(self, X, times, ty):
-        """Warn of a sequence, valid and searched, whose times are uneven or other than the query's.
+        """Warn of a sequence, valid and searched, whose times are uneven or unlike the query's.
 
         `times` are as they were given, `ty` as kernels count them.
         """
@@ -451,7 +464,10 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         self._notice_sampling(times, ty)
 
     def _notice_sampling(self, times, ty):
-        """The same of times alone. They do not matter to a query that is compared with them."""
+        """Warn of times that are uneven or other than the query's, unless the query is compared with times.
+
+        They do not matter to a query that is compared with them.
+        """
         queries = [plan for plan in self._queries if plan.tx is None]
         if times is not None and queries:
             dated = is_datetime(times)

@@ -46,13 +46,13 @@ class RangeTable:
         return self._of(as_positions(key, len(self), self._what))
 
     def _of(self, rows):
-        """The entries of some numbers, with all that belongs to them."""
+        """Return the entries of some numbers, with all that belongs to them."""
         each = {name: getattr(self, name) for name in self._each}
         each = {name: values[rows] for name, values in each.items() if values is not None}
         return replace(self, **each, _source=None if self._source is None else self._source.of(rows))
 
     def sorted(self, by: str = "start", *, reverse: bool = False) -> Self:
-        """Return the same in another order.
+        """Return the ranges in another order.
 
         Parameters
         ----------
@@ -81,15 +81,15 @@ class RangeTable:
 
     @property
     def start_time(self) -> Any:
-        """Times of the starts, or None where there are none; of sequences in several time zones in UTC."""
+        """Times of the starts, or None without times; for sequences in several time zones in UTC."""
         return self._times_at(self.start)
 
     @property
     def end_time(self) -> Any:
         """Times of the (exclusive) ends, in the form of those of the starts.
 
-        An end is when the sample there was taken; before a hole (see `max_gap`), and at the end of the sequence, it
-        lies one last step behind the last sample.
+        An end is the time of the sample there; before a gap (see `max_gap`), and at the end of the sequence, it is
+        one last step behind the last sample.
         """
         if self.times is None or self._max_gap is None:
             return self._times_at(self.end)
@@ -109,7 +109,7 @@ class RangeTable:
 
     @property
     def duration(self) -> NDArray[np.float64]:
-        """How long each range is: in the unit of the times, that of datetimes in seconds, or in samples."""
+        """The duration of each range: in the unit of the times, for datetimes in seconds, without times in samples."""
         if self.times is None:
             return (self.end - self.start).astype(float)
         return elapsed(self.start_time, self.end_time)
@@ -159,7 +159,7 @@ class RangeTable:
         return self._source.cut(ranges, sequence, length, listed=getattr(self, "sequence", None) is not None)
 
     def _compared(self, ranges):
-        """What each query has as its `_measure` in each range, (k, n_queries); reports of events ask for it."""
+        """Return the `_measure` of each query in each range, (k, n_queries); reports of events ask for it."""
         return self._source.compared(ranges, costs=self._measure == "cost")
 
     @property
@@ -189,7 +189,7 @@ class RangeTable:
         return kept_times(self.times, self._edges.ravel())
 
     def _to_draw(self, sequence):
-        """The whole sequence, for a picture."""
+        """Return the whole sequence, for a picture."""
         if sequence is None:
             sequence = None if self._source is None else self._source.sequence
             if sequence is None:
@@ -201,7 +201,7 @@ class RangeTable:
         return sequence
 
     def _found(self, k):
-        """The k-th entry's query and samples, its start and its end."""
+        """Return the search of the k-th entry by its query, its start and its end."""
         k = as_position(k, len(self), self._what)
         start, end = int(self.start[k]), int(self.end[k])
         return self._source.search(k, start, end), start, end
@@ -351,11 +351,11 @@ class Matches(Ranges, RangeTable):
 
     @cached_property
     def _moments(self):
-        """Scale and offset (2, n_matches, channels)."""
+        """Scale and offset, an array (2, n_matches, channels), or None."""
         return self._source.beside(self.start, self.end)
 
     def path(self, k: int, channel: int | str | None = None) -> NDArray[np.intp]:
-        """Alignment of the k-th match with its query; computed when asked for.
+        """Return the alignment of the k-th match with its query; it is computed when asked for.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class Matches(Ranges, RangeTable):
         return search.path(start, end) if channel is None else search.channel_path(start, end, self._channel(channel))
 
     def _channel(self, channel):
-        """The number of a channel, which has it or a name."""
+        """Return the number of a channel, which is given by its number or name."""
         names, count = self.channels or [], len(self._source.readers[0].plan.x)
         if isinstance(channel, str) and channel in names:
             return names.index(channel)
@@ -401,7 +401,7 @@ class Matches(Ranges, RangeTable):
         raise unknown_name("channel", channel, [*names, *range(count)], type(self).__name__)
 
     def explain(self, k: int) -> Explanation:
-        """Where the k-th match fits and where it does not: costs per query point and channel, advance and delay.
+        """Explain where the k-th match fits and where not: costs per query point and channel, advance and delay.
 
         Parameters
         ----------
@@ -424,7 +424,7 @@ class Matches(Ranges, RangeTable):
         return search.explain(start, end)
 
     def uncertain(self, k: int = 5, known: Any = None) -> NDArray[np.intp]:
-        """Numbers of the matches to ask about next: those nearest to where occurrences end and others begin.
+        """Return the numbers of the matches to ask about next: those nearest to where occurrences end and others begin.
 
         Parameters
         ----------
@@ -493,7 +493,7 @@ class Matches(Ranges, RangeTable):
         return SearchDisplay.from_predictions(own, own._to_draw(sequence), times=ts, ax=ax, **style)
 
     def _alone(self):
-        """The same as matches in the one of several sequences in which all of them lie."""
+        """Return matches that all come from one of several sequences as matches in that sequence."""
         found = distinct(self.sequence)
         if len(found) != 1:
             raise ValueError(
@@ -508,7 +508,7 @@ HALF = 0.5  # share of the shorter of two ranges that they have in common where 
 
 
 def uncertain(matches, k, known=None):
-    """Numbers of the matches nearest to the decision borders, see `Matches.uncertain`."""
+    """Return the numbers of the matches nearest to the decision borders, see `Matches.uncertain`."""
     k = check_count(k, "k")
     open_ = np.flatnonzero(~_are_known(matches, known))
     query, sequence = (np.zeros(len(matches), int) if a is None else a for a in (matches.query, matches.sequence))
@@ -527,7 +527,7 @@ def uncertain(matches, k, known=None):
 
 
 def border_between(distance):
-    """Where some distances divide into two groups of the least squared deviations from their means, midway."""
+    """Return the border, midway, between the two groups of distances of least squared deviations from their means."""
     values = np.sort(distance[np.isfinite(distance)])
     if len(values) < 2:
         return float(values[0]) if len(values) else 0.0
@@ -539,7 +539,7 @@ def border_between(distance):
 
 
 def _are_known(matches, known):
-    """Which matches lie on ranges that were answered: on half of the shorter one at least, in the same sequence."""
+    """Return which matches share at least half of the shorter range with an answered match in their sequence."""
     out = np.zeros(len(matches), bool)
     for one in [] if known is None else known if isinstance(known, list | tuple) else [known]:
         if not isinstance(one, type(matches)):

@@ -1,4 +1,4 @@
-"""What a searcher is fitted to: one query or several, given or learned from labels, and how each is searched for.
+"""The fit of a searcher: one query or several, given or learned from labels, and the search for each.
 
 What a searcher tells of every candidate: profiles, and the distance of the best one at each time point.
 
@@ -60,7 +60,7 @@ class Call(NamedTuple):
 
 
 class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
-    """Base of `QuerySearcher`: all but its parameters and what its users call."""
+    """Base class of `QuerySearcher`: all but its parameters and its public methods."""
 
     def _compared(self, x, w, tx, times, step=None):
         lengths = scaled_lengths(self.scales, x.shape[1])
@@ -70,13 +70,13 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return plan if self._is_by_channel else self._limited(plan)
 
     def _limited(self, plan):
-        """The query with the limits of scale and offset."""
+        """Return the plan of a query with the limits of scale and offset."""
         warn_of_query(plan)
         limits = limits_of(self.scale_limits, self.offset_limit, plan, self._channel_names)
         return plan._replace(scale_limits=limits)
 
     def _check_choice(self):
-        """One limit of the distance is enough."""
+        """Check that at most one of `threshold` and `percentile` limits the distance."""
         if self.threshold is not None and self.percentile is not None:
             raise ValueError(
                 "Of 'threshold' and 'percentile' at least one must be None: both say how far a match may be. Got "
@@ -84,7 +84,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
             )
 
     def _check_scales(self):
-        """Scales are about windows, and one length limit is enough."""
+        """Refuse scales in a subsequence search, or together with another limit of the length."""
         if self._mode == "subsequence":
             raise ValueError(
                 "The 'scales' parameter must be None in a subsequence search, which stretches the query anyway. Got "
@@ -97,7 +97,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
             )
 
     def _fit_queries(self, queries, names=None):
-        """Take queries that are validated, and the names they were given by."""
+        """Store validated queries, and the names by which they were given."""
         self._forget_threshold()
         if names is not None:
             self.classes_ = names
@@ -110,7 +110,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return self
 
     def _resolve(self):
-        """See what candidates metric, mode and normalization mean together."""
+        """Resolve what candidates metric, mode and normalization mean together."""
         chosen = getattr(self, "_candidate", None)
         self.normalize_ = self.normalize if chosen is None else chosen.normalize
         of_windows = self.scales, self.scale_limits, self.offset_limit
@@ -142,7 +142,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return [self._learned_by_channel(plan) for plan in queries], learned
 
     def _all_that_fit(self, k):
-        """How a learned query is compared, and a choice of matches, to see which of them are occurrences."""
+        """Return the plan of the k-th learned query, with its limits to learn, and a choice of all matches that fit."""
         plan = self._searches[k][0]
         return plan._replace(limits=self._limits_to_learn(plan)), Choice(max_overlap=float(self.max_overlap))
 
@@ -171,7 +171,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return self
 
     def _found_at(self, others, ranges, code, source, weight):
-        """At what distances ranges are found by queries that are learned from other occurrences, and all that is."""
+        """Return the distances at which ranges are found by queries learned from other occurrences, and all finds."""
         queries, learned = self._learn(others, weight, source.times)
         queries = self._with_signs(with_metric(self.metric_, queries))
         out, every = np.full(len(code), np.inf), []
@@ -185,7 +185,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return out, HeldOut.together(every)
 
     def _of_each(self, values):
-        """What there is of each query: of the only one, or of several a list."""
+        """Return the only value where there is one query, or the list of values of several queries."""
         return values if len(self._queries) > 1 else values[0]
 
     @property
@@ -205,14 +205,14 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
 
     @property
     def _classes(self):
-        """Names of the queries; None where they were neither learned from labels nor given by names."""
+        """Names of the queries; None for queries that were neither learned from labels nor given by names."""
         return getattr(self, "classes_", None)
 
     @property
     def _thresholds(self):
-        """The threshold that counts for each query: the one that is set, else the one that was learned, if any.
+        """Threshold of each query: the one that is set, else the one that was learned, if any.
 
-        None where a `percentile` or a rate says what it is in each sequence.
+        It is None where a `percentile` or a rate decides it in each sequence.
         """
         if self.percentile is None and self.threshold is None:
             return self._learned_thresholds
@@ -221,9 +221,9 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
 
     @property
     def _searches(self):
-        """How each query is compared and how its matches are chosen, in numbers as compiled code takes them.
+        """The plan of each query and the choice of its matches, in numbers as compiled code takes them.
 
-        Small types of numbers overflow, and so do large numbers.
+        Numbers of small types overflow, and so do large numbers.
         """
         percentile = None if self.percentile is None else float(self.percentile)
         rest = float(self.max_overlap), percentile
@@ -234,7 +234,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return list(zip(queries, choices, strict=True))
 
     def _searched(self, X, times):
-        """What each query finds in each of some sequences, these, and the calibrations that go with it, or None."""
+        """Return what each query finds in each sequence, the sources of these, and the calibrations or None."""
         sequences = several(X)
         each = [X] if sequences is None else sequences
         every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
@@ -275,7 +275,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return [one for one, *_ in found], sources, calibrations
 
     def _with_decoys(self, decoys, searches, source, X):
-        """Each query's search and those of its decoys in a sequence."""
+        """Return the search of each query, followed by those of its decoys, in a sequence."""
         center = center_of(source)
         if len(center) != self.n_features_in_:
             self._validated(X, None)  # says what is wrong
@@ -283,20 +283,20 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return [(plan, choice) for (own, choice), rest in zip(searches, made, strict=True) for plan in (own, *rest)]
 
     def _calibrated(self, X, times):
-        """The calibrations of the queries in each of some sequences."""
+        """Return the calibrations of the queries in each of some sequences."""
         calibrations, count = self._searched(X, times)[2], len(self._searches)
         return [calibrations[k : k + count] for k in range(0, len(calibrations), count)]
 
     @property
     def _most(self):
-        """How many matches of a query at most; None: as many as fit."""
+        """The largest number of matches of a query; None for as many as fit."""
         if self.n_matches != "auto":
             return plain_count(self.n_matches)
         limited = self.threshold is not None or self.percentile is not None
         return None if limited or self._is_learned or hasattr(self, "_answers") else 1
 
     def _limits_of(self, plan):
-        """The least and the largest length of a query's matches."""
+        """Return the least and the largest length of a query's matches."""
         longest = plain_count(self.max_length)
         if self.min_length != "auto":
             return plain_count(self.min_length), longest
@@ -306,13 +306,13 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
 
     @staticmethod
     def _warn_of(found):
-        """Warn of sequences that cannot be meant for the queries, once for all that were searched for."""
+        """Warn of sequences that cannot be meant for the queries, once for all that were searched."""
         readers = [one.reader for one in found if one.reader.source.in_memory]
         if readers:
             warn_of_sequences([reader.plan for reader in readers], [reader.source.y for reader in readers])
 
     def _warn_of_look_alikes(self, matches):
-        """Warn where what a false discovery rate lets through falls into groups, of each query in each sequence."""
+        """Warn where the matches within a false discovery rate fall into groups, for each query in each sequence."""
         if self._rate is None or not len(matches):
             return
         scale, names = matches.scale, self._classes
@@ -327,38 +327,47 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
             warn_of_look_alikes(self._rate.alpha, matches.distance[own], each, f"matches{of}")
 
     def _notice_times(self, X, source):
-        """Warn of a sequence whose times are uneven or other than the query's; by chunks these are looked at."""
+        """Warn of a sequence in memory whose times are uneven or unlike the query's.
+
+        Sequences that are read by chunks are checked as they are read.
+        """
         if source.in_memory:
             self._notice(X, source.times, source.ty)
 
     def _found_in(self, searches, source, place, jobs):
-        """What each of some searches finds in a sequence, by so many jobs; the caller has the readers."""
+        """Search a sequence in a number of jobs; what is found has no readers, which the caller has."""
         with entry("X", place):
             return [one._replace(reader=None) for one in search_ranges(source, searches, jobs, self.verbose)]
 
     def _source(self, X, times):
-        """A sequence as it is searched: in memory, or read by chunks."""
+        """Return the source of a sequence: in memory, or read by chunks."""
         if is_long(X):
             return (DaskSequence if is_dask(X) else ChunkedSequence)(self, X, times)
         return self._held(X, times)
 
     def _held(self, X, times):
-        """A sequence in memory."""
+        """Return the source of a sequence in memory."""
         y, ty, given = self._validated(X, times)
         return HeldSequence(y, ty, given, is_borrowed(y, X))
 
     def _in_jobs(self, calls, name):
-        """The results of calls, in jobs unless they have jobs of their own; a bar counts them, or one shows its own."""
+        """Return the results of calls, in jobs unless they have jobs of their own.
+
+        A bar counts the calls, unless the only one shows its own.
+        """
         inner = max(call.jobs for call in calls)
         verbose = self.verbose if len(calls) > 1 or not calls[0].has_bar else 0
         return in_jobs([call.work for call in calls], 1 if inner > 1 else self.n_jobs, verbose, name, "search")
 
     def _jobs_within(self, source, calls):
-        """How many jobs a sequence is cut for where there are so many calls; what dask does is no call's own work."""
+        """Return the number of jobs of a sequence among a number of calls; infinite where dask has the jobs.
+
+        It is infinite for an engine such as dask, whose work is no call's own.
+        """
         return np.inf if source.has_engine else jobs_within(self.n_jobs, len(source), calls)
 
     def _profiles(self, queries, source):
-        """The profile of each of some queries."""
+        """Return the profile of each of some queries."""
         groups = self._groups(queries)
         jobs = self._jobs_within(source, len(groups) if source.in_memory else 1)
         by_parts = jobs > 1 or not source.in_memory
@@ -369,23 +378,29 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return self._in_order(found, [n for group in groups for n in group])
 
     def _groups(self, queries):
-        """The numbers of the queries that are searched for in one call: profiles are found together, but for jobs."""
+        """Return groups of the numbers of queries, each searched for in one call.
+
+        Queries whose profiles are found together are in one group, unless they are divided among jobs.
+        """
         return [part.tolist() for group in sharing(queries) for part in parts_for_jobs(group, self.n_jobs)]
 
     @staticmethod
     def _in_order(several, numbers):
-        """The results of calls in the order of their numbers."""
+        """Return the results of calls in the order of their numbers."""
         found = [one for some in several for one in some]
         return [found[n] for n in np.argsort(numbers)]
 
     def _profile(self, queries, source, jobs):
-        """The profile of each query, by so many jobs."""
+        """Return the profile of each query, by `jobs` jobs."""
         if source.in_memory:
             warn_of_sequences(queries, [source.y])
         return profile_ranges(source, queries, jobs, self.verbose)
 
     def _ending(self, plan, source, jobs):
-        """Distance of the best candidate that ends at each time point, or the largest where none does."""
+        """Return the distance of the best candidate that ends at each time point.
+
+        Time points at which no candidate ends have the largest finite distance, or 0 without any.
+        """
         # Of several windows that end at a sample not each is the best at its start.
         lengths = [None] if plan.lengths is None else [np.array([length]) for length in plan.lengths]
         out = None
@@ -411,10 +426,10 @@ if TYPE_CHECKING:
 
 
 class ProfilingSearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """What `QuerySearcher` has to look at candidates that are no matches."""
+    """Mixin of `QuerySearcher` for the distances of all candidates, also of those that are no matches."""
 
     def profile(self, X: Sequences, times: Times | None = None) -> Profile:
-        """Distance and range of every candidate.
+        """Return distance and range of every candidate.
 
         Parameters
         ----------
@@ -436,7 +451,7 @@ class ProfilingSearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._of_each(profiles)
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
-        """Distance of the best occurrence that ends at each time point.
+        """Return the distance of the best occurrence that ends at each time point.
 
         Row t depends on samples up to t alone, unless a subsequence search compares slopes or shapes, which reach over
         the next sample or half a shape, or lags are tolerated (`lag_tolerance`), which reach so much further. Rows at
@@ -463,7 +478,7 @@ class ProfilingSearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return np.column_stack(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of `transform`.
+        """Return the names of the columns of `transform`.
 
         Parameters
         ----------
@@ -480,7 +495,7 @@ class ProfilingSearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def fit_transform(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
     ) -> NDArray[np.float64]:
-        """Take the query, and give the distance of the best occurrence that ends at each time point of `X`.
+        """Fit the query, and return the distance of the best occurrence that ends at each time point of `X`.
 
         Parameters
         ----------
@@ -545,12 +560,12 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         `percentile`, and where queries are learned from labels, else 1.
     threshold : float, FalseDiscoveryRate, Conformal or str, optional
         The largest distance of an occurrence, inclusive, or the rule that finds it: `FalseDiscoveryRate`, or the text
-        ``"fdr:0.05"``, in each sequence and for each query anew; `Conformal`, or ``"conformal:0.1"``, by labels. None:
-        with labels, the one learned for each class: midway between the last match and the next, where F1 in the
+        ``"fdr:0.05"``, for each sequence and query by itself; `Conformal`, or ``"conformal:0.1"``, by labels. None: with
+        labels, the one learned for each class: midway between the last match and the next, where F1 in the
         labeled recording is best; else no bound.
     percentile : float in [0, 100], optional
         Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
-        profile, in each sequence and for each query anew. With 0 what is as near as the best, with 100 all that fit.
+        profile, for each sequence and each query by itself. With 0 what is as near as the best, with 100 all that fit.
         Not for streams.
     max_overlap : float in [0, 1], default=0.0
         Share of the shorter of two occurrences that they may have in common.
@@ -587,13 +602,13 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     channel_weight : list or dict of float, optional
         Compared by channel: what the distance of each channel is multiplied by (1 for those left out of a dict).
     min_channels : int, optional
-        Compared by channel: the distance is the sum of so many of the channels' distances, the smallest ones. These
+        Compared by channel: the distance is the sum of this number of the channels' distances, the smallest ones. These
         channels vote, see `Matches.votes`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
     max_gap : float or timedelta, optional
-        The longest step of a sequence's times that is no hole: a number in their unit (of datetimes, seconds), or a
+        The longest step of a sequence's times that is not a gap: a number in their unit (of datetimes, seconds), or a
         duration. No match spans a longer one. Every sequence needs times then.
     n_jobs : int, optional
         Jobs of joblib, threads unless it is told otherwise, that share several queries and sequences among them, or

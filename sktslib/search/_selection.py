@@ -1,4 +1,4 @@
-"""From a profile to matches: one pure rule."""
+"""Choice of matches from a profile: one pure rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAMPLE = 2**12  # distances that tell how many there are below another
 
 
 class From:
-    """The integers from `first` on, as an array is indexed; none of them is stored."""
+    """Sequence of the integers from `first` on, indexed like an array without storing any of them."""
 
     def __init__(self, first):
         self.first = first
@@ -33,7 +33,7 @@ class From:
 
 
 class Candidates(NamedTuple):
-    """Distances and ranges of candidates in samples of the whole sequence; infinite distances are none."""
+    """Distances and ranges of candidates in samples of the whole sequence; an infinite distance is no candidate."""
 
     distance: np.ndarray
     start: np.ndarray | From
@@ -41,12 +41,12 @@ class Candidates(NamedTuple):
     slack: float = 0.0  # relative error of the distances
 
     def part(self, some, first):
-        """Those of a slice, in samples of a sequence that begins so much before."""
+        """Return the candidates of a slice, in samples of a sequence that begins `first` samples earlier."""
         start, end = (_part(column, some, first) for column in (self.start, self.end))
         return Candidates(self.distance[some], start, end, self.slack)
 
     def kept(self):
-        """The same in memory of their own."""
+        """Return the candidates in memory of their own."""
         start, end = (column if isinstance(column, From) else column.copy() for column in (self.start, self.end))
         return Candidates(self.distance.copy(), start, end, self.slack)
 
@@ -63,7 +63,7 @@ def _part(column, some, first):
 
 
 class Match(NamedTuple):
-    """One occurrence: the half-open range ``[start, end)`` in samples and its distance."""
+    """Occurrence of a query: the half-open range ``[start, end)`` in samples and its distance."""
 
     start: int
     end: int
@@ -71,7 +71,7 @@ class Match(NamedTuple):
 
 
 class Ranges:
-    """What has a distance for each of several ranges."""
+    """Base class of objects that have a distance for each of several ranges."""
 
     def __iter__(self) -> Iterator[Match]:
         for s, e, d in zip(self.start, self.end, self.distance, strict=True):
@@ -114,7 +114,7 @@ class Profile(Ranges):
 
     @property
     def _candidates(self):
-        """As a selection reads them; where starts and ends follow from the numbers, no arrays."""
+        """The candidates as a selection reads them; starts and ends that follow from the numbers are no arrays."""
         if self._length is None:
             return Candidates(self.distance, self._start, From(1), self._slack)
         if self._start is not None or np.ndim(self._length):
@@ -125,7 +125,9 @@ class Profile(Ranges):
         return len(self.distance)
 
     def _or_nearer(self, other):
-        """The lesser distance of each candidate, with its range (ties: those of this one), and another profile's.
+        """Return the profile of the lesser of two distances of each candidate, with its range (ties: this profile's).
+
+        Both profiles are of all windows, of some of them, or of all ends.
 
         Both are of all windows, of some of them, or of all ends.
         """
@@ -151,7 +153,7 @@ class Profile(Ranges):
 
 
 class _Chosen:
-    """The chosen ranges, and what they leave free."""
+    """Ranges that are chosen, and a test of what they leave free."""
 
     def __init__(self, most, max_overlap):
         self.n, self.most, self.max_overlap, self.longest = 0, most, float(max_overlap), 0
@@ -169,15 +171,15 @@ class _Chosen:
         return is_free(*self._sorted, start, end, self.max_overlap)
 
     def free(self, start, end):
-        """Whether each of some ranges is free."""
+        """Return whether each of some ranges is free."""
         return all_free(*self._sorted, start, end, self.max_overlap)
 
     def next_free(self, start, end, at):
-        """The first place from `at` on of a range that is free."""
+        """Return the first place from `at` on of a range that is free."""
         return next_free(*self._sorted, start, end, self.max_overlap, at)
 
     def take(self, start, end):
-        """Choose ranges in the given order as long as they are free; which ones."""
+        """Choose ranges in the given order as long as they are free, and return which ones."""
         self._make_room(min(len(start), self.most - self.n))
         plan = self.n, self.most, self.longest, self.max_overlap
         taken = np.empty(min(len(start), self.most - self.n), np.int64)
@@ -209,7 +211,9 @@ class _Batch(NamedTuple):
 
 
 def _ascending(distance, start, end, limit, slack, chosen):
-    """Batches of the free candidates that could be within the limit, least first (ties: earliest).
+    """Yield batches of the free candidates that could be within the limit, least first (ties: earliest).
+
+    They never come all at once: they and what sorts them would need several times the memory of the distances.
 
     Never all at once: they and what sorts them would need several times the memory of the distances.
     """
@@ -231,7 +235,7 @@ def _ranges(start, end, which):
 
 
 def _guess(distance, start, end, chosen, low, size):
-    """A distance that about `size` free candidates beyond `low` do not exceed, from a sample of them."""
+    """Return a distance that about `size` free candidates beyond `low` do not exceed, from a sample of them."""
     step = max(len(distance) // SAMPLE, 1)
     which = np.arange(step // 2, len(distance), step)
     which = which[(distance[which] > low) & (distance[which] < np.inf)]
@@ -241,9 +245,9 @@ def _guess(distance, start, end, chosen, low, size):
 
 
 def _up_to(distance, start, end, limit, slack, chosen, after, bound, size):
-    """The free candidates behind the one `after`, a distance and an index, up to a bound, as they come; and the bound.
+    """Return the free candidates behind the one `after` up to a bound, unsorted, and the bound.
 
-    It is lowered where they would be more than twice the size.
+    `after` is a distance and an index. The bound is lowered where there would be more than twice `size` candidates.
     """
     low, last = after
     which, value, within = np.empty(0, np.int64), np.empty(0), np.less_equal
@@ -269,7 +273,7 @@ def _up_to(distance, start, end, limit, slack, chosen, after, bound, size):
 
 
 def _cut(which, value, size):
-    """The `size` least of them; of equal ones the first."""
+    """Return the `size` least values and their candidates; of equal values the first."""
     bound = np.partition(value, size - 1)[size - 1]
     keep = value < bound
     keep[np.flatnonzero(value == bound)[: size - np.count_nonzero(keep)]] = True
@@ -277,7 +281,7 @@ def _cut(which, value, size):
 
 
 def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=0.0):
-    """Indices of the chosen candidates, lowest distance first (ties: earliest).
+    """Return the indices of the chosen candidates, lowest distance first (ties: earliest).
 
     Parameters
     ----------
@@ -286,7 +290,7 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
     start, end : ndarray of shape (n,)
         The candidates' ranges; or anything that is indexed like such arrays.
     n_matches : int, optional
-        At most so many; None: as many as fit.
+        Largest number of candidates; None: as many as fit.
     threshold : float, optional
         Only candidates of at most this distance.
     max_overlap : float
@@ -310,10 +314,11 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
 
 
 def select_exactly(distance, start, end, exact, slack, *, n_matches=None, threshold=None, max_overlap=0.0):
-    """The same choice from distances that have a relative error of up to `slack`, as if they were exact.
+    """Select from distances that have a relative error of up to `slack`, as if they were exact.
 
-    Candidates come in the order of the least that they can be; one that comes is computed exactly, and chosen as soon
-    as no other can be less. What overlaps a chosen one is not computed, but where many are about equal.
+    Candidates come in the order of their least possible distance. One that comes is computed exactly, and it is chosen
+    as soon as no other can be less. A candidate that overlaps a chosen one is not computed, except where many are about
+    equal.
 
     Parameters
     ----------

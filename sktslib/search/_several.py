@@ -12,7 +12,7 @@ from ._sources import CandidateReader, Sources, Whole
 
 
 def several(X):
-    """The parts of a list with an array in it, which is a list of series; None for anything else."""
+    """Return the series of a list with an array in it, which is a list of series; None for anything else."""
     if not isinstance(X, list | tuple):
         return None
     arrays = [len(getattr(part, "shape", ())) > 0 for part in X]
@@ -23,7 +23,7 @@ def several(X):
 
 @contextmanager
 def entry(name, k):
-    """Say of an error which entry of a list of series it is about; None: there is no list."""
+    """Add to an error the entry of a list of series that it is about; None if there is no list."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -34,7 +34,7 @@ def entry(name, k):
 
 
 def refuse_several(X):
-    """Profiles, labels and segments belong to one sequence."""
+    """Refuse several sequences, for profiles, labels and segments belong to one."""
     if several(X) is not None:
         raise ValueError(
             f"'X' must be one sequence here. Got a list of {len(X)} arrays, which is a list of sequences: call with "
@@ -43,7 +43,7 @@ def refuse_several(X):
 
 
 def one_each(values, count, name, what):
-    """A list with an entry for each of several series."""
+    """Return a list with an entry for each of several series."""
     if values is None:
         return [None] * count
     if isinstance(values, Sampling):
@@ -55,7 +55,7 @@ def one_each(values, count, name, what):
 
 
 class Found(NamedTuple):
-    """What one query matches in one sequence; without a reader on the way from another process."""
+    """The matches of one query in one sequence; without a reader on the way from another process."""
 
     start: np.ndarray
     end: np.ndarray
@@ -65,19 +65,19 @@ class Found(NamedTuple):
 
 
 def within(found, threshold):
-    """What of it is at most so far."""
+    """Return the matches whose distance is at most the threshold."""
     near = found.distance <= threshold
     return Found(found.start[near], found.end[near], found.distance[near], found.reader, found.version[near])
 
 
 def chosen(reader, profile, choice):
-    """What is chosen of the profile of a search."""
+    """Return the matches chosen from the profile of a search."""
     start, end, _, distance, version = choose(reader, profile._candidates, choice)
     return Found(*reader.centered(start, end, version), distance, reader, version)
 
 
 def matched(search, choice):
-    """What is chosen in a search of a sequence in memory."""
+    """Return the matches chosen in a search of a sequence in memory."""
     return chosen(CandidateReader(search.plan, Whole(search.y, search.ty)), search.profile(choice.rule), choice)
 
 
@@ -95,7 +95,7 @@ def matches_of(
     by_time=False,
     name=None,
 ):
-    """The table of what was found of each query, of all in each sequence in turn.
+    """Return the matches table of what was found of each query; `found` has all queries of each sequence in turn.
 
     Parameters
     ----------

@@ -20,28 +20,34 @@ from ._profile import MOST_TERMS, Search, neighbors
 
 
 class CandidateReader:
-    """Exact distances, paths and costs of ranges of a sequence, each from the samples that it lies on.
+    """Reader of exact distances, paths and costs of ranges of a sequence, each from the samples that it depends on.
 
-    The source of the samples tells which ones about a sample there are (`extent`), gives samples and times of a range
-    (`cut`, in memory that may be used again), and the whole `sequence` where it is held.
+    The source of the samples says which samples around a given one there are (`extent`). It returns the samples and
+    times of a range (`cut`, in memory that may be used again), and the whole `sequence` where it is held.
     """
 
     def __init__(self, plan, source):
         self.plan, self.source = plan, source
 
     def read(self, start, end):
-        """First sample, samples (channels, n) and times of a stretch that holds [start, end) and what it depends on."""
+        """Return a stretch that holds [start, end) and what it depends on.
+
+        It is returned as its first sample, its samples (channels, n) and its times.
+        """
         (low, high), reach = self.source.extent(start), self.plan.reach
         first, last = max(start - reach, low), min(end + reach, high)
         y, ty = self.source.cut(first, last)
-        if reach and self.plan.mode == "subsequence":  # features reach neither across a gap nor a hole
+        if reach and self.plan.mode == "subsequence":  # features reach neither across a missing value nor a gap in time
             pieces = self.plan.runs(y, ty)
             part = slice(*pieces[np.searchsorted(pieces[:, 0], start - first, "right") - 1])
             first, y, ty = first + int(part.start), np.ascontiguousarray(y[:, part]), None if ty is None else ty[part]
         return first, y, ty
 
     def search(self, start, end, version=0):
-        """A version of the query and the stretch that [start, end) depends on: the range's path and explanation."""
+        """Return the search of a version of the query in the stretch that [start, end) depends on.
+
+        It computes the path and the explanation of the range.
+        """
         return self._search(version, *self.read(start, end), end - start)
 
     def _search(self, version, first, y, ty, length):
@@ -49,11 +55,11 @@ class CandidateReader:
         return Search(plan if plan.lengths is None else plan._replace(lengths=np.array([length])), y, ty, first)
 
     def distances(self, start, end):
-        """Exact distances of candidates from the nearest version of the query."""
+        """Return the exact distances of candidates from the nearest version of the query."""
         return self._by_version(start, end).min(axis=0)
 
     def versions(self, start, end):
-        """The version of the query that each of some ranges is nearest to (ties: the first)."""
+        """Return the version of the query that each of some ranges is nearest to (ties: the first)."""
         plan, out = self.plan, np.zeros(len(start), np.int64)
         if not (plan.alternatives and len(out)):
             return out
@@ -69,7 +75,10 @@ class CandidateReader:
         return out
 
     def centered(self, start, end, version):
-        """Ranges of versions of the query, of those at the same distance by other lags the ones by the given lags."""
+        """Return ranges of versions of the query, moved to the given lags as far as their distances allow.
+
+        Of the ranges at the same distance by other lags the one that is best by the given lags is returned.
+        """
         if self.plan.by_channel is None or not self.plan.by_channel.tolerance:
             return start, end
         ranges = zip(start.tolist(), end.tolist(), version.tolist(), strict=True)
@@ -77,7 +86,7 @@ class CandidateReader:
         return later, end + (later - start)
 
     def shares(self, start, end, version):
-        """What each channel has to do with some ranges by versions of the query."""
+        """Return the `Shares` of channels in some ranges, by versions of the query."""
         out = Shares.empty(len(start), self.plan.by_channel)
         # One by one, for what lies between two of them may not be held.
         for k, (s, e, v) in enumerate(zip(start.tolist(), end.tolist(), version.tolist(), strict=True)):
@@ -86,7 +95,10 @@ class CandidateReader:
         return out
 
     def _windows(self, start, end):
-        """Windows (n, channels, m) without gaps and their times (n, m) or None, and which of the ranges these are."""
+        """Return the windows (n, channels, m) without missing values, their times (n, m) or None, and a mask.
+
+        The mask says which of the ranges these windows are.
+        """
         windows, times = np.empty((len(start), *self.plan.x.shape)), np.empty((len(start), self.plan.m))
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             _, windows[k], ty = self.read(s, e)
@@ -97,7 +109,7 @@ class CandidateReader:
         return windows[seen], None if ty is None else times[seen], seen
 
     def _by_version(self, start, end):
-        """Exact distances (versions, n) of candidates; windows are computed together with their neighbors."""
+        """Return the exact distances (versions, n) of candidates; neighboring windows are computed together."""
         out = np.empty((self.plan.n_versions, len(start)))
         for which in neighbors(start, self.plan.m, self.plan.apart):
             first, last = int(start[which[0]]), int(end[which[-1]])
@@ -108,15 +120,15 @@ class CandidateReader:
 
 
 class Source:
-    """Samples that ranges are cut out of."""
+    """Base class of samples that ranges are cut out of."""
 
     def cuts(self, start, end):
-        """The samples (channels, n) of each of some ranges in turn, in memory that the next one may use again."""
+        """Yield the samples (channels, n) of each of some ranges, in memory that the next range may use again."""
         return (self.cut(int(s), int(e))[0] for s, e in zip(start, end, strict=True))
 
 
 class Whole(Source):
-    """A sequence in memory."""
+    """Source of the samples of a sequence in memory."""
 
     def __init__(self, y, ty):
         self.y, self.ty = y, ty
@@ -129,7 +141,7 @@ class Whole(Source):
         return 0, self.y.shape[1]
 
     def sample(self, count):
-        """Evenly spaced samples (channels, k): all, or at least so many."""
+        """Return evenly spaced samples (channels, k): all, or at least `count`."""
         return self.y[:, :: max(self.y.shape[1] // count, 1)]
 
     def cut(self, start, end):
@@ -138,12 +150,12 @@ class Whole(Source):
 
 
 class Stretches(Source):
-    """Samples of a sequence that is gone; pieces that touch or overlap are one stretch."""
+    """Source of samples of a sequence that is gone; pieces that touch or overlap are one stretch."""
 
     sequence = None
 
     def __init__(self, pieces):
-        """Take (first sample, samples, times) of each piece."""
+        """Join pieces, each of them (first sample, samples, times)."""
         together = []
         for first, y, ty in sorted(pieces, key=lambda piece: piece[0]):
             end = first + y.shape[1]
@@ -169,14 +181,17 @@ class Stretches(Source):
 
 
 def hold(readers, which, start, end):
-    """Readers of one sequence as such that share what ranges need of it; the k-th range is one of readers[which[k]]."""
+    """Return readers of one sequence that share a copy of the samples that ranges need.
+
+    The k-th range is one of readers[which[k]].
+    """
     ranges = zip(which, start, end, strict=True)
     stretches = Stretches([readers[k].read(int(s), int(e)) for k, s, e in ranges])
     return [CandidateReader(one.plan, stretches) for one in readers]
 
 
 class Sources:
-    """What ranges were found in: a reader for each query in each sequence."""
+    """Readers of the sequences in which ranges were found, one for each query in each sequence."""
 
     def __init__(self, readers, which, sequences=None, version=None, names=None):
         self.readers = tuple(readers)
@@ -193,16 +208,16 @@ class Sources:
 
     @property
     def max_gap(self):
-        """The longest step of times that is no hole, as kernels count times; None where none is a hole."""
+        """Longest step of times that is no gap, as kernels count times; None where no step is one."""
         return self.readers[0].plan.max_gap if self.readers else None
 
     def search(self, k, start, end):
-        """The k-th range and its query."""
+        """Return the search of the k-th range by its query."""
         version = 0 if self.version is None else int(self.version[k])
         return self.readers[self.which[k]].search(int(start), int(end), version)
 
     def shares(self, start, end):
-        """What each channel has to do with each range; None where all channels count together."""
+        """Return the contribution of each channel to the distances of ranges; None if channels count together."""
         if not self.readers or self.readers[0].plan.by_channel is None:
             return None
         out = Shares.empty(len(start), self.readers[0].plan.by_channel)
@@ -215,7 +230,7 @@ class Sources:
 
     @property
     def signs(self):
-        """The sign of the query that each range fits, or of its channels; None where all are as they were given."""
+        """Sign of the query that each range fits, or of its channels; None where all are as they were given."""
         signs = self.readers[0].plan.signs if self.readers else None
         if signs is None:
             return None
@@ -225,7 +240,10 @@ class Sources:
         return out
 
     def beside(self, start, end):
-        """Scale and offset (k, channels) of ranges beside the version of the query that each is nearest to, or None."""
+        """Return scale and offset (k, channels) of ranges relative to their queries, or None where neither matters.
+
+        Each range is compared with the version of the query that it is nearest to.
+        """
         plan = self.readers[0].plan if self.readers else None
         if plan is None or (plan.normalize is None and plan.scale_limits is None):
             return None
@@ -242,7 +260,10 @@ class Sources:
         return out
 
     def _beside_channels(self, start, end):
-        """The same of the window of each channel at the lag that was found, with its sign; NaN of those without."""
+        """Return scale and offset of the windows of channels that are compared alone, as `beside` does.
+
+        The windows are at the lags and have the signs that were found. Channels that do not take part have NaN.
+        """
         out = np.full((2, len(start), len(self.readers[0].plan.x)), np.nan)
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             search = self.search(k, s, e)
@@ -257,14 +278,15 @@ class Sources:
         return out
 
     def piece(self, ranges, k):
-        """Samples (channels, n) of the k-th of some ranges, and their times."""
+        """Return the samples (channels, n) of the k-th of some ranges, and their times."""
         y, ty = self.readers[self.which[k]].source.cut(int(ranges.start[k]), int(ranges.end[k]))
         return y.copy(), ty
 
     def compared(self, ranges, *, costs=False):
-        """Distance (k, n_queries) of the best candidate of each query in each range, or with `costs` of all of it.
+        """Return the distance (k, n_queries) of the best candidate of each query in each range.
 
-        Half of a window may lie outside of the range. NaN where the samples are not held.
+        With `costs` it is the cost of the whole range. Half of a window may be outside of the range. The distance is
+        NaN where the samples are not held.
         """
         out = np.full((len(ranges), len(self.readers)), np.nan)
         for q, reader in enumerate(self.readers):
@@ -291,18 +313,21 @@ class Sources:
         return out
 
     def of(self, rows):
-        """The same of some of the ranges."""
+        """Return the sources of some of the ranges."""
         version = None if self.version is None else self.version[rows]
         return Sources(self.readers, self.which[rows], self.sequences, version, self.names)
 
     def alone(self, sequence):
-        """The same of ranges that all lie in one of several sequences."""
+        """Return the sources of ranges that all lie in one of several sequences."""
         own = [k for k, s in enumerate(self.sequences) if s == sequence]
         which = np.searchsorted(own, self.which)
         return Sources([self.readers[k] for k in own], which, version=self.version, names=self.names)
 
     def cut(self, ranges, sequence, length, *, listed):
-        """The samples of each range, or what lies there in another `sequence`; of several sequences in a list of it."""
+        """Return the samples of each range, or the samples at its place in another `sequence`.
+
+        With `listed`, `sequence` is a list with an entry for each sequence.
+        """
         own = [self.sequences[k] for k in self.which]
         if sequence is None:
             readers = [self.readers[k] for k in self.which]
@@ -323,7 +348,10 @@ class Sources:
         return stacked(pieces, length, 1 if few.ndim == 1 else few.shape[1])
 
     def kept(self, start, end):
-        """The same of the samples alone that the ranges depend on, those of one sequence together."""
+        """Return the sources with only the samples that the ranges depend on, together for each sequence.
+
+        Ranges of one sequence share their samples.
+        """
         readers = list(self.readers)
         for sequence in set(self.sequences):
             own = [k for k, s in enumerate(self.sequences) if s == sequence]
@@ -334,7 +362,7 @@ class Sources:
         return Sources(readers, self.which, self.sequences, self.version, self.names)
 
     def query(self, number):
-        """The number of a query, checked, where each reader is of another."""
+        """Return the checked number of a query, where each reader is of another one."""
         count = len(self.readers)
         if number is None and count == 1:
             return 0
@@ -348,7 +376,7 @@ class Sources:
 
 # ------------------------------------------------------------------------------------------------------- pieces cut out
 def part_of(name, sequence, start, end):
-    """A copy of the samples [start, end) of a sequence, of which no others are read."""
+    """Return a copy of the samples [start, end) of a sequence; no others are read."""
     sized = hasattr(sequence, "shape") or hasattr(sequence, "__len__")
     if not sized or not hasattr(sequence, "__getitem__") or isinstance(sequence, dict | str | bytes):
         as_points(sequence, name)  # says what it must be
@@ -363,7 +391,7 @@ def part_of(name, sequence, start, end):
 
 
 def stacked(pieces, length, channels):
-    """Pieces resampled to one length, an array (k, length, channels)."""
+    """Return pieces resampled to one length, as an array (k, length, channels)."""
     pieces = [_resampled(piece.reshape(len(piece), -1).T, length).T for piece in pieces]
     counts = sorted({piece.shape[1] for piece in pieces})
     if len(counts) > 1:
@@ -375,7 +403,10 @@ def stacked(pieces, length, channels):
 
 
 def _resampled(piece, length):
-    """A piece (channels, n) at `length` places; a sample is itself also where the next one is missing."""
+    """Return a piece (channels, n) at `length` places.
+
+    A place at a sample has the sample's value, even where the next sample is missing.
+    """
     (left, share), out = places(piece.shape[1], length), resample(piece, length)
     out[:, share == 0] = piece[:, left[share == 0]]
     return out
@@ -389,13 +420,13 @@ RARE = 32
 
 
 def is_long(X):
-    """Whether a sequence can be sliced and is not in memory already."""
+    """Return whether a sequence can be sliced and is not in memory already."""
     # A memory map of more dimensions is refused as it is read.
     return is_stored(X) and (isinstance(X, np.memmap) or len(getattr(X, "shape", (1,))) in (1, 2))
 
 
 class ChunkedSequence(Source):
-    """A long sequence, read by chunks, and again where samples of it are asked for."""
+    """Source of a long sequence that is read by chunks, and again where samples of it are asked for."""
 
     in_memory = False
     has_engine = False  # whether its `parts` are another one's work
@@ -430,30 +461,30 @@ class ChunkedSequence(Source):
     # it from knowing its work at all would end it.
     @property
     def X(self):
-        """The sequence as it was given."""
+        """Sequence as it was given."""
         self._X = opened(self._X)
         return self._X
 
     @property
     def times(self):
-        """Its times as they were given, or None."""
+        """The times of the sequence as they were given, or None."""
         self._times = opened(self._times)
         return self._times
 
     @property
     def sequence(self):
-        """The whole of it, for plots."""
+        """The whole sequence as an array, for plots."""
         return np.asarray(self.X[:])
 
     def read(self, start, end):
-        """Samples [start, end) as an array, and their times as given."""
+        """Return the samples [start, end) as an array, and their times as given."""
         return np.asarray(self.X[start:end]), None if self.times is None else self.times[start:end]
 
     def extent(self, start):
         return 0, len(self)
 
     def sample(self, count):
-        """Evenly spaced samples (channels, k): all, or at least so many."""
+        """Return evenly spaced samples (channels, k): all, or at least `count`."""
         step = max(len(self) // count, 1)
         return as_series(np.asarray(self.X[::step]), "X", missing=self.searcher.nan_policy == "omit")
 
@@ -463,22 +494,22 @@ class ChunkedSequence(Source):
 
     @property
     def timed(self):
-        """Whether it has times."""
+        """Whether the sequence has times."""
         return self.times is not None
 
     def goes_by_chunks(self, plan, choice):
-        """Whether one job searches it by chunks, not by its whole profile."""
+        """Return whether one job searches the sequence by chunks, not by its whole profile."""
         return True
 
     def times_of_found(self, found):
-        """Times of what was found, or None."""
+        """Return the times of what was found, or None."""
         return None if self.times is None else given_times(self.times, "times")
 
     def reader(self, plan):
         return CandidateReader(plan, self)
 
     def chunks(self, first, end):
-        """What the entrance makes of each chunk of [first, end) in turn; they end at multiples of their size."""
+        """Yield the validated chunks of [first, end) in turn; chunks end at multiples of their size."""
         entrance = Entrance(self.searcher, self._clock, first, notices=self.notices)
         for start in range(first - first % self.size, end, self.size):
             yield entrance(*self.read(max(start, first), min(start + self.size, end)))
@@ -487,7 +518,7 @@ class ChunkedSequence(Source):
 
 
 class HeldSequence(Whole):
-    """A sequence in memory, and its times as kernels count them and as they were given; it can be read by chunks."""
+    """Source of a sequence in memory, with its times as kernels count them and as they were given."""
 
     in_memory, has_engine = True, False
     piece = 1  # parts may begin anywhere
@@ -497,37 +528,40 @@ class HeldSequence(Whole):
         self.times, self.is_borrowed = times, is_borrowed
 
     def own(self):
-        """Take a copy of samples that are the caller's."""
+        """Copy samples that are the caller's."""
         if self.is_borrowed:
             self.y, self.is_borrowed = self.y.copy(), False
 
     @property
     def size(self):
-        """Samples of a chunk."""
+        """Number of samples of a chunk."""
         return CHUNK
 
     @property
     def timed(self):
-        """Whether it has times."""
+        """Whether the sequence has times."""
         return self.ty is not None
 
     def __len__(self):
         return self.y.shape[1]
 
     def goes_by_chunks(self, plan, choice):
-        """Whether one job searches it by chunks, not by its whole profile: for the best few subsequences of many."""
+        """Return whether one job searches the sequence by chunks, not by its whole profile.
+
+        Chunks are for the best few subsequences of many.
+        """
         n, few = len(self), choice.percentile is None and choice.n_matches is not None
         return plan.mode == "subsequence" and few and n >= max(LONG, RARE * choice.n_matches * plan.m)
 
     def times_of_found(self, found):
-        """Times of what was found, or None."""
+        """Return the times of what was found, or None."""
         return self.times
 
     def reader(self, plan):
         return CandidateReader(plan, self)
 
     def chunks(self, first, end):
-        """Samples and times of each chunk of [first, end) in turn."""
+        """Yield the samples and times of each chunk of [first, end)."""
         for start in range(first, end, CHUNK):
             part = slice(start, min(start + CHUNK, end))
             yield self.y[:, part], None if self.ty is None else self.ty[part], False

@@ -7,7 +7,7 @@ decided: its matches are chosen as if it were alone. Of the best k no more is ke
 order of choice (distance, then place), which falls. It is never too low: let G be candidates that fit together, the
 last of which in that order is g. Of the matches up to g each one of G is one, or overlaps one. A known candidate
 overlaps q of them at most, and an unknown one those alone that lie where it can. So, if there are more than q (k - 1)
-others, at least k matches come no later than g, and what comes later is none of the best k.
+others, at least k matches come no later than g, and what comes later is not among the best k.
 
 Searches of sequences that come in chunks: a match is reported when it is decided.
 """
@@ -29,14 +29,14 @@ from ._sources import CandidateReader, Stretches
 
 
 class Groups:
-    """Candidates in groups that overlap each other, until nothing that comes can overlap them."""
+    """Candidates in groups that overlap each other, held until no later candidate can overlap them."""
 
     def __init__(self, by_end):
         self.by_end = by_end  # whether the profile has a candidate for each end, not for each start
         self.groups = []  # [start, end, first end, candidates], ascending and apart
 
     def add(self, distance, start, end):
-        """Take candidates."""
+        """Add candidates."""
         if len(distance) == 1:
             self._merge(int(start[0]), int(end[0]), int(end[0]), np.array([distance, start, end]))
         if len(distance) < 2:
@@ -65,11 +65,14 @@ class Groups:
         self.groups += [[start, end, first_end, held], *after[::-1]]
 
     def close(self, horizon):
-        """Give up the groups that end at or before a sample, each as (distance, start, end)."""
+        """Remove and return the groups that end at or before a sample, each as (distance, start, end)."""
         return self._given_up(1, horizon)
 
     def late(self, sample):
-        """Give up the groups with a candidate that ends at or before a sample, each as (distance, start, end)."""
+        """Remove and return the groups with a candidate that ends at or before a sample.
+
+        Each is returned as (distance, start, end).
+        """
         return self._given_up(2, sample)
 
     def _given_up(self, edge, sample):
@@ -81,7 +84,7 @@ class Groups:
         return [self._candidates(group[3]) for group in given_up]
 
     def _candidates(self, held):
-        """Candidates in the order of a profile: of equal distances its first is chosen."""
+        """Return candidates in the order of a profile: of equal distances its first is chosen."""
         distance, start, end = held.values
         order = np.argsort(end if self.by_end else start, kind="stable")
         return distance[order], start[order].astype(np.int64), end[order].astype(np.int64)
@@ -93,45 +96,45 @@ class Groups:
 
     @property
     def first(self):
-        """Where the first open group ends and where the first candidate does; ENDLESS where there is none."""
+        """The end of the first open group and the end of its first candidate; ENDLESS without an open group."""
         return self.groups[0][1:3] if self.groups else (ENDLESS, ENDLESS)
 
 
 class Reported:
-    """Ranges of matches that were decided early, and what may still be one beside them."""
+    """Ranges of matches that were decided early, and a test of what may still be a match next to them."""
 
     def __init__(self, max_overlap):
         self.max_overlap, self.ranges = float(max_overlap), np.empty((2, 0), np.int64)  # ascending starts
 
     def free(self, start, end):
-        """Whether each of some ranges overlaps none of them too much."""
+        """Return whether each of some ranges overlaps none of the reported ones too much."""
         if not self.ranges.size:
             return np.ones(len(start), bool)
         longest = int((self.ranges[1] - self.ranges[0]).max())
         return all_free(*self.ranges, longest, start, end, self.max_overlap)
 
     def add(self, start, end, before):
-        """Take further ones, and forget those that end at or before a sample."""
+        """Add further ranges, and forget those that end at or before a sample."""
         ranges = np.concatenate([self.ranges[:, self.ranges[1] > before], [start, end]], axis=1)
         self.ranges = np.ascontiguousarray(ranges[:, np.argsort(ranges[0], kind="stable")])
 
 
-ROOM = 1024  # candidates that wait until it is looked what is decided, at least
+ROOM = 1024  # candidates that wait, at least, before a look at what is decided
 
 
 class Limit(NamedTuple):
-    """What may be a match comes no later in the order of choice."""
+    """The last distance and place, in the order of choice, that a match may have."""
 
     distance: float = np.inf
     place: int = ENDLESS
 
     def lets(self, distance, place):
-        """Which candidates come no later; their distances are finite."""
+        """Return which candidates come no later than the limit; their distances must be finite."""
         return (distance < self.distance) | ((distance == self.distance) & (place <= self.place))
 
 
 class MatchPool:
-    """The candidates of a range that may be matches, and its matches as far as they are decided.
+    """Candidates of a range that may be matches, and its matches as far as they are decided.
 
     Candidates are columns (distance, start, end), matches (chosen by, distance, version of the query, start, end). What
     was before `edge` is unknown, unless it is 0.
@@ -148,7 +151,7 @@ class MatchPool:
         self.tells, self._news = False, []  # whether anyone asks what is new
 
     def _place(self, rows):
-        """Where candidates or matches stand in a profile: of equal distances the first counts."""
+        """Return the places of candidates or matches in a profile: of equal distances the first counts."""
         return rows[-1 if self.plan.mode == "subsequence" else -2]
 
     @property
@@ -156,17 +159,17 @@ class MatchPool:
         return self.choice.n_matches is not None
 
     def news(self):
-        """Half-open ranges (start, end) that are decided since the last call: new matches, groups beside an edge."""
+        """Return the half-open ranges (start, end) decided since the last call: new matches, and groups at an edge."""
         news, self._news = self._news, []
         return news
 
     @property
     def most(self):
-        """How many ranges can still be of use; None where all are."""
+        """The number of ranges that can still be of use; None where all can."""
         return self._matches().shape[1] + len(self._beside) if self._is_best else None
 
     def holds(self, start, end):
-        """Whether a range is that of a match, or of a group beside an edge."""
+        """Return whether a range is that of a match, or of a group at an edge."""
         matches = self._matches()
         groups = [(rows[1].min(), rows[2].max()) for rows in self._beside]
         return bool(((matches[-2] == start) & (matches[-1] == end)).any()) or (start, end) in groups
@@ -177,11 +180,11 @@ class MatchPool:
         return min((int(rows[1].min()) for rows in (self._open, *self._new) if rows.size), default=ENDLESS)
 
     def mark(self, state):
-        """Take a state that may be compared with that of what was before."""
+        """Add a state that may be compared with that of the part before."""
         self.edges.append(state.at if self.plan.mode == "subsequence" else state.seen)
 
     def take(self, feed, found, reader):
-        """Take the candidates that a profile gave last."""
+        """Add the candidates that a profile gave last."""
         if self._is_best and self._of_one_length and self.limit == self.first_limit:
             self._begin_limit(found, feed)
         rows = self._near(found)
@@ -192,14 +195,14 @@ class MatchPool:
             self.decide(feed, reader)
 
     def _near(self, found):
-        """Those that may be matches."""
+        """Return the candidates that may be matches, as rows (distance, start, end)."""
         distance, start, end, slack = found
         self.slack = max(self.slack, slack)
         which = near(distance, 1.0 - slack, self.limit.distance)
         return self._within(np.array([distance[which], start[which], end[which]]), self.slack)
 
     def _within(self, rows, slack=0.0):
-        """Candidates or matches that come no later than the limit, or may do so within their slack."""
+        """Return the candidates or matches that come no later than the limit, or may do so within their slack."""
         if not self._is_best:
             return rows
         return rows[:, self.limit.lets(rows[0] * (1.0 - slack), self._place(rows)) & (rows[0] < np.inf)]
@@ -250,14 +253,14 @@ class MatchPool:
         return Limit(float(rows[0, k]), int(self._place(rows)[k]))
 
     def _chosen(self, rows, reader):
-        """The matches of groups of candidates."""
+        """Return the matches of groups of candidates."""
         rows = rows[:, np.argsort(self._place(rows), kind="stable")]
         candidates = Candidates(rows[0], *rows[1:].astype(np.int64), self.slack)
         start, end, by, distance, version = choose(reader, candidates, self.choice._replace(n_matches=None))
         return np.array([by, distance, version, start, end])
 
     def _matches(self):
-        """Those that are decided, of the best k within the limit."""
+        """Return the decided matches that come no later than the limit."""
         matches = np.concatenate([np.empty((5, 0)), *self._decided], axis=1)
         return self._within(matches)
 
@@ -276,11 +279,14 @@ class MatchPool:
         self._tighten(self._at_most(rows), feed)
 
     def _at_most(self, rows):
-        """Candidates whose distances are no less than exact ones."""
+        """Return candidates whose distances are no less than exact ones."""
         return np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]])
 
     def _tighten(self, rows, feed):
-        """Lower the limit to what k matches come before, whatever is unknown; candidates stand in their order."""
+        """Lower the limit to the distance before which there are k matches, whatever is unknown.
+
+        Candidates must be in the order of a profile.
+        """
         k, overlap = self.choice.n_matches, self.choice.max_overlap
         known, horizon = np.sort(self._matches()[0]), feed.horizon(self.limit.distance)
         begin, most = self.edges[0] if self.edges else 0, 2 * k + 1
@@ -297,7 +303,7 @@ class MatchPool:
             most *= 2
 
     def _most_overlapped(self, rows, chosen):
-        """How many of the chosen candidates one can overlap at most that comes no later than the last of them."""
+        """Return how many chosen candidates a candidate no later than the last chosen one can overlap at most."""
         if self.choice.max_overlap == 1.0 or not len(chosen):
             return 1
         if self._of_one_length:
@@ -308,11 +314,11 @@ class MatchPool:
 
     # ---------------------------------------------------------------------------------- what ranges give together
     def lower(self, limit):
-        """Take a limit that is known elsewhere."""
+        """Lower the limit to one that is known elsewhere."""
         self.limit = min(self.limit, limit)
 
     def cut(self, state):
-        """Give up the candidates before a state, which turned out to be others."""
+        """Drop the candidates before a state, which turned out to be others."""
         if self.plan.mode == "windows":
             return
         self._open, self._beside, self._new = (
@@ -323,9 +329,9 @@ class MatchPool:
         self._decided = [rows[:, rows[-2] >= state.at] for rows in self._decided]
 
     def joined(self, others, reader):
-        """The matches of this range and others, of a sequence, in the order of choice; None if some are missing.
+        """Return the matches of a sequence from this range and others, in the order of choice; None if some are lost.
 
-        Too few are known where a limit came out too low, since candidates turned out to be others.
+        Too few are known where a limit came out too low, because candidates turned out to be others.
         """
         pools = [self, *others]
         self.limit = min(pool.limit for pool in pools)
@@ -348,14 +354,17 @@ if TYPE_CHECKING:
 
 
 def make_profile(plan, rule=None, first=0):
-    """The profile chunk by chunk from the `first` sample on; what a `rule` cannot choose need not be in it."""
+    """Return a profile that is computed chunk by chunk from the `first` sample on.
+
+    It may leave out what a `rule` cannot choose.
+    """
     if plan.mode == "subsequence" and not plan.by_range:
         return SubsequenceProfile(plan, first)
     return (RangeProfile if plan.by_range else WindowProfile)(plan, rule, first)
 
 
 class PendingMatches:
-    """The candidates of one query until they are decided.
+    """Candidates of one query, held until they are decided.
 
     What is decided are rows (chosen by, distance, start, end, piece, times, version of the query).
     """
@@ -368,11 +377,11 @@ class PendingMatches:
         self._due = 0  # samples before which nothing can be decided
 
     def is_due(self, gaps):
-        """Whether something may be decided by the samples so far; what lies before a gap is complete."""
+        """Return whether something may be decided by now; what is before a gap is complete."""
         return gaps or self.feed.seen >= self._due
 
     def decide(self, found, times=None, last=False):
-        """The rows that are decided by the next candidates, at the end of the sequence the rest.
+        """Return the rows that are decided by the next candidates, at the end of the sequence all others.
 
         The `times` are those of the samples that are held.
         """
@@ -398,7 +407,7 @@ class PendingMatches:
         return self._best if last else []
 
     def _enter(self, found):
-        """Put candidates that may be matches into groups."""
+        """Add candidates that may be matches to groups."""
         distance, start, end, slack = found
         limit = self.choice.threshold
         if slack:
@@ -412,7 +421,7 @@ class PendingMatches:
             self._add_free(distance[near], start[near], end[near])
 
     def _add_free(self, distance, start, end):
-        """Put candidates into groups, unless matches that were decided early overlap them."""
+        """Add candidates to groups, unless matches that were decided early overlap them."""
         free = self._reported.free(start, end)
         self._groups.add(distance[free], start[free], end[free])
 
@@ -432,7 +441,10 @@ class PendingMatches:
         return rows
 
     def _decided_early(self, late, times):
-        """Rows of the matches that end at or before a sample, by the candidates so far; what overlaps them is none."""
+        """Return rows of the matches that end at or before a sample, by the candidates until now.
+
+        Candidates that overlap one of them are left out.
+        """
         rows = []
         for group in self._groups.late(late):
             now = [row for row in self._chosen(group, times) if row[3] <= late]
@@ -445,7 +457,7 @@ class PendingMatches:
         return rows
 
     def needed(self, timed):
-        """The first sample that something undecided depends on."""
+        """Return the first sample that something undecided depends on."""
         feed, begin = self.feed, self._groups.begin
         horizon = feed.horizon(self.choice.threshold)
         kept = self.plan.reach + timed  # the last step of time needs two samples
@@ -453,14 +465,14 @@ class PendingMatches:
 
 
 def found_in(rows, reader):
-    """The matches that rows list."""
+    """Return the matches that rows list."""
     columns = ((2, np.int64), (3, np.int64), (1, float), (6, np.int64))
     start, end, distance, version = (np.array([row[k] for row in rows], dtype) for k, dtype in columns)
     return Found(start, end, distance, reader, version)
 
 
 class Stream(ChunkStream):
-    """A search that goes on with every chunk of a sequence; made by `QuerySearcher.stream`.
+    """A search that continues with every chunk of a sequence; made by `QuerySearcher.stream`.
 
     Matches are reported as soon as no later one can overlap them, and are those that a search of the whole sequence
     would give (Sakurai, Faloutsos & Yamamuro 2007), unless `max_delay` asks for them sooner. They come in order of
@@ -470,7 +482,7 @@ class Stream(ChunkStream):
     Attributes
     ----------
     n_samples_seen : int
-        Samples so far.
+        Number of samples that came.
 
     Examples
     --------
@@ -553,7 +565,10 @@ class Stream(ChunkStream):
         return found if any(found) else None
 
     def _decided(self, gaps, last=False):
-        """The rows of each query that are decided by the samples so far; profiles of a group are found together."""
+        """Return the rows of each query that are decided by now.
+
+        Profiles of a group are found together.
+        """
         found, timed = [[] for _ in self._pending], self._times is not None
         for group in self._groups:
             due = [k for k in group if last or self._pending[k].is_due(gaps)]

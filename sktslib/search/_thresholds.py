@@ -1,6 +1,6 @@
-"""What the matches of a query and of its decoys tell about a distance.
+"""Calibration of distances by the matches of a query and of its decoys.
 
-How long a recording is.
+The duration of a recording.
 
 Decoy queries: what is searched for in place of a query to learn how near chance comes.
 
@@ -44,17 +44,17 @@ class Calibration(NamedTuple):
 
     @classmethod
     def of(cls, matches, decoys, hours):
-        """The same of distances in any order, those of each decoy in a list."""
+        """Return the calibration by distances in any order; `decoys` has an entry for each decoy."""
         return cls(np.sort(matches), np.sort(np.concatenate(decoys)), len(decoys), hours)
 
     @classmethod
     def together(cls, several):
-        """That of several recordings in which the same query was searched for by the same decoys."""
+        """Return the joint calibration of several recordings searched with one query and one set of decoys."""
         matches, decoys = (np.sort(np.concatenate([one[k] for one in several])) for k in range(2))
         return cls(matches, decoys, several[0].n_decoys, sum(one.hours for one in several))
 
     def _nearer(self, distance):
-        """How many matches of decoys are at most so far."""
+        """Return how many matches of decoys are at most at each distance."""
         return np.searchsorted(self.decoys, distance, "right")
 
     @property
@@ -64,12 +64,12 @@ class Calibration(NamedTuple):
         return false / np.searchsorted(self.matches, self.matches, "right")
 
     def threshold(self, alpha):
-        """The largest distance up to which the estimated share is at most `alpha`; -inf where there is none."""
+        """Return the largest distance up to which the estimated share is at most `alpha`; -inf if there is none."""
         within = np.flatnonzero(self.shares <= alpha)
         return float(self.matches[within[-1]]) if len(within) else -np.inf
 
     def rates(self, distance):
-        """q-values, p-values and false matches per hour of matches at some distances, an array (3, n)."""
+        """Return q-values, p-values and false matches per hour of matches at some distances, an array (3, n)."""
         least = np.minimum.accumulate(np.append(self.shares, np.inf)[::-1])[::-1]
         q = np.minimum(least[np.searchsorted(self.matches, distance, "left")], 1.0)
         nearer = self._nearer(distance)
@@ -80,9 +80,9 @@ SAMPLE = 2**16  # times that tell the usual step
 
 
 def recorded_hours(n, times):
-    """Hours that n samples with valid times last: their number times the usual step, which no hole changes.
+    """Return the hours that n samples with valid times last: their number times the usual step.
 
-    Numbers count as seconds, and so do samples without times.
+    No gap in time changes that. Numbers count as seconds, and so do samples without times.
     """
     step = None
     if times is not None:
@@ -91,11 +91,11 @@ def recorded_hours(n, times):
     return n * (step or 1.0) / 3600.0
 
 
-SPREAD = np.pi  # phases are shifted by half a turn, give or take half of this: a decoy is never like its query
+SPREAD = np.pi  # phases are shifted by half a turn, plus or minus half of this: a decoy is never like its query
 
 
 def phase_shifted(x, center, angle):
-    """A query (channels, m) mirrored about a center (channels,), its oscillations shifted by an angle from there.
+    """Return a query (channels, m) mirrored about a center (channels,), its oscillations shifted by an angle.
 
     All frequencies of all channels are shifted alike, so that amplitude and cross spectra stay, and with them where the
     query moves and where it rests. The values then are the mirrored ones, put in the order of the shifted wave. (Random
@@ -112,7 +112,7 @@ def phase_shifted(x, center, angle):
 
 
 def center_of(source):
-    """The median of each channel of a sequence, of a long one that of evenly spaced samples."""
+    """Return the median of each channel of a sequence; of a long one that of evenly spaced samples."""
     y = source.sample(SAMPLE)
     with np.errstate(all="ignore"):
         return np.array([np.median(values[~np.isnan(values)]) if len(values) else np.nan for values in y])
@@ -138,19 +138,19 @@ class Decoys:
             self._draws = random_state.randint(2**31 - 1, size=each)
 
     def of(self, estimator, queries, center):
-        """The decoys of each query in a sequence with a center, as they are compared."""
+        """Return the decoys of each query in a sequence with a center, as plans."""
         found = []
         for plan, draws in zip(queries, self._draws.tolist(), strict=True):
             found.append([self._of_query(estimator, plan, center, draw) for draw in draws])
         return found
 
     def _of_query(self, estimator, plan, center, draw):
-        """A decoy of a query, with one of each of its alternatives, and with its signs."""
+        """Return a decoy of a query, with one of each of its alternatives, and with its signs."""
         first, *others = [self._of_one(estimator, one, center, draw) for one in plan.unsigned.versions]
         return with_signs(first._replace(alternatives=tuple((one.x, one.w) for one in others)), plan.signs)
 
     def _null_of(self, x, center, draw):
-        """The decoy of a query (channels, m)."""
+        """Return the decoy of a query (channels, m)."""
         null = self.rule.null
         if null == "phase":
             return phase_shifted(x, center, draw)
@@ -247,7 +247,7 @@ class Conformal(Estimator):
             )
 
     def _threshold(self, scores, name):
-        """The quantile of the distances at which occurrences are found, which are infinite where they are not."""
+        """Return the quantile of the distances at which occurrences are found, infinity for those not found."""
         scores, n = np.sort(scores), len(scores)
         found = int(np.isfinite(scores).sum())
         rank = min(int(np.ceil((n + 1) * (1.0 - self.alpha) - 1e-9)), n)
@@ -261,7 +261,10 @@ class Conformal(Estimator):
 
 
 def blocks(marked):
-    """Whether each occurrence is held out, for each block in turn; of each class a part that lies together in time."""
+    """Yield a mask of the occurrences that each block holds out in turn.
+
+    A block holds a part of each class that is contiguous in time.
+    """
     block = np.empty(len(marked.code), int)
     for number in np.unique(marked.code):
         own = np.flatnonzero(marked.code == number)
@@ -272,12 +275,12 @@ def blocks(marked):
 
 
 def without(marked, held):
-    """What is marked without some occurrences."""
+    """Return a marked recording without the occurrences in the mask `held`."""
     return marked._replace(ranges=marked.ranges[~held], code=marked.code[~held])
 
 
 def found_at(ranges, start, end, distance):
-    """The distance at which each range is found among some matches; infinite where it is not."""
+    """Return the distance at which each range is found among some matches; infinity if it is not."""
     out = np.full(len(ranges), np.inf)
     which, match = pairs_by_iou(ranges, np.column_stack([start, end]), SHIFTED)
     np.minimum.at(out, which, distance[match])
@@ -285,10 +288,10 @@ def found_at(ranges, start, end, distance):
 
 
 def conformal_thresholds(rule, marked, distances):
-    """The threshold of each class that is marked, by its number, and what is found with it.
+    """Return the threshold of each marked class, by its number, and what is found with the thresholds.
 
-    `distances` tells for what is marked in the other blocks at what distances some ranges are found, and all that is.
-    What is found belongs to the block of the occurrence that is next to it.
+    `distances` returns, by what is marked in the other blocks, the distances at which some ranges are found, and
+    everything that is found. Each find belongs to the block of the occurrence that is next to it.
     """
     rule._check_counts(marked)
     scores, found = np.empty(len(marked.code)), []
@@ -314,8 +317,8 @@ class FalseDiscoveryRate(Estimator):
 
     A decoy is a query that is like the query, but occurs by chance alone. Decoys are searched for in the same recording
     in the same way, and the threshold is the largest distance for which ``(1 + decoys / n_decoys) / matches`` is at
-    most `alpha`: matches of the query that are at most so far, and of all decoys. It is found for each query in each
-    recording anew. Pass it as the `threshold` of `QuerySearcher` or `QuerySegmenter`, or the text ``"fdr:0.05"``.
+    most `alpha`: matches of the query, and of all decoys, up to that distance. It is found for each query in
+    each recording by itself. Pass it as the `threshold` of `QuerySearcher` or `QuerySegmenter`, or the text ``"fdr:0.05"``.
 
     Parameters
     ----------
@@ -391,7 +394,7 @@ class FalseDiscoveryRate(Estimator):
         return Decoys(self, n_queries, check_random_state(self.random_state))
 
     def _thresholds(self, calibrations):
-        """The threshold of each calibration, and a warning where there is none."""
+        """Return the threshold of each calibration; warn where there is none."""
         thresholds = [one.threshold(float(self.alpha)) for one in calibrations]
         without = [one for one, t in zip(calibrations, thresholds, strict=True) if t == -np.inf]
         if without:
@@ -423,7 +426,7 @@ NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal}
 
 
 def rule_of(threshold, owner="QuerySearcher"):
-    """The rule that a threshold is, by name or not; None for a number, and for None."""
+    """Return the rule that a threshold is, by name or not; None for a number, and for None."""
     if not isinstance(threshold, str):
         return threshold if isinstance(threshold, FalseDiscoveryRate | Conformal) else None
     name, _, alpha = threshold.partition(":")
@@ -438,7 +441,7 @@ def rule_of(threshold, owner="QuerySearcher"):
 
 
 class ThresholdFitting:
-    """What both estimators do with a threshold that is a rule."""
+    """The methods of both estimators for a threshold that is a rule."""
 
     def _check_threshold(self, marked=True):
         """Refuse a rule that is none, or one that needs labels where there are none."""
@@ -472,7 +475,7 @@ class ThresholdFitting:
 
     @property
     def _calibrations(self):
-        """What `fit_threshold` found for each query, or None; it counts where the threshold is a rate."""
+        """The calibration that `fit_threshold` found for each query; None without, or if the threshold is no rate."""
         return None if self._rate is None else getattr(self, "_fitted_calibrations", None)
 
     @property
@@ -481,7 +484,7 @@ class ThresholdFitting:
         return self._rate is not None and self._calibrations is None
 
     def _set_thresholds(self, count):
-        """The threshold of each of so many queries as the parameter sets it, None where it does not yet."""
+        """Return the threshold of each of `count` queries by the parameter; None where it is not known yet."""
         rule = rule_of(self.threshold)
         if isinstance(rule, Conformal):
             return self._conformal_thresholds

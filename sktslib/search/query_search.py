@@ -104,7 +104,7 @@ def time_series_search(
 
 
 def _found(entry, fitted, y, ty, given, choice, jobs, verbose):
-    """What the distance of one entry finds, by so many jobs."""
+    """Search by the distance of one entry, in a number of jobs; return what is found as a dictionary."""
     ((plan, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
     search = Search.of(plan, y, ty)
     warn_of_sequences([plan], [y])

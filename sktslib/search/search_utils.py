@@ -42,7 +42,7 @@ OUTPUTS = ("number", "threshold", "percentile")
 
 
 def check_inputs(query, sequence, tq, ts, weight):
-    """Everything of a functional search validated: query, sequence, times and weights as the kernels take them.
+    """Return the validated input of a functional search: query, weights, sequence, and times as kernels read them.
 
     A fourth argument of the public functions without `ts` is the weight vector, for query times alone mean nothing.
     """
@@ -62,7 +62,7 @@ def check_inputs(query, sequence, tq, ts, weight):
 
 
 def choice_of(output):
-    """What an `output` argument means."""
+    """Return the `Choice` that an `output` argument means."""
     if not isinstance(output, tuple | list) or len(output) != 2:
         raise TypeError(
             "'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got "
@@ -80,7 +80,10 @@ def choice_of(output):
 
 
 def check_times(entry, tx, ty):
-    """The times of query and sequence, where the metric compares them; of one alone they are an error here."""
+    """Return the times of query and sequence where the metric compares them, else None for both.
+
+    Times of one of the two alone are an error.
+    """
     if not entry.timed or not entry.metric.uses_times:
         return None, None
     if (tx is None) != (ty is None):
@@ -93,7 +96,10 @@ def check_times(entry, tx, ty):
 
 
 def each_search(dict_distances, query, sequence, tq, ts, weight):
-    """Each active entry of a dictionary, with what `fit` is given of the query, and the sequence and its times."""
+    """Return each active entry of a dictionary, the arguments of `fit`, the sequence and its times.
+
+    Each has the entry, the arguments of `fit` for the query, and the sequence and its times.
+    """
     found, entries = [], read_entries(dict_distances)
     skipped = [entry.key for entry in entries if entry.family == "time"]
     if skipped:
@@ -111,7 +117,7 @@ def each_search(dict_distances, query, sequence, tq, ts, weight):
 
 
 def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, weight=None):
-    """A query and a sequence validated, and the comparison that the only active entry of a family means."""
+    """Return a validated query and sequence, and the comparison that the only active entry of a family means."""
     entry, given = one_entry(dict_distances, family)
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     check_channels(entry.key, given, x.shape[0])
@@ -133,7 +139,10 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
 
 
 def profile_by(search, jobs, verbose):
-    """The profile of a search by so many jobs; a bar counts the parts that these share, else the whole as one."""
+    """Return the profile of a search, computed by `jobs` jobs.
+
+    A bar counts the parts that jobs share, or the whole profile as one.
+    """
     if jobs > 1:
         return profile_ranges(HeldSequence(search.y, search.ty, None, False), [search.plan], jobs, verbose)[0]
     with progress(1, verbose, "search", "profile") as count:
@@ -143,7 +152,10 @@ def profile_by(search, jobs, verbose):
 
 
 def one_entry(dict_distances, family):
-    """The only active entry of a family, given as itself or in a dictionary of distances; and its own dictionary."""
+    """Return the only active entry of a family, and its own dictionary.
+
+    It is given as itself or in a dictionary of distances.
+    """
     if isinstance(dict_distances, dict) and any(key in ENTRY_KEYS for key in dict_distances):
         function = dict_distances.get("function", "dict_distances")
         key = function if isinstance(function, str) else getattr(function, "__name__", type(function).__name__)
@@ -169,7 +181,7 @@ def elastic_search(
     *,
     verbose: int = 0,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Subsequence profile of one elastic distance, with the accumulated costs.
+    """Return the subsequence profile of one elastic distance, with the accumulated costs.
 
     One thread fills the matrix of costs, column by column. `time_series_search` gives the same profile alone, by as
     many jobs as it is told.
@@ -232,7 +244,7 @@ def lockstep_search(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> NDArray[np.float64]:
-    """Distance of the query to every window of its length.
+    """Return the distance of the query to every window of its length.
 
     Parameters
     ----------

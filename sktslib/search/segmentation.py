@@ -85,7 +85,10 @@ def time_series_segmentation(
 
 
 def _with_segmentation(searches):
-    """Those whose distance can cut a sequence; of several the others are left out, with a warning that says why."""
+    """Return searches whose distance can cut a sequence; warn of the others, or raise if it is the only one.
+
+    Of several searches the others are left out with a warning that says why. A single one that cannot is an error.
+    """
     able = []
     for search in searches:
         try:

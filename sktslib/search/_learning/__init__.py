@@ -1,1 +1,1 @@
-"""What is learned from a recording whose time points are labeled."""
+"""Learning from a recording whose time points are labeled."""

@@ -1,8 +1,7 @@
-"""The cost of background with which a segmentation finds the marked occurrences best.
+"""Learning from labels: the cost of background, the threshold of a search, and self-training.
 
-The threshold with which a search finds the marked occurrences best.
-
-Self-training: repetitions of the part of a recording that nobody labeled, taken as further occurrences.
+The cost of background and the threshold are those with which the marked occurrences are found best. Self-training takes
+repetitions of the part of a recording that nobody labeled as further occurrences.
 """
 
 from typing import NamedTuple
@@ -24,7 +23,7 @@ USUAL = 0.25  # of a stretch's power its query leaves over, before anything is k
 
 
 def learn_background(marked, queries, constant, segment, verbose=0):
-    """The cost of background with which a segmentation finds the marked occurrences best.
+    """Return the cost of background with which a segmentation finds the marked occurrences best.
 
     Tried are a cost that grows with the distance from the offset of the background and, where that does not do, a
     constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
@@ -77,24 +76,25 @@ def learn_background(marked, queries, constant, segment, verbose=0):
 
 
 def plain_background(queries, offset):
-    """The background of the factor 1: the mean weight of the queries' points, and no maximum."""
+    """Return the background of the factor 1: the mean weight of the queries' points, and no maximum."""
     full = np.concatenate([full_weight(plan.w, plan.x) for plan in queries], axis=1)
     return Background(np.inf, full.mean(axis=1, keepdims=True), offset, power_of(queries[0].metric))
 
 
 def shares_of(found, plain):
-    """Costs of segments as shares of what their samples cost as background, `plain` (n,)."""
+    """Return the costs of segments as shares of what their samples cost as background, `plain` (n,)."""
     total = np.concatenate([[0.0], np.cumsum(plain)])
     return found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
 
 
 def f1_of_marks(ranges, found, plain):
-    """F1 of what was found against marked occurrences (k, 2), were those without a mark marked, and the share of marks.
+    """Return the F1 of what was found against marked occurrences (k, 2), and the share of occurrences with a mark.
 
-    Half of all occurrences cost less than the median of the marked ones, each as a share of what it costs as plain
-    background. So there are about twice as many without a mark as of those found beside the marks cost less than that.
-    With labels that miss nothing there are none, and this is plain F1. Where labels miss some, that something has no
-    mark says less: what is nearer to the query than to the background counts as false by the share that is marked.
+    The F1 is that of labels that mark all occurrences. Half of all occurrences cost less than the median of the marked
+    ones, each as a share of what it costs as plain background. The occurrences without a mark are therefore about twice
+    as many as the finds without a mark that cost less than that median. With labels that miss nothing there are none,
+    and this is plain F1. Where labels miss some, a missing mark means less: a find that is nearer to the query than to
+    the background counts as false by the share that is marked.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ def f1_of_marks(ranges, found, plain):
 
 
 def absent(known, others):
-    """How many of `others` are occurrences that nobody marked, by the shares of them and of the marked ones."""
+    """Estimate how many of `others` are occurrences that nobody marked, by their shares and the `known` ones."""
     return min(2 * int((others <= of_another(np.median(known), len(known))).sum()), len(others))
 
 
 def of_another(share, k):
-    """The share that is left over of a further occurrence, by that of `k` from which the query was learned.
+    """Return the share that a further occurrence leaves over, by that of `k` from which the query was learned.
 
     The query is their average, or one of them, so they are nearer to it than others are: their mean squared distance
     is to that of others as ``k - 1`` to ``k + 1``. Few of them tell little of how occurrences differ, and their share
@@ -132,7 +132,7 @@ def of_another(share, k):
 
 
 def middle_of_the_best(value, k, nearest=0.0):
-    """The middle of the factors that give the best value or as good as that, and that value.
+    """Return the middle of the factors whose value is the best one or as good, and the best value.
 
     The values are F1 of `k` events, of which an error, a miss or a false one, takes half an event, and the share of all
     events that these are: where many have no mark, F1 says less. As good as the best is what has one error more, and of
@@ -154,7 +154,7 @@ def middle_of_the_best(value, k, nearest=0.0):
 
 
 def _best_range(values, k):
-    """The least and the largest of the neighboring factors about the best one whose values are as good."""
+    """Return the least and the largest of the neighboring factors about the best one whose values are as good."""
     factors = sorted(values)
     first = last = factors.index(max(values, key=values.get))
     best, share = values[factors[first]]
@@ -168,7 +168,10 @@ def _best_range(values, k):
 
 
 def right_ones(matches, ranges):
-    """The order of matches by distance, and which of them in it are occurrences (k, 2), each of which counts once."""
+    """Return the order of matches by distance, and which of them, in that order, are occurrences (k, 2).
+
+    Each occurrence counts once.
+    """
     order = np.argsort(matches.distance, kind="stable")
     found = np.column_stack([matches.start, matches.end])[order]
     right = np.zeros(len(found), bool)
@@ -185,7 +188,10 @@ def right_ones(matches, ranges):
 
 
 def learn_threshold(matches, ranges):
-    """The distance with which a search finds the marked occurrences (k, 2) best, midway to the next one; or None."""
+    """Return the distance with which a search finds the marked occurrences (k, 2) best, or None.
+
+    It is midway between the last match within it and the next one.
+    """
     order, right = right_ones(matches, ranges)
     if not right.any():
         return None
@@ -210,7 +216,7 @@ class Taken(NamedTuple):
     offset: np.ndarray | None  # (channels, 1)
 
     def are_those_of(self, other):
-        """Whether the repetitions are the same."""
+        """Return whether the repetitions are the same as those of another."""
         return np.array_equal(self.ranges, other.ranges) and np.array_equal(self.code, other.code)
 
 
@@ -218,12 +224,15 @@ NOTHING = Taken(np.empty((0, 2), np.int64), np.empty(0, np.int64), None)
 
 
 def are_unlabeled(y):
-    """Which labels of an array say that nobody looked; texts and truth values never do."""
+    """Return a mask of the labels that say that nobody looked; texts and truth values never do."""
     return np.zeros(len(y), bool) if y.dtype.kind in "USTb" else np.asarray(y == UNLABELED, bool)
 
 
 def learnable(marked, taken=NOTHING):
-    """A marked recording with what is taken as further occurrences; its other unlabeled samples are missing."""
+    """Return a marked recording with what is taken as further occurrences.
+
+    Its other unlabeled samples become missing.
+    """
     if marked.unlabeled is None:
         return marked
     hidden, code = marked.unlabeled.copy(), np.where(marked.unlabeled, UNLABELED, marked.labels.code)
@@ -241,7 +250,7 @@ def learnable(marked, taken=NOTHING):
 
 
 def sure_ones(marked, queries, numbers, found):
-    """Repetitions of the unlabeled part that are as sure as those of the labeled occurrences.
+    """Return the repetitions of the unlabeled part that are as sure as those of the labeled occurrences.
 
     They cost at most the largest share, of what they would as plain background, of an occurrence of their class that
     was found, as `of_another` estimates it, and less than any false repetition of the labeled part. From a share of 1

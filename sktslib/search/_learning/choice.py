@@ -1,14 +1,13 @@
-"""A report of what was found in parts of a marked recording that were held out.
+"""Choice of the metric and of the weights of a query by labels, in blocks of a recording that are held out.
 
-metric="auto": metric, stiffness and normalization that tell marked occurrences from all else, by blocks.
+The parameter `metric` of estimators that are fitted on queries may be a name, an object or "auto". With "auto" metric,
+stiffness and normalization are chosen so that they separate the marked occurrences from all else.
 
-The parameter `metric` of estimators that are fitted on queries: a name, an object, or "auto".
+The parameter `weight` may hold weights, or an object that learns them from labels. Learned weights make the labeled
+occurrences nearer to their query than what else it finds.
 
-Weights of a query under which its labeled occurrences are nearer to it than what else it finds.
-
-The parameter `weight` of estimators that are fitted on queries: weights, or what learns them from labels.
-
-What estimators that learned from a part of a marked recording find in the block that was held out.
+What estimators that learned from a part of a marked recording find in the block that was held out is the evidence for
+both, and makes a report.
 """
 
 from copy import copy
@@ -43,7 +42,7 @@ from .templates import FEW, STRETCH, Learned, examples, length_limits, single
 
 
 class HeldOut(NamedTuple):
-    """What was found in held-out parts, each by what was learned from the rest."""
+    """Ranges found in held-out parts of a recording, each by what was learned from the rest."""
 
     ranges: np.ndarray  # (k, 2)
     code: np.ndarray  # (k,), of their classes
@@ -51,21 +50,21 @@ class HeldOut(NamedTuple):
 
     @classmethod
     def together(cls, parts):
-        """That of several parts, or classes."""
+        """Return the ranges of several parts, or classes, as one table."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def take(self, which):
-        """Some of it."""
+        """Return a selection of the ranges."""
         return HeldOut(*(values[which] for values in self))
 
     @property
     def nearest(self):
-        """Of ranges that overlap, which those of several classes may, the nearest."""
+        """The ranges without overlap: of overlapping ranges, which several classes may have, the nearest."""
         start, end = np.ascontiguousarray(self.ranges.T)
         return self.take(np.sort(select(self.distance, start, end))) if len(self.code) else self
 
     def report(self, marked):
-        """Compared with what is marked."""
+        """Return a report of the ranges as events, compared with the marked ones."""
         names = marked.labels.classes
         found = SimpleNamespace(start=self.ranges[:, 0], end=self.ranges[:, 1], label=names[self.code - 1])
         return event_report(marked.ranges, found, kinds=names[marked.code - 1])
@@ -114,7 +113,7 @@ class Candidate(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What queries that were learned from the rest find in a block.
+    """Hits and false matches in a held-out block, by queries that were learned from the rest.
 
     Shares are costs of ranges as shares of what they cost without a query; infinite where an occurrence is never found.
     """
@@ -122,7 +121,7 @@ class Evidence(NamedTuple):
     hits: np.ndarray  # (k,) shares of the occurrences
     false: np.ndarray  # (l,) shares of what else is found if much is allowed, in no order
     right: int  # of the ranges that are found with what was learned from the rest
-    accepted: int  # of which there are so many
+    accepted: int  # number of these ranges
     found: HeldOut | None = None  # these
 
     @property
@@ -132,7 +131,7 @@ class Evidence(NamedTuple):
 
     @property
     def margin(self):
-        """How much more the best false one costs than the worst hit, as a difference of shares.
+        """Share of the best false match minus that of the worst hit.
 
         A hit is no better for leaving less over than is usual: the easier a metric stretches the less it leaves.
         """
@@ -143,12 +142,12 @@ class Evidence(NamedTuple):
 
 
 def elastic_candidates(normalize=None):
-    """Dynamic time warping from rigid to without a penalty, the default first."""
+    """Return the elastic candidates, from rigid dynamic time warping to that without a penalty, the default first."""
     return [*(Candidate("adtw", times, normalize) for times in STIFFNESS), Candidate("dtw", None, normalize)]
 
 
 def rigid_candidates(normalize=None):
-    """Windows, compared point by point; unless it is given, with several normalizations."""
+    """Return the candidates that compare windows point by point, with several normalizations unless one is given."""
     return [Candidate("euclidean", None, one) for one in (WINDOWS if normalize is None else (normalize,))]
 
 
@@ -159,7 +158,7 @@ class Block(NamedTuple):
     last: int
 
     def without(self, marked, ty):
-        """The rest of a marked recording, and of its times."""
+        """Return the rest of a marked recording, and of its times."""
         keep = np.ones(marked.data.shape[1], bool)
         keep[self.first : self.last] = False
         ranges, outside = self.rest_of(marked.ranges)
@@ -172,12 +171,12 @@ class Block(NamedTuple):
         return rest, None if ty is None else ty[keep]
 
     def holds(self, ranges):
-        """Which ranges (k, 2) have their middle in the block."""
+        """Return a mask of the ranges (k, 2) that have their middle in the block."""
         middle = ranges.sum(axis=1)
         return (middle >= 2 * self.first) & (middle < 2 * self.last)
 
     def rest_of(self, ranges):
-        """The other ranges, counted as if the block were not there, and which they are."""
+        """Return the other ranges, counted as if the block were not there, and a mask of them."""
         outside = ~self.holds(ranges)
         ranges = ranges[outside]
         # What reaches into the block ends, or starts, at its border.
@@ -186,9 +185,10 @@ class Block(NamedTuple):
 
 
 def blocks_of(ranges, n):
-    """Contiguous blocks [first, last) of n samples with as many of the occurrences (k, 2) each; borders midway.
+    """Return contiguous blocks [first, last) of n samples with as many of the occurrences (k, 2) each.
 
-    There are fewer where a block would have less than FEW of them, and none where there would be one.
+    The borders are midway between occurrences. There are fewer blocks where one would have less than FEW occurrences,
+    and none where there would be one block.
     """
     count = min(BLOCKS, len(ranges) // FEW)
     if count < 2:
@@ -199,7 +199,7 @@ def blocks_of(ranges, n):
 
 
 def evidence_of(true, found, share, accepted):
-    """The evidence of ranges.
+    """Return the evidence of ranges.
 
     Parameters
     ----------
@@ -223,17 +223,18 @@ def evidence_of(true, found, share, accepted):
 
 
 def joined(parts):
-    """The evidence of several classes, each of which is searched for by itself."""
+    """Return the joint evidence of several classes, each of which is searched for by itself."""
     hits, false, right, accepted, found = zip(*parts, strict=True)
     rest = np.concatenate(hits), np.concatenate(false), sum(right), sum(accepted)
     return Evidence(*rest, HeldOut.together(found).nearest)
 
 
 def compare(candidates, evidence):
-    """The table of the candidates, arrays by name, from the evidence of each in each block; and the number of the best.
+    """Return the table of the candidates, arrays by name, and the number of the best one.
 
-    Those whose F1 is within one standard error of the best one, or an event, are as good. Of these the largest
-    margin decides; of those with nearly that the first is taken, which is the nearest to the default.
+    `evidence` has that of each candidate in each block. Candidates whose F1 is within one standard error of the best
+    one, or within an event, are as good. Of these the largest margin decides. Of those with nearly that margin the
+    first is taken, which is the nearest to the default.
     """
     scores = np.array([[block.score for block in blocks] for blocks in evidence])
     margins = np.array([[block.margin for block in blocks] for blocks in evidence])
@@ -259,7 +260,7 @@ def compare(candidates, evidence):
 
 
 def _is_auto(metric):
-    """Whether a metric is to be chosen; capital letters do not count, as in all names of metrics."""
+    """Return whether a metric is to be chosen; capital letters do not count, as in all names of metrics."""
     return isinstance(metric, str) and metric.lower() == AUTO
 
 
@@ -281,7 +282,7 @@ class MetricChoice(MetricParameter):
         return get_metric("adtw", {"omega": "auto"})
 
     def _made_metric(self):
-        """A metric object of its own, the chosen one if one was; nothing is fixed by queries yet."""
+        """Return a new metric object, of the chosen metric if one was chosen; nothing is fixed by queries yet."""
         return self._candidate.metric if hasattr(self, "_candidate") else super()._made_metric()
 
     def _forget_choice(self):
@@ -309,7 +310,7 @@ class MetricChoice(MetricParameter):
         self.report_ = HeldOut.together([block.found for block in evidence[self.best_index_]]).report(marked)
 
     def _tried(self, candidate):
-        """An estimator that compares as a candidate does, and works for itself and in silence."""
+        """Return an estimator that compares as a candidate does, and works in one job and in silence."""
         trial = copy(self)
         trial.n_jobs, trial.verbose, trial.max_gap = None, 0, None  # times are numbers by then, as `_max_gap` is
         vars(trial).update(dict.fromkeys({"threshold", "percentile"} & vars(trial).keys()))  # what separates is learned
@@ -323,7 +324,7 @@ class MetricChoice(MetricParameter):
 
 
 class QueryTask(NamedTuple):
-    """What the weights of a query are learned from."""
+    """Input from which the weights of one query are learned."""
 
     plan: QueryPlan  # with the weights that they are drawn to, and the signs that were given
     polarity: str  # that of the estimator
@@ -341,14 +342,15 @@ class QueryTask(NamedTuple):
         return full_weight(self.plan.w, self.plan.x)
 
     def weighed(self, factors):
-        """The query with its weights times factors (channels, m or 1)."""
+        """Return the query with its weights times factors (channels, m or 1)."""
         w = self.before * spread(factors, self.plan.m)
         return with_polarity(self.plan._replace(w=np.ascontiguousarray(w / w.max())), self.polarity)
 
     def candidates(self, plan):
-        """How candidates are compared that are learned from: none is much longer than the query and occurrences.
+        """Return a plan whose candidates are at most STRETCH times as long as query and occurrences.
 
-        Where the first or last weight is 0, any number of samples fits there.
+        Without a bound any number of samples fits where the first or last weight is 0. Windows, and subsequences that
+        are normalized each by itself, stay as they are.
         """
         if plan.mode == "windows" or plan.by_range:
             return plan
@@ -356,13 +358,13 @@ class QueryTask(NamedTuple):
         return plan._replace(limits=(plan.limits[0], min(plan.limits[1] or longest, longest)))
 
     def without(self, block):
-        """The task of all but a block."""
+        """Return the task of all samples but a block."""
         keep = np.ones(self.data.shape[1], bool)
         keep[block.first : block.last] = False
         return self._part(keep, block.rest_of(self.ranges)[0])
 
     def within(self, block):
-        """That of a block."""
+        """Return the task of the samples in a block."""
         return self._part(slice(block.first, block.last), self.ranges[block.holds(self.ranges)] - block.first)
 
     def _part(self, some, ranges):
@@ -370,16 +372,19 @@ class QueryTask(NamedTuple):
         return self._replace(data=data, ty=ty, ranges=ranges)
 
     def reader(self, plan):
-        """What knows the exact distances of candidates."""
+        """Return the reader that computes exact distances of candidates."""
         return CandidateReader(plan, Whole(self.data, self.ty))
 
     def profile(self, plan):
-        """The candidates of the query with some weights."""
+        """Return the candidates of a plan in the samples of the task."""
         return Search(plan, self.data, self.ty).profile()._candidates
 
 
 def right_and_wrong(task, plan):
-    """Numbers of the occurrences with candidates, the nearest of each (k, 2), and false matches (l, 2), best first."""
+    """Return the occurrences with candidates, the nearest candidate of each, and the false matches, best first.
+
+    They are the numbers of the occurrences, and ranges (k, 2) and (l, 2).
+    """
     plan = task.candidates(plan)
     found = task.profile(plan)
     distance, start, end = found.columns
@@ -395,7 +400,7 @@ def right_and_wrong(task, plan):
 
 
 def terms(task, plan, ranges):
-    """What the parameters are multiplied by in the distances of ranges, (ranges, n_parameters)."""
+    """Return the terms that the parameters multiply in the distances of ranges, (ranges, n_parameters)."""
     out = np.empty((len(ranges), len(task.basis)))
     searches = [Search(one, task.data, task.ty) for one in plan.versions]
     for row, (s, e), k in zip(out, ranges.tolist(), task.reader(plan).versions(*ranges.T), strict=True):
@@ -410,9 +415,10 @@ def terms(task, plan, ranges):
 
 
 def near_and_far(task, v):
-    """The terms of the nearest candidates on the occurrences and of false matches, and how many occurrences have none.
+    """Return the terms of the nearest candidates on the occurrences, the terms of false matches, and a share.
 
-    That is of some of many occurrences, and of so many false matches for each.
+    It is the share of the occurrences without a candidate. Many occurrences are represented by some of them, and there
+    are at most `n_neighbors` false matches for each.
     """
     plan = task.weighed(weights_of(v, task.basis))
     event, right, wrong = right_and_wrong(task, plan)
@@ -424,12 +430,12 @@ def near_and_far(task, v):
 
 
 def comparisons(task, v, unit):
-    """What the objective is made of, with the alignments that are the best with some parameters."""
+    """Return the comparisons of the objective, with the alignments that are the best for the parameters `v`."""
     return compared(*near_and_far(task, v), unit)
 
 
 def compared(near, far, lost, unit):
-    """Each occurrence beside each false match; one without a candidate is as far as what is false."""
+    """Compare each occurrence with each false match; one without a candidate is as far as a false match."""
     rows = (near[:, np.newaxis] - far).reshape(-1, near.shape[1]) / unit
     share = np.full(len(rows), (1.0 - lost) / max(len(rows), 1))
     return Comparisons(np.concatenate([rows, np.zeros((1, near.shape[1]))]), np.append(share, lost))
@@ -443,7 +449,7 @@ class First(NamedTuple):
 
 
 def first_comparisons(task):
-    """What learning begins with, whatever the pull; None where there is nothing to learn from."""
+    """Return the comparisons that start learning, whatever the pull; None without anything to learn from."""
     if not len(task.ranges):
         return None
     near, far, lost = near_and_far(task, np.ones(len(task.basis)))
@@ -452,12 +458,15 @@ def first_comparisons(task):
 
 
 def learn_weights(task, alpha, count):
-    """Factors of the weights for a strength of the pull to those before; with nothing to learn from they are 1."""
+    """Return the factors of the weights for a strength `alpha` of the pull to the weights before.
+
+    With nothing to learn from they are 1.
+    """
     return learned_from(first_comparisons(task) if alpha < np.inf else None, task, alpha, count)
 
 
 def learned_from(first, task, alpha, count):
-    """The same with what it begins with."""
+    """Learn the factors of the weights from the `first` comparisons on; all are 1 without these."""
     if first is None or alpha == np.inf:
         return equal(task.basis)
     compare = partial(comparisons, task, unit=first.unit)
@@ -465,7 +474,7 @@ def learned_from(first, task, alpha, count):
 
 
 def average_precision(task, factors):
-    """That of all matches that fit, in the order of their distances, with weights times factors."""
+    """Return the average precision of all matches that fit, with the query's weights times factors."""
     plan = task.weighed(factors)
     got = choose(task.reader(plan), task.profile(plan), task.choice)
     right = right_ones(got, task.ranges)[1]
@@ -473,16 +482,16 @@ def average_precision(task, factors):
 
 
 def held_out(task, block, alpha, first):
-    """The average precision in a block with what is learned from the rest, from the first comparisons on."""
+    """Return the average precision in a block by what is learned from the rest, starting from `first` comparisons."""
     factors = learned_from(first, task.without(block), alpha, lambda *_: None).weights
     return average_precision(task.within(block), factors)
 
 
 def choose_pull(task, n_jobs, verbose):
-    """The alpha to take, and the mean average precision of each in blocks that are held out.
+    """Return the alpha to use, and the mean average precision of each alpha in blocks that are held out.
 
-    The largest that is within one standard error of the best, or within one occurrence. With too few occurrences for
-    blocks it is infinite.
+    It is the largest alpha within one standard error of the best, or within one occurrence. With too few occurrences
+    for blocks it is infinite.
     """
     blocks = blocks_of(task.ranges, task.data.shape[1])
     if not blocks:
@@ -501,9 +510,9 @@ def choose_pull(task, n_jobs, verbose):
 
 
 def share_scale(weights, before):
-    """Learned weights (channels, m) of several queries as they were to each other: each keeps its mean.
+    """Return learned weights (channels, m) of several queries, scaled so that each query keeps its mean weight.
 
-    The largest of all is 1. None where all are equal.
+    The largest of all is 1. None is returned for each where all are equal.
     """
     scaled = [w * (old.mean() / w.mean()) for w, old in zip(weights, before, strict=True)]
     top = max(w.max() for w in scaled)
@@ -525,11 +534,11 @@ class WeightChoice:
 
     @property
     def _weight_learner(self):
-        """What learns the weights of points and channels from labels, if `weight` is that."""
+        """The parameter `weight` if it learns the weights of points and channels from labels, else None."""
         return self.weight if hasattr(type(self.weight), "_learned_of_query") else None
 
     def _given_weight(self, weight):
-        """The weights that `fit` is given, or those of the parameter."""
+        """Return the weights that `fit` is given, or those of the parameter."""
         for given in (weight, self.weight):
             for value in given if isinstance(given, list) else [given]:
                 if hasattr(value, "_learned_of_query") and value is not self._weight_learner:
@@ -552,7 +561,7 @@ class WeightChoice:
             self._fixed = queries, None if names is None else names.tolist()
 
     def _marked_queries(self, marked):
-        """The queries of the parameter as if they were learned, each from the occurrences of its class."""
+        """Return the queries of the parameter as if they were learned, each from the occurrences of its class."""
         queries, names = self._fixed
         classes, learned = marked.labels.classes.tolist(), []
         if len(queries) == 1 and names is None:  # whatever the label of its occurrences is
@@ -571,7 +580,7 @@ class WeightChoice:
         return learned
 
     def _weighed(self, queries, learned, marked, ty):
-        """The queries with weights that are learned from labels, drawn to those that they have."""
+        """Return the queries with weights that are learned from labels, drawn to those that they have."""
         compared, weights = with_metric(self.metric_, queries), []
         for k, (plan, one) in enumerate(zip(compared, learned, strict=True)):
             plan = plan._replace(limits=self._limits_to_learn(plan, one))
@@ -582,7 +591,7 @@ class WeightChoice:
         return [plan._replace(w=w) for plan, w in zip(queries, weights, strict=True)], learned
 
     def _limits_to_learn(self, plan, one):
-        """The least and the largest length of what weights are learned from."""
+        """Return the least and the largest length of the ranges that weights are learned from."""
         return one.limits
 
     def _keep_weights(self, learned):
@@ -596,10 +605,10 @@ LEAST = np.finfo(float).tiny
 
 
 def evidence_of_segments(trial, marked, block, weight, ty):
-    """The evidence of a trial of a segmenter.
+    """Return the evidence of a trial of a segmenter.
 
-    Every background that is tried on the rest segments the whole recording, so that the same segmentations tell what
-    is found in the block. A share is the cost of a range by that of its samples as background of factor one.
+    Every background that is tried on the rest segments the whole recording, so the same segmentations show what is
+    found in the block. A share is the cost of a range divided by that of its samples as background of factor one.
     """
     marked = marked._replace(data=as_plain(marked.data))
     rest, rest_times = block.without(marked, ty)
@@ -634,9 +643,10 @@ def evidence_of_segments(trial, marked, block, weight, ty):
 
 
 def unit_of(tried, queries):
-    """The background of factor one: of those that were tried some know the offset, and their factor is taken off.
+    """Return the background of factor one.
 
-    Where none does, each sample costs what one of the queries costs against a constant signal.
+    Of the backgrounds that were tried some know the offset, and the factor of such a one is removed. If none does, each
+    sample costs what a query costs against a constant signal, on average.
     """
     known = next((one for one in tried if one.slope is not None), None)
     if known is None:
@@ -647,7 +657,10 @@ def unit_of(tried, queries):
 
 
 def left_over(plan, found):
-    """Costs of matches as shares of those of their query against a constant; of the channels that vote in each."""
+    """Return the costs of matches as shares of those of their query against a constant.
+
+    Compared by channel only the channels that vote in a match count.
+    """
     plan = plan._replace(scale_limits=None)  # a constant is within none
     if plan.by_channel is None:
         cost = found.distance if plan.mode == "subsequence" else plan.metric._segment_cost(found.distance, plan.m)
@@ -662,7 +675,10 @@ def left_over(plan, found):
 
 
 def evidence_of_matches(trial, marked, block, weight, ty):
-    """The evidence of a trial of a searcher; a share is the cost of a match by that of its query against a constant."""
+    """Return the evidence of a trial of a searcher.
+
+    A share is the cost of a match divided by that of its query against a constant.
+    """
     marked = marked._replace(data=as_plain(marked.data))
     rest, rest_times = block.without(marked, ty)
     own, parts = block.holds(marked.ranges), []

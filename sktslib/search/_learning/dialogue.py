@@ -1,4 +1,4 @@
-"""What is learned from answers about matches: which are occurrences and which are not.
+"""Learning from answers about matches: which are occurrences and which are not.
 
 Which matches to ask about: those nearest to where occurrences end and other candidates begin.
 
@@ -37,7 +37,7 @@ class Answers(NamedTuple):
 
 
 def relearned(answers, limits):
-    """How a query is compared in the light of the answers: its shape, its weights, and its alternatives.
+    """Return the plan of a query in the light of the answers: its shape, its weights, and its alternatives.
 
     `limits` are those of the length of its matches.
     """
@@ -66,17 +66,17 @@ def relearned(answers, limits):
 
 
 def comparable(plan, y):
-    """A piece (channels, n) as it is averaged with the query: normalized, and of its length where windows are."""
+    """Return a piece (channels, n) as it is averaged with the query: normalized; windows have the query's length."""
     if plan.mode == "windows" and y.shape[1] != plan.m:
         y = resample(y, plan.m)
     return y if plan.normalize is None else normalize_values(y, full_weight(plan.w, plan.x), plan.normalize)
 
 
 def threshold_of_answers(good, bad, others):
-    """The largest distance of an occurrence, by the distances of those that are, that are not, and of the rest.
+    """Return the largest distance of an occurrence, by the distances of `good` matches, `bad` ones and `others`.
 
     It is that of the largest expected F1, where the share of occurrences falls with the distance: from 1 at 0, in lines
-    between the answers, to 0 as far as one more distance would be expected to lie.
+    between the answers, to 0 at the distance that one more match is expected to have.
     """
     from sklearn.isotonic import IsotonicRegression  # takes longer to import than the package
 
@@ -106,7 +106,7 @@ MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are
 
 
 class AnsweredSearcher:
-    """What `QuerySearcher` has for a dialogue: candidates to ask about, and a searcher that knows the answers."""
+    """Mixin of `QuerySearcher` for a dialogue: candidates to ask about, and a searcher that knows the answers."""
 
     def candidates(self, X: Sequences, times: Times | None = None) -> Matches:
         """Find what may be an occurrence: the matches there would be without `threshold`, `percentile` and `n_matches`.
@@ -215,18 +215,18 @@ class AnsweredSearcher:
         return new
 
     def _threshold_beside(self, matches, k):
-        """The threshold of a query that is not answered about: its own, or that of its matches; None without both."""
+        """Return the threshold of a query without an answer: its own, or that of its matches; None without both."""
         found = np.nan if matches.threshold is None else matches.threshold[k]
         return self._thresholds[k] if self._thresholds[k] is not None or np.isnan(found) else float(found)
 
     @property
     def _limits_of_distance(self):
-        """The threshold of each query, NaN where there is none."""
+        """The threshold of each query, NaN for a query without one."""
         return np.array([np.nan if limit is None else limit for limit in self._thresholds], float)
 
     @property
     def _answered(self):
-        """What was answered about each query so far."""
+        """The `Answers` about each query until now, a list."""
         if hasattr(self, "_answers"):
             return self._answers
         counts = getattr(self, "_counts", [1] * len(self._queries))
@@ -259,9 +259,9 @@ class AnsweredSearcher:
 
 
 def _turned(matches, i, by):
-    """The samples (channels, n) of a match and their times, with the signs that the query was given with.
+    """Return the samples (channels, n) of a match and their times, with the signs that the query was given with.
 
-    Of a query with lags those of each channel are where it was found.
+    For a query with lags the samples of each channel are those where it was found.
     """
     y, ty = matches._source.piece(matches, i)
     if by is not None and not by.is_joint:
@@ -272,7 +272,7 @@ def _turned(matches, i, by):
 
 
 def _numbers(value, matches, name):
-    """Numbers of matches, ascending; a single one or a tuple of them will do."""
+    """Return numbers of matches, ascending; a single number or a tuple of them is valid."""
     if isinstance(value, Integral | tuple) and not isinstance(value, bool):
         value = list(value) if isinstance(value, tuple) else [value]
     try:

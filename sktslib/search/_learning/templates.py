@@ -1,6 +1,6 @@
-"""Occurrences that are mirrored, turned the way that most of their class have.
+"""Queries learned from labeled occurrences: templates, weights, and bounds of lengths.
 
-Queries learned from labeled occurrences: templates, weights, bounds of lengths.
+Mirrored occurrences are turned to the signs that most of their class have.
 """
 
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from .._segments.background import power_of
 
 
 def aligned(pieces, signs, metric):
-    """Pieces (channels, n) times the signs with which the medoid fits them best, turned as most of them were.
+    """Return pieces (channels, n) times the signs with which the medoid fits them best, turned as most of them were.
 
-    Their average would be one of opposite ones. The medoid is that of the pieces turned like the first.
+    The average of opposite pieces would be none. The medoid is that of the pieces turned like the first.
     """
     if signs is None or len(pieces) < 2:
         return pieces
@@ -32,7 +32,7 @@ def aligned(pieces, signs, metric):
 
 
 def _turned(pieces, middle, signs, metric):
-    """The pieces turned so that `middle` fits them, and the number of the signs of each."""
+    """Return the pieces turned so that `middle` fits them, and the number of the signs of each."""
     far = pairwise_distances([middle * sign for sign in signs], pieces, metric=metric, channels_first=True)
     which = np.argmin(far, axis=0)
     return [piece * signs[k] for piece, k in zip(pieces, which, strict=True)], which
@@ -60,18 +60,21 @@ class Learned(NamedTuple):
 
 
 def single(ranges):
-    """The ranges of one class without those so long that they are two occurrences, marked without a gap between."""
+    """Return the ranges of one class without those that are long enough to be two occurrences.
+
+    Such occurrences were marked without a gap between them.
+    """
     length = ranges[:, 1] - ranges[:, 0]
     return ranges[length <= MERGED * np.median(length)]
 
 
 def examples(ranges):
-    """At most EXAMPLES of the ranges, evenly spread over them."""
+    """Return at most EXAMPLES of the ranges, evenly spread over them."""
     return ranges[np.linspace(0, len(ranges) - 1, min(len(ranges), EXAMPLES)).round().astype(int)]
 
 
 def learn_queries(data, times, ranges, labels, metric, n_templates, verbose, signs=None):
-    """Queries of each label of the occurrences in a recording (channels, n).
+    """Return the queries of each label of the occurrences in a recording (channels, n).
 
     Parameters
     ----------
@@ -112,13 +115,19 @@ def learn_queries(data, times, ranges, labels, metric, n_templates, verbose, sig
 
 
 def length_limits(lengths, m):
-    """Shortest and longest repetition to look for; marks that were cut short by the next one are left out."""
+    """Return the shortest and the longest repetition to look for.
+
+    Marks that were cut short by the next one are left out.
+    """
     shortest = min(max(lengths.min(), np.median(lengths) / MERGED), m)
     return max(int(np.ceil(shortest / STRETCH)), 1), int(max(lengths.max(), m) * STRETCH)
 
 
 def as_comparable(pieces, metric):
-    """Pieces as the metric compares them: of one length, their median one, where points meet one by one."""
+    """Return pieces as the metric compares them.
+
+    Where points meet one by one, they are resampled to their median length.
+    """
     if isinstance(metric, ElasticMetric) or len({piece.shape[1] for piece in pieces}) == 1:
         return pieces
     m = int(np.median([piece.shape[1] for piece in pieces]))
@@ -126,7 +135,7 @@ def as_comparable(pieces, metric):
 
 
 def distances(pieces, metric, verbose):
-    """Symmetric distances (k, k) of the pieces from each other."""
+    """Return the symmetric distances (k, k) of the pieces from each other."""
     if len(pieces) < FEW:
         return np.zeros((len(pieces), len(pieces)))
     far = pairwise_distances(pieces, metric=metric, verbose=verbose, channels_first=True)
@@ -134,10 +143,10 @@ def distances(pieces, metric, verbose):
 
 
 def groups(far, n_templates):
-    """Indices of the occurrences that make a template each, by average linkage.
+    """Return the indices of the occurrences that make a template each, by average linkage.
 
     "auto" takes the number of groups with the largest silhouette, if that is a clear one. Groups of fewer than three
-    are left out, for an average of them would be their accidents, unless there are no others.
+    are left out unless there are no others, for an average of them would show their accidents.
     """
     n = len(far)
     everything = [np.arange(n)]
@@ -160,7 +169,7 @@ def groups(far, n_templates):
 
 
 def average(pieces, middle, metric, w=None, verbose=0):
-    """Barycenter (channels, m) of pieces, beginning from `middle`; where there is none, `middle` itself."""
+    """Return the barycenter (channels, m) of pieces, starting from `middle`; metrics without one get a plain mean."""
     if isinstance(metric, ElasticMetric | SoftDTW):
         method = "dba" if isinstance(metric, ElasticMetric) else "soft"
         rest = {"init": middle, "weight": None if w is None else w.T, "max_iter": ITERATIONS, "channels_first": True}
@@ -169,7 +178,7 @@ def average(pieces, middle, metric, w=None, verbose=0):
 
 
 def variances(x, pieces, metric):
-    """Mean squared difference (channels, m) of each point from the points that it meets."""
+    """Return the mean squared difference (channels, m) of each point from the points that it meets."""
     total, count = np.zeros(x.shape), np.zeros(x.shape[1])
     for y in pieces:
         if isinstance(metric, ElasticMetric):
@@ -183,7 +192,7 @@ def variances(x, pieces, metric):
 
 
 def weigh(spreads, shapes, power):
-    """Weights of the points of all templates, the inverse of their spread; the largest of all is 1.
+    """Return the weights of the points of all templates, the inverse of their spread; the largest of all is 1.
 
     A variance is drawn towards the mean over the points, the more the fewer occurrences it is from; a template of too
     few occurrences has the same weight everywhere. In each channel the (geometric) mean weight of every template is the

@@ -1,4 +1,4 @@
-"""What a sample of background costs."""
+"""The cost of a sample of background."""
 
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ class Background(NamedTuple):
         return self._replace(limit=max(round(self.limit * ROUND), 1) / ROUND if self.limit else self.limit)
 
     def costs(self, y):
-        """The costs of the samples (n,) of a series (channels, n); those of missing samples are 0."""
+        """Return the costs of the samples (n,) of a series (channels, n); those of missing samples are 0."""
         if self.slope is None:
             return np.full(y.shape[1], self.limit)
         apart = y - self.offset  # from here on in place, for fresh memory takes longer than the numbers
@@ -50,7 +50,7 @@ class Background(NamedTuple):
 
 
 def power_of(metric):
-    """The power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
+    """Return the power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
     return 1.0 if metric._center == "median" else 2.0
 
 

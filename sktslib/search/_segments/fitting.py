@@ -1,8 +1,7 @@
-"""A query taken from the recording itself: the period that repeats best.
+"""Fit of a segmenter to queries that are given, learned from labels, or taken from the recording itself.
 
-Repetitions within a threshold of the cost per query point; segmentations by decoys find it.
-
-What a segmenter is fitted to: queries that are given, learned from labels, or taken from the recording itself.
+A query taken from the recording is the period that repeats best. Repetitions may be limited by a threshold of their
+cost per query point, which segmentations by decoys find.
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ BEST = 0.7  # of the highest correlation: the first peak as high as that is the 
 
 
 def dominant_period(data):
-    """The lag, in samples, at which a recording (channels, n) is most similar to itself.
+    """Return the lag, in samples, at which a recording (channels, n) is most similar to itself.
 
-    The autocorrelation over all channels, not biased towards short lags, after its first fall below zero and up to
-    half of the recording.
+    It is a peak of the autocorrelation over all channels, not biased towards short lags, after its first fall below
+    zero and up to half of the recording.
     """
     z, n = standardize(data), data.shape[1]
     size = next_fast_len(2 * n)
@@ -77,7 +76,10 @@ def dominant_period(data):
 
 
 def most_repeated(data, period, verbose):
-    """Start of the stretch of one period whose most similar stretches are nearest, as a share of its variance."""
+    """Return the start of the stretch of one period that repeats best.
+
+    Its most similar stretches are nearest to it, as a share of its variance.
+    """
     z, n = standardize(data), data.shape[1]
     like = min(LIKE, max(n // period - 1, 1))
     starts = range(0, n - period + 1, max(period // PLACES, (n - period) // MOST, 1))
@@ -92,7 +94,7 @@ def most_repeated(data, period, verbose):
 
 
 def _apart(z, x, like):
-    """How far the stretches most similar to `x` are from it, so many of them, as a share of its variance."""
+    """Return the mean squared distance of the `like` stretches most similar to `x`, as a share of its variance."""
     energy = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
     if energy < 0.25 * x.size:  # background repeats itself too
         return np.inf
@@ -102,7 +104,10 @@ def _apart(z, x, like):
 
 
 def typical_period(data, holes, verbose):
-    """The range of the stretch of one period that repeats best, within the longest stretch without a gap or hole."""
+    """Return the range of the stretch of one period that repeats best.
+
+    It is in the longest stretch without a missing value or a gap in time.
+    """
     gapless = runs(data, holes)
     if not len(gapless):
         raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
@@ -113,15 +118,15 @@ def typical_period(data, holes, verbose):
 
 
 def per_point(cost, shown):
-    """The cost of each repetition per query point that it covers."""
+    """Return the cost of each repetition per query point that it covers."""
     return cost / np.diff(shown, axis=1)[:, 0]
 
 
 class ThresholdSegmenter(ThresholdFitting):
-    """What a segmenter does with its threshold, which is applied to the cheapest segmentation as it is."""
+    """Mixin of a segmenter for its threshold, which is applied to the cheapest segmentation as it is."""
 
     def _fit_conformal(self, marked, weight, times):
-        """Find the threshold of each class by what other blocks of the labels tell."""
+        """Find the threshold of each class by what the other blocks of the labels show."""
         rule = rule_of(self.threshold)
         if isinstance(rule, Conformal):
             ty = self._as_times(times, marked.data.shape[1])
@@ -159,7 +164,7 @@ class ThresholdSegmenter(ThresholdFitting):
         return [None if limit is None else float(limit) for limit in self._set_thresholds(len(self._queries))]
 
     def _rated(self, found, calibrations, thresholds):
-        """What of a table of segments is within the thresholds; its three rates, each None without; the thresholds."""
+        """Return the segments within the thresholds; their three rates, each None without; the thresholds."""
         if calibrations is None and thresholds[0] is None:
             return found, [None] * 4
         limits = np.array(thresholds, float)  # NaN for None
@@ -183,7 +188,7 @@ class ThresholdSegmenter(ThresholdFitting):
             warn_of_look_alikes(self._rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
 
     def _calibrations_in(self, source, times, found, queries, ranges_of):
-        """The calibration of each query in a recording, which `ranges_of` segments by other queries."""
+        """Return the calibration of each query in a recording, which `ranges_of` segments by other queries."""
         rate = self._rate
         self._check_rate(rate)
         decoys = rate._decoys(len(queries))
@@ -198,7 +203,7 @@ class ThresholdSegmenter(ThresholdFitting):
         return [Calibration.of(costs(found, q), [costs(other, q) for other in others], hours) for q in each]
 
     def _calibrated(self, X, times):
-        """The calibrations of the queries in a recording, as the only one of a list."""
+        """Return the calibrations of the queries in a recording, as the only entry of a list."""
         refuse_several(X)
         source, found, given, queries, ranges_of = self._segmentation(X, times)
         return [self._calibrations_in(source, given, found, queries, ranges_of)]
@@ -208,7 +213,7 @@ FEW = 2  # repetitions of which an average is taken
 
 
 def check_transitions(transitions, k):
-    """Costs of the transitions between labels, as an array (k + 1, k + 1)."""
+    """Return the costs of the transitions between labels as an array (k + 1, k + 1)."""
     if transitions is None:
         return np.zeros((k + 1, k + 1))
     T = np.array(as_floats(transitions, "transitions"))
@@ -233,20 +238,20 @@ def check_partial(metric, mode):
 
 
 def limits_of(given, learned):
-    """Bounds of the length of each query's repetitions: those given, else those learned."""
+    """Return the bounds of the length of each query's repetitions: those given, else those learned."""
     return tuple(
         tuple(b if a is None else a for a, b in zip(*pair, strict=True)) for pair in zip(given, learned, strict=True)
     )
 
 
 def check_fit(queries, n):
-    """Some query must fit into a recording of n samples where segments have the queries' lengths."""
+    """Refuse queries none of which fits into a recording of n samples, where segments have the queries' lengths."""
     way_out = "take an elastic metric such as 'dtw', which cuts segments of any length"
     check_room(min(plan.shortest for plan in queries), n, way_out)
 
 
 def check_searched(queries, y):
-    """Values must be within reach of the metric, and windows fit into the sequence."""
+    """Refuse values out of reach of the metric, and windows that do not fit into the sequence."""
     for plan in queries:
         check_reach(plan.metric, plan.x, "The query", plan.normalize, check_query)
     if queries[0].mode == "windows":  # those that fit are found
@@ -255,7 +260,7 @@ def check_searched(queries, y):
 
 
 def fit_background(marked, queries, rules, ty, n_jobs, verbose):
-    """The background that separates the marked occurrences of a recording from what is not marked."""
+    """Return the background that separates the marked occurrences of a recording from what is not marked."""
     check_searched(queries, marked.data)
     queries = [plan.untimed if ty is None else plan for plan in queries]
 
@@ -266,9 +271,9 @@ def fit_background(marked, queries, rules, ty, n_jobs, verbose):
 
 
 def refined(queries, source, segments):
-    """The queries as averages of their repetitions in a segmentation; one with too few stays as it is.
+    """Return the queries as averages of their repetitions in a segmentation.
 
-    So do alternatives of a query.
+    A query with too few repetitions stays as it is, and so do alternatives of a query.
     """
     out = []
     for k, plan in enumerate(queries):
@@ -283,12 +288,15 @@ def refined(queries, source, segments):
 
 
 def _digest(queries):
-    """A digest of queries that distinguishes them to the last digit."""
+    """Return a digest of queries that distinguishes them to the last digit."""
     return hashlib.sha256(b"".join(plan.x.tobytes() for plan in queries)).digest()
 
 
 def average_of(plan, source, ranges, signs=None):
-    """The barycenter (channels, m) of ranges of a sequence, times their signs, of the length of the query."""
+    """Return the barycenter (channels, m) of ranges of a sequence, times their signs.
+
+    It has the length of the query.
+    """
     some = examples(np.arange(len(ranges)))
     pieces = [source.cut(int(s), int(e))[0] for s, e in ranges[some]]
     if signs is not None:
@@ -297,7 +305,7 @@ def average_of(plan, source, ranges, signs=None):
 
 
 def _per_query(value, k, name):
-    """A bound of each of k queries: one for all, or a list."""
+    """Return the bound of each of k queries from one for all or a list."""
     if np.ndim(value) == 0:
         return [value] * k
     if len(value) != k:
@@ -306,7 +314,7 @@ def _per_query(value, k, name):
 
 
 class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
-    """Base of the segmenter: how it gets its queries and rules, and how it segments by them."""
+    """Base class of the segmenter: it gets queries and rules, and segments by them."""
 
     # Without a penalty repetitions would stretch over the background, and one of 1.0 is none or all, by the unit.
     _named_defaults = {"adtw": {"omega": "auto"}}
@@ -316,7 +324,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
 
     def _resolve(self):
-        """See that the metric can segment, and by what candidates."""
+        """Resolve the kind of candidates, and refuse a metric that cannot segment."""
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
         if self.partial:
@@ -338,7 +346,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         return self._fit_conformal(known, weight, times)
 
     def _refuse_self_training(self):
-        """There must be labels to begin with."""
+        """Refuse self-training without labels to start from."""
         if self.self_train:
             raise ValueError(
                 f"'self_train' must be 0 where no occurrence is labeled in 'y'. Got {self.self_train}. Label an "
@@ -381,7 +389,10 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         return self.n_templates if self.n_templates == "auto" else int(self.n_templates)
 
     def _segment_learned(self, queries, numbers, data, ty):
-        """Segments of a recording by queries of some classes, with the background and the bounds of the fitted ones."""
+        """Return the segments of a recording by queries of some classes.
+
+        The background and the bounds are those of the fitted queries.
+        """
         bounds = {int(number): limits for number, limits in zip(self._numbers, self._rules.limits, strict=True)}
         k = len(queries)
         rules = self._rules._replace(limits=tuple(bounds[number] for number in numbers))
@@ -390,7 +401,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         return segment(queries, rules, data, ty, self.n_jobs, 0, Whole(data, ty))
 
     def _fit_recording(self, data, times):
-        """Take one period of the recording as the query."""
+        """Fit one period of the recording as the query."""
         if self._given_weight(None) is not None:
             raise ValueError(
                 "'weight' must be None where query='auto': how many points there will be is not known yet."
@@ -410,7 +421,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         return self._fit_queries(self._queries, limits=[limits])
 
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None):
-        """Take validated queries, with the background and the bounds that go with them."""
+        """Store validated queries, with the background and the bounds that belong to them."""
         self._forget_threshold()
         k = len(queries)
         if any(plan.tx is None for plan in queries):  # one clock for all: samples, unless all have times
@@ -446,7 +457,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         return self
 
     def _counting(self, ty):
-        """Queries and rules for a series with these times: without any, samples are counted in their place.
+        """Return queries and rules for a series with these times; without times, samples are counted in their place.
 
         A cost of background that was learned or set stays.
         """
@@ -459,7 +470,10 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         return queries, rules
 
     def _segmented(self, queries, source, ranges_of):
-        """Queries and segments of a sequence, `ranges_of` the queries, after averaging the repetitions."""
+        """Return the queries and the segments of a sequence after averaging the repetitions.
+
+        The function `ranges_of` segments the sequence by queries.
+        """
         left, met = int(self.refine), {}
         with progress(left, self.verbose if left else 0, "refine", "round") as count:
             while True:

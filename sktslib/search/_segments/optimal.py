@@ -1,6 +1,6 @@
-"""Versions of the queries, such as mirrored ones, which a segmentation takes for queries of their own.
+"""Optimal segmentation of a recording by repetitions of one or several queries and background.
 
-Optimal segmentation of a recording by repetitions of one or several queries and background.
+Variants of a query, such as mirrored ones, count as queries of their own in a segmentation.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from .parallel import InMemory, Samples, Segmentation, SegmentTable
 
 
 class Segmented(NamedTuple):
-    """Segments in temporal order, and the query and the version of it that each of them repeats."""
+    """Segments in temporal order, with the query and the version of it that each of them repeats."""
 
     start: np.ndarray
     end: np.ndarray
@@ -44,17 +44,17 @@ class Versions:
         self.version = np.concatenate([np.arange(count) for count in counts])
 
     def rules(self, rules):
-        """The rules of the queries as those of their versions."""
+        """Return the rules of the queries as those of their versions."""
         label = np.concatenate([[0], self.query + 1])
         limits = tuple(rules.limits[q] for q in self.query)
         return rules._replace(transitions=rules.transitions[np.ix_(label, label)], limits=limits)
 
     def readers(self, source):
-        """What reads the samples of each version's segments."""
+        """Return the reader of the samples of each version's segments."""
         return [CandidateReader(plan, source) for plan in self.queries]
 
     def of(self, found):
-        """Segments of versions as those of their queries."""
+        """Return segments of versions as those of their queries."""
         query, version = self.query[found.query], self.version[found.query]
         return Segmented(found.start, found.end, query, found.cost, found.shown, version)
 
@@ -71,19 +71,19 @@ class Rules(NamedTuple):
     partial: bool = False  # whether an end of the series may cut a repetition off
 
     def bounds(self):
-        """The bounds of the length as two arrays (k,)."""
+        """Return the bounds of the length as two arrays (k,)."""
         shortest = [min(float(low or 1), ENDLESS) for low, _ in self.limits]
         longest = [min(float(high or ENDLESS), ENDLESS) for _, high in self.limits]
         return np.array(shortest), np.array(longest)
 
 
 def background_cost(queries):
-    """Default cost of a background sample: that of the queries against a constant signal, on average."""
+    """Return the default cost of a background sample: that of the queries against a constant signal, on average."""
     return queries[0].metric._background_share * float(np.mean([constant_cost(plan) for plan in queries]))
 
 
 def constant_cost(plan):
-    """Cost per sample of a query against a constant signal at its own weighted mean."""
+    """Return the cost per sample of a query against a constant signal at its own weighted mean."""
     x, weight = plan.x, full_weight(plan.w, plan.x)
     total = weight.sum(axis=1, keepdims=True)
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
@@ -96,9 +96,10 @@ def constant_cost(plan):
 
 
 def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
-    """The segments of the cheapest segmentation of a sequence; none crosses a gap or a hole, it starts anew there.
+    """Return the segments of the cheapest segmentation of a sequence.
 
-    With a `source` of its samples the costs are those that are listed.
+    No segment crosses a missing value or a gap in time: a new segmentation starts there. With a `source` of its samples
+    the costs are those that are listed.
     """
     samples, versions = InMemory(queries[0], y, ty), Versions(queries)
     readers = None if source is None else versions.readers(source)
@@ -109,7 +110,7 @@ def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
 
 
 def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
-    """The same of a sequence that is read by chunks, with the costs that are listed."""
+    """Segment a sequence that is read by chunks at the least cost; the costs are those that are listed."""
     samples, versions, found = Samples(queries[0]), Versions(queries), []
     readers = versions.readers(samples)
     segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, readers=readers)

@@ -1,15 +1,12 @@
-"""Rounds of a long series: stretches side by side at fixed positions, which know nothing of what was before them.
+"""Segmentations of whole recordings, in memory or by chunks: the recurrence, and rounds of it in jobs.
 
-A round has LANES stretches of `step` samples; each one starts `lead` samples early without knowing what was before.
-Once the cheapest segmentations that lead to the cells of a column have a boundary in common, what was before adds the
-same to all of them. So a stretch is right, but for a constant, if its column was that of the stretch before it where
-that one ends; else the true column goes on until it meets that of the stretch, if need be to its end. What a round
-gives depends on its own samples alone unless its first stretch does not meet the round before. So rounds may be
-computed in any order, and the numbers are the same. Costs are counted from the start of the last stretch that was met.
-
-The recurrence of segmentations piece by piece: rows of costs and starts for new samples.
-
-Segmentations of whole recordings, in memory or by chunks: rounds in jobs, and what they have in common.
+A round has LANES stretches of a long series side by side, of `step` samples each and at fixed positions. Each one
+starts `lead` samples early without knowing what was before. Once the cheapest segmentations that lead to the cells of a
+column have a boundary in common, what was before adds the same to all of them. A stretch is therefore right, except for
+a constant, if its column equals that of the stretch before it where that one ends. Otherwise the true column goes on
+until it meets that of the stretch, if need be to its end. What a round gives depends on its own samples alone unless
+its first stretch does not meet the round before. Rounds may therefore be computed in any order, and the numbers are the
+same. Costs are counted from the start of the last stretch that was met.
 """
 
 from typing import NamedTuple
@@ -42,7 +39,7 @@ AT_ONCE = 512  # samples of each lane that are computed before they are put in t
 
 
 class Queries(NamedTuple):
-    """Several queries as the kernels take them."""
+    """Several queries as the kernels read them."""
 
     p: object  # their record, or a tuple of one each
     rows: np.ndarray | None
@@ -52,7 +49,7 @@ class Queries(NamedTuple):
 
     @classmethod
     def of(cls, problems):
-        """The queries of several prepared pairs with one series."""
+        """Return the queries of several prepared pairs with one series."""
         records = [problem.record for problem in problems]
         same = all(len(r) == 0 or not any(isinstance(v, np.ndarray) for v in r) for r in records)
         one = problems[0]
@@ -65,7 +62,7 @@ class Queries(NamedTuple):
         )
 
     def state(self, lanes=1):
-        """The kernel's state before the first sample."""
+        """Return the kernel's state before the first sample."""
         m, k = self.first[-1], len(self.first) - 1
         state = aligned_zeros(5, max(m, k + 1) * lanes)
         state[[0, 2, 3]] = INF
@@ -73,7 +70,7 @@ class Queries(NamedTuple):
         return state
 
     def one(self, q):
-        """One of the queries alone."""
+        """Return the query `q` alone."""
         own = slice(self.first[q], self.first[q + 1])
         return Queries(
             self.p if hasattr(self.p, "_fields") else self.p[q],
@@ -91,22 +88,22 @@ class Queries(NamedTuple):
 
     @property
     def at_cost(self):
-        """Where a state has the costs of unfinished paths: in the queries, and at their borders."""
+        """Indices of the costs of unfinished paths in a state: in the queries, and at their borders."""
         m, k = self.first[-1], len(self.first) - 1
         return np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
 
     @property
     def at_start(self):
-        """Where it has their starts."""
+        """Indices of the starts of unfinished paths in a state."""
         return self.at_cost + max(self.first[-1], len(self.first))
 
     def live(self, state):
-        """Starts, labels and costs of unfinished paths; infinite where there is none."""
+        """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
         return state.take(self.at_start), self.label, state.take(self.at_cost)
 
 
 def as_series(parts, ty, has_rows):
-    """What the kernel of one lane compares of a series, features or local costs with each query, and its times."""
+    """Return the series that the kernel of one lane compares, features or costs with each query, and its times."""
     if not has_rows:
         return np.concatenate(parts, axis=1), None
     (y,) = parts
@@ -115,7 +112,7 @@ def as_series(parts, ty, has_rows):
 
 
 def in_order(queries, series, begin_at, offset, rules, state):
-    """Rows of costs and starts of the samples from `begin_at` on, one by one; changes `state`."""
+    """Return rows of costs and starts of the samples from `begin_at` on, computed one by one; changes `state`."""
     k = len(queries.first) - 1
     n = len(rules[0])
     best, begin = np.empty((n, k + 1)), np.empty((n, k))
@@ -124,7 +121,7 @@ def in_order(queries, series, begin_at, offset, rules, state):
 
 
 class Round(NamedTuple):
-    """Where the stretches of a round are: stretch i is [at + i * step, at + (i + 1) * step + lead)."""
+    """Position of the stretches of a round: stretch i is [at + i * step, at + (i + 1) * step + lead)."""
 
     at: int
     step: int
@@ -137,10 +134,10 @@ class Round(NamedTuple):
 
 
 def rounds(at, end, m, fresh, ended):
-    """The rounds of the samples [at, end) of a series, of which more may come unless it has `ended` there.
+    """Yield the rounds of the samples [at, end) of a series, of which more may come unless it has `ended` there.
 
-    They depend on where the series begins and ends alone: all but the last one or two are of full size, and those have
-    one size, so that little is left.
+    They depend only on where the series starts and ends. All rounds except the last one or two are of full size, and
+    the last ones have one size, so that little is left over.
     """
     lead = LEAD * m
     step = max(FULL * lead, STEP)
@@ -156,7 +153,7 @@ def rounds(at, end, m, fresh, ended):
 
 
 class _Lanes(NamedTuple):
-    """What a round's stretches give, each counting costs from its own start."""
+    """Rows and states of the stretches of a round, each counting costs from its own start."""
 
     best: np.ndarray  # (width of the round + 1, k + 1); of stretches but the first from the first mark on
     begin: np.ndarray  # (width of the round, k)
@@ -165,7 +162,7 @@ class _Lanes(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """What is decided within a round, and what is not."""
+    """Segments that are decided within a round, and the rows that are not."""
 
     found: Parts | None  # None: nothing is decided
     first: int | None  # the label at the first boundary, see `Undecided.decide`
@@ -176,7 +173,7 @@ class Joined(NamedTuple):
 
 
 def compute(queries, series, rules, shape, listed, known=None, rows=None):
-    """What a round gives.
+    """Compute a round: the segments that are decided within it, and the rows that are not.
 
     Parameters
     ----------
@@ -219,7 +216,7 @@ def compute(queries, series, rules, shape, listed, known=None, rows=None):
 
 
 def _side_by_side(queries, series, rules, shape, partial):
-    """The stretches of a round."""
+    """Return the rows and states of the stretches of a round."""
     step, lead = shape.step, shape.lead
     k, n, width = len(queries.first) - 1, SEGMENT_LANES * step + lead, step + lead
     best, begin = np.empty((n + 1, k + 1)), np.empty((n, k))
@@ -239,7 +236,7 @@ def _side_by_side(queries, series, rules, shape, partial):
 
 
 def _joined(queries, series, rules, shape, lanes, known):
-    """Where costs count from another zero, see `Undecided.count_from`, and the last state of the round.
+    """Join the stretches of a round: return its zeros, see `Undecided.count_from`, and its last state.
 
     `known` is the state that the first stretch must meet; None: there is none.
     """
@@ -258,9 +255,10 @@ def _joined(queries, series, rules, shape, lanes, known):
 
 
 def _meet(queries, series, rules, shape, lanes, lane, known):
-    """Let what is `known` of the stretch before go on in place of a stretch until it meets that.
+    """Let the `known` state of the stretch before go on in place of a stretch until it meets that.
 
-    How far it went, how much more it costs from there on, and None; or its last state, if it never meets the stretch.
+    Return how far it went, how much more it costs from there on, and None; or its last state, if it never meets the
+    stretch.
     """
     begin, at, done = lane * shape.step, shape.at + lane * shape.step, shape.lead
     for mark, then in zip(lanes.marks.tolist(), lanes.states, strict=True):
@@ -284,27 +282,27 @@ def _least(state):
 
 
 def counted_from(state, zero):
-    """The state with costs from another zero."""
+    """Return the state with costs from another zero."""
     state = state.copy()
     state[[0, 2, 3]] -= zero
     return state
 
 
 def _lane(state, lane, at):
-    """The state of one lane, samples counted as in the whole series."""
+    """Return the state of one lane, with samples counted as in the whole series."""
     one = state.reshape(len(state), -1, SEGMENT_LANES)[:, :, lane].copy()
     one[[1, 4]] += at
     return one
 
 
 def difference(a, b):
-    """How much more state `b` costs than `a`, if that is the same everywhere up to rounding, and starts agree."""
+    """Return how much more state `b` costs than `a`; None unless it is equal up to rounding and starts agree."""
     offset = difference_of(a, b, 0.0)
     return None if np.isnan(offset) else offset
 
 
 class Samples(IncrementalProfile):
-    """The last samples of a recording; no gap lies between the paths' last sample and `end`."""
+    """Last samples of a recording; no gap is between the last sample of the paths and `end`."""
 
     end = 0
 
@@ -314,12 +312,12 @@ class Samples(IncrementalProfile):
 
 
 def paths_of(queries, rules):
-    """The costs of paths under the metric of the queries."""
+    """Return the object that computes the costs of paths by the metric of the queries."""
     return (Columns if queries[0].mode == "subsequence" else Windows)(queries, rules)
 
 
 class Columns:
-    """The costs of paths under an elastic metric, one column per query."""
+    """Costs of paths by an elastic metric, with one column per query."""
 
     def __init__(self, queries, rules):
         self.queries, self.rules, metric = queries, rules, queries[0].metric
@@ -330,12 +328,12 @@ class Columns:
         self.begin(0)
 
     def begin(self, at):
-        """Start anew at a sample."""
+        """Start again at a sample."""
         self.at = self.run = at
         self.state = None
 
     def due(self, base):
-        """How many samples there must be before a segment that starts at `base` or later can be decided."""
+        """Return the least number of samples that may decide a segment that starts at `base` or later."""
         return 0
 
     @property
@@ -353,7 +351,7 @@ class Columns:
             self._kernel = Queries.of(self._prepared.problems)
 
     def runs_diagonally(self, feed):
-        """Whether rounds of stretches side by side are possible."""
+        """Return whether rounds of stretches side by side are possible."""
         self._prepare(feed.cut(feed.end - 1, feed.end)[0])
         return self._prepared.problems[0].runs_diagonally
 
@@ -364,7 +362,7 @@ class Columns:
         return background, self.rules.transitions, *self.bounds
 
     def go_on(self, feed, upto):
-        """Rows of `best` and `begin` for the samples up to `upto`."""
+        """Return rows of `best` and `begin` for the samples up to `upto`."""
         back = self.needed
         y, ty = feed.cut(back, min(feed.end, upto + self.reach))
         self._prepare(y)
@@ -381,31 +379,34 @@ class Columns:
         return rows
 
     def task(self, feed, shape):
-        """What a round needs: samples that its features depend on, and the first of them."""
+        """Return the samples that the features of a round depend on, the first of them, and the round."""
         back = max(self.run, shape.at - 1 - 2 * self.reach)
         y, _ = feed.cut(back, min(feed.end, shape.end + self.reach))
         self._prepare(y)
         return y, back, shape
 
     def compute(self, y, back, shape, listed, *known):
-        """What a round gives; see `stretches.compute`."""
+        """Compute a round; see the function `compute`."""
         at, end = shape.at - back, shape.end - back
         series = np.ascontiguousarray(self._series(y, None)[0][:, at : end + 1])
         rules = self._own(self.rules.background.costs(y[:, at:end]))
         return compute(self._kernel, series, (*rules, self.rules.partial), shape, listed, *known)
 
     def take(self, shape, state):
-        """Go on behind a round."""
+        """Continue behind a round."""
         self.at, self.state = shape.end, state
 
     def live(self):
-        """Starts, labels and costs of unfinished paths; infinite where there is none."""
+        """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
         if self.state is None:
             return np.empty(0), np.empty(0, np.int64), np.empty(0)
         return self._kernel.live(self.state)
 
     def open_end(self, rows):
-        """Let the end of the series cut repetitions off; how many points of each query its last repetition covers."""
+        """Let the end of the series cut repetitions off.
+
+        Return how many points of each query its last repetition covers.
+        """
         shown = np.array([plan.m for plan in self.queries])
         if not self.rules.partial or self.state is None:
             return shown
@@ -424,11 +425,11 @@ class Columns:
             self.state[2, : len(best[-1])] = (best[-1][:, np.newaxis] + self.rules.transitions).min(axis=0)
 
     def forget(self, base):
-        """Drop what no segment that starts at a boundary or later needs."""
+        """Drop nothing: no segment that starts at a boundary or later needs more than is held."""
 
 
 class Windows:
-    """The costs of the windows of each query's length."""
+    """Costs of the windows of each query's length."""
 
     reach = 0
 
@@ -443,13 +444,13 @@ class Windows:
         self.begin(0)
 
     def begin(self, at):
-        """Start anew at a sample."""
+        """Start again at a sample."""
         self.at = self.run = at
         self.edges = Buffer(after=(len(self.lengths) + 1,), first=at)  # minimum cost where each label follows
         self.edges.append(np.zeros((1, len(self.lengths) + 1)))
 
     def due(self, base):
-        """How many samples there must be before a segment that starts at `base` or later can be decided.
+        """Return the least number of samples that may decide a segment that starts at `base` or later.
 
         The longest of the unfinished windows starts where nothing is decided yet.
         """
@@ -458,10 +459,10 @@ class Windows:
     @property
     def needed(self):
         """The first sample that is still needed."""
-        return max(self.at - max(self.long - 1, 1), self.run)  # whether a hole is next takes one sample
+        return max(self.at - max(self.long - 1, 1), self.run)  # one sample shows whether a gap is next
 
     def go_on(self, feed, upto):
-        """Rows of `best` and `begin` for the samples up to `upto`."""
+        """Return rows of `best` and `begin` for the samples up to `upto`."""
         first = max(self.needed, self.edges.first)
         old, k = self.at - first, len(self.lengths)
         cost = np.full((k, upto - first), np.inf)
@@ -481,12 +482,12 @@ class Windows:
         return rows[old + 1 :], starts
 
     def live(self):
-        """Starts, labels and costs of unfinished windows; infinite where there is none."""
+        """Return starts, labels and costs of unfinished windows; costs are infinite for those that cannot be."""
         start = self.at - self.ago
         return start, self.label, np.where(start >= self.run, 0.0, np.inf)
 
     def open_end(self, rows):
-        """How many points of each query a repetition covers: all."""
+        """Return the number of points of each query that a repetition covers: all."""
         return self.lengths
 
     def keep(self, held, best):
@@ -501,7 +502,7 @@ class Windows:
         self.edges.forget(base)
 
 
-BLOCK = 2**13  # samples that are computed one by one before it is looked what is decided
+BLOCK = 2**13  # samples that are computed one by one before a look at what is decided
 WINDOWS = 2**17  # the same where the segments are windows
 AHEAD = 16  # rounds that are handed out together, for each job
 
@@ -517,7 +518,7 @@ class SegmentTable(NamedTuple):
 
 
 class InMemory(Whole):
-    """A sequence in memory as a chunk of its own."""
+    """Source of a sequence in memory, as one chunk."""
 
     end = 0
 
@@ -526,7 +527,7 @@ class InMemory(Whole):
         self.plan, self.seen = plan, y.shape[1]
 
     def runs(self, begin):
-        """Ranges without a missing value and without a hole."""
+        """Return the ranges without a missing value and without a gap in time."""
         return self.plan.runs(self.y, self.ty)
 
 
@@ -553,7 +554,7 @@ class Segmentation:
         self._next = at  # where the next round begins
 
     def take(self, last=False):
-        """The segments that are decided by the samples so far; with the `last` of them all."""
+        """Return the segments that are decided by the samples that came; all of them with the `last` sample."""
         feed, begin = self._feed, self._noted
         done, self._noted = begin, feed.seen
         for a, b in feed.runs(begin):
@@ -576,7 +577,7 @@ class Segmentation:
         return min(self._rows.base - reach, self._paths.needed, self._next - 1 - 2 * reach)
 
     def _break(self, gap, after):
-        """Decide all up to a gap and start anew after it."""
+        """Decide everything up to a gap and start again after it."""
         self._advance(gap, last=True)
         shown = self._paths.open_end(self._rows)
         found = self._rows.finish()
@@ -584,9 +585,10 @@ class Segmentation:
         self._begin(after)
 
     def _tell(self, parts, last=None, listed=None):
-        """Add segments to what will be told, and the `last` points of their queries, which are the last of all.
+        """Add segments to those that `take` returns next.
 
-        From the number `listed` on they have the costs of their ranges; by default none has.
+        `last` are the last points of their queries, by default the last of all. Segments from the number `listed` on
+        already have the costs of their ranges; by default none has.
         """
         last = self._lengths[parts.label - 1] if last is None else last
         shown = np.column_stack([parts.hidden, last])
@@ -637,7 +639,7 @@ class Segmentation:
                 self._join(task, one)
 
     def _join(self, task, one):
-        """Take what a round gives, or, if it does not meet the rounds before, what it gives behind them."""
+        """Add what a round gives, or, if it does not meet the rounds before, what it gives behind them."""
         paths, rows, shape = self._paths, self._rows, task[-1]
         zero = 0.0 if shape.fresh else difference(one.begin, paths.state)
         if zero is None:

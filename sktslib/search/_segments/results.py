@@ -1,4 +1,4 @@
-"""What a segmentation returns: the repetitions, their alignment to the query, and tables of them."""
+"""Results of a segmentation: the repetitions, their alignment to the query, and tables of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Segment(NamedTuple):
-    """One repetition: the half-open range ``[start, end)`` in samples, its label and the cost of its segment."""
+    """Repetition of a query: the half-open range ``[start, end)`` in samples, its label and the cost of its segment."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Segments(RangeTable):
 
     They are indexed as an array is: a number gives a `Segment`, as iterating does, and a slice, a mask or a list of
     numbers the `Segments` of those, in their order. These are still of the segmentation of the whole recording: nothing
-    is segmented anew, so costs, alignments and what is partial stay as they were, and the sum of the costs is that of
+    is segmented again, so costs, alignments and what is partial stay as they were, and the sum of the costs is that of
     what was selected. Between them may lie background, or repetitions that were not selected. A pickle holds the
     samples of the recording that the repetitions depend on, and no others.
 
@@ -125,12 +125,12 @@ class Segments(RangeTable):
         return (self.end - self.start) / np.diff(self._shown, axis=1)[:, 0]
 
     def path(self, k: int) -> NDArray[np.intp]:
-        """Alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
+        """Return the alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
         search, start, end = self._found(k)
         return search.path(start, end, tuple(self._shown[k].tolist()) if self.partial[k] else None)
 
     def warped(self, query: Queries | None = None) -> NDArray[np.float64]:
-        """Every repetition on the time base of its query, and with its signs: times its `polarity`.
+        """Return every repetition on the time base of its query, and with its signs: times its `polarity`.
 
         A point of a repetition is the mean of the samples that meet the query's point; where none does (as in LCSS),
         it lies between its neighbors. So point i of each is the same phase, and repetitions can be compared and
@@ -152,7 +152,7 @@ class Segments(RangeTable):
         return np.array([self._warped(k) for k in chosen]).reshape(-1, m, channels)
 
     def _warped(self, k):
-        """The k-th repetition on its query's time base (m, channels)."""
+        """Return the k-th repetition on its query's time base (m, channels)."""
         search = self._found(k)[0]
         i, j = self.path(k)
         first, last = self._shown[k]
@@ -174,7 +174,7 @@ class Segments(RangeTable):
         return table.assign(duration=self.duration)
 
     def summary(self) -> DataFrame:
-        """How many repetitions of each label there are, and how regular they are.
+        """Return the number of repetitions of each label, and statistics of how regular they are.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class Segments(RangeTable):
             Indexed by label: `count`; mean, standard deviation and coefficient of variation (`_cv`, the deviation over
             the mean) of `duration` and of `interval`, the time from one start to the next of the same label (of those
             that were selected); `cost`, its mean per repetition. Durations are in the unit of the times, see
-            `duration`; partial repetitions count in `partial` alone. An interval counts the time of a hole in it.
+            `duration`; partial repetitions count in `partial` alone. An interval counts the time of a gap in it.
         """
         import pandas as pd
 

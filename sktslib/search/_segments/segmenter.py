@@ -70,7 +70,7 @@ class QuerySegmenter(FittedSegmenter):
         How many times `segment` averages the repetitions that it found, and segments again by these averages. They are
         the recording's own and for this call; the fitted queries stay as they are. Not for streams.
     self_train : int, default=0
-        At most how many times `fit` learns anew from its own sure answers. Above 0 the label -1 in `y` means unlabeled
+        At most how many times `fit` learns again from its own sure answers. Above 0 the label -1 in `y` means unlabeled
         (with 0 it is a class): what is found there and is as near as labeled occurrences counts as one of them.
     partial : bool, default=False
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
@@ -91,8 +91,8 @@ class QuerySegmenter(FittedSegmenter):
         What to do with missing values (NaN). "omit": missing query points have weight 0; no repetition crosses a
         missing point.
     max_gap : float or timedelta, optional
-        The longest step of a recording's times that is no hole: a number in their unit (of datetimes, seconds), or a
-        duration. No repetition spans a longer one, and the segmentation starts anew behind it. Every recording needs
+        The longest step of a recording's times that is not a gap: a number in their unit (of datetimes, seconds), or a
+        duration. No repetition spans a longer one, and the segmentation starts again behind it. Every recording needs
         times then.
     n_jobs : int, optional
         Jobs of one segmentation of a long recording, in which each takes stretches of it: as in scikit-learn None is
@@ -292,11 +292,15 @@ class QuerySegmenter(FittedSegmenter):
         return Segments(found.start, found.end, names[found.query], found.cost, *rest, _time_name=time_name(X, times))
 
     def _segmentation(self, X, times):
-        """The source of the samples, the segments, the times as given, the queries, and what segments by others."""
+        """Return the segmentation of a recording with what is needed to segment it again by other queries.
+
+        It is the source of the samples, the segments, the times as given, the queries, and a function of queries that
+        segments.
+        """
         return (self._segment_long if is_long(X) else self._segment_whole)(X, times)
 
     def _segment_whole(self, X, times):
-        """The same of a recording in memory."""
+        """Segment a recording in memory; the result is that of `_segmentation`."""
         y, ty, given = self._validated(X, times)
         source = Whole(owned(y, X), ty)
         queries, rules = self._counting(ty)
@@ -312,7 +316,7 @@ class QuerySegmenter(FittedSegmenter):
         return source, found, given, queries, ranges_of
 
     def _segment_long(self, X, times):
-        """The same of a recording that is read by chunks, once for each time that it is segmented."""
+        """Segment a recording by chunks, read once for each segmentation; the result is that of `_segmentation`."""
         source = ChunkedSequence(self, X, times)
         queries, rules = self._counting(source.times)
         if queries[0].mode == "windows":

@@ -1,11 +1,10 @@
-"""Repetitions that an end of the series cuts off: paths that start or end within a query, at no cost.
+"""State of a segmentation that is not decided yet: rows of costs and starts, and the paths that lead back through them.
 
-At least half of the query's points must be observed. A path that starts at point i of its query has the start -i, as if
-the points before it lay before the series, so bounds of the length hold for the whole repetition.
+Repetitions may be cut off by an end of the series: paths then start or end within a query, at no cost. At least half of
+the query's points must be observed. A path that starts at point i of its query has the start -i, as if the points
+before it were before the series, so bounds of the length hold for the whole repetition.
 
-What a segmentation has not decided yet: rows of costs and starts, and the paths that lead back through them.
-
-The costs of segments that are listed: those of their ranges, each by itself.
+Segments that are listed have the costs of their ranges, each computed by itself.
 """
 
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from .._chunks import Buffer
 
 
 def halves(first):
-    """For each query the number of its points, and how many of them may be missing."""
+    """Yield for each query its first point, its number of points, and how many of them may be missing."""
     m = np.diff(first)
     return zip(first[:-1].tolist(), m.tolist(), (m // 2).tolist(), strict=True)
 
@@ -38,7 +37,7 @@ def open_begin(state, queries, at=0):
 def open_end(state, first, n, best, begin, shortest, longest):
     """Let paths end within the queries after the last of n samples, where that is cheaper; changes the last row.
 
-    ``best`` is (k + 1,) and ``begin`` (k,). Returns for each query how many of its points its last segment covers.
+    ``best`` is (k + 1,) and ``begin`` (k,). Return for each query how many of its points its last segment covers.
     """
     shown = np.diff(first)
     for q, (a, m, unseen) in enumerate(halves(first)):
@@ -65,7 +64,7 @@ class Parts(NamedTuple):
 
 
 class Undecided:
-    """The rows behind the last node that is decided, a boundary with the label of the part that ends there.
+    """Rows behind the last node that is decided, a boundary with the label of the part that ends there.
 
     Attributes
     ----------
@@ -90,13 +89,13 @@ class Undecided:
 
     @classmethod
     def anew(cls, at, transitions):
-        """The first row of a series that begins at a sample."""
+        """Return the first row of a series that starts at a sample."""
         k = len(transitions) - 1
         return cls(at, cls.first_row(k)[np.newaxis], np.empty((0, k)), transitions, fresh=True)
 
     @staticmethod
     def first_row(k):
-        """The costs of what leads to the begin of a series."""
+        """Return the costs of what leads to the start of a series."""
         return np.array([0.0] + [np.inf] * k)
 
     def __len__(self):
@@ -114,7 +113,7 @@ class Undecided:
 
     @property
     def given(self):
-        """The same, those of repetitions that the begin of the series cuts off being before it."""
+        """Starts of the last segments (n, k); a repetition that is cut off by the first sample starts before it."""
         return self.starts if self._given is None else self._given.values
 
     @property
@@ -123,14 +122,17 @@ class Undecided:
         return self.best, self.starts, self._transitions, self.base
 
     def append(self, best, starts):
-        """Take the rows that follow. Repetitions that the begin of the series cuts off start before it."""
+        """Add the rows that follow; repetitions that the start of the series cuts off start before it."""
         self._best.append(best)
         self._starts.append(self._cut(starts))
         if self._given is not None:
             self._given.append(starts)
 
     def _cut(self, starts):
-        """Starts of which none is before the series; from the first one that is, all are kept as they were given."""
+        """Return starts none of which is before the series.
+
+        From the first start before it on, all are also kept as they were given.
+        """
         if self.fresh and len(starts) and starts.min() < self.base:
             if self._given is None:
                 self._given = Buffer(after=starts.shape[1:], first=self.base)
@@ -145,7 +147,10 @@ class Undecided:
             self._given.values[-1] = starts
 
     def count_from(self, zeros):
-        """Behind boundaries costs count from other zeros: pairs (boundary, how much more they cost than there)."""
+        """Count costs behind boundaries from other zeros.
+
+        `zeros` are pairs (boundary, how much larger costs are before it than they would be counted behind it).
+        """
         for at, zero in zeros:
             if at == self._best.end - 1:  # the last row goes with what is to come, as the state behind it does
                 self.best[-1] -= zero
@@ -153,7 +158,7 @@ class Undecided:
             self._zeros.append((at, zero))
 
     def extend(self, other, zero):
-        """Take the rows that follow from another, whose first is the last one here and costs so much more here."""
+        """Add the rows of another, whose first row is the last one here and costs `zero` more here."""
         self.count_from([(other.base, zero), *other._zeros])
         self.append(other.best[1:], other.starts)
 
@@ -164,7 +169,7 @@ class Undecided:
                 rows.shrink()
 
     def _between(self, start, end):
-        """What is to be added to differences of the costs at boundaries [start, end), as they count from zeros."""
+        """Return the corrections of differences of costs at boundaries [start, end), as these count from zeros."""
         out = np.zeros(len(start))
         if self._zeros:
             at, zeros = (np.array(column) for column in zip(*self._zeros, strict=True))
@@ -179,20 +184,23 @@ class Undecided:
         self._coded = 0
 
     def agreed(self, live):
-        """The node that all live paths (starts, labels, costs) have in common, row and label; row 0 is none."""
+        """Return the node, row and label, that all live paths (starts, labels, costs) have in common.
+
+        Row 0 means that there is none.
+        """
         start, label, cost = live
         if self.fresh:
             start = np.maximum(start, self.base)
         return agreed(*self.history, self.unknown, start, label, cost)
 
     def agreed_by_now(self, live):
-        """The same, for calls at every few rows: where nothing is decided they look at the new rows alone."""
+        """Return the node of `agreed` at calls every few rows: while nothing is decided, only new rows are read."""
         self._codes.append(np.zeros((self._best.end - self._codes.end, self.best.shape[1]), np.int64))
         known, self._coded = self._coded, len(self) - 1
         return (0, 0) if apart(*self.history, self._codes.values, known, *live) else self.agreed(live)
 
     def settle(self, live):
-        """What is decided by now: segments and the label at the first row, see `decide`; None for nothing.
+        """Return the segments decided by now and the label at the first row, see `decide`; None for nothing.
 
         After a vain look the next one is due at twice as many rows, so that all looks take no longer than the last.
         """
@@ -203,14 +211,14 @@ class Undecided:
         return self.decide(*node) if node[0] else None
 
     def finish(self):
-        """The segments of the cheapest segmentation up to the end."""
+        """Return the segments of the cheapest segmentation up to the end."""
         last = len(self) - 1
         return self.decide(last, before(self.best, last, self._transitions, -1))[0]
 
     def decide(self, j, label):
-        """The segments that lead to a node, and the label at the first row; later ones start from there.
+        """Return the segments that lead to a node, and the label at the first row; later segments start from the node.
 
-        Where the first one comes from before the first row, its cost is all that was paid up to its end.
+        If the first segment starts before the first row, its cost is all that was paid up to its end.
         """
         labels, start, end, cost, first = trace(*self.history[:3], self.base, self.fresh, j, label)
         hidden = np.zeros_like(start)
@@ -226,9 +234,10 @@ class Undecided:
         return found, first
 
     def follow(self, base, found, first, zero):
-        """The segments up to the first row of another, which is the last one here, with those `found` from there on.
+        """Return the segments up to the first row of another state, with those `found` from there on.
 
-        `first` is the other's label at its first row; costs here are `zero` more than there.
+        The first row of the other is the last one here. `first` is the other's label at its first row; costs here are
+        `zero` more than there.
         """
         if len(found.start) and found.start[0] < base:  # which comes from before it
             s, label = int(found.start[0]) - self.base, int(found.label[0])
@@ -245,16 +254,16 @@ SLACK_FROM = 2**40  # a number of windows that no recording has
 
 
 def depends_on_path(plan, rules):
-    """Whether the cost that a segment's path carries may be another than that of its range."""
+    """Return whether the cost that a segment's path carries may differ from that of its range."""
     return plan.metric._depends_on_start or any(longest is not None for _, longest in rules.limits)
 
 
 def listed_costs(readers, rules, segments):
-    """The cost of each segment's query against its range, which the reader of that query knows.
+    """Return the cost of each segment's query against its range, which the reader of that query computes.
 
-    The path behind a segment is the cheapest one of its range, unless the best move into a cell depends on the
-    path so far: on its start, or on others that were longer than allowed and dropped. The distances of many long
-    windows may come from Fourier transforms; those listed never do, so that a stream lists the same.
+    The path behind a segment is the cheapest one of its range, unless the best move into a cell depends on the path up
+    to there: on its start, or on others that were longer than allowed and dropped. The distances of many long windows
+    may come from Fourier transforms; those listed never do, so that a stream lists the same.
     """
     plan = readers[0].plan
     if plan.mode == "windows":
@@ -277,7 +286,7 @@ def _listed_windows(readers, segments):
 
 
 def costs_of_ranges(queries, series, start, end, query):
-    """The same of ranges [start, end) of one series under an elastic metric, LANES of them side by side.
+    """Return the costs of ranges [start, end) of one series under an elastic metric, a lane for each.
 
     `series` (channels, n + 1) are features of samples, and in front one that no range holds.
     """

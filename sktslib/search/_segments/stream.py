@@ -1,4 +1,4 @@
-"""Segmentation by chunks: what all segmentations that may still be the cheapest have in common is decided."""
+"""Segmentation by chunks: the part that all segmentations agree on which may still be the cheapest is decided."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _rows_of(found):
-    """Segments as tuples (start, end, label, cost)."""
+    """Return segments as tuples (start, end, label, cost)."""
     return list(zip(found.start, found.end, found.label, found.cost, strict=True))
 
 
@@ -36,7 +36,7 @@ class SegmentStream(ChunkStream):
     Attributes
     ----------
     n_samples_seen : int
-        Samples so far.
+        Number of samples that came.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class SegmentStream(ChunkStream):
     def __init__(self, segmenter: Any, max_delay: float | None = None) -> None:
         super().__init__(segmenter)
         self._segmenter = segmenter
-        self._noted = 0  # samples checked for missing values and holes
+        self._noted = 0  # samples checked for missing values and gaps in time
         self._prepare()
         what, otherwise = "the length of the longest query", "the start of a repetition would be background"
         longest = max(plan.m for plan in segmenter._queries)
@@ -73,7 +73,7 @@ class SegmentStream(ChunkStream):
         self._wait()
 
     def _wait(self):
-        """Set how many samples there must be before anything is decided."""
+        """Set the number of samples before which nothing is decided."""
         self._due = self._paths.due(self._rows.base)
         if self.max_delay is not None:
             self._due = min(self._due, self._rows.base + self.max_delay + 1)
@@ -115,7 +115,7 @@ class SegmentStream(ChunkStream):
         return found + self._break(self._feed.seen, self._feed.seen)
 
     def _decided(self):
-        """The segments that are decided by the samples so far."""
+        """Return the segments that are decided by now."""
         feed, begin, found = self._feed, self._noted, []
         done, self._noted = begin, feed.seen
         for a, b in feed.runs(begin):
@@ -129,7 +129,7 @@ class SegmentStream(ChunkStream):
         return found
 
     def _break(self, gap, after):
-        """Decide all up to a gap and start anew after it."""
+        """Decide everything up to a gap and start again after it."""
         self._feed.end = gap
         self._advance(gap, decide=False)
         found = _rows_of(self._rows.finish())
@@ -137,7 +137,7 @@ class SegmentStream(ChunkStream):
         return found
 
     def _advance(self, upto, decide=True):
-        """Advance to a sample; the segments (start, end, label, cost) that are decided then."""
+        """Advance to a sample, and return the segments (start, end, label, cost) that are decided then."""
         rows = self._rows
         if upto > self._paths.at:
             rows.append(*self._paths.go_on(self._feed, upto))
@@ -158,7 +158,7 @@ class SegmentStream(ChunkStream):
         return found
 
     def _force(self, late):
-        """Decide by the cheapest segmentation up to a boundary, and drop all that disagree."""
+        """Decide by the cheapest segmentation up to a boundary, and drop all paths that disagree."""
         best, _, T, base = history = self._rows.history
         node = likeliest(*history, late)
         agree = through(*history, *node, late)
