@@ -423,7 +423,13 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
     # Lanes without a series of their own cost as much as others.
     cells, count = max(lengths_of(X)) * lengths.max(), len(X) * len(Y) // (1 + mirrored)
     if count * (cells + CALL) < len(X) * (len(Y) + -len(Y) % batch.BATCH) * cells // (1 + mirrored):
-        return _by_pairs(metric, X, Y, w, mirrored, out)
+        _by_pairs(metric, X, Y, w, mirrored, out)
+        return
+    if len(Y) < min(len(X), batch.BATCH) and w is None and metric.is_symmetric:
+        turned = np.zeros((len(Y), len(X)))
+        _by_lanes(metric, Y, X, None, False, turned)
+        out[:] = turned.T
+        return
     features = [metric._features(y) for y in Y]
     order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
     rank = np.argsort(order)
