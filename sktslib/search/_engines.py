@@ -176,7 +176,7 @@ def _of_channel(plans, y, ty, room=None, *, exactly):
 
 
 def window_shares(plan, y, ty, start):
-    """Return the shares of channels that are compared by themselves in the windows that begin at some samples."""
+    """Return the shares of channels that are compared by themselves in the windows that start at some samples."""
     return shares_of(plan, y, ty, start, partial(_of_channel, exactly=True))
 
 

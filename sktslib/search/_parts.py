@@ -760,7 +760,7 @@ if TYPE_CHECKING:
 
 
 class PiecewiseSearcher:
-    """The methods of `QuerySearcher` that begin a search by pieces: a stream, or a part of a search."""
+    """Mixin of `QuerySearcher` whose methods start a search by pieces: a stream, or a part of a search."""
 
     def stream(self, max_delay: float | None = None) -> Stream:
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.

@@ -146,7 +146,7 @@ class ChannelWindow(NamedTuple):
 
 
 class Search:
-    """A query and a sequence, or a stretch of one that begins at sample `first`; positions are in the sequence.
+    """Search of a sequence, or of a stretch of one from sample `first` on, for a query; positions are in the sequence.
 
     A query with alternatives has a profile and a nearest candidate alone; all else is of one version of it.
     """

@@ -560,8 +560,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         `percentile`, and where queries are learned from labels, else 1.
     threshold : float, FalseDiscoveryRate, Conformal or str, optional
         The largest distance of an occurrence, inclusive, or the rule that finds it: `FalseDiscoveryRate`, or the text
-        ``"fdr:0.05"``, for each sequence and query by itself; `Conformal`, or ``"conformal:0.1"``, by labels. None: with
-        labels, the one learned for each class: midway between the last match and the next, where F1 in the
+        ``"fdr:0.05"``, for each sequence and query by itself; `Conformal`, or ``"conformal:0.1"``, by labels. None:
+        with labels, the one learned for each class: midway between the last match and the next, where F1 in the
         labeled recording is best; else no bound.
     percentile : float in [0, 100], optional
         Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
@@ -748,7 +748,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     def fit(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
     ) -> Self:
-        """Take the query.
+        """Fit the query, or queries, or learn them from labels.
 
         Parameters
         ----------
@@ -854,7 +854,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     def score(
         self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Event F1 of the occurrences against labels, see :func:`sktslib.metrics.event_f1_score`.
+        """Return the event F1 of the occurrences against labels, see :func:`sktslib.metrics.event_f1_score`.
 
         Parameters
         ----------

@@ -531,7 +531,7 @@ class Stream(ChunkStream):
         self._begin()
 
     def update(self, X: Sequences, times: Times | None = None) -> Matches:
-        """Take the next samples.
+        """Add the next samples, and return what they decide.
 
         Parameters
         ----------

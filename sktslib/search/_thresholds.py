@@ -318,7 +318,8 @@ class FalseDiscoveryRate(Estimator):
     A decoy is a query that is like the query, but occurs by chance alone. Decoys are searched for in the same recording
     in the same way, and the threshold is the largest distance for which ``(1 + decoys / n_decoys) / matches`` is at
     most `alpha`: matches of the query, and of all decoys, up to that distance. It is found for each query in
-    each recording by itself. Pass it as the `threshold` of `QuerySearcher` or `QuerySegmenter`, or the text ``"fdr:0.05"``.
+    each recording by itself. Pass it as the `threshold` of `QuerySearcher` or `QuerySegmenter`, or the text
+    ``"fdr:0.05"``.
 
     Parameters
     ----------

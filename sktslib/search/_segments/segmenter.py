@@ -219,7 +219,7 @@ class QuerySegmenter(FittedSegmenter):
     def fit(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
     ) -> Self:
-        """Take the query.
+        """Fit the query, or queries, or learn them from labels.
 
         Parameters
         ----------
@@ -379,7 +379,7 @@ class QuerySegmenter(FittedSegmenter):
     def score(
         self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Event F1 of the repetitions against labels, see :func:`sktslib.metrics.event_f1_score`.
+        """Return the event F1 of the repetitions against labels, see :func:`sktslib.metrics.event_f1_score`.
 
         Parameters
         ----------

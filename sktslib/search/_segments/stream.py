@@ -79,7 +79,7 @@ class SegmentStream(ChunkStream):
             self._due = min(self._due, self._rows.base + self.max_delay + 1)
 
     def update(self, X: Sequences, times: Times | None = None) -> Segments:
-        """Take the next samples.
+        """Add the next samples, and return what they decide.
 
         Parameters
         ----------
