@@ -12,6 +12,7 @@ from .compile import block_size, budgets, inner, kernel, step
 from .dispatch import (
     accumulate,
     add_terms,
+    by_fact,
     closed_boundary,
     equal_moves,
     equal_stretches,
@@ -226,6 +227,17 @@ def _fill_gap_costs(p, Y, gap_costs):
         gap_costs[j] = gap(p, total, 1.0)
 
 
+def _gap_costs_of(p, Y, gap_costs):
+    _fill_gap_costs(p, Y, gap_costs)
+
+
+def _no_gap_costs(p, Y, gap_costs):
+    pass
+
+
+fill_gap_costs = by_fact("has_gap_cost", {False: _no_gap_costs, True: _gap_costs_of})
+
+
 def room_for(n):
     """Return the memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
     return aligned((n + 1) * BATCH), aligned(5, BATCH), aligned_zeros(4, dtype=np.int64), aligned(2)
@@ -256,16 +268,20 @@ def _accumulate_table(queries, collection, borders, until, cells, whole, place, 
     """Compute blocks of series and their queries from `place` on; return whether all are done. See `table_of_costs`."""
     p, sizes, rows, weighted, points = queries
     values, begins, lengths = collection
-    Y, gap_costs, which, room = work
+    Y, gap_costs, room = work
     row = room[0]
     for b in range(place[0], until.shape[0]):
         begin, size = borders[b], borders[b + 1] - borders[b]
         n = lengths[begin + size - 1]
         if place[1] == 0 and room[2][0] == 0:  # else in the middle of a block
-            for s in range(size):
-                which[s] = begin + s
-            _beside(values, begins, lengths, which, size, Y)
-            _fill_gap_costs(p, Y, gap_costs)
+            for k in range(len(Y)):
+                side_by_side = Y[k]
+                for s in range(BATCH):
+                    own = begin + min(s, size - 1)
+                    first, length = begins[own] + k * lengths[own], lengths[own]
+                    for j in range(n):
+                        side_by_side[(j + 1) * BATCH + s] = values[first + j] if j < length else 0.0
+            fill_gap_costs(p, Y, gap_costs)
             if whole:
                 for i in range(cells.last.shape[0]):
                     cells.last[i] = n
@@ -303,7 +319,7 @@ def table_of_costs(queries, collection, borders, until, lo, hi, whole, out):
     size = (n + 1) * BATCH
     room, cells = room_for(n), cells_of(queries[0], lo, hi)
     channels = queries[2].shape[1]
-    work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), np.empty(BATCH, np.int64), room
+    work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), room
     for room[-1][0] in budgets():
         if _accumulate_table(queries, collection, borders, until, cells, whole, place, work, out):
             return
@@ -321,7 +337,7 @@ def _accumulate_windows(p, m, rows, weighted, points, windows, cells, begin, Y, 
                     window = windows[min(at + s, count - 1), k]
                     for j in range(n):
                         side_by_side[(j + 1) * BATCH + s] = window[j]
-            _fill_gap_costs(p, Y, gap_costs)
+            fill_gap_costs(p, Y, gap_costs)
         if _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, BIG, None, room) == UNFINISHED:
             return at
         for s in range(min(BATCH, count - at)):
@@ -389,7 +405,7 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
                 if size == 0:
                     break
                 _beside(values, begins, lengths, block, size, lanes)
-                _fill_gap_costs(p, lanes, gap_costs)
+                fill_gap_costs(p, lanes, gap_costs)
             most = cutoff
             if factors is not None:
                 smallest = BIG
