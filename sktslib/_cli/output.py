@@ -32,7 +32,7 @@ def decimals_of(step):
 
 
 def clock_of(seconds, digits=3):
-    """Return a time of day as text, with so many decimals of the second unless these are zeros."""
+    """Return a time of day as text, with `digits` decimals of the second unless these are zeros."""
     parts = round(seconds * 10**digits)
     whole, rest = divmod(parts, 10**digits)
     text = f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
@@ -40,7 +40,7 @@ def clock_of(seconds, digits=3):
 
 
 def write_times(values, digits):
-    """Return the times as text with so many decimals, as `decimals_between` the recording's times says."""
+    """Return the times as text with `digits` decimals, as `decimals_between` the recording's times says."""
     if values.dtype.kind == "m":
         return [clock_of(v, digits) for v in values / np.timedelta64(1, "s")]
     if values.dtype.kind == "M":

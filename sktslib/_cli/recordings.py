@@ -44,7 +44,7 @@ class Slice(NamedTuple):
 
 
 def parse_slice(text):
-    """Return the slice that a text stands for, or None if it is none."""
+    """Return the slice that a text stands for, or None where it stands for no slice."""
     for kind, form in FORMS.items():
         found = form.fullmatch(text)
         if found is None:
@@ -60,7 +60,7 @@ def parse_slice(text):
 
 
 def seconds_of(text):
-    """Return the seconds of a duration such as 1.5s, or None if it is none."""
+    """Return the seconds of a duration such as 1.5s, or None for any other text."""
     found = re.fullmatch(rf"({NUMBER}) ?({UNIT})", text)
     return None if found is None else float(found[1].replace(",", ".")) * SECONDS[found[2]]
 

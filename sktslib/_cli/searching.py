@@ -141,7 +141,7 @@ def run(options):
 
 
 def _check_range(options):
-    """Refuse a range that shows nothing, or that is none."""
+    """Refuse a range that shows nothing, and a text that is no range."""
     if options.time_range is None:
         return
     part = "write RECORDING:START-STOP"

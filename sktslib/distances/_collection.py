@@ -390,7 +390,7 @@ class _Source(StoredCollection):
         What can be sliced.
     name : str
         The parameter's name, for messages.
-    how : tuple
+    layout : tuple
         The arguments `channels`, `missing` and `channels_first` of `as_collection`.
     size : int
         Bytes of a part, about.

@@ -64,7 +64,7 @@ def compared_by_blocks(compare, metric, X, Y, order, mirrored, options):
         All positions in `X` and in `Y`, in the order in which they are cut into blocks.
     mirrored : bool
         Whether both are one collection, of whose pairs half will do: those of the upper triangle, in this order.
-    how : tuple
+    options : tuple
         Number of jobs, verbosity, the most memory or None, how many shares of it there are, one of which blocks may
         take, and the name of the work.
     """
@@ -101,7 +101,7 @@ def _pairs_of_block(metric, X, Y, jobs, mirrored):
 
 
 def _blocks(order, mirrored, pairs, most):
-    """Yield the positions in both collections of each block of about so many pairs, and at `most` so many of each."""
+    """Yield the positions in both collections of each block of about `pairs` pairs, at `most` that number a side."""
     rows, columns = order
     side = isqrt(pairs)
     if mirrored:
@@ -305,7 +305,7 @@ def _places(rows, columns):
 
 def counts_alone(metric, w):
     """Return whether a distance only counts points, so that bit-parallel words serve for it."""
-    return getattr(metric, "_replaces", None) is not None and w is None and metric.window is None
+    return metric._replaces is not None and w is None and metric.window is None
 
 
 def driver_of(metric, X, Y, w, gaps=False):

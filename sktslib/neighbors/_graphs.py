@@ -36,7 +36,7 @@ def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, max_memory, verbose,
 
 
 def sparse_graph(distances, indices, counts, mode, n_fitted):
-    """Return neighbors, so many a row, as a sparse matrix whose rows keep their order, the nearest first."""
+    """Return neighbors, equally many a row, as a sparse matrix whose rows keep their order, the nearest first."""
     data = np.ones(len(distances)) if mode == "connectivity" else distances
     return csr_matrix((data, indices, np.cumsum([0, *counts])), shape=(len(counts), n_fitted))
 

@@ -58,7 +58,7 @@ class Part(NamedTuple):
     channel: int
     lead: int
     weight: float
-    plan: tuple  # the Comparison of the channel by itself
+    plan: tuple  # the QueryPlan of the channel by itself
 
     def span(self, tolerance, start, stop):
         """Return the half-open range of samples that matches with starts in [start, stop) depend on."""
@@ -188,7 +188,7 @@ def channel_profiles(plans, y, ty, profiles, *, exactly=False):
 
     Parameters
     ----------
-    hows : list of Comparison
+    plans : list of QueryPlan
     y, ty : ndarray of shape (channels, n) and (n,)
     profiles : callable
         Of queries of one channel by itself: `profiles(hows, y, ty, room)`, a `Profile` of each, perhaps in the room.

@@ -445,7 +445,7 @@ class ThresholdFitting:
     """The methods of both estimators for a threshold that is a rule."""
 
     def _check_threshold(self, marked=True):
-        """Refuse a rule that is none, or one that needs labels where there are none."""
+        """Refuse what is no rule, and a rule that needs labels where none are given."""
         rule = rule_of(self.threshold, type(self).__name__)
         if isinstance(rule, FalseDiscoveryRate):
             self._check_rate(rule)
@@ -459,7 +459,7 @@ class ThresholdFitting:
             )
 
     def _check_rate(self, rate):
-        """Refuse a rate that is none, and decoys that are no decoys of queries with other signs."""
+        """Refuse what is no rate, and decoys that are no decoys of queries with other signs."""
         rate._check()
         if self.polarity != "same" and not callable(rate.null):
             raise ValueError(

@@ -103,7 +103,7 @@ def jobs_are_threads():
 
 @contextmanager
 def shared(jobs):
-    """A function `for_each(function, items)`, whose results are those of each item, in so many threads.
+    """A function `for_each(function, items)`, whose results are those of each item, in `jobs` threads.
 
     The function may change what is shared. The caller's thread is one of them, for what is to be done may take less
     time than one that waits for the others needs to hear of it.
@@ -149,7 +149,7 @@ def beside(call):
 
 
 def _in_threads(calls, jobs):
-    """Yield the results of calls in so many threads, some of which are begun ahead.
+    """Yield the results of calls in `jobs` threads, some of which are started ahead.
 
     joblib looks every 10 ms whether its threads have ended, which is longer than many a call.
     """
@@ -165,7 +165,7 @@ def _in_threads(calls, jobs):
 
 @contextmanager
 def _threads(jobs):
-    """A function that has calls made by so many threads; after an error or an interrupt they are not waited for.
+    """A function that has calls made by `jobs` threads; after an error or an interrupt they are not waited for.
 
     Threads that have done all they were given are kept for the next call, for they hold memory that need not be asked
     of the system again: new ones take a twentieth to a tenth of a call of 30 ms.
@@ -266,7 +266,7 @@ def counted(jobs):
 
 
 def parts_for_jobs(items, n_jobs):
-    """Return items in parts for so many jobs, none of which is empty."""
+    """Return items in parts for a number of jobs, no part empty."""
     return [part for part in np.array_split(items, count_jobs(n_jobs)) if len(part)]
 
 

@@ -325,36 +325,14 @@ def table_of_costs(queries, collection, borders, until, lo, hi, whole, out):
             return
 
 
-@kernel
-def _accumulate_windows(p, m, rows, weighted, points, windows, cells, begin, Y, gap_costs, room, out):
-    """Fill in the costs of a query with windows from `begin` on; return the next window when no cells are left."""
-    count, n, row = windows.shape[0], windows.shape[2], room[0]
-    for at in range(begin, count, BATCH):
-        if room[2][0] == 0:  # else in the middle of a block
-            for k in range(len(Y)):
-                side_by_side = Y[k]
-                for s in range(BATCH):
-                    window = windows[min(at + s, count - 1), k]
-                    for j in range(n):
-                        side_by_side[(j + 1) * BATCH + s] = window[j]
-            fill_gap_costs(p, Y, gap_costs)
-        if _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, BIG, None, room) == UNFINISHED:
-            return at
-        for s in range(min(BATCH, count - at)):
-            out[at + s] = row[n * BATCH + s]
-    return count
-
-
 def window_costs(p, rows, weighted, points, windows, lo, hi):
     """Return accumulated costs (k,) of a query (channels, 4, m) with whole windows (k, channels, n), band as above."""
     count, channels, n = windows.shape
-    size, at, out = (n + 1) * BATCH, 0, np.empty(count)
-    room, cells = room_for(n), cells_of(p, lo, hi)
-    work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), room
-    for room[-1][0] in budgets():
-        at = _accumulate_windows(p, len(lo), rows, weighted, points, windows, cells, at, *work, out)
-        if at == count:
-            return out
+    queries = p, np.array([len(lo)]), rows[np.newaxis], weighted, points[np.newaxis]
+    collection = windows.ravel(), np.arange(count) * (channels * n), np.full(count, n)
+    borders, out = np.append(np.arange(0, count, BATCH), count), np.empty((1, count))
+    table_of_costs(queries, collection, borders, np.ones(len(borders) - 1, np.int64), lo, hi, False, out)
+    return out[0]
 
 
 def padded(record, x, w):

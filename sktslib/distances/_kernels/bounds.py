@@ -519,7 +519,7 @@ def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
                 fill(costs, at, at + size, INF)
                 continue
             if not bounded:
-                batch._fill_gap_costs(p, block, gap_costs)
+                batch.fill_gap_costs(p, block, gap_costs)
         reached = batch._accumulate(p, m, rows, weighted, points, block, gap_costs, cells, cutoff, rests, room)
         if reached == batch.UNFINISHED:
             return at
@@ -845,7 +845,7 @@ def bounds(p, rows, weighted, points, y, boxes, scaling, cutoff):
     boxes : tuple
         Where the first range of each box ends, int64 (k,); at how many samples ranges end; the half-open range of
         their lengths, the same for all. Ranges that are not in the sequence do not count.
-    how : int
+    scaling : int
         How ranges are normalized, by `SCALINGS`.
     cutoff : float
     """

@@ -103,6 +103,7 @@ class Metric(Estimator):
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
     _has_domain = False  # whether it is not defined for some values, which `_check_values` refuses
+    _replaces = None  # of counts of points, all of one cost: whether a point that does not match counts as one, or two
     _is_additive = False  # whether the kernels know it as a sum of terms
     _is_symmetric, _is_metric = True, False  # what the properties say, where it depends on no parameter
     # The power of the distance that is a sum of terms of points, each times its weight, while the alignment is held;

@@ -153,7 +153,6 @@ class ElasticMetric(BandedMetric):
     # What the drivers of collections need to know.
     _has_lanes = True
     _reports_cost = True  # whether the accumulated cost is the distance
-    _replaces = None  # of counts of points, all of one cost: whether a point that does not match counts as one, or two
     _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
     _costs_by_values = True  # whether weights and costs of a query's points may depend on its values
 
@@ -288,7 +287,7 @@ class ElasticMetric(BandedMetric):
 
     def _cost(self, problem, *, whole=False):
         """Return the accumulated cost of two whole series."""
-        free = NOTHING_FREE if whole else self._free(*problem.shape)
+        free = self._free_points(problem, whole)
         if self._runs_diagonally(problem, free):
             return pair_kernels.cost(*self._in_strips(problem, free))
         bottom, side, _ = self._accumulate(problem, whole=whole)
@@ -319,8 +318,7 @@ class ElasticMetric(BandedMetric):
 
         It knows no free points of the query, no times and no given costs.
         """
-        timeless = problem.tx is None and problem.ty is None
-        return timeless and problem.x is not None and not (free[0] or free[1])
+        return problem.runs_diagonally and not (free[0] or free[1])
 
     def _in_strips(self, problem, free):
         """Return the arguments of the vector driver: the pair, the band by query points and the series' free points."""

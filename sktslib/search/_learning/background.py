@@ -36,7 +36,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     Parameters
     ----------
     marked : Annotation
-    queries : list of Comparison
+    queries : list of QueryPlan
     constant : float
         A constant cost to begin with.
     segment : function
@@ -260,7 +260,7 @@ def sure_ones(marked, queries, numbers, found):
     Parameters
     ----------
     marked : Annotation
-    queries : list of Comparison
+    queries : list of QueryPlan
     numbers : ndarray of int
         The label of each query.
     found : SegmentTable

@@ -32,7 +32,7 @@ class Background(NamedTuple):
 
         Sums of both are exact then, so which of equally cheap segmentations is found depends on no chunk or job.
         """
-        if self.slope is not None or getattr(metric, "_replaces", None) is None:
+        if self.slope is not None or metric._replaces is None:
             return self
         return self._replace(limit=max(round(self.limit * ROUND), 1) / ROUND if self.limit else self.limit)
 

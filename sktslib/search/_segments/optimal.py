@@ -31,7 +31,7 @@ class Versions:
 
     Attributes
     ----------
-    queries : list of Comparison
+    queries : list of QueryPlan
         Each version by itself.
     query, version : ndarray of int
         Which version of which query each of them is.
