@@ -45,7 +45,7 @@ def answered(searcher, signal, peaks):
     beats = events_from_labels(labeled(peaks, len(signal)))
     asked, said = [], ""
     for _ in range(ROUNDS):
-        matches = searcher.candidates(signal)
+        matches = searcher.search_all(signal)
         ask = matches.uncertain(EACH, known=asked)
         right = np.isin(ask, agreeing(beats, matches))
         searcher = searcher.relearn(matches, good=ask[right], bad=ask[~right])
@@ -69,7 +69,7 @@ def main(folder, metric):
         for number in QUERIES:
             one = QuerySearcher(metric).fit(known[true[number] - BEFORE : true[number] + AFTER])
             searcher, said = answered(one, known, true)
-            scores.append((score(one.relearn(one.candidates(known), good=[0])), score(searcher)))
+            scores.append((score(one.relearn(one.search_all(known), good=[0])), score(searcher)))
             print(f"{record:6}  beat {number:3}: {scores[-1][1]:.4f} {said}", file=sys.stderr, flush=True)
         one, ten = np.mean(scores, axis=0)
         shares = np.array(scores)[:, 1] / whole

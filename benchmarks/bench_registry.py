@@ -54,7 +54,7 @@ def test_warped_search_of_100_in_100_000(benchmark, name):
 
 @pytest.mark.parametrize("name", metric_names("lockstep"))
 def test_windows_of_100_in_10_000(benchmark, name):
-    searcher, sequence = QuerySearcher(name, mode="windows").fit(walks(100)), walks(10_000)
+    searcher, sequence = QuerySearcher(name, candidates="windows").fit(walks(100)), walks(10_000)
     timed(benchmark, lambda: searcher.search(sequence), 100 * 9_901)
 
 

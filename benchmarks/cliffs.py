@@ -93,8 +93,8 @@ def searches(metric):
     """Whether a metric can be searched for by windows, by subsequences, and cut a recording."""
     able, sequence = [], walks(300)
     for made, last in (
-        (QuerySearcher(metric, mode="windows"), "search"),
-        (QuerySearcher(metric, mode="subsequence"), "search"),
+        (QuerySearcher(metric, candidates="windows"), "search"),
+        (QuerySearcher(metric, candidates="subsequence"), "search"),
         (QuerySegmenter(metric), "segment"),
     ):
         try:
@@ -110,7 +110,7 @@ def sweeps(metric):
     windows, subsequence, segments = searches(metric)
     for mode in ["windows"] * windows + ["subsequence"] * subsequence:
         for normalize in (None, "zscore") if mode == "windows" else (None,):
-            name, rules = f"{mode} {metric} {normalize or ''}".strip(), {"mode": mode, "normalize": normalize}
+            name, rules = f"{mode} {metric} {normalize or ''}".strip(), {"candidates": mode, "normalize": normalize}
             yield f"search {name}", partial(searching, metric, "search", rules), LARGEST
             yield f"profile {name}", partial(searching, metric, "profile", rules), LARGEST
             yield f"query {name}", partial(querying, metric, rules), 10_000

@@ -24,6 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sktslib import QuerySegmenter
 from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.preprocessing import AutoFilter, RunningBaseline
+from sktslib.search import Learning
 
 SHIFT = int(0.04 * RATE)
 BASELINE = int(0.6 * RATE)  # samples of the running median: the window of 600 ms that is usual for electrocardiograms
@@ -51,7 +52,7 @@ def trained(k, **how):
         stop = peaks[k - 1] + AFTER
         y = np.full(LEARNED, -1)
         y[:stop] = labeled(peaks[:k], stop)
-        pipe = make_pipeline(AutoFilter(RATE), QuerySegmenter(**how, self_train=3))
+        pipe = make_pipeline(AutoFilter(RATE), QuerySegmenter(**how, learning=Learning(self_train=3)))
         learn = pipe.fit
         pipe.fit = lambda X, _: learn(X, y)
         return found_by(pipe, signal, peaks)

@@ -61,7 +61,7 @@ def wanted_matches(profile, rule, exact=None):
 def check_matches(case, searcher, y, ts, profile, exact=None):
     """Search, transform, predict, stream and chunks against the profile."""
     rule = rules(case, profile.distance)
-    searcher = searcher.set_params(**{"n_matches": 1, "threshold": None, "percentile": None, **rule})
+    searcher = searcher.set_params(**{"n_matches": 1, **rule, "threshold": None})
     matches = searcher.search(y, times=ts)
     got = [(m.start, m.end) for m in matches]
     answers = wanted_matches(profile, rule, exact)

@@ -10,7 +10,7 @@ from fuzz_profiles import PLAIN, SHARP, draw_times, plant
 from sktslib import QuerySearcher, get_distance_dict, time_series_search
 from sktslib.distances import get_metric
 from sktslib.neighbors import QueryDistances
-from sktslib.search import elastic_search, lockstep_search, start_sequences_index
+from sktslib.search import Percentile, elastic_search, lockstep_search, start_sequences_index
 
 
 def several(case):
@@ -57,7 +57,7 @@ def api(case):
     group, key = next((group, next(iter(entries))) for group, entries in cfg.items())
     cfg[group][key]["parameters"] = p
     kind = case.pick(["number", "threshold", "percentile"])
-    value = {"number": case.pick([1, 3, None]), "threshold": case.pick([0.5, 2.0]), "percentile": case.pick([0, 50])}
+    value = {"number": case.pick([1, 3, None]), "threshold": Percentile(case.pick([0, 50]))}
     case.show(cfg=cfg, x=x, y=y, w=w, tq=tq, ts=ts, kind=kind, value=value[kind])
     found = time_series_search(cfg, x, y, tq, ts, weight=w, output=(kind, value[kind]))[key]
     divided = {"do_dist_norm": True} if name == "dtw" else {}

@@ -155,7 +155,7 @@ def carried(case):
     if case.chance(0.3):
         low, high = [1] * count, [n] * count
     of.show(low=low, high=high)
-    segmenter = of.segmenter(min_length=low, max_length=high)
+    segmenter = of.segmenter(lengths=(low, high))
     b = segmenter.background_
     every = zip(of.queries, of.weights, of.tq, strict=True)
     steps = [naive.steps(of.name, x, of.y, w, t, of.ts, search=True, **of.p) for x, w, t in every]
@@ -234,7 +234,9 @@ def long_segmentation(case):
     b, most = case.pick([0.2, 1.0, 50.0]), case.pick([None, None, 9]) if name in ("dtw", "wdtw") else None
     case.show(name=name, p=p, queries=queries, y=y, transitions=transitions, b=b, most=most)
     given = queries if count > 1 else queries[0]
-    segmenter = QuerySegmenter(get_metric(name, p), background=b, transitions=transitions, max_length=most).fit(given)
+    segmenter = QuerySegmenter(get_metric(name, p), background=b, transitions=transitions, lengths=(None, most)).fit(
+        given
+    )
     segments = segmenter.segment(y)
     steps = [naive.steps(name, x, y, search=True, **p) for x in queries]
     least = naive.carried_segmentation(steps, len(y), b, transitions, [(1, most or len(y))] * count)

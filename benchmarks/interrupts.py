@@ -40,8 +40,10 @@ CALLS = {
     "expected alignment": lambda n: SoftDTW().expected_alignment(NOISE[:n], NOISE[n : 2 * n]),
     "subsequence search": lambda n: search(3000 * n, 200, "dtw"),
     "subsequence search, wdtw": lambda n: search(200 * n, 200, "wdtw"),
-    "search by windows": lambda n: search(1000 * n, 300, "dtw", mode="windows", normalize="zscore", n_matches=None),
-    "search by windows, pruned": lambda n: search(1000 * n, 1000, "dtw", mode="windows", n_matches=3),
+    "search by windows": lambda n: search(
+        1000 * n, 300, "dtw", candidates="windows", normalize="zscore", n_matches=None
+    ),
+    "search by windows, pruned": lambda n: search(1000 * n, 1000, "dtw", candidates="windows", n_matches=3),
     "search, euclidean": lambda n: search(3000 * n, 1000, "euclidean"),
     "search, canberra": lambda n: search(200 * n, 1000, "canberra"),
     "segmentation": lambda n: QuerySegmenter("dtw").fit(NOISE[:300]).segment(NOISE[: 300 * n]),

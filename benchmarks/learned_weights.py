@@ -117,7 +117,7 @@ def searched(how, query, X, y, Z, truth):
         begin = time.process_time()
         model = QuerySearcher(**how, query=given, weight=weight).fit(X, y)
         seconds = time.process_time() - begin
-        right = right_ones(model.candidates(Z), events := events_from_labels(truth))[1]
+        right = right_ones(model.search_all(Z), events := events_from_labels(truth))[1]
         precision = (np.cumsum(right) / np.arange(1, len(right) + 1))[right].sum() / len(events)
         pull = np.nan if weight is None else model.metric_weights_.alpha_
         out.append((precision, model.score(Z, truth), pull, seconds))

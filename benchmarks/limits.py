@@ -17,6 +17,7 @@ from time import perf_counter
 import numpy as np
 
 from sktslib import QuerySearcher
+from sktslib.search import Normalization
 from sktslib.search._limits import Moments, within_limits
 from sktslib.search._selection import select
 
@@ -58,7 +59,12 @@ def strides(file):
     walk = np.load(file)
     y, query, labels = walk["left"][4].astype(float), walk["template"][4], walk["strides_left"]
     for limits in (None, (0.5, 2.0), (0.7, 1.4)):
-        how = HOW | {"metric_params": {"window": 0.1}, "n_matches": None, "max_overlap": 0.1, "scale_limits": limits}
+        how = HOW | {
+            "metric_params": {"window": 0.1},
+            "n_matches": None,
+            "max_overlap": 0.1,
+            "normalize": Normalization(None, scale_limits=limits),
+        }
         matches = QuerySearcher(**how).fit(query).search(y)
         start, end = np.minimum.outer(labels[:, 1], matches.end), np.maximum.outer(labels[:, 0], matches.start)
         union = np.maximum.outer(labels[:, 1], matches.end) - np.minimum.outer(labels[:, 0], matches.start)
@@ -71,7 +77,9 @@ def main(file, gait, n=10_000_000):
     strides(gait)
     for name, y, query in sequences(file, int(n)):
         plain = QuerySearcher(**HOW).fit(query)
-        limited = QuerySearcher(**HOW, scale_limits=(0.7, 1.3), offset_limit=0.3 * query.std()).fit(query)
+        limited = QuerySearcher(
+            **HOW, normalize=Normalization(None, scale_limits=(0.7, 1.3), offset_limit=0.3 * query.std())
+        ).fit(query)
         how = limited._searches[0][0]
         for searcher in (plain, limited):
             searcher.search(y[:20_000]), searcher.profile(y[:2000])

@@ -16,6 +16,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from sktslib import QuerySearcher
+from sktslib.search import Subsequences
 
 COUNT, N, FEW = 100, 10**6, 6000
 
@@ -55,8 +56,8 @@ def main(record):
     x, rng = beat_of(record.parent), np.random.default_rng(0)
     backgrounds = {"noise": 0.3 * rng.normal(size=N)}
     backgrounds["heart beats"] = np.concatenate(np.load(record)["signal"].astype(float))[:N]
-    lengths = {"min_length": round(0.75 * len(x)), "max_length": round(1.3 * len(x))}
-    searcher = QuerySearcher(mode="subsequence", normalize="zscore", n_matches=COUNT, **lengths).fit(x)
+    lengths = {"candidates": Subsequences(min_length=round(0.75 * len(x)), max_length=round(1.3 * len(x)))}
+    searcher = QuerySearcher(candidates="subsequence", normalize="zscore", n_matches=COUNT, **lengths).fit(x)
     searcher.set_params(n_matches=1).search(backgrounds["noise"][:20000])  # compiles
     searcher.set_params(n_matches=COUNT)
     for name, background in backgrounds.items():

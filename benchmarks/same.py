@@ -26,10 +26,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-# Calls are drawn with the parameters' old names. Where a checkout has a parameter no more, it is given what stands here
-# under the name of the class or function (or "class.method") and of the parameter: the new name, or a function of the
-# value that returns a dictionary of new parameters.
-RENAMED = {"QuerySearcher": {}, "QuerySegmenter": {}}
+# Calls are drawn with the parameters that the estimators had before these became objects: where a checkout has the
+# objects, it is given these. Of messages that name such parameters only the type is compared.
+BOUNDS, LIMITS = ("min_length", "max_length"), ("scale_limits", "offset_limit")
+CHANNELS = {"channel_lag": "lag", "lag_tolerance": "tolerance", "channel_weight": "weight", "min_channels": "min_votes"}
+LEARNING = ("n_templates", "refine", "self_train")
+REGROUPED = re.compile(
+    rf"\b({'|'.join([*BOUNDS, *LIMITS, *CHANNELS, *LEARNING])}|mode|percentile|scales|candidates|lengths|min_votes)\b"
+    r"|\b(Subsequences|Normalization|ChannelPlan|Learning|Percentile|Windows)\b|'(lag|tolerance|weight|max_gap)' param"
+)
 
 VARIANTS = {
     "plain": {},
@@ -250,7 +255,10 @@ def searches(d):
     keywords |= d.some(0.4, mode=["windows", "subsequence"] if name in ELASTIC else ["windows"])
     keywords |= d.some(0.06, polarity=["any", "channels"], scales=[(0.8, 1.25), [0.5, 1, 2]], scale_limits=[(0.5, 2.0)])
     keywords |= d.some(0.06, offset_limit=[1.0, [0.5]], min_length=[4, None], max_length=[30], max_overlap=[0.25, 1.0])
-    if d.chance(0.12):  # by channel
+    if "scales" in keywords or {*BOUNDS} & {*keywords}:  # each is of one kind of candidates alone
+        keywords = {k: v for k, v in keywords.items() if k not in (BOUNDS if "scales" in keywords else ())}
+        keywords["mode"] = "windows" if "scales" in keywords else "subsequence"
+    if d.chance(0.12) and not {*BOUNDS} & {*keywords}:  # by channel
         keywords |= d.some(0.6, channel_lag=[{0: 3}, None], lag_tolerance=[0, 1, 2], channel_weight=[{0: 2.0}])
         keywords |= d.some(0.3, min_channels=[1, 2]) | {"mode": "windows"}
     n = d.pick([d.between(1, 60), d.between(60, 400), d.between(60, 400), d.between(400, 3000)])
@@ -335,18 +343,52 @@ def run(chain):
     """The answer to a call."""
     value = None
     for step in chain:
-        given, name = made(step.given), step.name if value is None else f"{type(value).__name__}.{step.name}"
+        given = made(step.given)
         args = [given.pop(k) for k in range(len(given)) if k in given]
         if step.name in ("in_chunks", "in_parts"):
             target = partial(globals()[step.name], value)
         else:
-            target = public(step.name) if value is None else getattr(value, step.name)
-        for old in [old for old in RENAMED.get(name, ()) if old in given]:
-            if old not in inspect.signature(target).parameters:
-                new, old_value = RENAMED[name][old], given.pop(old)
-                given |= {new: old_value} if isinstance(new, str) else new(old_value)
-        value = target(*args, **given)
+            new = {"candidates": "search_all"}.get(step.name, step.name)  # a parameter's name now
+            target = public(step.name) if value is None else getattr(value, new, None) or getattr(value, step.name)
+        value = target(*args, **regrouped(target, given))
     return value
+
+
+def regrouped(target, given):
+    """Parameters of an estimator as this checkout has them."""
+    parameters = inspect.signature(target).parameters if isinstance(target, type) else ()
+    taken = {
+        "candidates": ("mode", "scales", *BOUNDS),
+        "lengths": BOUNDS,
+        "normalize": ("normalize", *LIMITS),
+        "channels": CHANNELS,
+        "learning": LEARNING,
+        "threshold": ("percentile",),
+    }
+    taken = {name: olds for name, olds in taken.items() if name in parameters}
+    if not {"candidates", "learning"} & set(taken):
+        return given
+    given = dict(given)
+    for name, olds in taken.items():
+        own = {old: given.pop(old) for old in olds if old in given}
+        if not own or (name == "threshold" and own["percentile"] is None):
+            continue
+        if name == "lengths":
+            given[name] = tuple(own.get(bound) for bound in BOUNDS)
+        elif name == "candidates":
+            bounds = {bound: own[bound] for bound in BOUNDS if bound in own}
+            given[name] = own.get("mode", "auto")
+            given[name] = public("Subsequences")(**bounds) if bounds else given[name]
+            given[name] = public("Windows")(own["scales"]) if own.get("scales") is not None else given[name]
+        elif name == "normalize":
+            limits = {limit: own[limit] for limit in LIMITS if limit in own}
+            method = own.get("normalize")
+            given[name] = public("Normalization")(method, **limits) if limits else method
+        elif name == "channels":
+            given[name] = public("ChannelPlan")(**{CHANNELS[old]: value for old, value in own.items()})
+        else:
+            given[name] = public("Percentile")(own["percentile"]) if name == "threshold" else public("Learning")(**own)
+    return given
 
 
 def public(name):
@@ -420,8 +462,14 @@ def answer(seed, number):
         try:
             found.extend(leaves(run(chain)))
         except Exception as error:
-            found.append(("error", f"{type(error).__name__}: {error}"))
-    return found + [("warning", text) for text in sorted({f"{one.category.__name__}: {one.message}" for one in warned})]
+            found.append(("error", said(type(error), error)))
+    return found + [("warning", text) for text in sorted({said(one.category, one.message) for one in warned})]
+
+
+def said(category, message):
+    """What an error or a warning says, without the names of parameters that are objects in one of the checkouts."""
+    of = "of a regrouped parameter" if REGROUPED.search(str(message)) else message
+    return f"{category.__name__}: {of}"
 
 
 def line_of(name, found):

@@ -62,7 +62,7 @@ def main(folder):
     ):
         for metric in ("adtw", "dtw"):
             for longest in (None, 2 * len(query)):
-                segmenter = QuerySegmenter(metric, max_length=longest, polarity=polarity).fit(query)
+                segmenter = QuerySegmenter(metric, lengths=(None, longest), polarity=polarity).fit(query)
                 begin = process_time()
                 segments = segmenter.segment(y)
                 seconds = process_time() - begin

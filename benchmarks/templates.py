@@ -20,6 +20,7 @@ import numpy as np
 from peak_memory import watched
 
 from sktslib import QuerySearcher
+from sktslib.search import ChannelPlan
 
 
 def measured(call):
@@ -68,7 +69,7 @@ def of_obspy(Y, X, lags, threshold):
     for x in X:
         total = np.zeros(len(Y) - len(x) + 1 - lags.max())
         for channel, of_channel, lag in zip(channels, np.ascontiguousarray(x.T), lags.tolist(), strict=True):
-            found_here = correlate_template(channel, of_channel, mode="valid", normalize="full", method="fft")
+            found_here = correlate_template(channel, of_channel, candidates="valid", normalize="full", method="fft")
             total += found_here[lag : lag + len(total)]
         found.append(np.flatnonzero(total >= (1.0 - threshold) * X.shape[2]))
     return found
@@ -104,7 +105,9 @@ def main(given):
             searcher = QuerySearcher("euclidean", normalize="zscore", threshold=limit, n_matches=None)
         else:
             limit = threshold * given.channels
-            searcher = QuerySearcher("correlation", channel_lag=lags.tolist(), threshold=limit, n_matches=None)
+            searcher = QuerySearcher(
+                "correlation", threshold=limit, channels=ChannelPlan(lag=lags.tolist()), n_matches=None
+            )
         searcher.fit(list(X))
         searcher.search(np.array(Y[: min(n, 20 * m)]))  # loads the kernels
         found, seconds, megabytes = measured(lambda: searcher.search(Y))

@@ -12,6 +12,7 @@ import pandas as pd
 from _data import load_gait
 
 from sktslib import QuerySearcher
+from sktslib.search import Windows
 from sktslib.utils.visualisation import EventsDisplay, ExplanationDisplay
 
 values, _, labeled, names = load_gait()
@@ -23,7 +24,9 @@ print(walk.std().round(1).to_dict())
 # A turning rate of 200 degrees/s would count much more than an acceleration of 10 m/s^2. With ``normalize`` each
 # channel of each window is brought to one scale. ``scales`` lets strides be shorter or longer than this one.
 
-searcher = QuerySearcher("euclidean", normalize="zscore", scales=(0.85, 1.2), max_overlap=0.2, n_matches=len(labeled))
+searcher = QuerySearcher(
+    "euclidean", candidates=Windows((0.85, 1.2)), normalize="zscore", max_overlap=0.2, n_matches=len(labeled)
+)
 matches = searcher.fit(query).search(walk, times=np.arange(len(walk)) / 102.4)
 EventsDisplay.from_predictions(labeled, matches, walk, title="strides: labeled, and the thirty best matches")
 

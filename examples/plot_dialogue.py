@@ -21,7 +21,7 @@ true = np.column_stack([normal - 22, normal + 43]).clip(0)
 # beats, the query alone does not tell.
 
 searcher = QuerySearcher("euclidean", normalize="zscore", max_overlap=0.1).fit(ecg.query)
-matches = searcher.candidates(ecg.sequence, times=ecg.ts)
+matches = searcher.search_all(ecg.sequence, times=ecg.ts)
 print(matches)
 
 # %%
@@ -48,7 +48,7 @@ axes[0].set_ylabel("mV")
 
 asked = []
 for _ in range(3):
-    matches = searcher.candidates(ecg.sequence, times=ecg.ts)
+    matches = searcher.search_all(ecg.sequence, times=ecg.ts)
     ask = matches.uncertain(2, known=asked)
     good = np.array([is_normal(matches[k]) for k in ask], bool)
     searcher = searcher.relearn(matches, good=ask[good], bad=ask[~good])

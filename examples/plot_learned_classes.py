@@ -11,6 +11,7 @@ import numpy as np
 
 from sktslib import QuerySegmenter, load_ecg_example
 from sktslib.metrics import labels_from_events
+from sktslib.search import Learning
 from sktslib.utils.visualisation import EventsDisplay
 
 ecg = load_ecg_example()
@@ -21,7 +22,7 @@ half = 600
 
 around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
 labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))
-segmenter = QuerySegmenter(n_templates=1).fit(ecg.sequence[:half, np.newaxis], labels[:half])
+segmenter = QuerySegmenter(learning=Learning(n_templates=1)).fit(ecg.sequence[:half, np.newaxis], labels[:half])
 print(segmenter.classes_)
 
 # %%

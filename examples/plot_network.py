@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sktslib import QuerySearcher
+from sktslib.search import ChannelPlan
 
 # %%
 # Eight stations, five minutes at 50 Hz, and one small earthquake that comes again and again: four more times, weaker
@@ -38,8 +39,8 @@ network[12000:, 6] = np.sign(network[12000:, 6])  # clipped
 # like the query, 5 where nothing is. Arrivals may be three samples early or late.
 
 query = np.column_stack([network[events[0] + lag : events[0] + lag + len(t), c] for c, lag in enumerate(lags)])
-how = {"channel_lag": lags.tolist(), "lag_tolerance": 3, "threshold": 3.0}
-searcher = QuerySearcher("correlation", min_channels=5, **how).fit(query)
+how = {"threshold": 3.0, "channels": ChannelPlan(lag=lags.tolist(), tolerance=3)}
+searcher = QuerySearcher("correlation", channels=ChannelPlan(min_votes=5), **how).fit(query)
 matches = searcher.search(network).sorted()
 print("found:", matches.start.tolist())
 print("lie at:", events.tolist())

@@ -10,6 +10,7 @@ import numpy as np
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.metrics import labels_from_events
+from sktslib.search import Percentile
 from sktslib.utils.visualisation import ProfileDisplay
 
 ecg = load_ecg_example()
@@ -43,7 +44,7 @@ ax.legend()
 # **A share of the profile.** ``percentile`` needs no scale: only the nearest one percent of all positions may be
 # chosen. It takes whatever is there, also in a recording without any occurrence.
 
-share = QuerySearcher("euclidean", normalize="zscore", percentile=1.0).fit(ecg.query)
+share = QuerySearcher("euclidean", normalize="zscore", threshold=Percentile(1.0)).fit(ecg.query)
 print(kinds(share.search(ecg.sequence)))
 
 # %%

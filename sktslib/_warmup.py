@@ -43,9 +43,13 @@ def _neighbors(metric, x, y, w):
     nearest_neighbors([x, x], windows, metric, n_neighbors=3, weight=w)
 
 
-def _search(metric, x, y, w, mode, normalize):
+def _search(metric, x, y, w, candidates, normalize):
     for n_matches in (1, 5):
-        found = QuerySearcher(metric, mode=mode, normalize=normalize, n_matches=n_matches).fit(x, weight=w).search(y)
+        found = (
+            QuerySearcher(metric, candidates=candidates, normalize=normalize, n_matches=n_matches)
+            .fit(x, weight=w)
+            .search(y)
+        )
     if metric._has_path:
         found.path(0)
 
@@ -59,8 +63,8 @@ TASKS = {
     "pairwise": [_pairwise],
     "neighbors": [_neighbors],
     "search": [
-        partial(_search, mode="auto", normalize=None),
-        *(partial(_search, mode="windows", normalize=name) for name in (None, "zscore", "mean", "minmax")),
+        partial(_search, candidates="auto", normalize=None),
+        *(partial(_search, candidates="windows", normalize=name) for name in (None, "zscore", "mean", "minmax")),
     ],
     "segmentation": [_segmentation],
 }

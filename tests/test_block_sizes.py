@@ -15,6 +15,7 @@ from strategies import small_sizes
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import SoftDTW, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.distances._kernels import compile
+from sktslib.search import Windows
 
 rng = np.random.default_rng(0)
 Y, X = rng.integers(-8, 9, (400, 1)) / 4, rng.integers(-8, 9, (40, 30, 1)) / 4
@@ -53,16 +54,16 @@ CALLS = {
     "neighbors, factors": lambda n: [*nearest_neighbors(X[:, : n // 14], metric="cid_dtw", n_neighbors=3)],
     "subsequences": lambda n: found("dtw", Y[:n], n_matches=3),
     "subsequences, lags": lambda n: found("wdtw", Y[:n], n_matches=3),
-    "windows": lambda n: found("dtw", Y[:n], mode="windows", normalize="zscore", n_matches=3),
+    "windows": lambda n: found("dtw", Y[:n], candidates="windows", normalize="zscore", n_matches=3),
     "windows, robust": lambda n: found("dtw", Y[:n], normalize="robust", n_matches=3),
     "windows, lockstep": lambda n: found("euclidean", Y[:n], normalize="zscore", n_matches=3),
-    "windows, threshold": lambda n: found("msm", Y[:n], mode="windows", n_matches=None, threshold=12.0),
-    "windows, scales": lambda n: found("dtw", Y[:n], mode="windows", scales=[0.5, 1], n_matches=3),
+    "windows, threshold": lambda n: found("msm", Y[:n], candidates="windows", threshold=12.0, n_matches=None),
+    "windows, scales": lambda n: found("dtw", Y[:n], candidates=Windows([0.5, 1]), n_matches=3),
     "chunks": lambda n: found("msm", Slices(Y[:n]), n_matches=3),
-    "chunks of windows": lambda n: found("erp", Slices(Y[:n]), mode="windows", n_matches=3),
+    "chunks of windows": lambda n: found("erp", Slices(Y[:n]), candidates="windows", n_matches=3),
     "segments side by side": lambda n: segments("msm", Y[:n], query=Y[:2], background=0.25),
     "segments": lambda n: segments("dtw", Y[:n], background=0.3),
-    "segments, limits": lambda n: segments("edr", Y[:n], background=0.3, max_length=30),
+    "segments, limits": lambda n: segments("edr", Y[:n], background=0.3, lengths=(None, 30)),
     "segments of windows": lambda n: segments("euclidean", Y[:n], background=0.5),
 }
 

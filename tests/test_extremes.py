@@ -12,6 +12,7 @@ from sktslib.distances import barycenter, dlp, get_metric, metric_names, nearest
 from sktslib.distances._kernels import lockstep, mass, moments
 from sktslib.distances._kernels import lockstep as kernels
 from sktslib.distances._series import SCALINGS, normalize_values
+from sktslib.search import Windows
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -47,7 +48,7 @@ def refused(error):
 
 def results(name, x, y, X):
     """What the public functions say of one size."""
-    metric, searcher = get_metric(name), QuerySearcher(name, mode="windows", n_matches=2)
+    metric, searcher = get_metric(name), QuerySearcher(name, candidates="windows", n_matches=2)
     calls = {
         "pair": lambda: float(metric(X[0], X[1])),
         "channels": lambda: float(metric(X[:2].T, X[2:].T)),
@@ -60,8 +61,8 @@ def results(name, x, y, X):
         "mean": lambda: QuerySearcher(name, normalize="mean").fit(x).profile(y).distance,
         "zscore": lambda: QuerySearcher(name, normalize="zscore").fit(x).profile(y).distance,
         "minmax": lambda: QuerySearcher(name, normalize="minmax").fit(x).profile(y).distance,
-        "scales": lambda: QuerySearcher(name, normalize="zscore", scales=[0.7]).fit(x).profile(y).distance,
-    }  # fmt: skip
+        "scales": lambda: QuerySearcher(name, candidates=Windows([0.7]), normalize="zscore").fit(x).profile(y).distance,
+    }
     found = {}
     for what, call in calls.items():
         try:
@@ -197,7 +198,7 @@ def test_no_number_comes_with_a_warning(name):
         for call in (
             lambda: float(get_metric(name)(size * X[0], size * X[1])),  # noqa: B023
             lambda: pairwise_distances(size * X.reshape(2, 9, 2), metric=name),  # noqa: B023
-            lambda: QuerySearcher(name, mode="windows").fit(size * X[0]).profile(size * y).distance,  # noqa: B023
+            lambda: QuerySearcher(name, candidates="windows").fit(size * X[0]).profile(size * y).distance,  # noqa: B023
             lambda: QuerySegmenter(name).fit(size * X[0]).segment(size * y).cost,  # noqa: B023
         ):
             try:

@@ -11,6 +11,7 @@ import sktslib
 from sktslib import QuerySearcher, get_distance_dict, load_ecg_example, time_series_search, time_series_segmentation
 from sktslib.distances import DTW, TWED, dtw, euclidean_distance, get_metric, lcss, metric_names, tam, twed
 from sktslib.distances.compute_distance import time_series_distance
+from sktslib.search import Percentile, Subsequences
 from sktslib.search.search_utils import elastic_search, lockstep_search
 
 ECG = load_ecg_example()
@@ -141,7 +142,7 @@ def test_search_results():
 def test_search_is_a_thin_wrapper_of_the_estimator():
     cfg = get_distance_dict(["Dynamic Time Warping"])
     found = time_series_search(cfg, QUERY, SEQUENCE, weight=WEIGHT, output=("number", None))["Dynamic Time Warping"]
-    searcher = QuerySearcher(DTW(do_dist_norm=True), n_matches=None, min_length=None)
+    searcher = QuerySearcher(DTW(do_dist_norm=True), n_matches=None, candidates=Subsequences(min_length=None))
     matches = searcher.fit(QUERY, weight=WEIGHT).search(SEQUENCE)
     np.testing.assert_array_equal(found["start"], matches.start)
     np.testing.assert_array_equal(found["path_dist"], matches.distance)
@@ -163,7 +164,7 @@ def test_outputs():
     assert list(inclusive["start"]) == [profile.argmin()]
     tenth = time_series_search(cfg, QUERY, SEQUENCE, output=("percentile", 10))["Euclidean Distance"]
     assert tenth["path_dist"].max() <= np.percentile(profile, 10)
-    matches = QuerySearcher("euclidean", percentile=10, n_matches=None).fit(QUERY).search(SEQUENCE)
+    matches = QuerySearcher("euclidean", threshold=Percentile(10), n_matches=None).fit(QUERY).search(SEQUENCE)
     np.testing.assert_array_equal(tenth["start"], matches.start)
     none = time_series_search(cfg, QUERY, SEQUENCE, output=("threshold", -1.0))["Euclidean Distance"]
     assert len(none["start"]) == 0 == len(none["path"])
@@ -298,10 +299,10 @@ def test_defaults_of_the_estimators_do_not_reach_the_functions(name):
         (("number", 1), {"n_matches": 1}),
         (("number", None), {"n_matches": None}),
         (("threshold", distance[2]), {"n_matches": None, "threshold": distance[2]}),
-        (("percentile", 20), {"n_matches": None, "percentile": 20}),
+        (("percentile", 20), {"n_matches": None, "threshold": Percentile(20)}),
     ):
         got = time_series_search(cfg, QUERY, y, weight=WEIGHT, output=output)[name]
-        searcher = QuerySearcher(metric, min_length=None, **rule).fit(QUERY, weight=WEIGHT)
+        searcher = QuerySearcher(metric, candidates=Subsequences(min_length=None), **rule).fit(QUERY, weight=WEIGHT)
         want = searcher.search(y)
         np.testing.assert_array_equal(got["start"], want.start)
         np.testing.assert_array_equal(got["end"], want.end)

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, LCSS, TWED, WDTW, Correlation, Euclidean, ShapeDTW
-from sktslib.search import _sources
+from sktslib.search import Windows, _sources
 
 pytestmark = pytest.mark.filterwarnings("ignore:The sequence is sampled unevenly:UserWarning")
 
 SEARCHES = [
     (DTW(), {}), (DTW(alpha=0.5), {}), (DDTW(), {}), (ShapeDTW(reach=2), {}), (LCSS(eps=0.3), {}), (WDTW(g=0.5), {}),
     (TWED(nu=0.1), {}), (Euclidean(), {"normalize": "zscore"}), (Correlation(), {}), (DTW(), {"normalize": "mean"}),
-    (DTW(), {"scales": (0.7, 1.3)}),
+    (DTW(), {"candidates": Windows((0.7, 1.3))}),
 ]  # fmt: skip
 SEGMENTERS = [DTW(), DTW(alpha=0.6), LCSS(eps=0.5), TWED(nu=0.1), ShapeDTW(reach=2), Euclidean()]
 

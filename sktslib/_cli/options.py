@@ -18,11 +18,13 @@ from typing import NamedTuple
 
 SCALE = "scale the columns: --scale zscore"
 LONG = 3  # lengths of the query; a repetition that is longer holds several
+OBJECTS = {"channels": "channel_", "learning": ""}  # parameters without a short form, and prefixes of their options
 WORDS = {"none": None, "all": None, "true": True, "false": False}
 # What is said of Python's types, in the words of the command line.
 PHRASES = {
     r"an instance of FalseDiscoveryRate, an instance of Conformal, an instance of 'str'": "fdr:ALPHA, conformal:ALPHA",
-    r"a FalseDiscoveryRate or a Conformal, or a text such as '(\S+)' or '\S+'": r"fdr:ALPHA or conformal:ALPHA, as \1",
+    r", an instance of (?:Percentile|Windows|Subsequences|Normalization|MetricWeights)\b": "",
+    r"a FalseDiscoveryRate, a Conformal, a Percentile, or a text such as ": "a text such as ",
     r"The '(?:events|kinds)' parameter": "--labels",
     r"The 'alpha' parameter of (?:FalseDiscoveryRate|Conformal)": "--threshold: ALPHA",
     r"\ba str among\b": "one of",
@@ -38,6 +40,14 @@ class Parameter(NamedTuple):
     default: object
     type: str  # as the docstring says
     text: str
+    key: str = (
+        ""  # what `set_params` calls a parameter of an object that the estimator holds, "normalize__scale_limits"
+    )
+
+    @property
+    def own_name(self):
+        """Name of the parameter in messages."""
+        return self.key.rpartition("__")[2] or self.name
 
     @property
     def option(self):
@@ -58,9 +68,16 @@ def parameters_of(callee):
     """
     described = described_parameters(inspect.getdoc(callee) or "")
     found = []
+    held = getattr(callee, "_parameter_objects", {})
     for name, one in inspect.signature(callee).parameters.items():
-        if one.default is not inspect.Parameter.empty:
+        if one.default is inspect.Parameter.empty:
+            continue
+        if name not in OBJECTS:
             found.append(Parameter(name, one.default, *described.get(name, ("", ""))))
+        if name in held and name != "threshold":  # which has texts for its objects
+            own = [each for cls in held[name] for each in parameters_of(cls) if each.name != "method"]
+            prefix = OBJECTS.get(name, "")
+            found += [each._replace(name=prefix + each.name, key=f"{name}__{each.name}") for each in own]
     return found
 
 
@@ -108,6 +125,7 @@ def add_parameters(parser, title, callee, without=()):
 def _help(parameter):
     text = re.sub(r":\w+:`~?([^`]*)`", r"\1", parameter.text).replace("`", "")
     kind = re.sub(r",? ?(default=[^,]*|optional)$", "", parameter.type)
+    kind = re.sub(r"(?:,| or|, or) [A-Z][a-z]\w+", "", kind)  # classes are not written on a command line
     default = "none" if parameter.default is None else parameter.default
     return f"{kind}. {text} (default: {default})".replace("%", "%%")
 
@@ -174,8 +192,9 @@ def in_options(message, parameters):
     for one in parameters:
         message = re.sub(rf"\b{one.name}=\(([^ )]*), ([^ )]*)\)", rf"{one.option} \1,\2", message)
         message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
-        message = re.sub(rf"The '{one.name}' parameter(?: of \w+)?|'{one.name}'(?= must)", one.option, message)
-        message = re.sub(rf"\b(set|with) '{one.name}'", rf"\1 {one.option}", message)
+        own = f"'{one.own_name}'(?: parameter)?(?: of \\w+)?"
+        message = re.sub(rf"The {own}(?! of)|{own}(?= must)", one.option, message)
+        message = re.sub(rf"\b(set|with) '{one.own_name}'", rf"\1 {one.option}", message, flags=re.I)
     for python, words in PHRASES.items():
         message = re.sub(python, words, message)
     message = message.replace("scale query and sequences, for example with sklearn.preprocessing.StandardScaler", SCALE)
@@ -186,12 +205,12 @@ def hints(estimator, segments):
     """Yield hints on the result of a segmentation: the options that would give another one."""
     from .output import write_numbers
 
-    longest = estimator.max_length
+    longest = None if estimator.lengths is None else estimator.lengths[1]
     if not len(segments):
         short = isinstance(longest, int) and 2 * longest < min(map(len, estimator.queries_))
         yield (
-            f"--max-length {longest} is in samples, and the query has more than twice as many: raise it, or leave it "
-            "out"
+            f"--lengths: {longest}, the longest, is in samples, and the query has more than twice as many: raise it, "
+            "or leave it out"
             if short
             else "a higher --background takes what costs more for repetitions, too"
         )
@@ -204,7 +223,8 @@ def hints(estimator, segments):
     if segments.stretch.max() > LONG:
         yield (
             f"repetitions are up to {segments.stretch.max():.1f} times as long as the query: bound them with "
-            "--max-length, or take a metric whose cost of stretching is in the unit of the values (--metric adtw)"
+            "--lengths SHORTEST,LONGEST, or take a metric whose cost of stretching is in the unit of the values "
+            "(--metric adtw)"
         )
 
 

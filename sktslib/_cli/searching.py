@@ -93,7 +93,7 @@ def add_arguments(parser, task, argv=()):
     if task == "search":
         for action in parser._actions:
             if action.dest == "n_matches":
-                action.help += f" On the command line {DEFAULT_MATCHES}, and none with a threshold or a percentile."
+                action.help += f" On the command line {DEFAULT_MATCHES}, and none with a threshold."
     output = add_output(parser)
     output.add_argument(
         "--time-range",
@@ -182,6 +182,7 @@ def _estimator(options, **defaults):
     from ..distances import get_metric
 
     values = defaults | with_bar(given(options, options.parameters), options.parameters)
+    of_held = {one.key: values.pop(one.name) for one in options.parameters if one.key and one.name in values}
     if options.metric is not None:
         name, parameters = options.metric
         with errors_of("--metric"):
@@ -190,14 +191,14 @@ def _estimator(options, **defaults):
             elif not hasattr(options, "labels"):
                 raise ValueError("'auto' is chosen by labels: `sktslib learn` takes it, and saves what --model takes.")
         values |= {"metric": name, "metric_params": parameters or None}
-    return estimator_class(options.task)(**values)
+    with errors_of("", options.parameters):
+        return estimator_class(options.task)(**values).set_params(**of_held)
 
 
 def _by_query(options, files):
     defaults = {}
     if options.task == "search":
-        limited = any(hasattr(options, name) for name in ("threshold", "percentile"))
-        defaults["n_matches"] = None if limited else DEFAULT_MATCHES
+        defaults["n_matches"] = None if hasattr(options, "threshold") else DEFAULT_MATCHES
     estimator = _estimator(options, **defaults)
     recording = files.read(options.recording, "the recording")
     _count_gap(estimator, recording)

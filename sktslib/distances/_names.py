@@ -202,7 +202,13 @@ def refuse_unknown(unknown, function):
 def _unexpected(of, name, value, names):
     """Return the message for an unknown parameter of a function or class."""
     meant = f" Here it is {ELSEWHERE.get(name)}={shown(value)}."
-    if ELSEWHERE.get(name) not in names:
+    held = getattr(of, "_parameter_objects", {}).items()
+    owner = next(
+        (f"{key}={cls.__name__}" for key, classes in held for cls in classes if name in cls._get_param_names()), None
+    )
+    if owner is not None:
+        meant = f" Here it is {owner}({name}={shown(value)})."
+    elif ELSEWHERE.get(name) not in names:
         way_out = f"A parameter of the metric would be given as metric_params={{{name!r}: {shown(value)}}}."
         meant = f"{did_you_mean(name, names)} {way_out}"
     return f"{of.__name__}() got an unexpected keyword argument {name!r}.{meant} Valid parameters are: {names!r}."

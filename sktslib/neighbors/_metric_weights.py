@@ -379,11 +379,10 @@ class MetricWeights(CollectionEstimator):
                 "or leave out 'weight'."
             )
         self._check_linear()
-        if getattr(estimator, "_is_by_channel", False):
+        if getattr(estimator, "channels", None) is not None:
             raise ValueError(
                 "The 'weight' parameter must be an array or None where queries are compared by channel. Got "
-                f"{self!r}. Leave out 'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels', or give the "
-                "weights to 'fit'."
+                f"{self!r}. Set channels=None, or give the weights to 'fit'."
             )
 
     def _learn(self, series, y, n_jobs):

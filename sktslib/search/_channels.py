@@ -3,21 +3,21 @@
 The query is kept as an array over the range of a match (channels, M): each channel has its points at its lag, and zeros
 of weight 0 elsewhere. A sign or a decoy that applies to the query as a whole therefore applies to each channel.
 
-The module has four sections: the signs of a query (as given, mirrored as a whole, or mirrored channel by channel), the
-parameters of a comparison by channel, queries whose channels are given as separate series, and the part of an
-estimator that compares queries by channel.
+The module has three sections: the signs of a query (as given, mirrored as a whole, or mirrored channel by channel), the
+parameters of a comparison by channel, and queries whose channels are given as separate series.
 """
 
 from datetime import timedelta
 from itertools import product
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.ndimage import minimum_filter1d
 
-from ..utils._sampling import interval, seconds_of
-from ..utils.validation import as_floats, check_count, check_names, check_number, relative, shown
+from ..utils._sampling import seconds_of
+from ..utils._sklearn import Estimator, Interval
+from ..utils.validation import as_floats, check_names, check_number, plain_count, relative, shown
 
 DISTANCES = 2**24  # of channels that vote which are held at a time: 128 MB
 
@@ -378,69 +378,94 @@ def counts_of(plan):
     return [share for _, share in plan.metric._by_channel(len(plan.x))]
 
 
-class ChannelRule(NamedTuple):
-    """Parameters of a comparison by channel, as the caller gave them."""
+class ChannelPlan(Estimator):
+    """Comparison of each channel by itself.
 
-    owner: str
-    lag: object
-    tolerance: object
-    weight: object
-    votes: object
+    Each channel of a query is a query of its own: normalized and weighted by itself, at its own length, lag and sign.
+    The distance of a candidate is the weighted sum of the channels' distances. Candidates are windows. A channel has no
+    points where the query begins or ends with NaN in it; a query in a list or dict of queries may be a dict of
+    one-dimensional arrays by channel. Pass it as the parameter `channels` of `QuerySearcher`.
 
-    @classmethod
-    def of(cls, estimator):
-        """Return the rule that an estimator's parameters state, or None where channels are compared together."""
-        rule = cls(
-            type(estimator).__name__,
-            estimator.channel_lag,
-            estimator.lag_tolerance,
-            estimator.channel_weight,
-            check_count(estimator.min_channels, "min_channels", none=True, owner=type(estimator).__name__),
-        )
-        plain = type(rule.tolerance) is not bool and isinstance(rule.tolerance, Integral) and rule.tolerance == 0
-        if not (rule.lag is None and plain and rule.weight is None and rule.votes is None):
-            return rule
-        return None
+    Parameters
+    ----------
+    lag : int, timedelta, list or dict, optional
+        Number of samples, or time, from the start of a match to the start of each channel's query; one for all, a list
+        with one for each channel, or a dict by names or numbers (0 for channels left out). With lags, labels mark
+        whole occurrences, from the start of the first channel to the end of the last.
+    tolerance : int or timedelta, default=0
+        How much earlier or later a channel may start; it counts at the lag that fits best. Less than half of a match's
+        length.
+    weight : list or dict of float, optional
+        Factor of each channel's distance (1 for channels left out of a dict).
+    min_votes : int, optional
+        Number of channels that count: the distance is the sum over this many channels, those with the smallest
+        distances. See `Matches.votes`. None: all channels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.search import ChannelPlan
+    >>> query = np.array([[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]])
+    >>> sequence = np.zeros((20, 2))
+    >>> sequence[5:8, 0], sequence[9:12, 1] = query.T  # the second channel comes 4 samples later
+    >>> searcher = QuerySearcher("euclidean", channels=ChannelPlan(lag=[0, 4])).fit(query)
+    >>> searcher.search(sequence).start
+    array([5])
+    """
+
+    _parameter_constraints = {
+        "lag": [Integral, timedelta, np.timedelta64, list, tuple, np.ndarray, dict, None],
+        "tolerance": [Integral, timedelta, np.timedelta64],
+        "weight": [Real, list, tuple, np.ndarray, dict, None],
+        "min_votes": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(self, lag: Any = None, tolerance: Any = 0, weight: Any = None, min_votes: int | None = None) -> None:
+        self.lag = lag
+        self.tolerance = tolerance
+        self.weight = weight
+        self.min_votes = min_votes
 
     def with_channels(self, plan, first, length, names):
         """Return a query (channels, m) compared by channel; channel c has `length[c]` points from `first[c]` on."""
-        _, lag, tolerance, weight, _ = self.in_samples(plan, names)
-        by = ByChannel(lag, first, length, weight * counts_of(plan), tolerance, self.votes)
+        lag, tolerance, weight, _ = vars(self.in_samples(plan, names)).values()
+        by = ByChannel(lag, first, length, weight * counts_of(plan), tolerance, plain_count(self.min_votes))
         count = len(by.taking_part)
         if not count:
             raise ValueError(
-                f"The 'channel_weight' parameter of {self.owner} must be above 0 for a channel that the query has "
+                f"The 'weight' parameter of ChannelPlan must be above 0 for a channel that the query has "
                 f"points in and that the metric compares. Got {shown(self.weight)}."
             )
-        if self.votes is not None and self.votes > count:
+        if self.min_votes is not None and self.min_votes > count:
             raise ValueError(
-                f"The 'min_channels' parameter of {self.owner} must not exceed the number of channels in which a query "
-                f"has points and whose weight is above 0, {count}. Got {self.votes}."
+                f"The 'min_votes' parameter of ChannelPlan must not exceed the number of channels in which a query "
+                f"has points and whose weight is above 0, {count}. Got {self.min_votes}."
             )
         self._check_tolerance(by)
         for c in by.taking_part.tolist():
             if plan.w is not None and not plan.w[c, first[c] : first[c] + length[c]].any():
                 raise ValueError(
                     f"'weight' must be above 0 at a point of each channel that is compared by itself. Got only zeros "
-                    f"for channel {c}. Set its 'channel_weight' to 0 to leave it out."
+                    f"for channel {c}. Set its weight in ChannelPlan to 0 to leave it out."
                 )
         return placed(plan, by)
 
     def in_samples(self, plan, names):
-        """Return the rule with its lags in samples and its weights as arrays, one entry for each channel of a query."""
+        """Return the plan with its lags in samples and its weights as arrays, one entry for each channel of a query."""
         lag, weight = (
             self._of_each(values, name, plan.x.shape, names, default)
-            for name, values, default in (("channel_lag", self.lag, 0), ("channel_weight", self.weight, 1.0))
+            for name, values, default in (("lag", self.lag, 0), ("weight", self.weight, 1.0))
         )
-        lag = np.array([self._samples(value, "channel_lag", plan) for value in lag], np.int64)
-        tolerance = self._samples(self.tolerance, "lag_tolerance", plan)
-        weight = np.array([check_number(v, "channel_weight", low=0.0, high=LARGEST, owner=self.owner) for v in weight])
-        return self._replace(lag=lag, tolerance=tolerance, weight=weight)
+        lag = np.array([self._samples(value, "lag", plan) for value in lag], np.int64)
+        tolerance = self._samples(self.tolerance, "tolerance", plan)
+        weight = np.array([check_number(v, "weight", low=0.0, high=LARGEST, owner="ChannelPlan") for v in weight])
+        return ChannelPlan(lag, tolerance, weight, self.min_votes)
 
     def aligned(self, marked, shares):
         """Return a marked recording without lags, so that all channels of an occurrence start and end together.
 
-        The rule must be `in_samples`; `shares` says how much each channel counts. Whole occurrences are marked, from
+        Lags must be `in_samples`; `shares` says how much each channel counts. Whole occurrences are marked, from
         the start of the first channel to the end of the last one.
         """
         lag = self.lag[self.weight * shares > 0].max(initial=0)
@@ -450,7 +475,7 @@ class ChannelRule(NamedTuple):
         if len(short):
             start, end = short[0].tolist()
             raise ValueError(
-                f"The 'channel_lag' parameter of {self.owner} must be less than the length of what is labeled, for "
+                f"The 'lag' parameter of ChannelPlan must be less than the length of what is labeled, for "
                 f"labels mark whole occurrences, from the start of the first channel to the end of the last. Got a lag "
                 f"of {lag} samples and an occurrence from {start} to {end}. Label up to the end of the last channel."
             )
@@ -462,7 +487,7 @@ class ChannelRule(NamedTuple):
         length = int((by.lead + by.length)[by.taking_part].max())
         if 2 * by.tolerance >= length:
             raise ValueError(
-                f"The 'lag_tolerance' parameter of {self.owner} must be less than half of a match's length, {length} "
+                f"The 'tolerance' parameter of ChannelPlan must be less than half of a match's length, {length} "
                 f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If the "
                 "channels are that free of each other, search for each of them by itself."
             )
@@ -479,7 +504,7 @@ class ChannelRule(NamedTuple):
         values = values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" else list(values)
         if len(values) != channels:
             raise ValueError(
-                f"The {name!r} parameter of {self.owner} must have one entry for each of the {channels} channels, or "
+                f"The {name!r} parameter of ChannelPlan must have one entry for each of the {channels} channels, or "
                 f"be a dict by their names or numbers. Got {len(values)} entries.{_looks_like(shape, len(values))}"
             )
         return values
@@ -490,7 +515,7 @@ class ChannelRule(NamedTuple):
             return self._checked_samples(value, value, name)
         if not plan.datetimes or plan.interval is None:
             raise ValueError(
-                f"The {name!r} parameter of {self.owner} must be a number of samples where the query's times are not "
+                f"The {name!r} parameter of ChannelPlan must be a number of samples where the query's times are not "
                 f"datetimes. Got {shown(value)}. Pass datetimes as 'times' of fit, or a table whose index holds them."
             )
         seconds = seconds_of(value)
@@ -500,12 +525,12 @@ class ChannelRule(NamedTuple):
     def _checked_samples(self, samples, value, name):
         """Return a valid number of samples, or raise an error that says how to get one from what was given."""
         try:
-            return check_number(samples, name, low=0, high=LONGEST, integer=True, owner=self.owner)
+            return check_number(samples, name, low=0, high=LONGEST, integer=True, owner="ChannelPlan")
         except (TypeError, ValueError) as error:
             if isinstance(samples, Real) and samples < 0:
                 out = "A match begins with the channel that comes first: subtract the least lag from all."
-                out = "Lags may be so much less or more." if name == "lag_tolerance" else out
-            elif name == "lag_tolerance" and np.ndim(value):
+                out = "Lags may be so much less or more." if name == "tolerance" else out
+            elif name == "tolerance" and np.ndim(value):
                 out = "It is one number for all channels."
             else:
                 out = (
@@ -585,7 +610,7 @@ def by_channels(X, name, like, compared_by_channel):
     if not compared_by_channel:
         raise ValueError(
             f"{name!r} must hold arrays unless queries are compared by channel. Got a dictionary of channels in it. "
-            "Set channel_lag=0 to compare each channel by itself, at its own length."
+            "Set channels=ChannelPlan() to compare each channel by itself, at its own length."
         )
     keys = list(dict.fromkeys(key for one in given for key in one))
     columns = getattr(like, "columns", None)
@@ -626,95 +651,21 @@ def _table(query, keys, name):
     return pd.DataFrame(out, columns=keys)
 
 
-COMPARED_BY_CHANNEL = "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels' to compare channels together"
-
-
-class ChannelQueries:
-    """Mixin for `QueryEstimator` with the behavior that the parameters of channels need."""
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        self._rule = ChannelRule.of(self)
-
-    @property
-    def _is_by_channel(self):
-        """Whether channels are compared by themselves."""
-        return self._rule is not None
-
-    @property
-    def _may_miss(self):
-        return self._rule is not None or super()._may_miss
-
-    def _given_queries(self, X, name, like):
-        return by_channels(X, name, None if self.query is None else like, self._rule is not None)
-
-    def _validated_query(self, x, weight, times, name="times"):
-        if self._rule is None:
-            return super()._validated_query(x, weight, times, name)
-        first, length = points_of(x, whole=self.nan_policy == "raise")
-        return self._by_channel(super()._validated_query(x, weight, times, name), first, length)
-
-    def _by_channel(self, plan, first, length):
-        return self._limited(self._rule.with_channels(plan, first, length, self._channel_names))
-
-    def _choose(self, marked, weight, times):
-        if self._rule is not None:  # what compares metrics knows times as numbers alone
-            self._rule = self._rule.in_samples(self._of_recording(marked, times), self._channel_names)
-        super()._choose(marked, weight, times)
-
-    def _learn(self, marked, weight, times):
-        if self._rule is not None:
-            marked = self._rule.aligned(marked, counts_of(self._of_recording(marked, times)))
-        return super()._learn(marked, weight, times)
-
-    def _of_recording(self, marked, times):
-        """Return the plan of a recording as if it were the query."""
-        ty = self._as_times(times, marked.data.shape[1])
-        return self._compared(marked.data, None, ty, times, interval(ty))
-
-    def _learned_by_channel(self, plan):
-        """Return a query that was learned from labels with the plan by which it is compared."""
-        if self._rule is None:
-            return plan
-        length = np.full(len(plan.x), plan.m)
-        return self._by_channel(plan, np.zeros_like(length), length)
-
-    @property
-    def _queries_in_range(self):
-        """The queries over the range of a match, for pictures."""
-        return self._of_each([in_range(plan) for plan in self._queries])
-
-    def _check_one_length(self):
-        """Refuse queries that `relearn` cannot average: it averages matches in all channels at once."""
-        for plan in self._queries:
-            by = plan.by_channel
-            if by is None or by.is_joint:
-                continue
-            length = by.length[by.taking_part]
-            if length.min() < length.max():
-                raise ValueError(
-                    "'relearn' must be called of a searcher each of whose queries has as many points in every channel. "
-                    f"Got {shown(by.length.tolist())} points. Cut the good matches out, matches.cut(), and fit a query "
-                    "of them."
-                )
-            if plan.tx is not None:
-                raise ValueError(
-                    f"'relearn' must be called of a searcher by a metric that compares no times where channels have "
-                    f"lags, for their samples have times of their own. Got {self.metric_.full_name}. Take another "
-                    "metric, or leave 'channel_lag' out."
-                )
-
-    def _check_channels(self):
-        """Refuse parameters that do not fit channels compared alone, which are windows of one length each."""
-        if self._rule is None:
-            return
-        if self.mode == "subsequence":
+def check_one_length(queries):
+    """Refuse queries that `relearn` cannot average: it averages matches in all channels at once."""
+    for plan in queries:
+        by = plan.by_channel
+        if by is None or by.is_joint:
+            continue
+        length = by.length[by.taking_part]
+        if length.min() < length.max():
             raise ValueError(
-                "The 'mode' parameter must be 'windows' or 'auto' where queries are compared by channel, for ranges of "
-                f"any length have no common lags. Got {self.mode!r}. Leave out {COMPARED_BY_CHANNEL}."
+                "'relearn' must be called of a searcher each of whose queries has as many points in every channel. Got "
+                f"{shown(by.length.tolist())} points. Cut the good matches out, matches.cut(), and fit a query of them."
             )
-        if self.scales is not None:
+        if plan.tx is not None:
             raise ValueError(
-                "The 'scales' parameter must be None where queries are compared by channel, for lags do not scale. Got "
-                f"{shown(self.scales)}. Leave out {COMPARED_BY_CHANNEL}."
+                "'relearn' must be called of a searcher by a metric that compares no times where channels have lags, "
+                f"for their samples have times of their own. Got {plan.metric.full_name}. Take another metric, or "
+                "leave the lags out."
             )

@@ -13,9 +13,11 @@ all ranges between them; of a single range they are the moments.
 Missing values are left out of a search, or bound the ranges that it may find.
 """
 
+from __future__ import annotations
+
 from math import isfinite
 from numbers import Real
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -25,10 +27,16 @@ from ..distances._kernels.moments import TINY
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.mixed import Mixed
-from ..distances._series import fill, full_weight, is_enough, normalize_values, resample
+from ..distances._series import NORMALIZATIONS, fill, full_weight, is_enough, normalize_values, resample
+from ..utils._sklearn import Estimator, StrOptions
 from ..utils.validation import as_weight, shown, sum_of_squares
 from ._channels import of_channels
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+METHODS = [StrOptions(set(NORMALIZATIONS) - {None}), None]
 BLOCK = 2**13  # windows whose moments stay in the second-level cache
 TERMS = 2**19  # points of windows whose exact moments are found together
 # Of a moment's size. Exact moments are rounded, too, by some 2^-52 times the root of the number of points; what this
@@ -251,25 +259,93 @@ def blocks(which, size):
 
 
 # ---------------------------------------------------------------------------------------------------------- parameters
-def limits_of(scale_limits, offset_limit, plan, names):
-    """Return the limits that a searcher's parameters mean for a query; None without. `names` are names of channels."""
+class Normalization(Estimator):
+    """Normalization of query and candidates, with limits of what it takes away.
+
+    Pass it as the parameter `normalize`; a name alone stands for the method without limits.
+
+    Parameters
+    ----------
+    method : {None, "zscore", "mean", "minmax", "robust"}, default=None
+        How query and each candidate are normalized; None: values as they are, with the limits alone.
+    scale_limits : tuple (least, largest), optional
+        Constrained normalization: a window, or a range of a subsequence search, is a candidate only if its standard
+        deviation, over that of the query, lies between these two, inclusive, in every channel; ``(0.7, 1.4)``, for
+        example. So flat noise, which normalization makes as large as the query, does not match. Compared by channel,
+        each channel keeps them by itself. See `Matches.scale`.
+    offset_limit : float, list or dict of float, optional
+        How far the mean of a candidate may be from that of the query, in the unit of the data; a number, or one for
+        each channel in a list, or in a dict by names or numbers (no limit for those left out). See `Matches.offset`.
+
+    References
+    ----------
+    Wu J, Wang P, Pan N, Wang C, Wang W, Wang J. KV-match: a subsequence matching approach supporting normalization and
+    time warping. ICDE 2019.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.search import Normalization
+    >>> normalize = Normalization("zscore", scale_limits=(0.5, 2))
+    >>> searcher = QuerySearcher("euclidean", normalize=normalize, n_matches=None).fit([0, 1, 0])
+    >>> searcher.search([0, 0.1, 0, 0, 2, 0, 0, 5, 0]).start
+    array([3])
+    """
+
+    _parameter_constraints = {
+        "method": METHODS,
+        "scale_limits": [tuple, list, np.ndarray, None],
+        "offset_limit": [Real, list, tuple, np.ndarray, dict, None],
+    }
+
+    def __init__(
+        self,
+        method: str | None = None,
+        scale_limits: tuple[float, float] | None = None,
+        offset_limit: float | Sequence[float] | dict[Any, float] | None = None,
+    ) -> None:
+        self.method = method
+        self.scale_limits = scale_limits
+        self.offset_limit = offset_limit
+
+    @classmethod
+    def _of_short_form(cls, short, **params):
+        return cls(**{"method": short, **params})
+
+    @property
+    def _has_limits(self):
+        """Whether scale or offset is limited."""
+        return self.scale_limits is not None or self.offset_limit is not None
+
+
+NORMALIZE = [*METHODS, Normalization]
+
+
+def normalization_of(normalize):
+    """Return the `Normalization` that a parameter says, a name or an object."""
+    return normalize if isinstance(normalize, Normalization) else Normalization(normalize)
+
+
+def limits_of(normalization, plan, names):
+    """Return the limits of a normalization for a query; None without. `names` are names of channels."""
+    scale_limits, offset_limit = normalization.scale_limits, normalization.offset_limit
     scale, offset = checked_scale_limits(scale_limits), checked_offset_limit(offset_limit, len(plan.x), names)
     if scale is None and offset is None:
         return None
     if plan.mode == "subsequence" and plan.normalize is None:
         name, value = ("scale_limits", scale_limits) if scale else ("offset_limit", offset_limit)
         raise ValueError(
-            f"The {name!r} parameter must be None in a subsequence search without 'normalize', which compares the "
-            f"values themselves. Got {shown(value)}. Take mode='windows'."
+            f"The {name!r} parameter of Normalization must be None in a subsequence search without a 'method', which "
+            f"compares the values themselves. Got {shown(value)}. Take candidates='windows'."
         )
     constant = np.flatnonzero(moments_of_query(plan).deviation == 0)
     if plan.by_channel is not None:
         constant = np.intersect1d(constant, plan.by_channel.taking_part)
     if scale is not None and len(constant):
         raise ValueError(
-            "The 'scale_limits' parameter must be None where the query is constant in a channel, for nothing is a "
-            f"multiple of its standard deviation. Got {shown(scale_limits)}, and the query does not vary in channel "
-            f"{constant[0]}. Set 'offset_limit' instead, or weigh the channel with 0."
+            "The 'scale_limits' parameter of Normalization must be None where the query is constant in a channel, for "
+            f"nothing is a multiple of its standard deviation. Got {shown(scale_limits)}, and the query does not vary "
+            f"in channel {constant[0]}. Set 'offset_limit' instead, or weigh the channel with 0."
         )
     return ScaleLimits(scale, offset)
 
@@ -281,9 +357,9 @@ def checked_scale_limits(limits):
     edges = _floats(limits) if _is_list(limits) else []
     if len(edges) != 2 or not 0 <= edges[0] <= edges[1] or edges[1] == 0:
         raise ValueError(
-            "The 'scale_limits' parameter must be None or (least, largest), two numbers of which the first is at "
-            f"least 0 and at most the second, which is above 0. Got {shown(limits)}. They are times the standard "
-            "deviation of the query, (0.7, 1.4) for example; an infinite one is no limit."
+            "The 'scale_limits' parameter of Normalization must be None or (least, largest), two numbers of which the "
+            f"first is at least 0 and at most the second, which is above 0. Got {shown(limits)}. They are times the "
+            "standard deviation of the query, (0.7, 1.4) for example; an infinite one is no limit."
         )
     return edges[0], edges[1]
 
@@ -296,9 +372,9 @@ def checked_offset_limit(limit, channels, names=None):
     each = _floats(values if _is_list(values) else [values] * channels)
     if len(each) != channels or not all(one >= 0 for one in each):
         raise ValueError(
-            "The 'offset_limit' parameter must be None, a number of at least 0, or one for each channel of the query, "
-            f"{channels} here, in a list or a dict by names or numbers. Got {shown(limit)}. It is in the unit of the "
-            "data; an infinite one is no limit."
+            "The 'offset_limit' parameter of Normalization must be None, a number of at least 0, or one for each "
+            f"channel of the query, {channels} here, in a list or a dict by names or numbers. Got {shown(limit)}. It "
+            "is in the unit of the data; an infinite one is no limit."
         )
     return np.array(each)
 

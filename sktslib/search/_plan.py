@@ -1,8 +1,10 @@
-"""Query plans: how a query is compared with sequences."""
+"""Query plans: how a query is compared with sequences, and the parameters that say what a candidate is."""
+
+from __future__ import annotations
 
 from itertools import chain
-from numbers import Real
-from typing import NamedTuple
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,7 +14,8 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import NORMALIZATIONS, full_weight, normalize_values
 from ..utils._names import did_you_mean, warn
 from ..utils._sampling import holes
-from ..utils.validation import check_size, shown, unknown_name
+from ..utils._sklearn import Estimator, Interval, StrOptions
+from ..utils.validation import check_size, plain_count, shown, unknown_name
 from ._channels import ByChannel, each_alone, parts_of
 from ._limits import ScaleLimits, runs
 
@@ -22,6 +25,110 @@ LONGER = 2  # times the query: the longest subsequence that is normalized by its
 SEEN = 1000  # samples of a sequence, about: where they tell enough, no others are looked at
 APART = 64  # samples: windows further from each other are not computed together
 ALONE = -1  # the same where none are
+
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Windows(Estimator):
+    """Candidates of a search that are windows of the query's length, or of multiples of it.
+
+    Pass it as the parameter `candidates`; the text ``"windows"`` stands for ``Windows()``.
+
+    Parameters
+    ----------
+    scales : tuple (least, largest) or list of float, optional
+        Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
+        resampled to its length, and each start counts at the one that fits best. None: the query's length alone.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.search import Windows
+    >>> searcher = QuerySearcher("euclidean", candidates=Windows(scales=(0.5, 2))).fit([0, 2, 0])
+    >>> searcher.search([0, 0, 0, 1, 2, 1, 0, 0]).to_frame()[["start", "end"]].to_numpy()
+    array([[2, 7]])
+    """
+
+    _parameter_constraints = {"scales": [tuple, list, np.ndarray, None]}
+
+    def __init__(self, scales: Sequence[float] | None = None) -> None:
+        self.scales = scales
+
+    @classmethod
+    def _of_short_form(cls, short, **params):
+        return cls(**params) if short in ("auto", "windows") else None
+
+
+class Subsequences(Estimator):
+    """Candidates of a search that are subsequences of any length, open at start and end.
+
+    They need an elastic metric with a warping path. Pass it as the parameter `candidates`; the text ``"subsequence"``
+    stands for ``Subsequences()``.
+
+    Parameters
+    ----------
+    min_length : int, None or "auto", default="auto"
+        The shortest match, in samples; None: no bound. "auto": half of the query's length, rounded down, at least 1
+        and at most `max_length`.
+    max_length : int, optional
+        The longest match, in samples. None: no bound, but with `normalize` twice the query's length.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.search import Subsequences
+    >>> searcher = QuerySearcher("dtw", candidates=Subsequences(max_length=4)).fit([0, 2, 0])
+    >>> searcher.search([1, 1, 0, 0, 2, 2, 2, 0, 1]).to_frame()[["start", "end"]].to_numpy()
+    array([[3, 7]])
+    """
+
+    _parameter_constraints = {
+        "min_length": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
+        "max_length": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(self, min_length: int | str | None = "auto", max_length: int | None = None) -> None:
+        self.min_length = min_length
+        self.max_length = max_length
+
+    @classmethod
+    def _of_short_form(cls, short, **params):
+        return cls(**params) if short in ("auto", "subsequence") else None
+
+    def _validate(self):
+        super()._validate()
+        if isinstance(self.min_length, Integral) and self.max_length is not None and self.min_length > self.max_length:
+            raise ValueError(
+                f"'min_length' of Subsequences must not exceed 'max_length'. Got {self.min_length} and "
+                f"{self.max_length}."
+            )
+
+    def _bounds(self, plan):
+        """Return the least and the largest length of a query's matches."""
+        longest = plain_count(self.max_length)
+        if self.min_length != "auto":
+            return plain_count(self.min_length), longest
+        return (None if plan.mode == "windows" else min(max(1, plan.m // 2), longest or plan.m)), longest
+
+
+CANDIDATES = [StrOptions({*MODES}), Windows, Subsequences]
+
+
+def mode_of(candidates):
+    """Return the kind of candidates that a parameter says: "windows", "subsequence", or "auto"."""
+    return {Windows: "windows", Subsequences: "subsequence"}.get(type(candidates), candidates)
+
+
+def scales_of(candidates):
+    """Return the multiples of the query's length that windows have; None for its own alone."""
+    return candidates.scales if isinstance(candidates, Windows) else None
+
+
+def subsequences_of(candidates):
+    """Return the parameters of subsequences, where the candidates are given as something else those by default."""
+    return candidates if isinstance(candidates, Subsequences) else Subsequences()
 
 
 class QueryPlan(NamedTuple):
@@ -177,7 +284,7 @@ def resolve_mode(metric, mode, normalize):
             f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
         )
     if mode not in MODES:
-        raise unknown_name("mode", mode, MODES)
+        raise unknown_name("candidates", mode, MODES)
     if normalize not in NORMALIZATIONS:
         valid = ", ".join(map(repr, NORMALIZATIONS))
         hint = did_you_mean(normalize, [name for name in NORMALIZATIONS if name])
@@ -187,8 +294,8 @@ def resolve_mode(metric, mode, normalize):
     if mode == "subsequence" and not (warps and metric._has_path):
         needed = "an elastic metric" if metric._has_path else "a metric with a warping path"
         raise ValueError(
-            f"mode='subsequence' needs {needed}; {metric.full_name} compares windows of the query's length. Take "
-            "mode='windows' or 'auto'."
+            f"candidates='subsequence' needs {needed}; {metric.full_name} compares windows of the query's length. Take "
+            "candidates='windows' or 'auto'."
         )
     if mode == "auto":
         mode = "subsequence" if warps and normalize is None else "windows"
@@ -205,7 +312,7 @@ def check_lengths(m, min_length, max_length):
         )
 
 
-def check_room(m, n, otherwise="search by an elastic metric with mode='subsequence'"):
+def check_room(m, n, otherwise="search by an elastic metric with candidates='subsequence'"):
     """Refuse a window of m samples that does not fit into a sequence of n."""
     if m > n:
         raise ValueError(
@@ -341,15 +448,15 @@ def scaled_lengths(scales, m):
     valid = isinstance(scales, tuple | list) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
     if not valid or not len(scales) or not all(_is_factor(s, m) for s in scales):
         raise ValueError(
-            "The 'scales' parameter must be None, a pair (least, largest), or a list of factors above 0, for windows "
-            f"of at most {LONGEST:,} samples. Got {shown(scales)}."
+            "The 'scales' parameter of Windows must be None, a pair (least, largest), or a list of factors above 0, "
+            f"for windows of at most {LONGEST:,} samples. Got {shown(scales)}."
         )
     scales = type(scales)(map(float, scales)) if isinstance(scales, tuple | list) else scales.astype(float)
     if isinstance(scales, tuple):
         if len(scales) != 2 or scales[0] > scales[1]:
             raise ValueError(
-                f"The 'scales' parameter as a tuple must be (least, largest). Got {shown(scales)}; give a list of "
-                "factors to try these alone."
+                f"The 'scales' parameter of Windows as a tuple must be (least, largest). Got {shown(scales)}; give a "
+                "list of factors to try these alone."
             )
         return np.arange(max(1, round(scales[0] * m)), max(1, round(scales[1] * m)) + 1)
     return np.unique([max(1, round(s * m)) for s in scales])

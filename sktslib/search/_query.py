@@ -4,32 +4,42 @@ Labels have classes, background, and the occurrences that they mark. The base cl
 sequences.
 """
 
+from datetime import timedelta
 from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from ..distances._metrics.base import Metric
 from ..distances._series import normalize_values
 from ..metrics import event_f1_score
 from ..metrics._events import change_points, is_background
 from ..utils._names import warn
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
-from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
+from ..utils._sklearn import (
+    JOBS,
+    Estimator,
+    HasMethods,
+    Interval,
+    StrOptions,
+    check_columns,
+    validate_parameter_constraints,
+    warn_of_names,
+)
 from ..utils._times import is_datetime, name_of, notice_column, notice_index, times_of
 from ..utils.validation import (
     as_floats,
     as_series,
     as_times,
     as_weight,
-    check_count,
     check_names,
     check_query,
     check_size,
     shown,
     sized_series,
 )
-from ._channels import check_polarity, signs_of, with_polarity
+from ._channels import POLARITIES, check_polarity, signs_of, with_polarity
 from ._learning.background import are_unlabeled
 from ._learning.choice import MetricChoice, WeightChoice
 from ._learning.templates import learn_queries
@@ -209,14 +219,25 @@ class Annotation(NamedTuple):
 class QueryEstimator(WeightChoice, MetricChoice, Estimator):
     """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each."""
 
-    self_train = 0  # of those that do not
+    _parameter_constraints = {
+        "metric": [str, Metric, callable],
+        "metric_params": [dict, None],
+        "query": ["array-like", None],
+        "weight": ["array-like", HasMethods("_learned_of_query"), None],
+        "polarity": [StrOptions(set(POLARITIES))],
+        "nan_policy": [StrOptions({"raise", "omit"})],
+        "max_gap": [Interval(Real, 0, None, closed="neither"), timedelta, np.timedelta64, None],
+        "n_jobs": JOBS,
+        "verbose": ["verbose"],
+    }
+    _self_train = 0  # of those that do not
 
     def _check_parameters(self):
+        self._max_gap = gap_of(self.max_gap, type(self).__name__)
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
         self._forget_choice()
         vars(self).pop("feature_names_in_", None)  # of an earlier fit, by whose names no metric may go
         self.metric_ = self._made_metric()
-        self._max_gap = gap_of(self.max_gap, type(self).__name__)
         check_polarity(self.metric_, self.polarity)
 
     def _with_signs(self, queries):
@@ -231,14 +252,6 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         """Return a series normalized as windows are, without weights, for pictures."""
         a = as_series(series, name)
         return a.T if self.normalize_ is None else normalize_values(a, np.ones_like(a), self.normalize_).T
-
-    def _check_limits(self, shortest, longest):
-        """Return the bounds of a length, as integers or None."""
-        shortest = check_count(shortest, "min_length", none=True, owner=type(self).__name__)
-        longest = check_count(longest, "max_length", none=True, owner=type(self).__name__)
-        if shortest is not None and longest is not None and shortest > longest:
-            raise ValueError(f"'min_length' must not exceed 'max_length'. Got {shortest} and {longest}.")
-        return shortest, longest
 
     def _read_queries(self, X, y, weight, times):
         """Return the plans of the queries that are given, and their names or None."""
@@ -283,11 +296,6 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
     def _read(self, X, query, weight, times):
         """Return the plan of the query: `query`, whose channels must be those of `X`, or `X`."""
         x = self._read_recording(X, self._may_miss)
-        if isinstance(query, str):
-            raise ValueError(
-                f"The 'query' parameter of {type(self).__name__} must be an array or None. Got {shown(query)}; "
-                "query='auto' of QuerySegmenter takes one period of the recording."
-            )
         if query is not None:
             X = one_query(query, "query")
             x = as_series(X, "query", channels=x.shape[0], missing=self._may_miss)
@@ -370,7 +378,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
             )
         data = self._read_recording(X)
         y = check_labels(y, data.shape[1])
-        y, unlabeled = known_labels(y, self.self_train)
+        y, unlabeled = known_labels(y, self._self_train)
         labels = read_labels(y)
         ranges, code = occurrences(labels.code)
         cut = holes(self._as_times(times_of(X, times), data.shape[1], name_of(times)), self._max_gap)

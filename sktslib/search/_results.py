@@ -441,7 +441,7 @@ class Matches(Ranges, RangeTable):
         Notes
         -----
         The border is the `threshold` of the matches' query, or, where there is none, the middle of the largest gap
-        between the distances of its matches. Those of ``searcher.candidates(X)`` lie on both sides of it, those of
+        between the distances of its matches. Those of ``searcher.search_all(X)`` lie on both sides of it, those of
         ``searcher.search(X)`` below alone. First come the nearest on either side, of each query in each sequence; then
         the second nearest, and so on; in each round those whose distance differs from the border by the least share
         of it, then the first.
@@ -449,7 +449,7 @@ class Matches(Ranges, RangeTable):
         Examples
         --------
         >>> from sktslib import QuerySearcher
-        >>> matches = QuerySearcher("euclidean").fit([0, 1]).candidates([0, 1, 0, 2, 5, 1, 9, 0])
+        >>> matches = QuerySearcher("euclidean").fit([0, 1]).search_all([0, 1, 0, 2, 5, 1, 9, 0])
         >>> matches.distance.round(1).tolist(), matches.uncertain(2).tolist()
         ([0.0, 1.0, 5.0, 9.1], [1, 2])
         """

@@ -17,13 +17,13 @@ from joblib import delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..distances._series import NORMALIZATIONS
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
 from ..utils._names import names_of
-from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
+from ..utils._sampling import interval
+from ..utils._sklearn import Estimator, Interval, StrOptions, names_out
 from ..utils._times import time_name, times_of
 from ..utils.validation import as_weight, plain_count
-from ._channels import POLARITIES, ChannelQueries, as_given
+from ._channels import ChannelPlan, as_given, by_channels, counts_of, in_range, points_of
 from ._dask import DaskSequence, is_dask
 from ._engines import sharing
 from ._far_groups import warn_of_look_alikes
@@ -31,9 +31,21 @@ from ._learning.background import learn_threshold
 from ._learning.choice import HeldOut, elastic_candidates, evidence_of_matches, rigid_candidates
 from ._learning.dialogue import AnsweredSearcher
 from ._learning.templates import EXAMPLES
-from ._limits import limits_of
+from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
 from ._parts import PiecewiseSearcher, checked, goes_by_parts, jobs_within, profile_ranges, search_ranges
-from ._plan import MODES, resolve_mode, scaled_lengths, warn_of_query, warn_of_sequences, with_metric
+from ._plan import (
+    CANDIDATES,
+    Subsequences,
+    Windows,
+    mode_of,
+    resolve_mode,
+    scaled_lengths,
+    scales_of,
+    subsequences_of,
+    warn_of_query,
+    warn_of_sequences,
+    with_metric,
+)
 from ._profile import Choice
 from ._query import QueryEstimator, event_score, is_borrowed, one_query, refuse_sample_weight, with_background
 from ._several import entry, matches_of, one_each, refuse_several, several, within
@@ -42,6 +54,8 @@ from ._thresholds import (
     THRESHOLD,
     Calibration,
     Conformal,
+    FalseDiscoveryRate,
+    Percentile,
     ThresholdFitting,
     center_of,
     conformal_thresholds,
@@ -59,42 +73,69 @@ class Call(NamedTuple):
     has_bar: bool  # whether it shows how far it has come
 
 
-class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
+class FittedSearcher(ThresholdFitting, QueryEstimator):
     """Base class of `QuerySearcher`: all but its parameters and its public methods."""
 
+    def _check_parameters(self):
+        super()._check_parameters()
+        held = self.candidates, self.normalize, self.channels
+        for one in held:
+            if isinstance(one, Estimator):
+                one._validate()
+        self._channel_plan = self.channels
+        if self.channels is not None and mode_of(self.candidates) == "subsequence":
+            raise ValueError(
+                "The 'candidates' parameter must be 'windows' or 'auto' where channels are compared by themselves, for "
+                f"ranges of any length have no common lags. Got {self.candidates!r}. Set channels=None to compare them "
+                "together."
+            )
+        if self.channels is not None and scales_of(self.candidates) is not None:
+            raise ValueError(
+                "The 'scales' parameter of Windows must be None where channels are compared by themselves, for lags do "
+                f"not scale. Got {self.candidates.scales!r}. Set channels=None to compare them together."
+            )
+
+    @property
+    def _may_miss(self):
+        return self._channel_plan is not None or super()._may_miss
+
+    def _given_queries(self, X, name, like):
+        return by_channels(X, name, None if self.query is None else like, self._channel_plan is not None)
+
+    def _validated_query(self, x, weight, times, name="times"):
+        plan = super()._validated_query(x, weight, times, name)
+        if self._channel_plan is None:
+            return plan
+        return self._by_channel(plan, *points_of(x, whole=self.nan_policy == "raise"))
+
+    def _by_channel(self, plan, first, length):
+        return self._limited(self._channel_plan.with_channels(plan, first, length, self._channel_names))
+
+    def _of_recording(self, marked, times):
+        """Return the plan of a recording as if it were the query."""
+        ty = self._as_times(times, marked.data.shape[1])
+        return self._compared(marked.data, None, ty, times, interval(ty))
+
+    def _choose(self, marked, weight, times):
+        if self._channel_plan is not None:  # comparing metrics knows times as numbers alone
+            of_recording = self._of_recording(marked, times)
+            self._channel_plan = self._channel_plan.in_samples(of_recording, self._channel_names)
+        super()._choose(marked, weight, times)
+
+    @property
+    def _queries_in_range(self):
+        """The queries over the range of a match, for pictures."""
+        return self._of_each([in_range(plan) for plan in self._queries])
+
     def _compared(self, x, w, tx, times, step=None):
-        lengths = scaled_lengths(self.scales, x.shape[1])
-        if lengths is not None:
-            self._check_scales()
+        lengths = scaled_lengths(scales_of(self.candidates), x.shape[1])
         plan = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize_, lengths=lengths)
-        return plan if self._is_by_channel else self._limited(plan)
+        return plan if self._channel_plan is not None else self._limited(plan)
 
     def _limited(self, plan):
         """Return the plan of a query with the limits of scale and offset."""
         warn_of_query(plan)
-        limits = limits_of(self.scale_limits, self.offset_limit, plan, self._channel_names)
-        return plan._replace(scale_limits=limits)
-
-    def _check_choice(self):
-        """Check that at most one of `threshold` and `percentile` limits the distance."""
-        if self.threshold is not None and self.percentile is not None:
-            raise ValueError(
-                "Of 'threshold' and 'percentile' at least one must be None: both say how far a match may be. Got "
-                f"{self.threshold!r} and {self.percentile!r}."
-            )
-
-    def _check_scales(self):
-        """Refuse scales in a subsequence search, or together with another limit of the length."""
-        if self._mode == "subsequence":
-            raise ValueError(
-                "The 'scales' parameter must be None in a subsequence search, which stretches the query anyway. Got "
-                f"{self.scales!r}. Take mode='windows', or bound the matches by 'min_length' and 'max_length'."
-            )
-        if self.min_length not in (None, "auto") or self.max_length is not None:
-            raise ValueError(
-                "'min_length' must be None or 'auto', and 'max_length' None, where 'scales' says how long matches are. "
-                f"Got {self.min_length!r} and {self.max_length!r}."
-            )
+        return plan._replace(scale_limits=limits_of(normalization_of(self.normalize), plan, self._channel_names))
 
     def _fit_queries(self, queries, names=None):
         """Store validated queries, and the names by which they were given."""
@@ -112,15 +153,17 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
     def _resolve(self):
         """Resolve what candidates metric, mode and normalization mean together."""
         chosen = getattr(self, "_candidate", None)
-        self.normalize_ = self.normalize if chosen is None else chosen.normalize
-        of_windows = self.scales, self.scale_limits, self.offset_limit
-        rigid = self._is_by_channel or any(one is not None for one in of_windows)
-        mode = "windows" if self.mode == "auto" and rigid else self.mode
+        normalization = normalization_of(self.normalize)
+        self.normalize_ = normalization.method if chosen is None else chosen.normalize
+        rigid = self._channel_plan is not None or normalization._has_limits
+        mode = mode_of(self.candidates)
+        mode = "windows" if mode == "auto" and rigid else mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize_)
 
     def _candidates(self):
-        rigid = [] if self.mode == "subsequence" else rigid_candidates(self.normalize)
-        return [*elastic_candidates(self.normalize), *rigid]
+        method = normalization_of(self.normalize).method
+        rigid = [] if mode_of(self.candidates) == "subsequence" else rigid_candidates(method)
+        return [*elastic_candidates(method), *rigid]
 
     def _evidence(self, *rest):
         return evidence_of_matches(copy(self), *rest)
@@ -133,13 +176,19 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return learned
 
     def _learn(self, marked, weight, times):
+        by_channel = self._channel_plan is not None
+        if by_channel:
+            marked = self._channel_plan.aligned(marked, counts_of(self._of_recording(marked, times)))
         queries, learned = super()._learn(marked, weight, times)
         if len(queries) > 1:  # weights are relative to those of all queries, and to be so within a query
             queries = [
                 plan if plan.w is None else plan._replace(w=as_weight(plan.w.T, plan.m, len(plan.x)))
                 for plan in queries
             ]
-        return [self._learned_by_channel(plan) for plan in queries], learned
+        if by_channel:
+            whole = [(np.zeros(len(plan.x), int), np.full(len(plan.x), plan.m)) for plan in queries]
+            queries = [self._by_channel(plan, *points) for plan, points in zip(queries, whole, strict=True)]
+        return queries, learned
 
     def _all_that_fit(self, k):
         """Return the plan of the k-th learned query, with its limits to learn, and a choice of all matches that fit."""
@@ -149,7 +198,8 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
     def _limits_to_learn(self, plan, one=None):
         shortest, longest = self._limits_of(plan)
         # Between occurrences there may be no room but for short matches.
-        return (None if self.min_length == "auto" and not plan.by_range else shortest), longest
+        is_auto = subsequences_of(self.candidates).min_length == "auto"
+        return (None if is_auto and not plan.by_range else shortest), longest
 
     def _fit_labels(self, marked, X, weight, times):
         """Learn a query and a threshold of each class that is marked."""
@@ -192,7 +242,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
     def threshold_(self) -> float | list[float | None] | None:
         """The largest distance of an occurrence: set, or learned from labels; None where there is none.
 
-        None too with `percentile`, and with a false discovery rate before `fit_threshold`, for it then is another in
+        None too with a `Percentile`, and with a false discovery rate before `fit_threshold`, for it then is another in
         each sequence. Of several queries a list.
         """
         check_is_fitted(self)
@@ -212,12 +262,9 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
     def _thresholds(self):
         """Threshold of each query: the one that is set, else the one that was learned, if any.
 
-        It is None where a `percentile` or a rate decides it in each sequence.
+        It is None where a percentile or a rate decides it in each sequence.
         """
-        if self.percentile is None and self.threshold is None:
-            return self._learned_thresholds
-        known = self._set_thresholds(len(self._queries))
-        return known if self.percentile is None else [None] * len(known)
+        return self._learned_thresholds if self.threshold is None else self._set_thresholds(len(self._queries))
 
     @property
     def _searches(self):
@@ -225,8 +272,8 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
 
         Numbers of small types overflow, and so do large numbers.
         """
-        percentile = None if self.percentile is None else float(self.percentile)
-        rest = float(self.max_overlap), percentile
+        rule = rule_of(self.threshold)
+        rest = float(self.max_overlap), float(rule.q) if isinstance(rule, Percentile) else None
         thresholds = [None if threshold is None else float(threshold) for threshold in self._thresholds]
         queries = [plan._replace(limits=self._limits_of(plan)) for plan in self._queries]
         most = None if self._is_awaited else self._most  # those that keep the rate are counted first
@@ -292,17 +339,12 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         """The largest number of matches of a query; None for as many as fit."""
         if self.n_matches != "auto":
             return plain_count(self.n_matches)
-        limited = self.threshold is not None or self.percentile is not None
-        return None if limited or self._is_learned or hasattr(self, "_answers") else 1
+        limited = self.threshold is not None or self._is_learned or hasattr(self, "_answers")
+        return None if limited else 1
 
     def _limits_of(self, plan):
         """Return the least and the largest length of a query's matches."""
-        longest = plain_count(self.max_length)
-        if self.min_length != "auto":
-            return plain_count(self.min_length), longest
-        if plan.mode == "windows":
-            return None, longest
-        return min(max(1, plan.m // 2), longest or plan.m), longest
+        return subsequences_of(self.candidates)._bounds(plan)
 
     @staticmethod
     def _warn_of(found):
@@ -454,7 +496,7 @@ class ProfilingSearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Return the distance of the best occurrence that ends at each time point.
 
         Row t depends on samples up to t alone, unless a subsequence search compares slopes or shapes, which reach over
-        the next sample or half a shape, or lags are tolerated (`lag_tolerance`), which reach so much further. Rows at
+        the next sample or half a shape, or lags are tolerated (`ChannelPlan`), which reach so much further. Rows at
         which no candidate ends hold the largest finite value of the call, or 0 where there is none.
 
         Parameters
@@ -517,14 +559,12 @@ class ProfilingSearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any, Self
 
     from numpy.typing import ArrayLike, NDArray
 
     from ..utils._times import MetricLike, Queries, Sequences, Times
     from ._results import Matches
-    from ._thresholds import Conformal, FalseDiscoveryRate
 
 
 class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, FittedSearcher):
@@ -548,62 +588,33 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         Relative weights of the query's points, unless `fit` is given some. :class:`~sktslib.neighbors.MetricWeights`:
         `fit` takes a recording and labels, also of a given `query`, and learns them so that what is labeled is nearer
         than what else is found. Of several given queries `y` holds the names, or their numbers from 1.
-    mode : {"auto", "windows", "subsequence"}, default="auto"
-        Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
-        metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
-        sbd), and where `normalize`, `scales` or a limit of scale or offset is set.
-    normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
+    candidates : {"auto", "windows", "subsequence"}, Windows or Subsequences, default="auto"
+        Which parts of a sequence may match: all windows of the query's length, or of multiples of it, see `Windows`; or
+        subsequences of any length, open at start and end, see `Subsequences` (elastic metrics with a path only).
+        "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak, sbd), and where `normalize`
+        or `channels` is set.
+    normalize : {None, "zscore", "mean", "minmax", "robust"} or Normalization, default=None
         How query and each window are normalized, per channel and by weighted moments; in a subsequence search each
-        range by itself, all by plain moments. With ``metric="auto"`` and labels None leaves the choice to them.
+        range by itself, all by plain moments. With ``metric="auto"`` and labels None leaves the choice to them. See
+        `Normalization` for limits of scale and offset.
     n_matches : int, None or "auto", default="auto"
-        How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold` or a
-        `percentile`, and where queries are learned from labels, else 1.
-    threshold : float, FalseDiscoveryRate, Conformal or str, optional
+        How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold`, and where
+        queries are learned from labels, else 1.
+    threshold : float, FalseDiscoveryRate, Conformal, Percentile or str, optional
         The largest distance of an occurrence, inclusive, or the rule that finds it: `FalseDiscoveryRate`, or the text
-        ``"fdr:0.05"``, for each sequence and query by itself; `Conformal`, or ``"conformal:0.1"``, by labels. None:
-        with labels, the one learned for each class: midway between the last match and the next, where F1 in the
-        labeled recording is best; else no bound.
-    percentile : float in [0, 100], optional
-        Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
-        profile, for each sequence and each query by itself. With 0 what is as near as the best, with 100 all that fit.
-        Not for streams.
+        ``"fdr:0.05"``, and `Percentile`, or ``"percentile:1"``, for each sequence and query by itself; `Conformal`, or
+        ``"conformal:0.1"``, by labels. None: with labels, the one learned for each class: midway between the last match
+        and the next, where F1 in the labeled recording is best; else no bound.
     max_overlap : float in [0, 1], default=0.0
         Share of the shorter of two occurrences that they may have in common.
-    min_length : int, None or "auto", default="auto"
-        The shortest match of a subsequence search, in samples; None: no bound. "auto": half of the query's length,
-        rounded down, at least 1 and at most `max_length`. A search by windows has no bound.
-    max_length : int, optional
-        The longest match of a subsequence search, in samples. None: no bound, but with `normalize` twice the query's
-        length.
-    scales : tuple (least, largest) or list of float, optional
-        Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
-        resampled to its length, and each start counts at the one that fits best.
-    scale_limits : tuple (least, largest), optional
-        Constrained normalization: a window, or a range with `normalize`, is a candidate only if its standard deviation,
-        over that of the query, lies between these two, inclusive, in every channel; ``(0.7, 1.4)``, for example. So
-        flat noise, which normalization makes as large as the query, is none. Compared by channel each channel keeps
-        them by itself. See `Matches.scale`.
-    offset_limit : float, list or dict of float, optional
-        The same of the mean: how far it may be from that of the query, in the unit of the data; a number, or one for
-        each channel in a list, or in a dict by names or numbers (no limit for those left out). See `Matches.offset`.
+    channels : ChannelPlan, optional
+        Compares each channel by itself, with its own lag and weight, see `ChannelPlan`. None: all channels together.
     polarity : {"same", "any", "channels"}, default="same"
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
         combinations are tried. A candidate counts with the signs that it
         fits best, and is found once; see `Matches.polarity`. Compared by channel "channels" takes twice as long, with
         any number of them.
-    channel_lag : int, timedelta, list or dict, optional
-        Compared by channel: how many samples, or what time, behind the match's start the query of each channel begins;
-        of each channel in a list, or in a dict by names or numbers (0 for those left out). Labels mark what a match
-        is then, from the start of the first channel to the end of the last. See Notes.
-    lag_tolerance : int or timedelta, default=0
-        Compared by channel: how much earlier or later a channel may begin; it counts at the lag that it fits best. Less
-        than half of a match's length.
-    channel_weight : list or dict of float, optional
-        Compared by channel: what the distance of each channel is multiplied by (1 for those left out of a dict).
-    min_channels : int, optional
-        Compared by channel: the distance is the sum of this number of the channels' distances, the smallest ones. These
-        channels vote, see `Matches.votes`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
@@ -644,13 +655,6 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     n_features_in_ : int
         Number of channels.
 
-    Notes
-    -----
-    If `channel_lag`, `lag_tolerance`, `channel_weight` or `min_channels` is set, each channel of a query is a query of
-    its own: normalized and weighted by itself, at its own length, lag and sign, and the distance of a candidate is the
-    weighted sum of the channels' distances. A channel has no points where the query begins or ends with NaN in it; a
-    query in a list or dict of queries may be a dict of one-dimensional arrays by channel. Candidates are windows.
-
     References
     ----------
     Sakurai Y, Faloutsos C, Yamamuro M. Stream monitoring under the time warping distance. ICDE 2007.
@@ -666,30 +670,20 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     """
 
     _parameter_constraints = {
-        "metric": "no_validation",
-        "metric_params": [dict, None],
-        "query": "no_validation",
-        "weight": "no_validation",
-        "mode": [StrOptions({*MODES})],
-        "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
+        **QueryEstimator._parameter_constraints,
+        "candidates": CANDIDATES,
+        "normalize": NORMALIZE,
         "n_matches": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
-        "threshold": THRESHOLD,
-        "percentile": [Interval(Real, 0, 100, closed="both"), None],
+        "threshold": [*THRESHOLD, Percentile],
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
-        "min_length": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
-        "max_length": "no_validation",
-        "scales": "no_validation",
-        "scale_limits": "no_validation",
-        "offset_limit": "no_validation",
-        "polarity": [StrOptions(set(POLARITIES))],
-        "channel_lag": "no_validation",
-        "lag_tolerance": "no_validation",
-        "channel_weight": "no_validation",
-        "min_channels": [Interval(Integral, 1, None, closed="left"), None],
-        "nan_policy": [StrOptions({"raise", "omit"})],
-        "max_gap": "no_validation",
-        "n_jobs": JOBS,
-        "verbose": ["verbose"],
+        "channels": [ChannelPlan, None],
+    }
+
+    _parameter_objects = {
+        "candidates": (Windows, Subsequences),
+        "normalize": (Normalization,),
+        "threshold": (FalseDiscoveryRate, Conformal, Percentile),
+        "channels": (ChannelPlan,),
     }
 
     def __init__(
@@ -699,22 +693,13 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         metric_params: dict[str, Any] | None = None,
         query: Queries | None = None,
         weight: ArrayLike | None = None,
-        mode: str = "auto",
-        normalize: str | None = None,
+        candidates: str | Windows | Subsequences = "auto",
+        normalize: str | Normalization | None = None,
         n_matches: int | str | None = "auto",
-        threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
-        percentile: float | None = None,
+        threshold: float | str | FalseDiscoveryRate | Conformal | Percentile | None = None,
         max_overlap: float = 0.0,
-        min_length: int | str | None = "auto",
-        max_length: int | None = None,
-        scales: Sequence[float] | None = None,
-        scale_limits: tuple[float, float] | None = None,
-        offset_limit: float | Sequence[float] | dict[Any, float] | None = None,
+        channels: ChannelPlan | None = None,
         polarity: str = "same",
-        channel_lag: Any = None,
-        lag_tolerance: Any = 0,
-        channel_weight: Any = None,
-        min_channels: int | None = None,
         nan_policy: str = "raise",
         max_gap: Any = None,
         n_jobs: int | None = None,
@@ -724,22 +709,13 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         self.metric_params = metric_params
         self.query = query
         self.weight = weight
-        self.mode = mode
+        self.candidates = candidates
         self.normalize = normalize
         self.n_matches = n_matches
         self.threshold = threshold
-        self.percentile = percentile
         self.max_overlap = max_overlap
-        self.min_length = min_length
-        self.max_length = max_length
-        self.scales = scales
-        self.scale_limits = scale_limits
-        self.offset_limit = offset_limit
+        self.channels = channels
         self.polarity = polarity
-        self.channel_lag = channel_lag
-        self.lag_tolerance = lag_tolerance
-        self.channel_weight = channel_weight
-        self.min_channels = min_channels
         self.nan_policy = nan_policy
         self.max_gap = max_gap
         self.n_jobs = n_jobs
@@ -773,9 +749,6 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
             Itself.
         """
         self._check_parameters()
-        self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
-        self._check_choice()
-        self._check_channels()
         self._resolve()
         for name in ("classes_", "_background_label", "_counts", "_answers"):  # of an earlier fit
             vars(self).pop(name, None)

@@ -189,7 +189,18 @@ class Decoys:
 BLOCKS = 5  # as many as cross-validation usually has
 
 
-class Conformal(Estimator):
+class ThresholdRule(Estimator):
+    """Base class of rules that find a threshold, each of which has a text that stands for it."""
+
+    @classmethod
+    def _of_short_form(cls, short, **params):
+        rule = rule_of(short)
+        if rule is None:
+            return cls(**params) if short is None else None
+        return rule.set_params(**params) if isinstance(rule, cls) else None
+
+
+class Conformal(ThresholdRule):
     """A threshold with which at least a share of 1 - `alpha` of the occurrences is expected to be found.
 
     The occurrences of each class that labels mark are cut into blocks, up to five, one after the other in time. Those
@@ -230,9 +241,6 @@ class Conformal(Estimator):
 
     def __init__(self, alpha: float = 0.1) -> None:
         self.alpha = alpha
-
-    def _check(self):
-        self._validate()
 
     def _check_counts(self, marked):
         """Refuse classes with too few occurrences."""
@@ -312,7 +320,7 @@ if TYPE_CHECKING:
 REVERSED = "reversed", "reverse", "time", "time-reversed", "time_reversed", "time reversed"
 
 
-class FalseDiscoveryRate(Estimator):
+class FalseDiscoveryRate(ThresholdRule):
     """A threshold with which at most a share of the matches is expected to be false.
 
     A decoy is a query that is like the query, but occurs by chance alone. Decoys are searched for in the same recording
@@ -382,14 +390,14 @@ class FalseDiscoveryRate(Estimator):
         self.n_decoys = n_decoys
         self.random_state = random_state
 
-    def _check(self):
+    def _validate(self):
         if isinstance(self.null, str) and self.null.lower() in REVERSED:
             raise ValueError(
                 "The 'null' parameter of FalseDiscoveryRate must be 'phase', 'negated' or a function. Got "
                 f"{self.null!r}: the query reversed in time is no decoy, for an event that rises as it falls is found "
                 "by its reverse. Take 'phase'."
             )
-        self._validate()
+        super()._validate()
 
     def _decoys(self, n_queries):
         return Decoys(self, n_queries, check_random_state(self.random_state))
@@ -422,22 +430,48 @@ if TYPE_CHECKING:
 
     from ..utils._times import Sequences, Times
 
+
+class Percentile(ThresholdRule):
+    """A threshold that is a percentile of the distances of all candidates, for each sequence and query by itself.
+
+    Pass it as the `threshold` of `QuerySearcher`, or the text ``"percentile:1"``. Not for streams.
+
+    Parameters
+    ----------
+    q : float in [0, 100]
+        The percentile of the finite distances of the profile. 0 keeps ties with the best, 100 keeps every candidate.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.search import Percentile
+    >>> searcher = QuerySearcher("euclidean", threshold=Percentile(20)).fit([0, 1, 0])
+    >>> searcher.search([5, 5, 0, 1, 0, 5, 0, 2, 0, 5]).start
+    array([2, 6])
+    """
+
+    _parameter_constraints = {"q": [Interval(Real, 0, 100, closed="both")]}
+
+    def __init__(self, q: float) -> None:
+        self.q = q
+
+
 THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, str, None]
-NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal}
+NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal, "percentile": Percentile}
 
 
 def rule_of(threshold, owner="QuerySearcher"):
     """Return the rule that a threshold is, by name or not; None for a number, and for None."""
     if not isinstance(threshold, str):
-        return threshold if isinstance(threshold, FalseDiscoveryRate | Conformal) else None
+        return threshold if isinstance(threshold, ThresholdRule) else None
     name, _, alpha = threshold.partition(":")
     try:
         return NAMED[name.strip().lower()](float(alpha))
     except (KeyError, ValueError):
         hint = did_you_mean(name, dict.fromkeys(NAMED))
         raise ValueError(
-            f"The 'threshold' parameter of {owner} must be a number, a FalseDiscoveryRate or a Conformal, or a text "
-            f"such as 'fdr:0.05' or 'conformal:0.1'. Got {shown(threshold)}.{hint}"
+            f"The 'threshold' parameter of {owner} must be a number, a FalseDiscoveryRate, a Conformal, a Percentile, "
+            f"or a text such as 'fdr:0.05', 'conformal:0.1' or 'percentile:1'. Got {shown(threshold)}.{hint}"
         ) from None
 
 
@@ -450,7 +484,12 @@ class ThresholdFitting:
         if isinstance(rule, FalseDiscoveryRate):
             self._check_rate(rule)
         elif rule is not None:
-            rule._check()
+            rule._validate()
+        if isinstance(rule, Percentile) and not hasattr(self, "profile"):
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} must be a number, a FalseDiscoveryRate or a "
+                f"Conformal: a segmentation has no profile of which it could be a percentile. Got {self.threshold!r}."
+            )
         if isinstance(rule, Conformal) and not marked:
             raise ValueError(
                 f"The 'threshold' parameter of {type(self).__name__} can be a Conformal only where 'fit' is given "
@@ -460,7 +499,7 @@ class ThresholdFitting:
 
     def _check_rate(self, rate):
         """Refuse what is no rate, and decoys that are no decoys of queries with other signs."""
-        rate._check()
+        rate._validate()
         if self.polarity != "same" and not callable(rate.null):
             raise ValueError(
                 "The 'null' parameter of FalseDiscoveryRate must be a function where 'polarity' is not 'same': other "

@@ -105,7 +105,7 @@ def time_series_search(
 
 def _found(entry, fitted, y, ty, given, choice, jobs, verbose):
     """Search by the distance of one entry, in a number of jobs; return what is found as a dictionary."""
-    ((plan, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
+    (plan,) = QuerySearcher(entry.metric).fit(**fitted)._queries  # whose matches may have any length
     search = Search.of(plan, y, ty)
     warn_of_sequences([plan], [y])
     profile = profile_by(search, jobs, verbose)

@@ -124,7 +124,7 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
     if mode == "subsequence" and not entry.metric._has_path:
         raise ValueError(
             f"The function of {entry.key!r} is {entry.metric.full_name}, which has no warping path: it compares "
-            "windows. Search with time_series_search, or with QuerySearcher and mode='windows'."
+            "windows. Search with time_series_search, or with QuerySearcher and candidates='windows'."
         )
     if mode == "subsequence" and not isinstance(entry.metric, ElasticMetric):
         raise ValueError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
-from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config, _wrap_data_with_container
 from sklearn.utils.validation import validate_data
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "JOBS",
     "Estimator",
+    "HasMethods",
     "Interval",
     "InvalidParameterError",
     "RealNotInt",
@@ -52,7 +53,7 @@ NONE = {
     "n_jobs": "one",
     "n_matches": "as many as fit",
     "normalize": "values as they are",
-    "percentile": "the threshold is no percentile",
+    "query": "'fit' takes it. QuerySegmenter(query='auto') takes one period of a recording",
     "sigma": "1, or what 'fit' has estimated",
     "threshold": "the one that a search learned from labels, else no bound",
     "triangular": "no band",
@@ -73,7 +74,8 @@ class Estimator(BaseEstimator):
         Parameters
         ----------
         **params
-            Parameters of the object and, behind their name and ``__``, of those that it holds.
+            Parameters of the object and, behind their name and ``__``, of objects that it holds. Where a parameter is a
+            short form, such as a name, and one class of objects alone has the key, it becomes an object of that class.
 
         Returns
         -------
@@ -92,7 +94,43 @@ class Estimator(BaseEstimator):
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self}.{hint} Valid parameters are: {names!r}."
                 )
+        for name in self._parameter_objects:
+            keys = {key.partition("__")[2]: key for key in params if key.startswith(f"{name}__")}
+            short = params.get(name, getattr(self, name))
+            if keys and not hasattr(short, "get_params"):
+                params[name] = self._object_of(name, short, {own: params.pop(key) for own, key in keys.items()})
         return super().set_params(**params)
+
+    # Classes of objects that a parameter may be, by its name; a short form stands for one of them.
+    _parameter_objects = {}
+
+    def _object_of(self, name, short, keys):
+        """Return the object that a short form becomes where parameters of it are set."""
+        owners = [cls for cls in self._parameter_objects[name] if set(keys) <= set(cls._get_param_names())]
+        made = [cls._of_short_form(short, **keys) for cls in owners]
+        made = [one for one in made if one is not None]
+        if len(made) == 1:
+            return made[0]
+        given = ", ".join(f"{key}={shown(value)}" for key, value in keys.items())
+        if owners:
+            lines = " or ".join(f"{name}={cls.__name__}({given})" for cls in owners)
+            way_out = f"Set {lines}."
+        else:
+            way_out = " ".join(
+                f"{cls.__name__} has {cls._get_param_names()!r}." for cls in self._parameter_objects[name]
+            )
+        raise ValueError(
+            f"{name + '__' + next(iter(keys))!r} of {type(self).__name__} must be a parameter of one class that "
+            f"{name}={shown(short)} can stand for. {way_out}"
+        )
+
+    @classmethod
+    def _of_short_form(cls, short, **params):
+        """Return the object that a short form, a name or None, becomes with a parameter set; None if it is of another.
+
+        Parameters that the short form does not say have their defaults.
+        """
+        return cls(**params) if short is None else None
 
     def _validate(self):
         """Refuse parameters that are out of their range."""

@@ -10,6 +10,7 @@ from command_runs import ECG, TS, ZONED, N, Y, printed, same, table, write_elect
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
+from sktslib.search import Learning
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     assert f"{len(FEW) - half} of {len(FEW)} samples unlabeled" in err
     numbers = labels_from_events(events, n_samples=len(FEW))
     numbers[half:] = -1
-    want = QuerySegmenter(self_train=2).fit(FEW[:, None], numbers)
+    want = QuerySegmenter(learning=Learning(self_train=2)).fit(FEW[:, None], numbers)
     saved = joblib.load("m.joblib")
     np.testing.assert_array_equal(saved.queries_[0], want.queries_[0])
     np.testing.assert_array_equal(saved.self_training_, want.self_training_)

@@ -15,6 +15,7 @@ from sktslib._cli import options, output, searching
 from sktslib._cli.options import parameters_of
 from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
+from sktslib.search import ChannelPlan, Windows
 
 
 @pytest.fixture
@@ -52,11 +53,11 @@ def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
     frame, _ = table(capsys, "search", "rec.csv", "--query", "rec.csv:40-105", *given)
     searcher = QuerySearcher(
         "euclidean",
+        candidates=Windows((0.9, 1.1)),
         normalize="zscore",
+        threshold=9.5,
         n_matches=None,
         max_overlap=0.2,
-        scales=(0.9, 1.1),
-        threshold=9.5,
         nan_policy="omit",
     )
     found = searcher.fit(Y[40:105]).search(Y)
@@ -256,7 +257,9 @@ def test_lags_of_channels_are_samples_or_durations(files, capsys):
     both = pd.DataFrame({"date": dates, "a": Y, "b": np.roll(Y, 12)})[:300]
     both.to_csv("lag.csv", index=False)
     argv = ["search", "lag.csv", "--query", ":40-105", "--metric", "correlation", "--n-matches", "3"]
-    searcher = QuerySearcher("correlation", n_matches=3, channel_lag=[0, 12]).fit(both[["a", "b"]][40:105])
+    searcher = QuerySearcher("correlation", n_matches=3, channels=ChannelPlan(lag=[0, 12])).fit(
+        both[["a", "b"]][40:105]
+    )
     want = searcher.search(both[["a", "b"]])
     for lags in ("0,12", "0s,0.12s", "0ms, 120ms", '{"b": 12}'):
         frame, err = table(capsys, *argv, "--channel-lag", lags)

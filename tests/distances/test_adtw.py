@@ -15,7 +15,7 @@ from sktslib.distances import ADTW, barycenter, get_metric, nearest_neighbors, p
 from sktslib.distances._metrics.dtw import OMEGA
 from sktslib.metrics import labels_from_events
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances, QueryDistances
-from sktslib.search import elastic_search
+from sktslib.search import Learning, Subsequences, elastic_search
 
 pytestmark = unmeant
 AUTO = ADTW(omega="auto")
@@ -118,7 +118,7 @@ def test_the_name_means_auto_in_segmentations_alone():
     assert entry["elastic"]["Amerced Dynamic Time Warping"]["parameters"] == {"omega": 1.0}
     entry["elastic"]["Amerced Dynamic Time Warping"]["parameters"] = {"omega": "auto"}
     distance, _ = elastic_search(entry, X[0], np.tile(X[0], 3))
-    want = QuerySearcher(AUTO, min_length=None).fit(X[0]).profile(np.tile(X[0], 3)).distance
+    want = QuerySearcher(AUTO, candidates=Subsequences(min_length=None)).fit(X[0]).profile(np.tile(X[0], 3)).distance
     np.testing.assert_array_equal(distance, want)
 
 
@@ -133,7 +133,7 @@ def test_results_have_the_metric_that_was_fixed():
             np.testing.assert_array_equal(got.path(k), expect.path(k))
     np.testing.assert_array_equal(segments.cost, want.cost)
     np.testing.assert_array_equal(matches.distance, same.distance)
-    refined = QuerySegmenter(refine=2).fit(X[0])
+    refined = QuerySegmenter(learning=Learning(refine=2)).fit(X[0])
     refined.segment(y)
     assert refined.metric_.omega_ == pytest.approx(fixed.omega)  # of the fitted query, not of a recording's average
 

@@ -11,6 +11,7 @@ from strategies import small_sizes, unmeant
 from sktslib import QuerySearcher
 from sktslib.distances import CIDDTW, nearest_neighbors, pairwise_distances
 from sktslib.distances._metrics.dtw import _sums_of_ranges
+from sktslib.search import Subsequences
 
 pytestmark = unmeant
 
@@ -37,7 +38,7 @@ def test_subsequences_across_blocks(data):
     x, y = rng.normal(size=(7, channels)), rng.normal(size=(60, channels)).round(1)
     y[20:40] = 0.5  # candidates grow as long as the signal is constant
     with small_sizes(data, BLOCKS):
-        profile = QuerySearcher("cid_dtw", mode="subsequence", min_length=None).fit(x).profile(y)
+        profile = QuerySearcher("cid_dtw", candidates=Subsequences(min_length=None)).fit(x).profile(y)
     want, start, _ = naive.elastic_search("cid_dtw", x, y)
     np.testing.assert_array_equal(profile.start, start)
     np.testing.assert_allclose(profile.distance, want, rtol=1e-12)
@@ -50,7 +51,7 @@ def test_any_cutoff_and_threshold():
         assert CIDDTW()(x, y, cutoff=cutoff) == d
         assert CIDDTW()([1, 1, 1], [1, 2, 3], cutoff=cutoff) == np.inf
     z = np.random.default_rng(0).normal(size=2000 if numba.config.DISABLE_JIT else 40_000)
-    matches = QuerySearcher("cid_dtw", mode="windows", threshold=1e200, n_matches=2).fit(z[:20]).search(z)
+    matches = QuerySearcher("cid_dtw", candidates="windows", threshold=1e200, n_matches=2).fit(z[:20]).search(z)
     assert matches.start[0] == 0 and matches.distance[0] == 0.0
 
 

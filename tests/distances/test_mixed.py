@@ -41,7 +41,7 @@ from sktslib.neighbors import (
     PairwiseDistances,
     QueryDistances,
 )
-from sktslib.search import motifs
+from sktslib.search import Subsequences, motifs
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -89,7 +89,7 @@ def test_windows_and_missing_values(data):
     for row, c in data.draw(st.lists(st.tuples(st.integers(0, len(y) - 1), st.integers(0, channels - 1)), max_size=2)):
         y[row, c] = np.nan
     want = naive.mixed_windows(parts, x, y, w, normalize=how)
-    rest = {"mode": "windows", "normalize": how, "nan_policy": "omit", "n_matches": None}
+    rest = {"nan_policy": "omit", "n_matches": None, "candidates": "windows", "normalize": how}
     searcher = QuerySearcher(metric, **rest).fit(x, weight=w)
     with small_sizes(data, "distances._metrics.base.BLOCK", "distances._kernels.mass.LEAST"):
         np.testing.assert_allclose(searcher.profile(y).distance, want, rtol=1e-7, atol=1e-6)
@@ -110,7 +110,7 @@ def test_one_path_pays_in_all_channels(data):
             metric.set_params(**{f"{name}__alpha": 1.0})
     x, y = (data.draw(series(channels, 2, high, quarters)) for high in (4, 8))
     w = data.draw(weights(len(x), channels))
-    searcher = QuerySearcher(metric, mode="subsequence", min_length=None, n_matches=None).fit(x, weight=w)
+    searcher = QuerySearcher(metric, candidates=Subsequences(min_length=None), n_matches=None).fit(x, weight=w)
     want = naive.shared_path_search(parts, x, y, w)
     np.testing.assert_allclose(searcher.profile(y).distance, want, rtol=1e-9, atol=1e-9)
     for k, (start, end, distance) in enumerate(searcher.search(y)):
@@ -129,7 +129,7 @@ def test_one_path_of_equal_parts_is_that_of_the_metric(metric):
     x, y = X[0], np.vstack(X[1:])
     # By the definition the penalty is paid in each part; "auto" is fixed by the variances, which add up, too.
     parts = Mixed({0: clone(metric), (1, 2): clone(metric)})
-    whole, mixed = (QuerySearcher(m, mode="subsequence", n_matches=3).fit(x).search(y) for m in (metric, parts))
+    whole, mixed = (QuerySearcher(m, candidates="subsequence", n_matches=3).fit(x).search(y) for m in (metric, parts))
     np.testing.assert_array_equal(mixed.start, whole.start)
     np.testing.assert_allclose(mixed.distance, whole.distance, rtol=1e-12)
     np.testing.assert_allclose(mixed.explain(0).cost.sum(), mixed.distance[0], rtol=1e-9)
@@ -167,7 +167,7 @@ def test_estimators_of_collections():
     assert set(TimeSeriesKMedoids(2, MIXED, random_state=0).fit(X).labels_) == {0, 1}
     short = [x[:3] for x in X[:2]]
     got = QueryDistances(MIXED, queries=short, mode="windows").fit(X).transform(X)
-    want = [[QuerySearcher(MIXED, mode="windows").fit(q).profile(x).distance.min() for q in short] for x in X]
+    want = [[QuerySearcher(MIXED, candidates="windows").fit(q).profile(x).distance.min() for q in short] for x in X]
     np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
@@ -177,7 +177,13 @@ def test_jobs_chunks_and_streams_change_nothing(tmp_path):
     path = tmp_path / "recording.npy"
     np.save(path, y)
     for metric in (MIXED, Mixed({0: Euclidean(), 1: DTW(), 2: Chebyshev()})):
-        rest = {"mode": "windows", "normalize": "zscore", "nan_policy": "omit", "n_matches": None, "threshold": 12.0}
+        rest = {
+            "nan_policy": "omit",
+            "n_matches": None,
+            "candidates": "windows",
+            "normalize": "zscore",
+            "threshold": 12.0,
+        }
         searcher = QuerySearcher(metric, **rest).fit(X[0])
         want = list(searcher.search(y))
         assert len(want) > 3
@@ -204,7 +210,7 @@ def test_signs_motifs_decoys_and_segments():
     repeated = np.vstack([X[3], X[0], X[1], X[0]])
     pair = motifs(repeated, length=9, n=1, metric=MIXED)
     assert sorted(pair.start[:2]) == [12, 28]
-    QuerySearcher(MIXED, mode="windows", threshold="fdr:0.5").fit(X[0]).search(np.vstack(6 * X))
+    QuerySearcher(MIXED, candidates="windows", threshold="fdr:0.5").fit(X[0]).search(np.vstack(6 * X))
     segments = QuerySegmenter(MIXED).fit(X[0]).segment(repeated)
     assert {12, 28} <= set(segments.start.tolist())
     shared = QuerySegmenter(Mixed({0: DTW(), (1, 2): ADTW(0.1)})).fit(X[0]).segment(repeated)
@@ -276,7 +282,7 @@ def test_names_are_those_of_tables():
         nearest_neighbors(cells, metric=named).indices, nearest_neighbors(X, metric=numbered).indices
     )
     y = np.vstack(X)
-    for rest in ({"mode": "windows"}, {"mode": "windows", "normalize": "zscore"}):
+    for rest in ({"mode": "windows"}, {"candidates": "windows", "normalize": "zscore"}):
         want = QuerySearcher(numbered, **rest).fit(X[0]).search(y)
         got = QuerySearcher(named, **rest).fit(table(X[0])).search(table(y))
         assert list(got) == list(want)
@@ -286,7 +292,7 @@ def test_names_are_those_of_tables():
     labels = np.repeat([1, 0, 1, 0, 1, 0], [len(x) for x in X])
     QuerySearcher(shared).fit(table(y), labels)
     QuerySegmenter(shared).fit(table(y), labels)
-    QuerySearcher(named, mode="windows").fit(table(y), labels)
+    QuerySearcher(named, candidates="windows").fit(table(y), labels)
     assert list(motifs(table(y), length=5, metric=named)) == list(motifs(y, length=5, metric=numbered))
     # Names of an earlier fit do not stay.
     with pytest.raises(ValueError, match="'a', but the data have no names"):
@@ -321,7 +327,7 @@ def test_what_is_wrong_is_said(metrics, weight, said):
     for call in (
         lambda: metric([[0, 1], [1, 2]], [[0, 1], [1, 2]]),
         lambda: pairwise_distances([np.eye(2)], metric=metric, channels_first=False),
-        lambda: QuerySearcher(metric, mode="windows").fit(np.eye(2)),
+        lambda: QuerySearcher(metric, candidates="windows").fit(np.eye(2)),
         lambda: KNeighborsTimeSeriesClassifier(metric, channels_first=False).fit([np.eye(2), np.eye(2)], [0, 1]),
     ):
         with pytest.raises((ValueError, TypeError), match=said):
@@ -361,7 +367,7 @@ def test_what_is_wrong_with_names_is_said():
 def test_paths_that_cannot_be_shared(metrics, said):
     metric, x = Mixed(metrics), X[0][:, :2]
     with pytest.raises(ValueError, match=f"{said}.*mode='windows'"):
-        QuerySearcher(metric, mode="subsequence").fit(x)
+        QuerySearcher(metric, candidates="subsequence").fit(x)
     assert QuerySearcher(metric).fit(x)._mode == "windows"
     with pytest.raises(ValueError, match="has no search"):
         QuerySearcher(Mixed({0: "dtw", 1: "tam"})).fit(x)
@@ -393,7 +399,7 @@ def test_versions_are_compared_where_parts_have_transforms(monkeypatch):
 def test_windows_are_explained_by_part():
     metric = Mixed({0: DTW(), (1, 2): "sqeuclidean", 3: None}, {0: 1.0, (1, 2): 0.5, 3: 1.0})
     y = RNG.normal(size=(60, 4))
-    matches = QuerySearcher(metric, mode="windows", n_matches=2).fit(y[20:32] + 0.1).search(y)
+    matches = QuerySearcher(metric, candidates="windows", n_matches=2).fit(y[20:32] + 0.1).search(y)
     explained = matches.explain(1)
     assert explained.cost.sum() == pytest.approx(matches.distance[1], rel=1e-12)
     assert explained.cost[:, 0].any() and not explained.cost[:, 3].any() and not explained.lag.any()

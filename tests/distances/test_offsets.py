@@ -17,7 +17,7 @@ from sktslib.distances._kernels import lockstep, mass, moments
 from sktslib.distances._kernels import lockstep as kernels
 from sktslib.distances._metrics.dtw import slope_scale
 from sktslib.distances._series import SCALINGS, normalize_values, standardize
-from sktslib.search import _pruning
+from sktslib.search import Windows, _pruning
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -120,7 +120,7 @@ def test_searches_do_not_see_an_offset(name, how, weighted, monkeypatch):
     params = {"window": 0.1} if name in ("dtw", "msm") else None
     want = None
     for offset in (0.0, 2.0**20, 2.0**34, -(2.0**40)):
-        searcher = QuerySearcher(get_metric(name, params), mode="windows", normalize=how, n_matches=3)
+        searcher = QuerySearcher(get_metric(name, params), candidates="windows", normalize=how, n_matches=3)
         searcher.fit(x + offset, weight=w)
         found, profile = searcher.search(y + offset), searcher.profile(y + offset)
         pair = get_metric(name, params).distance(x + offset, y[: len(x)] + offset, weight=w)
@@ -224,7 +224,7 @@ def test_resampled_windows_under_an_offset(offset, name):
     x, w = steps(rng, 7, *OFFSETS[offset]), np.array([0.0, 0.5, 1.0, 1.0, 0.25, 0.0, 1.0])
     for how in HOW:
         query = exactly(x.tolist(), how, w)
-        searcher = QuerySearcher(name, mode="windows", normalize=how, scales=[10 / 7]).fit(x, weight=w)
+        searcher = QuerySearcher(name, candidates=Windows([10 / 7]), normalize=how).fit(x, weight=w)
         want = [
             float(get_metric(name).distance(query, exactly(interpolated(y[k : k + 10], 7), how, w), weight=w))
             for k in range(31)
@@ -242,7 +242,7 @@ def test_one_unit_of_the_last_place_makes_no_resampled_window_vary(name):
     y[16:45:3] = np.nextafter(0.1, 1.0)
     y[17:45:5] = np.nextafter(0.1, 0.0)
     how = None if name == "correlation" else "zscore"
-    searcher = QuerySearcher(name, mode="windows", normalize=how, scales=[11 / 8]).fit(x)
+    searcher = QuerySearcher(name, candidates=Windows([11 / 8]), normalize=how).fit(x)
     got, want = searcher.profile(y).distance, searcher.profile(flat).distance
     np.testing.assert_array_equal(got[15:35], want[15:35])
     search = searcher.search(y)
@@ -250,7 +250,9 @@ def test_one_unit_of_the_last_place_makes_no_resampled_window_vary(name):
     pair = get_metric("correlation")
     assert pair(x, y[16:30]) == pair(x, flat[16:30]) == pair(y[16:30], x) == 1.0
     # Weights that leave two points which are equal by their formula: 1/3 of the way up, and 2/3 of the way down.
-    ends = QuerySearcher("euclidean", normalize="zscore", scales=[0.75]).fit([0.0, 1.0, 3.0, 0.0], weight=[0, 1, 1, 0])
+    ends = QuerySearcher("euclidean", candidates=Windows([0.75]), normalize="zscore").fit(
+        [0.0, 1.0, 3.0, 0.0], weight=[0, 1, 1, 0]
+    )
     np.testing.assert_array_equal(ends.profile([1.0, 3.1, 1.0]).distance, [math.sqrt(2)])
 
 
@@ -259,6 +261,6 @@ def test_a_window_with_as_many_samples_is_not_interpolated():
     y[7] = np.nextafter(0.1, 1.0)
     plain = QuerySearcher("euclidean", normalize="zscore").fit(x).profile(y).distance
     for scales in ([1.0], [2.0 - 1 / 8]):  # every second of 15 samples is a point
-        scaled = QuerySearcher("euclidean", normalize="zscore", scales=scales).fit(x).profile(y).distance
+        scaled = QuerySearcher("euclidean", candidates=Windows(scales), normalize="zscore").fit(x).profile(y).distance
         assert plain[7] != plain[8]
         assert scaled[7] != scaled[8]

@@ -58,7 +58,7 @@ def test_a_pair_a_matrix_neighbors_and_windows_agree_to_the_bit(name, channels):
             assert metric(query, query.copy(), weight=weight) == 0.0
             if metric.family == "time":
                 continue
-            searcher = QuerySearcher(metric, mode="windows", max_overlap=1.0)
+            searcher = QuerySearcher(metric, candidates="windows", max_overlap=1.0)
             searcher.fit(query, weight=weight)
             np.testing.assert_array_equal(searcher.profile(sequence).distance, pairs)
             # A threshold that a pair gives includes that window.

@@ -152,7 +152,7 @@ def test_equals_the_package_s_own_everywhere(name, own):
         got, want = get_metric(name).distance(X[0], X[1]), own.distance(X[0], X[1])
         np.testing.assert_array_equal(got.path, want.path)
     for mode in ("windows", "subsequence") if own.family == "elastic" else ("windows",):
-        got, want = (QuerySearcher(m, mode=mode, n_matches=3).fit(X[0]).search(SEQUENCE) for m in (name, own))
+        got, want = (QuerySearcher(m, candidates=mode, n_matches=3).fit(X[0]).search(SEQUENCE) for m in (name, own))
         np.testing.assert_array_equal(got.start, want.start)
         np.testing.assert_allclose(got.distance, want.distance, **same)
     # The background's cost is given: a distance that is no sum to the package counts its length times.
@@ -266,7 +266,7 @@ def test_a_copy_of_a_built_in_recurrence_has_its_bounds(monkeypatch):
     assert got.report.bounded == want.report.bounded > size // 4
     y = np.random.default_rng(2).normal(size=n).cumsum()
     got, want = (
-        QuerySearcher(own, mode="windows", normalize="zscore", n_matches=3).fit(y[300 : 300 + m]).search(y)
+        QuerySearcher(own, candidates="windows", normalize="zscore", n_matches=3).fit(y[300 : 300 + m]).search(y)
         for own in (metric, DTW())
     )
     np.testing.assert_array_equal(got.start, want.start)

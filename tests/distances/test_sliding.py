@@ -12,6 +12,7 @@ from sktslib import QuerySearcher
 from sktslib.distances import get_metric
 from sktslib.distances._kernels import lockstep, mass, moments
 from sktslib.distances._kernels import lockstep as kernels
+from sktslib.search import Percentile
 from sktslib.search import _selection as selection
 from sktslib.search._plan import QueryPlan
 from sktslib.search._profile import Search
@@ -213,7 +214,7 @@ def test_windows_computed_together_are_those_computed_alone(name, how, kind):
     np.testing.assert_array_equal(reader.distances(start, start + 30), want)
 
 
-@pytest.mark.parametrize("rule", [{"threshold": 20.0}, {"percentile": 30.0}])
+@pytest.mark.parametrize("rule", [{"threshold": 20.0}, {"threshold": Percentile(30.0)}])
 def test_a_flat_stretch_is_computed_together(rule, monkeypatch):
     rng = np.random.default_rng(5)
     y, x = recording("noise", rng, 1, 2_400)[0], rng.normal(size=200)

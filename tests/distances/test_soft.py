@@ -266,7 +266,7 @@ def test_searches_go_by_windows(name):
     with pytest.raises(ValueError, match="has no warping path"):
         match.path(0)
     with pytest.raises(ValueError, match=r"mode='subsequence' needs a metric with a warping path.*Take mode='windows'"):
-        QuerySearcher(name, mode="subsequence").fit(y[31:40])
+        QuerySearcher(name, candidates="subsequence").fit(y[31:40])
     cfg = get_distance_dict([name])
     full_name = get_metric(name).full_name
     found = time_series_search(cfg, y[31:40], y, weight=w)[full_name]

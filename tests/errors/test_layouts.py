@@ -19,6 +19,7 @@ from sktslib.neighbors import (
     PairwiseDistances,
     QueryDistances,
 )
+from sktslib.search import Subsequences
 
 RNG = np.random.default_rng(5)
 LENGTHS = {"b": 5, "a": 4, "c": 6}
@@ -266,11 +267,14 @@ def test_one_of_several_queries_is_longer_than_the_recording(tmp_path):
 
 def test_a_min_length_above_the_sequence():
     y = RNG.normal(size=30)
-    for estimator in (QuerySearcher("dtw", min_length=100), QuerySegmenter("dtw", min_length=100)):
+    for estimator in (
+        QuerySearcher("dtw", candidates=Subsequences(min_length=100)),
+        QuerySegmenter("dtw", lengths=(100, None)),
+    ):
         find = estimator.fit(y[:5]).segment if isinstance(estimator, QuerySegmenter) else estimator.fit(y[:5]).search
         with pytest.warns(UserWarning, match="Nothing is found: 'min_length' is 100, and the sequence has 30 samples"):
             assert len(find(y)) == 0
-        estimator.set_params(min_length=5).fit(y[:5])  # the way out
+        estimator.set_params(candidates=Subsequences(min_length=5)).fit(y[:5])  # the way out
         assert len((estimator.segment if isinstance(estimator, QuerySegmenter) else estimator.search)(y))
 
 

@@ -30,7 +30,7 @@ from sktslib.distances import barycenter, metric_names, nearest_neighbors, pairw
 from sktslib.distances._metrics import registry
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import RunningBaseline
-from sktslib.search import start_sequences_index
+from sktslib.search import Learning, start_sequences_index
 from sktslib.utils import _jobs
 from sktslib.utils.visualisation import plot_alignment
 
@@ -220,7 +220,10 @@ def test_more_blocks_than_samples_and_gaps_beyond_them_are_said():
 
 def test_refining_without_end_is_refining_until_nothing_changes():
     recording = np.concatenate([Q + 0.1 * k for k in range(4)])
-    few, many = (QuerySegmenter("dtw", refine=n, background=9.0).fit(Q).segment(recording) for n in (50, 2**62))
+    few, many = (
+        QuerySegmenter("dtw", learning=Learning(refine=n), background=9.0).fit(Q).segment(recording)
+        for n in (50, 2**62)
+    )
     assert lists(few) == lists(many)
     np.testing.assert_array_equal(few.cost, many.cost)
 

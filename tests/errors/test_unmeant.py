@@ -12,6 +12,7 @@ from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, load_ecg_e
 from sktslib import distances as d
 from sktslib.distances import EDR, LCSS
 from sktslib.neighbors import PairwiseDistances, QueryDistances
+from sktslib.search import ChannelPlan
 from sktslib.search.search_utils import elastic_search
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
@@ -168,7 +169,7 @@ def test_sequences_at_another_level_than_the_query():
     fitted = QuerySearcher().fit(np.column_stack([Q, Q]))
     fitted.search(both)
     warned(lambda: fitted.search(moved), "In channel 1 those of the query lie between", *ways_out)
-    lags = {"channel_lag": [0, 1], "metric": "euclidean"}
+    lags = {"metric": "euclidean", "channels": ChannelPlan(lag=[0, 1])}
     warned(lambda: QuerySearcher(**lags).fit(np.column_stack([Q, Q])).search(moved), "In channel 1 those")
     # Where the level does not count, the values lie side by side, some are missing, or the distance is a feature.
     QuerySearcher("dtw", normalize="mean").fit(Q).search(S + 1e8)
@@ -268,7 +269,7 @@ def test_columns_that_hold_no_numbers_are_named():
         ),
         (lambda: QuerySearcher(normalize="none").fit(Q), ["Did you mean None? None means: values as they are."]),
         (lambda: QuerySearcher(n_matches="all").fit(Q), ["Got 'all'", "None means: as many as fit."]),
-        (lambda: QuerySearcher(mode="window").fit(Q), ["Did you mean 'windows'?"]),
+        (lambda: QuerySearcher(candidates="window").fit(Q), ["Did you mean 'windows'?"]),
         (lambda: QueryDistances(normalize="standard").fit(S2), ["Did you mean 'zscore'?"]),
         (lambda: QuerySearcher("l1").fit(Q), ["Unknown metric 'l1'. Did you mean 'manhattan'?"]),
         (lambda: d.get_metric("L-inf"), ["Did you mean 'chebyshev'?"]),

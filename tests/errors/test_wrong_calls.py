@@ -9,6 +9,7 @@ from inputs import EUCLIDEAN_DICT, Q2, Q, S, T, entry, one, refused
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib import distances as d
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor
+from sktslib.search import Percentile, Subsequences
 from sktslib.search.search_utils import elastic_search, lockstep_search, start_sequences_index
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
@@ -160,13 +161,13 @@ CASES = {
         "Got NaN; return inf",
     ),
     "callable warped": (
-        lambda: QuerySearcher(one, mode="subsequence").fit(Q),
+        lambda: QuerySearcher(one, candidates="subsequence").fit(Q),
         ValueError,
         "mode='subsequence' needs an elastic metric",
     ),
     # searches
     "threshold and percentile": (
-        lambda: QuerySearcher(threshold=2.0, percentile=5).fit(Q),
+        lambda: QuerySearcher(threshold=Percentile(5)).fit(Q),
         ValueError,
         "Of 'threshold' and 'percentile' at least one must be None",
         "Got 2.0 and 5.",
@@ -188,7 +189,7 @@ CASES = {
     ),
     "long query segments": (lambda: QuerySegmenter("cosine").fit(S).segment(Q), ValueError, "must not be longer than"),
     "warped lockstep": (
-        lambda: QuerySearcher("euclidean", mode="subsequence").fit(Q),
+        lambda: QuerySearcher("euclidean", candidates="subsequence").fit(Q),
         ValueError,
         "mode='subsequence' needs an elastic metric; Euclidean Distance compares windows",
         "Take mode='windows' or 'auto'.",
@@ -217,12 +218,12 @@ CASES = {
         "'transitions' must not be negative or NaN. Got -1.",
     ),
     "bounds of too many queries": (
-        lambda: QuerySegmenter(min_length=[1, 2, 3]).fit([Q, S]),
+        lambda: QuerySegmenter(lengths=([1, 2, 3], None)).fit([Q, S]),
         ValueError,
         "'min_length' must be one number, or one for each of the 2 queries. Got 3.",
     ),
     "sign norm": (
-        lambda: QuerySearcher(d.DTW(do_sign_norm=True), mode="windows").fit(Q),
+        lambda: QuerySearcher(d.DTW(do_sign_norm=True), candidates="windows").fit(Q),
         ValueError,
         "'do_sign_norm' parameter of DTW must be False in a search",
         "normalize='zscore'",
@@ -233,12 +234,12 @@ CASES = {
         "'do_sign_norm' parameter of DTW must be False in a search",
     ),
     "lengths": (
-        lambda: QuerySegmenter(min_length=5, max_length=3).fit(Q),
+        lambda: QuerySegmenter(lengths=(5, 3)).fit(Q),
         ValueError,
         "'min_length' must not exceed 'max_length'. Got 5 and 3.",
     ),
     "lengths of windows": (
-        lambda: QuerySearcher("euclidean", min_length=20).fit(Q).search(S),
+        lambda: QuerySearcher("euclidean", candidates=Subsequences(min_length=20)).fit(Q).search(S),
         ValueError,
         "must let windows of the query's length through, 8 points. Got 20 and None",
     ),

@@ -6,6 +6,7 @@ from inputs import DTW_DICT, HUGE, Q, S, one, refused
 
 from sktslib import QuerySearcher, QuerySegmenter, time_series_search
 from sktslib import distances as d
+from sktslib.search import Percentile, Subsequences
 from sktslib.search.search_utils import start_sequences_index
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
@@ -33,9 +34,9 @@ NUMBERS = [np.nan, np.inf, -1, "1", HUGE]
         (lambda v: d.pearson_correlation(Q, Q, v), "'beta' parameter of PearsonCorrelation"),
         (lambda v: QuerySearcher(n_matches=v).fit(Q), "'n_matches' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(threshold=v).fit(Q), "'threshold' parameter of QuerySearcher"),
-        (lambda v: QuerySearcher(percentile=v).fit(Q), "'percentile' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(threshold=Percentile(v)).fit(Q), "'percentile' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(max_overlap=v).fit(Q), "'max_overlap' parameter of QuerySearcher"),
-        (lambda v: QuerySearcher(mode=v).fit(Q), "'mode' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(candidates=v).fit(Q), "'mode' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(normalize=v).fit(Q), "'normalize' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(metric_params=v).fit(Q), "'metric_params' parameter of QuerySearcher"),
         (lambda v: QuerySegmenter(background=v).fit(Q), "'background' parameter of QuerySegmenter"),
@@ -75,13 +76,16 @@ def test_a_rule_is_named_as_users_import_it():
 
 def test_numbers_beyond_64_bits_where_they_do_not_matter():
     want = QuerySearcher(n_matches=None).fit(Q).search(S)
-    for searcher in (QuerySearcher(n_matches=2**62), QuerySearcher(n_matches=None, max_length=10**30)):
+    for searcher in (
+        QuerySearcher(n_matches=2**62),
+        QuerySearcher(n_matches=None, candidates=Subsequences(max_length=10**30)),
+    ):
         np.testing.assert_array_equal(searcher.fit(Q).search(S).start, want.start)
     np.testing.assert_array_equal(
-        QuerySegmenter(max_length=10**30).fit(Q).segment(S).start, QuerySegmenter().fit(Q).segment(S).start
+        QuerySegmenter(lengths=(None, 10**30)).fit(Q).segment(S).start, QuerySegmenter().fit(Q).segment(S).start
     )
     with pytest.warns(UserWarning, match="Nothing is found: 'min_length' is 1000"):
-        assert len(QuerySegmenter(min_length=10**30).fit(Q).segment(S)) == 0
+        assert len(QuerySegmenter(lengths=(10**30, None)).fit(Q).segment(S)) == 0
     assert len(start_sequences_index(S, ("number", HUGE))) == 30
     assert len(start_sequences_index(S, ("number", 5), 1e300)) == 1
     assert d.dtw(Q, S, window="sakoe-chiba", factor=2**62) == d.dtw(Q, S)

@@ -28,6 +28,7 @@ from sktslib.neighbors import (
     QueryDistances,
     RadiusNeighborsTimeSeriesTransformer,
 )
+from sktslib.search import Subsequences
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(12, 8)).round(2)
@@ -155,7 +156,9 @@ def test_distances_to_queries():
         for s, series in enumerate(NEW):
             for q, query in enumerate(queries):
                 best = (
-                    QuerySearcher(metric, normalize=normalize, min_length=None).fit(query, weight=weight).search(series)
+                    QuerySearcher(metric, candidates=Subsequences(min_length=None), normalize=normalize)
+                    .fit(query, weight=weight)
+                    .search(series)
                 )
                 assert (found.start[s, q], found.end[s, q]) == (best.start[0], best.end[0])
                 assert found.distance[s, q] == columns[s, q] == best.distance[0]
@@ -217,7 +220,11 @@ def test_queries_in_series_with_missing_values():
         transformer = QueryDistances(metric, queries=[query], nan_policy="omit").fit(gappy)
         found = transformer.locate(gappy)
         for k, series in enumerate(gappy):
-            best = QuerySearcher(metric, min_length=None, nan_policy="omit").fit(query).search(series)
+            best = (
+                QuerySearcher(metric, candidates=Subsequences(min_length=None), nan_policy="omit")
+                .fit(query)
+                .search(series)
+            )
             want = (best.start[0], best.end[0], best.distance[0]) if len(best) else (-1, -1, np.inf)
             assert (found.start[k, 0], found.end[k, 0], found.distance[k, 0]) == want
         assert np.isfinite(transformer.transform(gappy)).all()

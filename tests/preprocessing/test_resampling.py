@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sktslib import QuerySearcher, QuerySegmenter, search_in, segment_in
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import BandPass, Resampled, RunningBaseline, resample
+from sktslib.search import ChannelPlan
 
 T = np.arange(600) / 200
 SLOW = np.column_stack([np.sin(2 * np.pi * 3 * T), 5 + np.cos(2 * np.pi * 2 * T)])
@@ -112,7 +113,7 @@ def test_matches_are_those_of_the_recording_s_own_samples():
     path = found.path(1)
     assert path[1, 0] == pytest.approx(found.start[1], abs=1) and path[1, -1] == pytest.approx(found.end[1], abs=2)
     late = np.column_stack([RECORDING, np.roll(RECORDING, 20)])
-    lagged = Resampled(QuerySearcher("dtw", channel_lag=[0, 10], n_matches=1), 100, 200).fit(
+    lagged = Resampled(QuerySearcher("dtw", channels=ChannelPlan(lag=[0, 10]), n_matches=1), 100, 200).fit(
         np.column_stack([BUMP] * 2)
     )
     one = lagged.search(late)

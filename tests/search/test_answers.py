@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.search import FalseDiscoveryRate
+from sktslib.search import FalseDiscoveryRate, Percentile, Windows
 from sktslib.search._learning.dialogue import threshold_of_answers
 from sktslib.search._profile import Search
 from sktslib.search._results import border_between
@@ -57,7 +57,7 @@ def test_threshold_lies_between_answers_and_beyond_good_ones():
 def test_uncertain_matches_are_those_of_the_definition():
     y = planted(1)[0]
     searcher = QuerySearcher("euclidean").fit([PATTERN, OTHER])
-    matches = searcher.candidates([y[:80], y[80:]])
+    matches = searcher.search_all([y[:80], y[80:]])
     borders = [naive.answering.border(matches.distance[matches.query == q]) for q in (0, 1)]
     for k in (1, 3, 8, len(matches), len(matches) + 5):
         expected = naive.answering.uncertain(
@@ -73,7 +73,7 @@ def test_uncertain_matches_are_those_of_the_definition():
 def test_what_is_known_is_not_asked_again_and_the_threshold_is_the_border():
     y = planted(2)[0]
     searcher = QuerySearcher("euclidean", threshold=3.0).fit(PATTERN)
-    matches = searcher.candidates(y)
+    matches = searcher.search_all(y)
     assert matches.threshold.tolist() == [3.0] == searcher.search(y).threshold.tolist()
     assert matches.distance.max() > 3.0 > matches.distance.min()
     below, above = np.sort(matches.uncertain(2))
@@ -91,7 +91,7 @@ def test_what_is_known_is_not_asked_again_and_the_threshold_is_the_border():
     with pytest.raises(TypeError, match="'known' parameter must be None, Matches"):
         matches.uncertain(2, known=[1])
     with pytest.raises(ValueError, match="list of sequences on one side only"):
-        matches.uncertain(2, known=searcher.candidates([y]))
+        matches.uncertain(2, known=searcher.search_all([y]))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_is_known_is_not_asked_again_and_the_threshold_is_the_border():
         {"metric": "dtw"},
         {"metric": "euclidean"},
         {"metric": "euclidean", "normalize": "zscore"},
-        {"metric": "euclidean", "scales": [1.0, 1.5]},
+        {"metric": "euclidean", "candidates": Windows([1.0, 1.5])},
     ],
     ids=str,
 )
@@ -109,7 +109,7 @@ def test_a_dialogue_of_ten_answers_finds_the_occurrences(parameters):
     searcher = QuerySearcher(n_matches=3, **parameters).fit(PATTERN)
     before, asked, now = vars(searcher).copy(), [], searcher
     for _ in range(5):
-        matches = now.candidates(y)
+        matches = now.search_all(y)
         ask = matches.uncertain(2, known=asked)
         good = right(matches, starts)[ask]
         now = now.relearn(pickle.loads(pickle.dumps(matches)), ask[good], ask[~good])
@@ -160,7 +160,7 @@ def test_occurrences_of_two_shapes_are_found_once_each_by_the_nearer_template(pa
     for k, s in enumerate(starts):
         y[s : s + 8] += (trough if k % 2 else rounded) * rng.uniform(0.95, 1.05)
     one = QuerySearcher(**parameters).fit(rounded)
-    matches = one.candidates(y)
+    matches = one.search_all(y)
     good = np.array([(np.abs(starts - m.start) <= 2).any() for m in matches])
     good &= True if matches.polarity is None else matches.polarity == 1
     now = one.relearn(matches, good, ~good)
@@ -186,7 +186,7 @@ def test_the_nearest_version_is_what_answers_are_far_from():
     rng = np.random.default_rng(0)
     y = rng.normal(size=(1, 20))
     for metric, mode in (("euclidean", "windows"), ("dtw", "subsequence")):
-        how = QuerySearcher(metric, mode=mode).fit(PATTERN)._searches[0][0]
+        how = QuerySearcher(metric, candidates=mode).fit(PATTERN)._searches[0][0]
         how = how._replace(limits=(None, None))
         both = how._replace(alternatives=((OTHER[np.newaxis], None),))
         each = [Search(one, y).nearest() for one in (how, how._replace(x=OTHER[np.newaxis]))]
@@ -197,7 +197,7 @@ def test_a_query_without_answers_keeps_a_limit():
     y, _ = planted(6)
     y = np.concatenate([y] * 3)
     rule = FalseDiscoveryRate(0.5, n_decoys=1, random_state=0)
-    for parameters in ({"threshold": rule}, {"percentile": 5.0}):
+    for parameters in ({"threshold": rule}, {"threshold": Percentile(5.0)}):
         searcher = QuerySearcher("euclidean", **parameters).fit([PATTERN, OTHER])
         matches = searcher.search(y)
         new = searcher.relearn(matches, good=np.flatnonzero(matches.query == 1)[:1])
@@ -211,7 +211,7 @@ def test_a_query_without_answers_keeps_a_limit():
 def test_relearn_of_several_queries_of_labels_and_of_streams():
     y, _ = planted(6)
     searcher = QuerySearcher("euclidean").fit({"a": PATTERN, "b": OTHER})
-    matches = searcher.candidates([y[:90], y[90:]])
+    matches = searcher.search_all([y[:90], y[90:]])
     own = np.flatnonzero(matches.label == "a")
     new = searcher.relearn(matches, own[:4], own[-4:])
     assert new.threshold_[0] is not None and new.threshold_[1] is None and new.classes_.tolist() == ["a", "b"]
@@ -220,7 +220,7 @@ def test_relearn_of_several_queries_of_labels_and_of_streams():
     for s in planted(6)[1]:
         labels[s : s + 6] = 1
     learned = QuerySearcher("euclidean").fit(y[:, None], labels)
-    found = learned.candidates(y)
+    found = learned.search_all(y)
     more = learned.relearn(found, good=[0, 1], bad=[-1])
     np.testing.assert_array_equal(more.weight_, learned.weight_)
     expected = (6 * learned.query_ + sum(piece[:, None] for piece in found[:2].cut())) / 8
@@ -234,7 +234,7 @@ def test_relearn_of_several_queries_of_labels_and_of_streams():
 def test_relearn_says_what_is_wrong():
     y, _ = planted(7)
     searcher = QuerySearcher("euclidean").fit(PATTERN)
-    matches = searcher.candidates(y)
+    matches = searcher.search_all(y)
     wrong = [
         (ValueError, "'good' and 'bad' must have no match in common", {"good": [0, 1], "bad": [1]}),
         (ValueError, "'good' or 'bad' must hold the number of a match", {}),
@@ -249,10 +249,10 @@ def test_relearn_says_what_is_wrong():
         searcher.relearn([(0, 6)], good=[0])
     with pytest.raises(TypeError, match="'matches' parameter of relearn must be Matches"):
         searcher.relearn(QuerySegmenter().fit(PATTERN).segment(y), good=[0])
-    others = QuerySearcher("euclidean").fit([PATTERN, OTHER]).candidates(y)
+    others = QuerySearcher("euclidean").fit([PATTERN, OTHER]).search_all(y)
     with pytest.raises(ValueError, match=r"of queries \(1\). Got matches of 1 and 2"):
         searcher.relearn(others, good=[0])
-    wide = QuerySearcher("euclidean").fit(np.column_stack([PATTERN] * 2)).candidates(np.column_stack([y] * 2))
+    wide = QuerySearcher("euclidean").fit(np.column_stack([PATTERN] * 2)).search_all(np.column_stack([y] * 2))
     with pytest.raises(ValueError, match="Got matches of 2 and 1"):
         searcher.relearn(wide, good=[0])
 
@@ -261,7 +261,7 @@ def test_pieces_with_gaps_count_for_the_threshold_alone():
     y, starts = planted(8)
     y[starts[1] + 1] = np.nan
     searcher = QuerySearcher("euclidean", nan_policy="omit").fit(PATTERN)
-    matches = searcher.candidates(y)
+    matches = searcher.search_all(y)
     good = right(matches, starts)
     new = searcher.relearn(matches, good, ~good)
     assert np.isfinite(new.query_).all()

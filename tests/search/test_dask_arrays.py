@@ -10,7 +10,7 @@ from strategies import unmeant
 from test_parts import assert_same, ecg
 
 from sktslib import QuerySearcher
-from sktslib.search import _dask, _parts, _sources
+from sktslib.search import Percentile, Subsequences, Windows, _dask, _parts, _sources
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -20,13 +20,15 @@ RULES = {
     "dtw": {"n_matches": 4},
     "dtw, threshold": {"threshold": 0.4},
     "dtw, all": {"n_matches": None, "max_overlap": 0.5},
-    "dtw, percentile": {"percentile": 3},
+    "dtw, percentile": {"threshold": Percentile(3)},
     "ddtw": {"metric": "ddtw", "n_matches": 3},
     "cid_dtw": {"metric": "cid_dtw", "n_matches": 3},
     "euclidean": {"metric": "euclidean", "normalize": "zscore", "n_matches": 5},
     "manhattan": {"metric": "manhattan", "threshold": 8.0},
-    "scales": {"metric": "euclidean", "scales": [0.5, 1], "normalize": "mean", "n_matches": 3},
     "gaps": {"nan_policy": "omit", "n_matches": 5},
+    "candidates": Windows(
+        {"metric": "euclidean", "n_matches": 3, "candidates": Windows([0.5, 1]), "normalize": "mean"}
+    ),
 }
 CHUNKS = [500, (1, 2, 0, 3, 90, 404, 97, 97, 97, 409)]
 
@@ -186,7 +188,7 @@ def test_ranges_hold_two_leads_and_all_chunks(chunks):
 def test_where_parts_never_agree_samples_are_read(monkeypatch):
     y, x = np.zeros(900), np.array([1.0, 0.0])
     y[0] = 1.0  # the best of all paths begins there, and goes on for ever
-    searcher = QuerySearcher("dtw", min_length=None, n_matches=3).fit(x)
+    searcher = QuerySearcher("dtw", candidates=Subsequences(min_length=None), n_matches=3).fit(x)
     X = da.from_array(y, chunks=200)
     assert_same(searcher.search(X), searcher.search(y))
     np.testing.assert_array_equal(searcher.profile(X).start, searcher.profile(y).start)

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.metrics import labels_from_events
+from sktslib.search import Percentile, Subsequences, Windows
 
 ECG = load_ecg_example()
 BUMP, STEP = np.array([0.0, 1.0, 3.0, 1.0, 0.0]), np.array([0.0, -2.0, -2.0, -2.0, -2.0, 0.0])
@@ -38,12 +39,13 @@ def same(got, want):
 
 def test_defaults_are_these():
     defaults = {name: p.default for name, p in inspect.signature(QuerySearcher).parameters.items()}
-    assert (defaults["n_matches"], defaults["min_length"], defaults["max_length"]) == ("auto", "auto", None)
+    assert (defaults["n_matches"], defaults["candidates"], Subsequences().min_length) == ("auto", "auto", "auto")
     assert inspect.signature(QuerySegmenter).parameters["metric"].default == "adtw"
 
 
 @pytest.mark.parametrize(
-    ("rule", "most"), [({}, 1), ({"threshold": 2.0}, None), ({"percentile": 20}, None), ({"threshold": 0}, None)]
+    ("rule", "most"),
+    [({}, 1), ({"threshold": 2.0}, None), ({"threshold": Percentile(20)}, None), ({"threshold": 0}, None)],
 )
 def test_how_many_matches_depends_on_what_else_limits_them(rule, most):
     auto, said = QuerySearcher(**rule).fit(BUMP), QuerySearcher(**rule, n_matches=most).fit(BUMP)
@@ -60,7 +62,7 @@ def test_how_many_matches_follows_parameters_that_are_set_later():
     assert len(learned.search(X)) == 5
     assert len(learned.fit(BUMP).search(X)) == 1  # no labels any more
     for made in (clone(searcher), pickle.loads(pickle.dumps(searcher))):
-        assert (made.n_matches, made.min_length) == ("auto", "auto")
+        assert (made.n_matches, made.candidates) == ("auto", "auto")
 
 
 @pytest.mark.parametrize(
@@ -69,13 +71,13 @@ def test_how_many_matches_follows_parameters_that_are_set_later():
 def test_the_shortest_match_is_half_of_the_query(m, longest, shortest):
     rng = np.random.default_rng(m)
     query, y = rng.normal(size=m), rng.normal(size=80)
-    auto = QuerySearcher(n_matches=None, max_length=longest).fit(query)
-    said = QuerySearcher(n_matches=None, max_length=longest, min_length=shortest).fit(query)
+    auto = QuerySearcher(n_matches=None, candidates=Subsequences(max_length=longest)).fit(query)
+    said = QuerySearcher(n_matches=None, candidates=Subsequences(min_length=shortest, max_length=longest)).fit(query)
     same(auto.search(y), said.search(y))
     np.testing.assert_array_equal(auto.profile(y).start, said.profile(y).start)
     found = auto.search(y)
     assert (found.end - found.start).min() >= shortest
-    free = auto.set_params(min_length=None).search(y)
+    free = auto.set_params(candidates=Subsequences(min_length=None)).search(y)
     assert (free.end - free.start).min() == 1
 
 
@@ -85,23 +87,23 @@ def test_each_of_several_queries_has_its_own_bound_and_windows_have_none():
     found = QuerySearcher(n_matches=None).fit(queries).search(y)
     lengths = found.end - found.start
     assert [lengths[found.query == q].min() for q in (0, 1)] == [2, 5]
-    for rule in ({"mode": "windows"}, {"normalize": "zscore"}, {"metric": "euclidean"}, {"scales": (0.2, 0.4)}):
-        same(*(QuerySearcher(**rule, n_matches=4, min_length=v).fit(queries[1]).search(y) for v in ("auto", None)))
-    short = QuerySearcher(n_matches=None, min_length=None).fit(ECG.query).search(ECG.sequence)
+    for rule in ({"candidates": Windows()}, {"normalize": "zscore"}, {"metric": "euclidean"}):
+        found = QuerySearcher(**rule, n_matches=4).fit(queries[1]).search(y)
+        assert set(found.end - found.start) == {11}
+    short = QuerySearcher(n_matches=None, candidates=Subsequences(min_length=None)).fit(ECG.query).search(ECG.sequence)
     assert (short.end - short.start).min() == 1
     usual = QuerySearcher(n_matches=None).fit(ECG.query).search(ECG.sequence)
     assert (usual.end - usual.start).min() >= len(ECG.query) // 2
 
 
 def test_parameters_that_are_none_of_these():
-    for name in ("n_matches", "min_length"):
-        for value in ("Auto", 0, -1, 2.5, True):
-            with pytest.raises(
-                ValueError, match=rf"'{name}' parameter of QuerySearcher must be a str among {{'auto'}}"
-            ):
-                QuerySearcher(**{name: value}).fit(BUMP)
-    with pytest.raises(ValueError, match=r"'min_length' must not exceed 'max_length'. Got 4 and 3"):
-        QuerySearcher(min_length=4, max_length=3).fit(BUMP)
+    for value in ("Auto", 0, -1, 2.5, True):
+        with pytest.raises(ValueError, match="'n_matches' parameter of QuerySearcher must be a str among {'auto'}"):
+            QuerySearcher(n_matches=value).fit(BUMP)
+        with pytest.raises(ValueError, match="'min_length' parameter of Subsequences must be a str among {'auto'}"):
+            QuerySearcher(candidates=Subsequences(value)).fit(BUMP)
+    with pytest.raises(ValueError, match=r"'min_length' of Subsequences must not exceed 'max_length'. Got 4 and 3"):
+        QuerySearcher(candidates=Subsequences(min_length=4, max_length=3)).fit(BUMP)
 
 
 # ------------------------------------------------------------------------------------------------------------- labels
@@ -127,11 +129,11 @@ def test_classes_are_predicted_where_they_were_learned():
 
 def test_thresholds_are_learned_from_matches_of_any_length():
     x, y = X[2:-2], Y[2:-2]  # less room than half of a query between two occurrences
-    auto, free = (QuerySearcher(min_length=bound).fit(x, y) for bound in ("auto", None))
+    auto, free = (QuerySearcher(candidates=Subsequences(min_length=bound)).fit(x, y) for bound in ("auto", None))
     assert auto.threshold_ == free.threshold_
     assert None not in auto.threshold_
     only = QuerySearcher().fit(x, y == "up").threshold_
-    assert only == QuerySearcher(min_length=None).fit(x, y == "up").threshold_
+    assert only == QuerySearcher(candidates=Subsequences(min_length=None)).fit(x, y == "up").threshold_
 
 
 def test_where_classes_overlap_the_better_match_is_predicted():

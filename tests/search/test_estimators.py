@@ -17,6 +17,7 @@ from strategies import long_without_compiler
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, Euclidean, dtw, get_metric
 from sktslib.metrics import event_f1_score
+from sktslib.search import Subsequences, Windows
 
 ECG = load_ecg_example()
 QUERY, SEQUENCE, WEIGHT = ECG["query"], ECG["sequence"], ECG["weight"]
@@ -33,7 +34,11 @@ def beat_labels():
 
 @long_without_compiler
 @pytest.mark.parametrize(
-    "parameters", [{"metric": "dtw", "min_length": None}, {"metric": "euclidean", "scales": (0.9, 1.1)}]
+    "parameters",
+    [
+        {"metric": "dtw", "candidates": Subsequences(min_length=None)},
+        {"metric": "euclidean", "candidates": Windows((0.9, 1.1))},
+    ],
 )
 def test_transform_is_causal(parameters):
     searcher = QuerySearcher(**parameters).fit(QUERY)
@@ -247,7 +252,7 @@ def test_profiles_are_tables():
 
 
 def test_query_auto_is_the_segmenters():
-    with pytest.raises(ValueError, match=r"'query' parameter of QuerySearcher must be an array.*QuerySegmenter takes"):
+    with pytest.raises(ValueError, match=r"'query' parameter of QuerySearcher must be an array.*QuerySegmenter\(query"):
         QuerySearcher(query="auto").fit(SEQUENCE)
 
 

@@ -15,7 +15,7 @@ from strategies import pairs, parameters, plain, quarters, series, small_sizes, 
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, Euclidean, get_metric, metric_names
-from sktslib.search import _pruning
+from sktslib.search import Subsequences, Windows, _pruning
 
 CLOSE = {"rtol": 1e-8, "atol": 1e-9}
 GAP = 2.0
@@ -53,7 +53,7 @@ def test_windows_between_holes(name, data):
         return naive.windows(name, x, y[a:b], w, normalize=how, **timed, **p)
 
     want = naive.joined_windows(search, len(y), len(x), ranges_of(ts))
-    rules = {"mode": "windows", "normalize": how, "max_gap": GAP, "n_matches": None}
+    rules = {"max_gap": GAP, "n_matches": None, "candidates": "windows", "normalize": how}
     searcher = QuerySearcher(get_metric(name, p), **rules).fit(x, weight=w, times=tq)
     got = searcher.profile(y, times=ts)
     np.testing.assert_array_equal(np.isinf(got.distance), np.isinf(want))
@@ -70,7 +70,11 @@ def test_subsequences_between_holes(data):
     p, r = data.draw(parameters(name)), data.draw(st.sampled_from([None, None, 1]))
     band = {} if r is None else {"window": "sakoe-chiba", "factor": r}
     tq = data.draw(times(len(x))) / 2 if name == "twed" and data.draw(st.booleans()) else None
-    limits = data.draw(st.sampled_from([{"min_length": None}, {"min_length": 2, "max_length": 4}]))
+    limits = data.draw(
+        st.sampled_from(
+            [{"candidates": Subsequences(min_length=None)}, {"candidates": Subsequences(min_length=2, max_length=4)}]
+        )
+    )
 
     def search(a, b):
         timed = {} if tq is None else {"tq": tq, "ts": ts[a:b]}
@@ -103,7 +107,7 @@ def test_scaled_windows_between_holes(data):
         return found
 
     want = np.min([search(a, b) for a, b in ranges_of(ts)], axis=0)
-    got = QuerySearcher(name, scales=[0.5, 1.0, 1.6], max_gap=GAP).fit(x, weight=w).profile(y, times=ts)
+    got = QuerySearcher(name, candidates=Windows([0.5, 1.0, 1.6]), max_gap=GAP).fit(x, weight=w).profile(y, times=ts)
     np.testing.assert_allclose(got.distance, want[0], **CLOSE)
     found = np.isfinite(want[0])
     if name != "correlation":
@@ -119,7 +123,7 @@ def test_pruned_windows_span_no_hole(rule, data):
     if data.draw(st.booleans()):
         y[rng.integers(0, n, 3)] = np.nan
     normalize = data.draw(st.sampled_from([None, "zscore"]))
-    rules = {"mode": "windows", "normalize": normalize, "max_gap": GAP, "nan_policy": "omit", **rule}
+    rules = {"max_gap": GAP, "nan_policy": "omit", **rule, "candidates": "windows", "normalize": normalize}
     searcher = QuerySearcher("dtw", metric_params={"window": 0.3}, **rules).fit(x)
     profile = searcher.profile(y, times=ts)
     want = naive.select(profile.distance, profile.start, profile.end, rule["n_matches"], rule.get("threshold"))
@@ -345,7 +349,14 @@ def test_gaps_of_datetimes_are_durations_or_seconds(gap):
     frame = pd.DataFrame({"v": [0.0, 5, 5, 5, 5, 0]}, index=pd.Timestamp("2026-01-01") + pd.to_timedelta(seconds, "s"))
     query = pd.DataFrame({"v": [5.0, 5, 5, 5]})
     assert np.isinf(QuerySearcher("euclidean", max_gap=gap).fit(query).profile(frame).distance).all()
-    assert len(QuerySearcher("dtw", max_gap=gap, n_matches=None, min_length=2).fit(query).search(frame)) == 2
+    assert (
+        len(
+            QuerySearcher("dtw", max_gap=gap, n_matches=None, candidates=Subsequences(min_length=2))
+            .fit(query)
+            .search(frame)
+        )
+        == 2
+    )
 
 
 def test_gaps_need_times():

@@ -11,6 +11,7 @@ from strategies import long_without_compiler, pairs, plain
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
+from sktslib.search import Learning
 from sktslib.search._learning.background import f1_of_marks, learn_threshold, middle_of_the_best
 from sktslib.search._learning.templates import groups, weigh
 from sktslib.search._plan import QueryPlan
@@ -161,7 +162,7 @@ def test_two_shapes_of_one_kind_are_two_queries():
     assert fitted.classes_.tolist() == [1]
     segments = fitted.segment(X)
     np.testing.assert_array_equal(np.unique(segments.query[::2]).size + np.unique(segments.query[1::2]).size, 2)
-    assert len(QuerySegmenter("dtw", n_templates=1).fit(X, y).queries_) == 1
+    assert len(QuerySegmenter("dtw", learning=Learning(n_templates=1)).fit(X, y).queries_) == 1
     far = np.abs(np.subtract.outer(*[np.r_[np.zeros(5), np.full(4, 9.0), 50.0]] * 2))
     assert [group.tolist() for group in groups(far, 3)] == [[5, 6, 7, 8], [0, 1, 2, 3, 4]]
 
@@ -353,7 +354,7 @@ def test_query_taken_from_the_recording():
 def test_refined_repetitions_fit_better():
     X, _ = recording([BUMP * 1.5] * 6)
     plain = QuerySegmenter("dtw", background=1.0).fit(BUMP)
-    refined = QuerySegmenter("dtw", background=1.0, refine=2).fit(BUMP)
+    refined = QuerySegmenter("dtw", background=1.0, learning=Learning(refine=2)).fit(BUMP)
     before, after = plain.segment(X), refined.segment(X)
     assert after.cost.sum() < 0.5 * before.cost.sum()
     np.testing.assert_array_equal(refined.query_[:, 0], BUMP)  # what was fitted stays

@@ -187,7 +187,7 @@ def test_without_labels_or_with_few_it_is_the_default(capsys):
 def test_searcher_chooses_normalization_too():
     X, y = recording(sizes=(1.0,), noise=0.05)
     size = 1.0 + 9.0 * np.arange(len(X)) / len(X)  # the same shape, ten times as large in the end
-    fitted = QuerySearcher("auto", mode="windows").fit(X * size[:, np.newaxis], y)
+    fitted = QuerySearcher("auto", candidates="windows").fit(X * size[:, np.newaxis], y)
     assert fitted.cv_results_["normalize"][-3:].tolist() == [None, "mean", "zscore"]
     assert (fitted.metric_.name, fitted.normalize_) == ("euclidean", "zscore")
     assert len(fitted.search(X * size[:, np.newaxis])) == 8
@@ -201,7 +201,7 @@ def test_searcher_chooses_normalization_too():
 
 def test_searcher_by_subsequences_has_elastic_candidates():
     X, y = recording()
-    fitted = QuerySearcher("auto", mode="subsequence", threshold=1e9).fit(X, y)
+    fitted = QuerySearcher("auto", candidates="subsequence", threshold=1e9).fit(X, y)
     assert set(fitted.cv_results_["metric"]) == {"adtw", "dtw"}
     assert fitted.cv_results_["mean_test_score"].max() == 1.0  # by what is learned, not by the threshold that is set
     assert fitted.threshold_ == 1e9
@@ -209,11 +209,11 @@ def test_searcher_by_subsequences_has_elastic_candidates():
 
 def test_in_grids_and_pipelines(capsys):
     X, y = recording()
-    pipe = make_pipeline(StandardScaler(), QuerySearcher("auto", mode="subsequence", verbose=1)).fit(X, y)
+    pipe = make_pipeline(StandardScaler(), QuerySearcher("auto", candidates="subsequence", verbose=1)).fit(X, y)
     assert "choose the metric" in capsys.readouterr().err
     assert len(search_in(pipe, X)) == 8
     grid = {"metric": ["auto", "euclidean"], "normalize": [None]}
-    search = GridSearchCV(QuerySearcher(mode="windows"), grid, cv=BlockedSeriesSplit(2)).fit(X, y)
+    search = GridSearchCV(QuerySearcher(candidates="windows"), grid, cv=BlockedSeriesSplit(2)).fit(X, y)
     assert search.cv_results_["mean_test_score"].min() > 0.5
     assert clone(QuerySegmenter("auto")).metric == "auto"
     assert QuerySegmenter("auto").set_params(metric__window=0.5).metric == ADTW(omega="auto", window=0.5)

@@ -196,7 +196,9 @@ def test_no_window_spans_a_gap_and_missing_values_are_as_in_searches(metric, nor
         y[rng.choice(n, 3, replace=False)] = np.nan
     series = (y, y if other is None else other)
     clocks = times if other is not None else [times[0]] * 2
-    searcher = QuerySearcher(metric, mode="windows", normalize=normalize, nan_policy="omit" if missing else "raise")
+    searcher = QuerySearcher(
+        metric, candidates="windows", normalize=normalize, nan_policy="omit" if missing else "raise"
+    )
     table = np.full((n - m + 1,) * 2, np.inf)
     whole = [np.array([np.diff(t)[s : s + m - 1].max() < 9 for s in range(n - m + 1)]) for t in clocks]
     is_lockstep = metric in ("euclidean", "sqeuclidean", "manhattan")

@@ -16,7 +16,7 @@ from strategies import parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import get_metric
-from sktslib.search import _parts, merge_parts
+from sktslib.search import Percentile, Subsequences, Windows, _parts, merge_parts
 from sktslib.search._engines import is_made_in_place
 from sktslib.utils._conversion import opened, stored
 
@@ -28,8 +28,8 @@ WINDOWS = [
     ("manhattan", {"normalize": "robust"}),
     ("dtw", {"mode": "windows"}),
     ("dtw", {"normalize": "zscore"}),
-    ("dtw", {"scales": (0.5, 1.5)}),
-    ("euclidean", {"scales": [0.5, 1, 2], "normalize": "mean"}),
+    ("dtw", {"candidates": Windows((0.5, 1.5))}),
+    ("euclidean", {"candidates": Windows([0.5, 1, 2]), "normalize": "mean"}),
 ]
 SUBSEQUENCES = [(name, {"mode": "subsequence"}) for name in ("dtw", "dtw", *naive.WARPED)]
 STRETCHES = ["noise", "integers", "constant", "ramp", "query"]
@@ -66,7 +66,15 @@ def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
     if rule.get("mode") == "subsequence":
         if draw(st.booleans()):
             metric.set_params(window="sakoe-chiba", factor=draw(st.integers(0, 4)))
-        rule |= draw(st.sampled_from([{}, {"min_length": None}, {"min_length": 3, "max_length": 9}]))
+        rule |= draw(
+            st.sampled_from(
+                [
+                    {},
+                    {"candidates": Subsequences(min_length=None)},
+                    {"candidates": Subsequences(min_length=3, max_length=9)},
+                ]
+            )
+        )
     if draw(st.booleans()):
         y[rng.integers(0, len(y), 3)] = np.nan
         rule["nan_policy"] = "omit"
@@ -223,7 +231,7 @@ def test_the_limit_that_a_part_of_windows_begins_with_is_not_too_low(max_overlap
 def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
     y, x = np.zeros(900), np.array([1.0, 0.0])
     y[0] = 1.0  # the best of all paths begins there, and goes on for ever
-    searcher = QuerySearcher("dtw", min_length=None, n_matches=3, n_jobs=2).fit(x)
+    searcher = QuerySearcher("dtw", candidates=Subsequences(min_length=None), n_matches=3, n_jobs=2).fit(x)
     seen = spied(monkeypatch)
     profile, got = searcher.profile(y), searcher.search(y)
     assert seen[:3] == [(False, 150)] * 3
@@ -315,7 +323,7 @@ def test_h5py_files_are_opened_from_any_folder(tmp_path, monkeypatch):
 
 def test_what_merge_parts_refuses():
     y = np.r_[1.0, np.zeros(60)]
-    searcher = QuerySearcher("dtw", min_length=None, n_matches=2).fit([1.0, 0.0])
+    searcher = QuerySearcher("dtw", candidates=Subsequences(min_length=None), n_matches=2).fit([1.0, 0.0])
     first, second = searcher.begin(), searcher.begin(30)
     assert (second.first, second.n_samples_seen) == (22, 22)
     with pytest.raises(TypeError, match=r"'parts' must be a list of what QuerySearcher.begin returns. Got SearchPart"):
@@ -338,7 +346,7 @@ def test_what_merge_parts_refuses():
     first.feed(y[30:])
     assert_same(merge_parts([first]), searcher.search(y))
     with pytest.raises(ValueError, match="'sequence' parameter of merge_parts must be given with the 'percentile'"):
-        merge_parts([QuerySearcher("dtw", percentile=5).fit([1.0, 0.0]).begin().feed(y)])
+        merge_parts([QuerySearcher("dtw", threshold=Percentile(5)).fit([1.0, 0.0]).begin().feed(y)])
     with pytest.raises(ValueError, match="'at' parameter must be"):
         searcher.begin(-1)
     with pytest.raises(TypeError, match=r"Got an empty list"):
@@ -354,7 +362,12 @@ def two_parts(x, y, other=(), times=(None, None), **rule):
 
 def test_parts_of_another_searcher_or_recording_are_refused():
     y, x, times = np.sin(np.arange(60.0)), np.array([0.0, 1.0, 0.0]), np.arange(60.0)
-    for other, rule in (([0.0, 2.0, 0.0], {}), ((), {"n_matches": 1}), ((), {"threshold": 2.0}), ((), {"scales": [1]})):
+    for other, rule in (
+        ([0.0, 2.0, 0.0], {}),
+        ((), {"n_matches": 1}),
+        ((), {"threshold": 2.0}),
+        ((), {"candidates": Windows([1])}),
+    ):
         with pytest.raises(ValueError, match=r"'parts' must be of one searcher.*the one that begins at 30\."):
             merge_parts(two_parts(x, y, other, **rule))
     _parts = two_parts(x, y)

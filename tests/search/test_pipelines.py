@@ -17,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 from sktslib import QuerySearcher, QuerySegmenter, search_in, segment_in
 from sktslib.model_selection import BlockedSeriesSplit
+from sktslib.search import Subsequences
 
 QUERY = np.array([0.0, 2, 5, 2, 0])
 SIGNAL = np.concatenate([[9, 9], QUERY, [9], [0, 2, 4, 2, 0], [9, 9], [0, 2, 2, 5.5, 2, 0], [9], QUERY + 0.25, [9, 9]])
@@ -29,7 +30,7 @@ SCALED = (ECG.to_numpy() - ECG.to_numpy().mean()) / ECG.to_numpy().std()
 UNITS = (3 * QUERY + 7 - ECG.to_numpy().mean()) / ECG.to_numpy().std()
 Y = np.zeros(N, int)
 Y[2:7] = Y[8:13] = Y[15:21] = Y[22:27] = 1
-SEARCHER = QuerySearcher("dtw", query=UNITS, n_matches=4, min_length=4)
+SEARCHER = QuerySearcher("dtw", query=UNITS, n_matches=4, candidates=Subsequences(min_length=4))
 OVERLAPS = {"max_overlap": [0.0, 0.1]}
 GRID = {f"querysearcher__{name}": values for name, values in OVERLAPS.items()}
 COLUMNS = make_column_transformer((StandardScaler(), ["ecg"]))

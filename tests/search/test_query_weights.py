@@ -16,6 +16,7 @@ from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.neighbors import MetricWeights
+from sktslib.search import ChannelPlan
 from sktslib.search._learning.choice import QueryTask, comparisons, near_and_far, right_and_wrong, terms
 from sktslib.search._profile import Choice
 from sktslib.utils._linear_weights import ALPHAS, basis_of, objective, weights_of
@@ -45,7 +46,7 @@ LEARNED = MetricWeights(alpha=0.3, n_knots=8, max_iter=3)
 def task_of(metric, mode="auto", normalize=None, polarity="same", channels=1, n_knots=4):
     x = np.outer(SHAPE, [1.0, 0.5, -1.0][:channels]) + np.random.default_rng(1).normal(size=(LENGTH, channels))
     recorded, _ = recording(5, channels, seed=3)
-    searcher = QuerySearcher(metric, mode=mode, normalize=normalize).fit(x, weight=1.0 + np.arange(LENGTH) % 3)
+    searcher = QuerySearcher(metric, candidates=mode, normalize=normalize).fit(x, weight=1.0 + np.arange(LENGTH) % 3)
     events = 4 + 24 * np.arange(5)[:, np.newaxis] + [0, LENGTH]
     basis = basis_of("both", channels, LENGTH, n_knots)
     data = np.ascontiguousarray(recorded.T)
@@ -254,7 +255,7 @@ def test_within_pipelines_and_grids():
         ({"weight": MetricWeights(metric_params={"window": 0.1})}, Y, "'metric_params'.* must be None within QueryS"),
         ({}, np.array([[4, 12], [28, 36]]), "Of ranges make labels by sktslib.metrics.labels_from_events"),
         ({"weight": MetricWeights(alpha=0.0)}, Y, "'alpha' parameter"),
-        ({"channel_lag": [0]}, Y, "where queries are compared by channel"),
+        ({"channels": ChannelPlan(lag=[0])}, Y, "where queries are compared by channel"),
         ({}, np.arange(len(Y)) // 24 % 3 * Y, r"\[1, 2\]"),
         ({"query": {"a": SHAPE}}, np.where(Y, "b", ""), "not 'a'"),
         ({"query": [SHAPE, DECOY]}, Y, "and not 2"),

@@ -7,7 +7,7 @@ from strategies import long_without_compiler
 
 from sktslib import QuerySearcher
 from sktslib.metrics import labels_from_events
-from sktslib.search import Conformal, FalseDiscoveryRate
+from sktslib.search import ChannelPlan, Conformal, FalseDiscoveryRate, Subsequences
 
 Q, START = np.array([0.0, 1.0, 4.0, 2.0, -1.0, 0.0]), 16 * np.arange(12) + np.random.default_rng(0).integers(0, 8, 12)
 Y, EVENTS = 0.3 * np.random.default_rng(1).standard_normal(192), START[:, np.newaxis] + [0, len(Q)]
@@ -18,15 +18,15 @@ HOW = {
     "ranges": (
         Q[:, np.newaxis],
         Y[:, np.newaxis],
-        {"metric": "dtw", "mode": "subsequence", "normalize": "zscore", "max_length": 8},
+        {"metric": "dtw", "candidates": Subsequences(max_length=8), "normalize": "zscore"},
     ),
-    "lags": (TWO, LAGGED, {"metric": "euclidean", "channel_lag": [0, 3]}),
+    "lags": (TWO, LAGGED, {"metric": "euclidean", "channels": ChannelPlan(lag=[0, 3])}),
     "tolerance": (
         TWO,
         LAGGED,
-        {"metric": "dtw", "mode": "windows", "channel_lag": [0, 2], "lag_tolerance": 1, "min_channels": 1},
+        {"metric": "dtw", "candidates": "windows", "channels": ChannelPlan(lag=[0, 2], tolerance=1, min_votes=1)},
     ),
-    "learned": (TWO, LAGGED, {"metric": "euclidean", "lag_tolerance": 2, "channel_weight": [1.0, 2.0]}),
+    "learned": (TWO, LAGGED, {"metric": "euclidean", "channels": ChannelPlan(tolerance=2, weight=[1.0, 2.0])}),
 }
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances._series import resample
+from sktslib.search import Subsequences
 
 QUERY = np.array([0.0, 2, 5, 2, 0])
 FULL = np.concatenate([[9, 9], QUERY, [9], [0, 2, 4, 2, 0], [9, 9], [0, 2, 2, 5.5, 2, 0], [9], QUERY + 0.25, [9, 9]])
@@ -24,11 +25,15 @@ def some(kind, times=None):
     """Results with one entry in each of several places."""
     if kind == "segments":
         return QuerySegmenter("dtw", background=0.5).fit([QUERY, -QUERY]).segment(np.r_[FULL, -QUERY], times)
-    searcher = QuerySearcher("dtw", n_matches=4, min_length=4)
+    searcher = QuerySearcher("dtw", n_matches=4, candidates=Subsequences(min_length=4))
     if kind == "matches":
         return searcher.fit(QUERY).search(FULL, times)
     if kind == "stream":
-        stream = QuerySearcher("dtw", threshold=4.0, min_length=4, n_matches=None).fit(QUERY).stream()
+        stream = (
+            QuerySearcher("dtw", candidates=Subsequences(min_length=4), threshold=4.0, n_matches=None)
+            .fit(QUERY)
+            .stream()
+        )
         return stream.update(FULL, times)
     both = [FULL, FULL[::-1].copy()]
     return searcher.fit([QUERY, QUERY[1:]]).search(both, None if times is None else [times, times])
@@ -348,7 +353,7 @@ def test_what_pieces_are_cut_out_of_must_fit():
 def test_matches_in_one_of_several_sequences_are_drawn():
     plt = pytest.importorskip("matplotlib.pyplot")
     X = [pd.Series(FULL, index=BERLIN), FULL[::-1].copy()]
-    matches = QuerySearcher("dtw", n_matches=4, min_length=4).fit([QUERY, QUERY[1:]]).search(X)
+    matches = QuerySearcher("dtw", n_matches=4, candidates=Subsequences(min_length=4)).fit([QUERY, QUERY[1:]]).search(X)
     second = matches[matches.sequence == 1]
     display = second.plot()
     np.testing.assert_array_equal(display.sequence_lines_[0].get_ydata(), FULL[::-1])

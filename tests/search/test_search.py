@@ -11,7 +11,7 @@ from strategies import long_without_compiler, pairs, parameters, plain, quarters
 from sktslib import QuerySearcher, get_distance_dict, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
 from sktslib.distances._kernels import mass
-from sktslib.search import elastic_search, start_sequences_index
+from sktslib.search import Percentile, Subsequences, elastic_search, start_sequences_index
 from sktslib.search._selection import select
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
@@ -38,10 +38,20 @@ def test_subsequence_profile_equals_the_reference(data):
     if metric.uses_times and data.draw(st.booleans()):
         tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
     limits = data.draw(
-        st.sampled_from([{}, {}, {"min_length": 2}, {"max_length": 3}, {"min_length": 2, "max_length": 4}])
+        st.sampled_from(
+            [
+                {},
+                {},
+                {"candidates": Subsequences(min_length=2)},
+                {"candidates": Subsequences(max_length=3)},
+                {"candidates": Subsequences(min_length=2, max_length=4)},
+            ]
+        )
     )
     want, start, _ = naive.elastic_search(name, x, y, w, tq=tq, ts=ts, r=radius, **limits, **p)
-    searcher = QuerySearcher(metric, mode="subsequence", **{"min_length": None, **limits}).fit(x, weight=w, times=tq)
+    searcher = QuerySearcher(
+        metric, candidates="subsequence", **{**limits, "candidates": Subsequences(min_length=None)}
+    ).fit(x, weight=w, times=tq)
     profile = searcher.profile(y, times=ts)
     np.testing.assert_allclose(profile.distance, want, **CLOSE)
     np.testing.assert_array_equal(profile.end, np.arange(1, len(y) + 1))
@@ -56,7 +66,7 @@ def test_subsequence_profile_is_the_minimum_over_all_starts(data):
         st.sampled_from([("dtw", {}, DTW()), ("lcss", {"eps": 1.0}, LCSS()), ("twed", {"nu": 0.0}, TWED(nu=0.0))])
     )
     want = naive.brute_search(name, x, y, w, **p)
-    got = QuerySearcher(metric, min_length=None).fit(x, weight=w).profile(y).distance
+    got = QuerySearcher(metric, candidates=Subsequences(min_length=None)).fit(x, weight=w).profile(y).distance
     found = np.isfinite(got)
     np.testing.assert_allclose(got[found], want[found], **CLOSE)
     if name == "lcss":  # where no candidate has a matched pair, skipping all query points would cost no more
@@ -72,7 +82,7 @@ def test_matches_report_the_exact_distance_of_their_piece(data):
     metric, name, p, radius = data.draw(subsequence_metrics(len(x)))
     if name in ("lcss", "edr", "ddtw", "wddtw", "shape_dtw", "wdtw") or p.get("alpha", 1) != 1:
         return  # their searches have a form of their own
-    matches = QuerySearcher(metric, n_matches=None, min_length=None).fit(x, weight=w).search(y)
+    matches = QuerySearcher(metric, n_matches=None, candidates=Subsequences(min_length=None)).fit(x, weight=w).search(y)
     assert (np.diff(matches.distance) >= 0).all()
     if metric.window is not None and metric.factor is None:  # half of the shorter length, here of query and piece
 
@@ -114,7 +124,7 @@ def test_window_profile_equals_the_reference(name, data):
     if how is not None and naive.TABLE[name].is_sharp and name != "braycurtis":
         return  # whether normalized points are equal, zero, or just within eps, is a matter of the last bit
     want = naive.windows(name, x, y, w, normalize=how, tq=tq, ts=ts, **p)
-    searcher = QuerySearcher(get_metric(name, p), mode="windows", normalize=how).fit(x, weight=w, times=tq)
+    searcher = QuerySearcher(get_metric(name, p), candidates="windows", normalize=how).fit(x, weight=w, times=tq)
     got = searcher.profile(y, times=ts)
     distance, want = (naive.bounded(name, p, d) for d in (got.distance, want))
     np.testing.assert_allclose(distance, want, rtol=1e-8, atol=1e-8 if how == "zscore" else 1e-10)
@@ -175,9 +185,9 @@ def test_percentile_of_the_profile_is_the_threshold(data):
     rule = {
         "n_matches": data.draw(st.sampled_from([None, 1, 2])),
         "max_overlap": data.draw(st.sampled_from([0.0, 0.5])),
-        "min_length": data.draw(st.sampled_from(["auto", None])),
+        "candidates": Subsequences(min_length=data.draw(st.sampled_from(["auto", None]))),
     }
-    searcher = QuerySearcher(metric, percentile=percentile, **rule).fit(x, weight=w)
+    searcher = QuerySearcher(metric, threshold=Percentile(percentile), **rule).fit(x, weight=w)
     profile, got = searcher.profile(y), searcher.search(y)
     distance = profile.distance.round(9)  # a straight line between equal values may be rounded
     got_as_well = QuerySearcher(metric, threshold=naive.percentile_of(distance, percentile) + 2e-9, **rule)
@@ -188,7 +198,7 @@ def test_percentile_of_the_profile_is_the_threshold(data):
 def test_percentile_of_several_queries_and_sequences_is_of_each():
     rng = np.random.default_rng(1)
     queries, sequences = [rng.normal(size=5), rng.normal(size=7)], [rng.normal(size=60), 3 * rng.normal(size=40)]
-    rule = {"percentile": 30, "n_matches": None}
+    rule = {"n_matches": None, "threshold": Percentile(30)}
     matches = QuerySearcher("dtw", **rule).fit(queries).search(sequences)
     for q, x in enumerate(queries):
         for s, y in enumerate(sequences):
@@ -206,14 +216,14 @@ def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
     searcher = QuerySearcher("sqeuclidean", n_matches=None, max_overlap=1.0).fit(x)
     assert searcher.profile(y)._slack > 0
     for percentile, count in ((0, 1), (50, 257), (100, 513)):  # an odd number of windows: the middle one is one of them
-        assert len(searcher.set_params(percentile=percentile).search(y)) == count
+        assert len(searcher.set_params(threshold=Percentile(percentile)).search(y)) == count
 
 
 @pytest.mark.parametrize("how", [None, "zscore"])
 def test_path_of_an_elastic_window(how):
     rng = np.random.default_rng(6)
     x, y, w = rng.normal(size=(9, 2)), rng.normal(size=(60, 2)), rng.random(9)
-    matches = QuerySearcher("dtw", mode="windows", normalize=how).fit(x, weight=w).search(y)
+    matches = QuerySearcher("dtw", candidates="windows", normalize=how).fit(x, weight=w).search(y)
     window = naive.normalize_values(y[matches.start[0] : matches.end[0]], w, how)
     want = naive.elastic("dtw", naive.normalize_values(x, w, how), window, w)
     assert matches.distance[0] == pytest.approx(want.distance, rel=1e-9)
@@ -268,11 +278,16 @@ def test_twelve_normal_beats_before_any_other_place():
 
 def test_more_matches_than_occurrences_are_short_unless_their_length_is_bound():
     ecg = load_ecg_example()
-    searcher = QuerySearcher("dtw", n_matches=20, min_length=None).fit(ecg["query"], weight=ecg["weight"])
+    searcher = QuerySearcher("dtw", n_matches=20, candidates=Subsequences(min_length=None)).fit(
+        ecg["query"], weight=ecg["weight"]
+    )
     lengths = [m.end - m.start for m in searcher.search(ecg["sequence"])]
     assert (len(lengths), min(lengths), max(lengths), lengths.count(1)) == (20, 1, 68, 4)
     for bound in (32, "auto"):  # half of the query's 65 points
-        lengths = [m.end - m.start for m in searcher.set_params(min_length=bound).search(ecg["sequence"])]
+        lengths = [
+            m.end - m.start
+            for m in searcher.set_params(candidates=Subsequences(min_length=bound)).search(ecg["sequence"])
+        ]
         assert (len(lengths), min(lengths), max(lengths)) == (16, 32, 68)
 
 

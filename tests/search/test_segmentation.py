@@ -116,7 +116,7 @@ def test_cells_carry_the_start_of_their_cheapest_path(case, metric, data):
     low = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=2))
     high = [a + data.draw(st.integers(0, 5)) for a in low] if data.draw(st.booleans()) else [n, n]
     segmenter = QuerySegmenter(get_metric(name, p), background=0.7, transitions=transitions)
-    segmenter.set_params(min_length=low, max_length=None if high == [n, n] else high).fit(queries, weight=weights)
+    segmenter.set_params(lengths=(low, None if high == [n, n] else high)).fit(queries, weight=weights)
     segments, carried = segmenter.segment(y), as_carried(segmenter, y)
     steps = [naive.steps(name, x, y, w, search=True, **p) for x, w in zip(queries, weights, strict=True)]
     bounds = list(zip(low, high, strict=True))
@@ -143,7 +143,7 @@ COSTLIER = [  # the cheapest path of the last repetition is lost to one that the
 
 @pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "costlier"), COSTLIER)
 def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, costlier):
-    segmenter = QuerySegmenter(get_metric(name, p), background=background, max_length=longest).fit(x)
+    segmenter = QuerySegmenter(get_metric(name, p), background=background, lengths=(None, longest)).fit(x)
     segments, x, y = segmenter.segment(y), np.array(x), np.array(y)
     exact = [naive.segment_cost(name, x, y, None, s, e, **p) for s, e, _, _ in segments]
     np.testing.assert_allclose(as_carried(segmenter, y).cost, costlier, rtol=1e-8)
@@ -179,8 +179,8 @@ def test_lengths_are_bounded():
     query = [0, 1, 3, 1, 0]
     free = QuerySegmenter("dtw").fit(query).segment(y)
     np.testing.assert_array_equal(free.boundaries, [2, 10, 12, 17])
-    np.testing.assert_array_equal(QuerySegmenter(max_length=6).fit(query).segment(y).boundaries, [12, 17])
-    np.testing.assert_array_equal(QuerySegmenter(min_length=6).fit(query).segment(y).boundaries, [2, 10])
+    np.testing.assert_array_equal(QuerySegmenter(lengths=(None, 6)).fit(query).segment(y).boundaries, [12, 17])
+    np.testing.assert_array_equal(QuerySegmenter(lengths=(6, None)).fit(query).segment(y).boundaries, [2, 10])
 
 
 def test_bounds_and_transitions_of_each_query():
@@ -194,7 +194,7 @@ def test_bounds_and_transitions_of_each_query():
     apart = QuerySegmenter("dtw", background=1.0, transitions=forbidden).fit([up, down]).segment(y)
     assert not ((apart.label[1:] == 1) & (apart.label[:-1] == 1) & (apart.start[1:] == apart.end[:-1])).any()
     assert total(apart, 1.0, len(y), forbidden) < np.inf
-    long = QuerySegmenter("dtw", background=1.0, min_length=[None, 4]).fit([up, down]).segment(y)
+    long = QuerySegmenter("dtw", background=1.0, lengths=([None, 4], None)).fit([up, down]).segment(y)
     assert (np.diff([long.start, long.end], axis=0)[0][long.label == 2] >= 4).all()
 
 

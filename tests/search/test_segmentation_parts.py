@@ -15,6 +15,7 @@ from strategies import long_without_compiler, small_sizes, unmeant
 from sktslib import QuerySegmenter
 from sktslib.distances import ADTW, DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
 from sktslib.distances._kernels.segmentation import SEGMENT_LANES
+from sktslib.search import Learning
 from sktslib.search._segments import parallel
 
 pytestmark = unmeant
@@ -196,7 +197,7 @@ def test_a_memory_map_is_read_by_chunks(dtype, tmp_path, monkeypatch):
     path = tmp_path / "y.npy"
     np.save(path, y)
     monkeypatch.setattr("sktslib.search._sources.CHUNK", 100)
-    segmenter = QuerySegmenter(refine=2).fit(query)
+    segmenter = QuerySegmenter(learning=Learning(refine=2)).fit(query)
     want, got = segmenter.segment(y), segmenter.segment(np.load(path, mmap_mode="r"))
     assert_same(got, want)
     np.testing.assert_array_equal(got.path(2), want.path(2))

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from sktslib import QuerySegmenter
 from sktslib.metrics import event_f1_score, labels_from_events
-from sktslib.search import Conformal
+from sktslib.search import Conformal, Learning
 from sktslib.search._learning.background import learnable, sure_ones
 from sktslib.search._plan import QueryPlan
 from sktslib.search._query import Annotation, Labels
@@ -78,7 +78,7 @@ def test_one_round_from_the_definition():
     # A weight for all samples of the background: costs by it, as if there were none.
     found = [(s, e, 1, float(w @ (X[s:e, 0] - q) ** 2 / w.mean())) for s, e, *_ in found]
     taken = naive.sure(X[:, 0].tolist(), y.tolist(), [(s, e, 1) for s, e in ranges[:4].tolist()], found)
-    after = QuerySegmenter("euclidean", self_train=1).fit(X, y)
+    after = QuerySegmenter("euclidean", learning=Learning(self_train=1)).fit(X, y)
     assert after.self_training_.tolist() == [[len(taken)]]
     assert 0 < len(taken) < 20
     pieces = [X[s:e, 0] for s, e in [*ranges[:4], *(found[j][:2] for j in taken)]]
@@ -92,7 +92,7 @@ def test_drift_is_followed(kinds):
     labeled = y != -1
     X = np.column_stack([X, 0.5 * X + 0.03 * np.random.default_rng(1).standard_normal(X.shape)])
     plain = QuerySegmenter("euclidean").fit(X[labeled], y[labeled])
-    trained = QuerySegmenter("euclidean", self_train=2**62).fit(X, y)
+    trained = QuerySegmenter("euclidean", learning=Learning(self_train=2**62)).fit(X, y)
     apart = [np.abs(one.query_ - plain.query_).max() for one in (plain, trained)]
     assert apart[1] > 0.02
     scores = [event_f1_score(ranges, ranges_of(one.segment(X))) for one in (plain, trained)]
@@ -112,7 +112,7 @@ def test_gaps_holes_and_a_chosen_metric(capsys):
     gone, times = ranges[15, 0] + 5, np.arange(float(len(X)))
     times[ranges[12, 0] + 6 :] += 50.0
     X[gone] = np.nan
-    segmenter = QuerySegmenter("euclidean", self_train=2, nan_policy="omit", max_gap=2.0, verbose=1)
+    segmenter = QuerySegmenter("euclidean", learning=Learning(self_train=2), nan_policy="omit", max_gap=2.0, verbose=1)
     fitted = segmenter.fit(X, y, times=times)
     assert "self-train" in capsys.readouterr().err
     found = ranges_of(fitted.segment(X, times=times))
@@ -122,7 +122,7 @@ def test_gaps_holes_and_a_chosen_metric(capsys):
         clone(segmenter).set_params(nan_policy="raise").fit(X, y, times=times)
     X, y = (a[::2] for a in drifting(known=6, n=10)[:2])
     before = y.copy()
-    chosen = QuerySegmenter("auto", self_train=1, threshold=Conformal(0.3)).fit(X, y)
+    chosen = QuerySegmenter("auto", threshold=Conformal(0.3), learning=Learning(self_train=1)).fit(X, y)
     assert chosen.best_index_ is not None
     assert chosen.self_training_.sum()
     assert np.min(chosen.threshold_) > 0
@@ -131,16 +131,19 @@ def test_gaps_holes_and_a_chosen_metric(capsys):
 
 def test_labels_that_leave_nothing_to_train_by():
     X, y, _, _ = drifting(n=8)
-    trained = QuerySegmenter("euclidean", self_train=1).fit(X, y)
-    assert trained.set_params(self_train=0).fit(X, y).classes_.tolist() == [-1, 1]  # a class as any other
+    trained = QuerySegmenter("euclidean", learning=Learning(self_train=1)).fit(X, y)
+    assert trained.set_params(learning=Learning(self_train=0)).fit(X, y).classes_.tolist() == [
+        -1,
+        1,
+    ]  # a class as any other
     assert not hasattr(trained, "self_training_")
     all_known = np.maximum(y, 0)
     names = np.where(all_known > 0, "-1", "")
     for labels in (all_known, names):
         with pytest.warns(UserWarning, match="'y' should have labels -1 where self_train is above 0"):
-            fitted = QuerySegmenter("euclidean", self_train=3).fit(X, labels)
+            fitted = QuerySegmenter("euclidean", learning=Learning(self_train=3)).fit(X, labels)
         assert fitted.self_training_.shape == (0, 1)
         np.testing.assert_array_equal(fitted.query_, QuerySegmenter("euclidean").fit(X, labels).query_)
     for rest, message in (((UP, None), "'self_train' must be 0 where no occ"), ((X, np.minimum(y, 0)), "two distinct")):
         with pytest.raises(ValueError, match=message):
-            QuerySegmenter("euclidean", self_train=1).fit(*rest)
+            QuerySegmenter("euclidean", learning=Learning(self_train=1)).fit(*rest)

@@ -11,7 +11,7 @@ from strategies import long_without_compiler, pairs, plain, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DTW, TWED, get_metric, metric_names
-from sktslib.search import merge_parts
+from sktslib.search import ChannelPlan, Percentile, Windows, merge_parts
 
 pytestmark = unmeant
 # Compiled, of what goes the same way for all of them; each by itself is compared with its reference elsewhere.
@@ -126,7 +126,7 @@ def test_each_start_counts_at_its_best_length(name, data):
     m, n = len(x), len(y)
     ends = [max(1, round(s * m)) for s in scales]
     lengths = range(ends[0], ends[1] + 1) if isinstance(scales, tuple) else sorted(ends)
-    searcher = QuerySearcher(name, mode="windows", normalize=how, scales=scales, n_matches=2).fit(x, weight=w)
+    searcher = QuerySearcher(name, candidates=Windows(scales), normalize=how, n_matches=2).fit(x, weight=w)
     profile = searcher.profile(y)
     assert len(profile) == n - lengths[0] + 1
     ending = np.full(n, np.inf)  # the best of those that end at each sample
@@ -170,7 +170,7 @@ def test_a_stretched_copy_is_found_at_its_scale():
     rng = np.random.default_rng(0)
     y = 0.02 * rng.normal(size=400)
     y[100:175] += long
-    found = QuerySearcher("euclidean", normalize="zscore", scales=(0.8, 1.3)).fit(x).search(y)
+    found = QuerySearcher("euclidean", candidates=Windows((0.8, 1.3)), normalize="zscore").fit(x).search(y)
     assert abs(found.start[0] - 100) <= 2
     assert abs(found.end[0] - 175) <= 2
     assert found.explain(0).phase == 1.0  # some steps pass over a sample of the longer window
@@ -182,7 +182,7 @@ def test_a_constant_stays_one_at_another_length(value):
     assert get_metric("correlation")([value] * 4, constant) == 0.0
     assert get_metric("correlation")([0, 1, 2, 3], constant) == 1.0
     assert get_metric("hamming")([value] * 4, constant) == 0.0
-    searcher = QuerySearcher("euclidean", scales=[0.5], normalize="zscore").fit([0.0, 1, 2, 3])
+    searcher = QuerySearcher("euclidean", candidates=Windows([0.5]), normalize="zscore").fit([0.0, 1, 2, 3])
     assert searcher.profile([value] * 2).distance == pytest.approx([2.0])
 
 
@@ -197,12 +197,8 @@ def test_what_scales_refuse():
     x = np.arange(5.0)
     for scales in (0, (0.5,), (2.0, 1.0), [], [0.0], "ab"):
         with pytest.raises(ValueError, match="'scales' parameter"):
-            QuerySearcher("euclidean", scales=scales).fit(x)
-    with pytest.raises(ValueError, match="must be None in a subsequence search"):
-        QuerySearcher("dtw", mode="subsequence", scales=[1.0]).fit(x)
-    with pytest.raises(ValueError, match=r"and 'max_length' None, where 'scales' .* Got 2 and None"):
-        QuerySearcher("euclidean", scales=[1.0], min_length=2).fit(x)
-    assert QuerySearcher("dtw", scales=[1.0]).fit(x).search(x).distance == 0.0
+            QuerySearcher("euclidean", candidates=Windows(scales)).fit(x)
+    assert QuerySearcher("dtw", candidates=Windows([1.0])).fit(x).search(x).distance == 0.0
 
 
 SUMS = [name for name in naive.SUMS if not naive.TABLE[name].same_length]  # not those of slopes, between two points
@@ -214,7 +210,7 @@ def test_costs_of_an_explanation_add_up(name, mode):
     rng = np.random.default_rng(7)
     x, y, w = rng.normal(size=(9, 2)), rng.normal(size=(90, 2)), rng.random(9)
     x, y = naive.domain(name, x), naive.domain(name, y)
-    matches = QuerySearcher(name, mode=mode, n_matches=3).fit(x, weight=w).search(y)
+    matches = QuerySearcher(name, candidates=mode, n_matches=3).fit(x, weight=w).search(y)
     for k, match in enumerate(matches):
         explained = matches.explain(k)
         assert explained.cost.shape == (9, 2)
@@ -246,7 +242,7 @@ def test_costs_lie_where_the_match_does_not_fit():
 def test_costs_of_a_resampled_window_count_its_times():
     rng = np.random.default_rng(3)
     x, y, tq, ts = rng.normal(size=9), rng.normal(size=60), *(np.cumsum(rng.uniform(0.5, 2, n)) for n in (9, 60))
-    searcher = QuerySearcher(TWED(nu=0.5), mode="windows", scales=[0.6, 1.4], n_matches=4).fit(x, times=tq)
+    searcher = QuerySearcher(TWED(nu=0.5), candidates=Windows([0.6, 1.4]), n_matches=4).fit(x, times=tq)
     matches = searcher.search(y, times=ts)
     assert (matches.end - matches.start != 9).all()
     for k, match in enumerate(matches):
@@ -283,7 +279,7 @@ def test_lists_of_tables_and_mixed_lists_are_several_series():
 
 
 def test_scales_mean_windows():
-    matches = QuerySearcher("dtw", scales=(1.0, 2.0)).fit([0, 1, 0]).search([5, 5, 0, 1, 0, 5, 5])
+    matches = QuerySearcher("dtw", candidates=Windows((1.0, 2.0))).fit([0, 1, 0]).search([5, 5, 0, 1, 0, 5, 5])
     assert list(matches) == [(2, 5, 0.0)]
 
 
@@ -345,12 +341,16 @@ def test_queries_searched_for_together_are_found_as_each_alone(data):
         for at in rng.integers(0, n - len(x), 3):
             y[at : at + len(x)] += 2.0 * x
     weights = [rng.random(m) for m in lengths] if data.draw(st.booleans()) else [None] * len(queries)
-    rules = {"n_matches": 3}, {"threshold": 0.9}, {"threshold": 9.0, "n_matches": None}, {"percentile": 2}
+    rules = {"n_matches": 3}, {"threshold": 0.9}, {"threshold": 9.0, "n_matches": None}, {"threshold": Percentile(2)}
     rule = data.draw(st.sampled_from(rules))
     polarity = data.draw(st.sampled_from(["same", "any"]))
     options = {"normalize": normalize, "nan_policy": "omit" if gaps else "raise", "polarity": polarity, **rule}
     if channels == 2:
-        lags = {"channel_lag": [0, 7]}, {"channel_lag": [4, 0], "lag_tolerance": 2}, {"min_channels": 1}
+        lags = (
+            {"channels": ChannelPlan(lag=[0, 7])},
+            {"channels": ChannelPlan(lag=[4, 0], tolerance=2)},
+            {"channels": ChannelPlan(min_votes=1)},
+        )
         options |= data.draw(st.sampled_from([{}, {"polarity": "channels"}, *lags]))
         if gaps and len(options) > 5:
             queries[0][:5, 1] = np.nan  # this channel begins later

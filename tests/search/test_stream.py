@@ -12,7 +12,7 @@ from strategies import long_without_compiler, parameters, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
-from sktslib.search import _sources
+from sktslib.search import Percentile, Subsequences, _sources
 
 pytestmark = unmeant
 
@@ -55,10 +55,10 @@ def searches(draw):
     if metric.uses_times and draw(st.booleans()):
         tx, ty = rng.random(m).cumsum(), rng.random(n).cumsum()
     rule = {
-        "normalize": how,
         "nan_policy": "omit" if omit else "raise",
         "max_overlap": draw(st.sampled_from([0.0, 0.5])),
-        "min_length": draw(st.sampled_from(["auto", None])),
+        "candidates": Subsequences(min_length=draw(st.sampled_from(["auto", None]))),
+        "normalize": how,
     }
     weight = rng.choice([0.25, 0.5, 1.0], size=m)
     distance = QuerySearcher(metric, **rule).fit(x, weight=weight, times=tx).profile(y, times=ty).distance
@@ -91,7 +91,7 @@ def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_p
     assert sorted(got + found(stream.flush())) == want
 
 
-@given(searches(), st.sampled_from([{}, {"threshold": None}, {"threshold": None, "percentile": 20}]), st.booleans())
+@given(searches(), st.sampled_from([{}, {"threshold": None}, {"threshold": Percentile(20)}]), st.booleans())
 def test_a_sequence_read_by_chunks_gives_the_same(search, limit, verbose):
     searcher, y, ty = search
     searcher.set_params(verbose=int(verbose), **limit)
@@ -219,7 +219,7 @@ def test_what_streams_refuse():
     with pytest.raises(ValueError, match="'threshold' parameter of QuerySearcher must be set for a stream"):
         QuerySearcher().fit([1, 2]).stream()
     with pytest.raises(ValueError, match=r"must be None for a stream.*Got 5\.0\. Set 'threshold'"):
-        QuerySearcher(percentile=5).fit([1, 2]).stream()
+        QuerySearcher(threshold=Percentile(5)).fit([1, 2]).stream()
     stream = QuerySearcher(threshold=1.0).fit([1, 2]).stream()
     stream.flush()
     with pytest.raises(ValueError, match=r"flushed.*stream\(\)"):
@@ -270,7 +270,7 @@ def test_times_of_streams():
 
 
 @pytest.mark.parametrize(
-    "rule", [{"n_matches": 2}, {"threshold": 3.0, "n_matches": None}, {"percentile": 20, "n_matches": None}]
+    "rule", [{"n_matches": 2}, {"threshold": 3.0, "n_matches": None}, {"n_matches": None, "threshold": Percentile(20)}]
 )
 def test_several_queries_read_a_long_sequence_once(rule, monkeypatch):
     monkeypatch.setattr(_sources, "CHUNK", 16)

@@ -13,6 +13,7 @@ from strategies import unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, WDTW, Euclidean
+from sktslib.search import Subsequences, Windows
 from sktslib.search._chunks import ROOM, Buffer
 
 pytestmark = unmeant
@@ -38,7 +39,9 @@ def tied(draw):
     metric = draw(st.sampled_from(METRICS))
     rules = {"threshold": draw(st.sampled_from([0.0, 0.5, 2.0])), "max_overlap": draw(st.sampled_from([0.0, 0.4, 1.0]))}
     if metric.name in ("dtw", "euclidean"):
-        rules |= draw(st.sampled_from([{}, {"normalize": "zscore"}, {"normalize": "robust"}, {"scales": (0.5, 1.5)}]))
+        rules |= draw(
+            st.sampled_from([{}, {"normalize": "zscore"}, {"normalize": "robust"}, {"candidates": Windows((0.5, 1.5))}])
+        )
     if metric.name == "lcss":
         rules["threshold"] /= 4
     if draw(st.booleans()):
@@ -122,9 +125,9 @@ def test_with_a_delay_memory_is_bounded(metric, rules):
 def test_delays_that_are_refused():
     for make, least in (
         (QuerySearcher("euclidean", threshold=1.0).fit(np.zeros(5)), 5),
-        (QuerySearcher("dtw", threshold=1.0, min_length=9).fit(np.zeros(5)), 9),
+        (QuerySearcher("dtw", candidates=Subsequences(min_length=9), threshold=1.0).fit(np.zeros(5)), 9),
         (QuerySearcher("ddtw", threshold=1.0).fit(np.zeros(5)), 7),
-        (QuerySearcher("euclidean", threshold=1.0, scales=(1.0, 2.0)).fit(np.zeros(5)), 10),
+        (QuerySearcher("euclidean", candidates=Windows((1.0, 2.0)), threshold=1.0).fit(np.zeros(5)), 10),
         (QuerySearcher("euclidean", threshold=1.0).fit([np.zeros(5), np.zeros(6)]), 6),
     ):
         make.stream(max_delay=least)

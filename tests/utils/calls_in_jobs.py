@@ -13,6 +13,7 @@ from sktslib.neighbors import (
     QueryDistances,
     RadiusNeighborsTimeSeriesTransformer,
 )
+from sktslib.search import Learning
 from sktslib.search.search_utils import elastic_search, lockstep_search
 
 LEARNED = {"n_queries": 2, "n_candidates": 6, "query_lengths": (5, 9), "random_state": 0}
@@ -113,7 +114,6 @@ ALONE = {
     ),
     "segmentation": (lambda **v: segment([Q, OTHER_Q], **v), {"segmentation"}),
     "segmentation of windows": (lambda **v: segment(Q, metric="euclidean", **v), {"segmentation"}),
-    "refine": (lambda **v: segment(Q, refine=3, **v), {"segmentation", "refine"}),
     "one's own period": (
         lambda **v: segment(S, query="auto", **v),
         {"find the period", "average periods", "segmentation"},
@@ -123,5 +123,6 @@ ALONE = {
         {*AVERAGED, "learn background", "segmentation"},
     ),
     "elastic_search": (lambda **v: elastic_search(get_distance_dict(["dtw"]), Q, S, **v)[1], {"search"}),
+    "learning": Learning(refine=(lambda **v: segment(Q, learning=Learning(refine=3), **v), {"segmentation", "refine"})),
 }
 CALLS = IN_JOBS | ALONE

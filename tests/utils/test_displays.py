@@ -160,7 +160,7 @@ def test_series_stand_beside_the_cost_matrix():
 @pytest.mark.parametrize("normalize", [None, "zscore", "minmax"])
 def test_costs_are_those_of_normalized_series(normalize):
     x, y = np.column_stack([QUERY, -QUERY]), 3 * TWO[100:120] + 5
-    searcher = QuerySearcher("dtw", normalize=normalize, mode="windows").fit(x)
+    searcher = QuerySearcher("dtw", candidates="windows", normalize=normalize).fit(x)
     display = v.CostMatrixDisplay.from_estimator(searcher, x, y)
     want = searcher.profile(y).distance[0]
     assert display.matrix[-1, -1] == pytest.approx(want, rel=1e-12)

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib.distances import TWED
 from sktslib.preprocessing import RunningBaseline
-from sktslib.search import discords, motifs
+from sktslib.search import Subsequences, Windows, discords, motifs
 from sktslib.utils._times import column_of_times, given_times, times_of
 
 QUERY = np.array([0.0, 5.0, 0.0])
@@ -271,7 +271,14 @@ def test_months_and_rounded_times_are_even():
     months = pd.date_range("2020", periods=60, freq="MS")
     assert len(QuerySearcher("dtw").fit(pd.Series(QUERY, index=months[7:10])).search(pd.Series(Y, index=months))) == 1
     ms = np.round(np.arange(60) / 400, 3)  # steps of 2 and 3 ms
-    assert len(QuerySearcher("dtw", min_length=None).fit(np.zeros(20), times=ms[:20]).search(Y, times=ms)) == 1
+    assert (
+        len(
+            QuerySearcher("dtw", candidates=Subsequences(min_length=None))
+            .fit(np.zeros(20), times=ms[:20])
+            .search(Y, times=ms)
+        )
+        == 1
+    )
 
 
 def test_another_sampling_interval_is_noticed():
@@ -286,7 +293,7 @@ def test_another_sampling_interval_is_noticed():
     stream.update(Y, times=times + 100)  # not again
     with pytest.warns(UserWarning, match=message):
         QuerySegmenter("dtw").fit(QUERY, times=[0, 0.01, 0.02]).segment(Y, times=times)
-    scaled = QuerySearcher("euclidean", scales=[0.5, 1.0]).fit(QUERY, times=[0, 0.01, 0.02])
+    scaled = QuerySearcher("euclidean", candidates=Windows([0.5, 1.0])).fit(QUERY, times=[0, 0.01, 0.02])
     assert len(scaled.search(Y, times=times)) == 1
     timed = QuerySearcher("twed").fit(QUERY, times=[0, 0.01, 0.02])
     assert len(timed.search(Y, times=times)) == 1

@@ -21,7 +21,17 @@ from sktslib.neighbors import (
     QueryDistances,
 )
 from sktslib.preprocessing import AutoFilter, BandPass, Resampled, resample
-from sktslib.search import Conformal, FalseDiscoveryRate, Match, Matches, Profile, Segments, discords, motifs
+from sktslib.search import (
+    ChannelPlan,
+    Conformal,
+    FalseDiscoveryRate,
+    Match,
+    Matches,
+    Profile,
+    Segments,
+    discords,
+    motifs,
+)
 from sktslib.utils.visualisation import EventReportDisplay, SearchDisplay, plot_alignment
 
 
@@ -70,12 +80,12 @@ def defend(recording: pd.DataFrame, labels: NDArray[np.int64]) -> EventReport:
     assert_type(searcher.stream().update(recording), Matches)
     QuerySearcher(threshold="fdr:0.05").fit([0, 1, 0])
     QuerySegmenter("auto", threshold=Conformal(0.1), polarity="channels").fit(recording, labels)
-    matches = searcher.candidates(recording, times=recording.index)
+    matches = searcher.search_all(recording, times=recording.index)
     asked = matches.uncertain(3)
     assert_type(asked, NDArray[np.intp])
     again = searcher.relearn(matches, good=asked[:2], bad=[int(asked[2])])
     assert_type(again, QuerySearcher)
-    again.candidates(recording).uncertain(3, known=[matches[asked]])
+    again.search_all(recording).uncertain(3, known=[matches[asked]])
     report = event_report(labels, again.search(recording), tolerance=2.0)
     assert_type(report.precision, float)
     assert_type(report.to_frame(), pd.DataFrame)
@@ -84,7 +94,7 @@ def defend(recording: pd.DataFrame, labels: NDArray[np.int64]) -> EventReport:
 
 
 def by_channel(recording: pd.DataFrame, one: list[float]) -> Matches:
-    searcher = QuerySearcher("correlation", channel_lag={"x": 0, "y": 3}, lag_tolerance=1, min_channels=1)
+    searcher = QuerySearcher("correlation", channels=ChannelPlan(lag={"x": 0, "y": 3}, tolerance=1, min_votes=1))
     return searcher.fit([{"x": one, "y": one[1:]}]).search(recording)
 
 

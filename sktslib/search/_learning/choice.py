@@ -313,7 +313,7 @@ class MetricChoice(MetricParameter):
         """Return an estimator that compares as a candidate does, and works in one job and in silence."""
         trial = copy(self)
         trial.n_jobs, trial.verbose, trial.max_gap = None, 0, None  # times are numbers by then, as `_max_gap` is
-        vars(trial).update(dict.fromkeys({"threshold", "percentile"} & vars(trial).keys()))  # what separates is learned
+        trial.threshold = None  # what separates is learned
         trial._take(candidate)
         return trial
 

@@ -18,11 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from ...distances._series import full_weight, normalize_values, resample
 from ...utils._times import as_positions
 from ...utils.validation import shown
-from .._channels import as_given, at_lags, have_lags_of, with_lags, without_lags
+from .._channels import as_given, at_lags, check_one_length, have_lags_of, with_lags, without_lags
 from .._plan import QueryPlan
 from .._profile import Search
 from .._results import Matches
 from .._segments.background import power_of
+from .._thresholds import Percentile, rule_of
 from .templates import FEW, average, distances, groups, variances, weigh
 
 
@@ -108,8 +109,8 @@ MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are
 class AnsweredSearcher:
     """Mixin of `QuerySearcher` for a dialogue: candidates to ask about, and a searcher that knows the answers."""
 
-    def candidates(self, X: Sequences, times: Times | None = None) -> Matches:
-        """Find what may be an occurrence: the matches there would be without `threshold`, `percentile` and `n_matches`.
+    def search_all(self, X: Sequences, times: Times | None = None) -> Matches:
+        """Find the matches that there would be without `threshold` and `n_matches`.
 
         Parameters
         ----------
@@ -126,7 +127,7 @@ class AnsweredSearcher:
         """
         check_is_fitted(self)
         every = copy(self)
-        every.n_matches = every.threshold = every.percentile = None
+        every.n_matches = every.threshold = None
         every._learned_thresholds = [None] * len(self._queries)
         return replace(every.search(X, times), threshold=self._limits_of_distance)
 
@@ -136,7 +137,7 @@ class AnsweredSearcher:
         Parameters
         ----------
         matches : Matches
-            What this searcher, or one relearned from it, found in any sequence, by `search` or `candidates` or in a
+            What this searcher, or one relearned from it, found in any sequence, by `search` or `search_all` or in a
             stream.
         good, bad : array-like of int or of bool
             Numbers of the matches that are occurrences and of those that are none, or masks.
@@ -145,8 +146,8 @@ class AnsweredSearcher:
         -------
         QuerySearcher
             A new one; this one stays as it is. It remembers the answers, and its own `relearn` adds to them. Its
-            `threshold` and `percentile` are None, for the threshold is learned; see Notes. Without `n_matches` it finds
-            all that are within it.
+            `threshold` is None, for the threshold is learned; see Notes. Without `n_matches` it finds all that are
+            within it.
 
         Raises
         ------
@@ -175,14 +176,14 @@ class AnsweredSearcher:
         the largest distance d of n and d / n more, the largest to expect if distances are spread evenly.
 
         A query about whose matches nothing is answered stays as it is, with its threshold; with a false discovery rate
-        that of `matches`, with `percentile` one of the largest expected F1, too.
+        that of `matches`, with a `Percentile` one of the largest expected F1, too.
 
         Compared by channel with lags the samples of a match are those of each channel at the lag, and times the sign,
         with which it was found; all channels must have as many points.
         """
         check_is_fitted(self)
         self._check_matches(matches)
-        self._check_one_length()
+        check_one_length(self._queries)
         numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
         both = np.intersect1d(*numbers.values())
         if len(both):
@@ -201,7 +202,7 @@ class AnsweredSearcher:
             is_new, known = any(map(len, own.values())), self._threshold_beside(matches, k)
             plan = relearned(answers, self._searches[k][0].limits) if is_new else without_lags(mine)
             queries.append(with_lags(plan, mine)._replace(limits=mine.limits) if is_new else mine)
-            if not is_new and (known is not None or self.percentile is None):
+            if not is_new and (known is not None or not isinstance(rule_of(self.threshold), Percentile)):
                 thresholds.append(known)
                 continue
             rest = np.setdiff1d(np.flatnonzero(query == k), np.concatenate([*own.values()]))
@@ -209,7 +210,7 @@ class AnsweredSearcher:
             pieces = answers.good, answers.bad, (_turned(matches, i, mine.by_channel) for i in rest)
             far = (np.array([Search(plan, *piece).nearest() for piece in some]) for some in pieces)
             thresholds.append(threshold_of_answers(*far))
-        new.threshold = new.percentile = None
+        new.threshold = None
         new._fit_queries(queries)
         new._learned_thresholds = thresholds
         return new
@@ -247,14 +248,14 @@ class AnsweredSearcher:
             raise ValueError(
                 "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, by "
                 f"number of channels ({self.n_features_in_}) and of queries ({len(self._queries)}). Got matches of "
-                f"{channels.pop()} and {count}. Search with this one, searcher.candidates(X)."
+                f"{channels.pop()} and {count}. Search with this one, searcher.search_all(X)."
             )
         for reader, plan in zip(readers, self._queries * (len(readers) // count), strict=True):
             if not have_lags_of(reader.plan, plan):
                 raise ValueError(
                     "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, "
                     "whose channels have the same lags and lengths. Got matches by others. Search with this one, "
-                    "searcher.candidates(X)."
+                    "searcher.search_all(X)."
                 )
 
 

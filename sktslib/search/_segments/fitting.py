@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from copy import copy
+from numbers import Integral
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -17,7 +18,8 @@ from ...distances._series import standardize
 from ...utils._jobs import progress
 from ...utils._names import warn
 from ...utils._sampling import holes
-from ...utils.validation import as_floats, check_query, check_size
+from ...utils._sklearn import Estimator, Interval, StrOptions
+from ...utils.validation import as_floats, check_count, check_query, check_size, shown
 from .._channels import with_signs
 from .._far_groups import warn_of_look_alikes
 from .._learning.background import NOTHING, learn_background, learnable, sure_ones
@@ -212,6 +214,44 @@ class ThresholdSegmenter(ThresholdFitting):
 FEW = 2  # repetitions of which an average is taken
 
 
+class Learning(Estimator):
+    """Parameters of a segmenter for learning its queries, from labels and from what it finds.
+
+    Pass it as the parameter `learning` of `QuerySegmenter`.
+
+    Parameters
+    ----------
+    n_templates : int or "auto", default="auto"
+        Number of queries learned for each class. "auto": as many as there are clear groups of at least three
+        occurrences, up to 4.
+    refine : int, default=0
+        How many times `segment` averages the repetitions that it found, and segments again by these averages. They
+        belong to the recording and to this call; the fitted queries stay as they are. Not for streams.
+    self_train : int, default=0
+        The largest number of times that `fit` learns again from its own sure answers. Above 0 the label -1 in `y` means
+        unlabeled (with 0 it is a class): what is found there and is as near as labeled occurrences counts as one.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySegmenter
+    >>> from sktslib.search import Learning
+    >>> segmenter = QuerySegmenter(learning=Learning(refine=2)).fit([0, 1, 3, 1])
+    >>> segmenter.segment([5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5]).boundaries
+    array([ 2,  6,  7, 12])
+    """
+
+    _parameter_constraints = {
+        "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "refine": [Interval(Integral, 0, None, closed="left")],
+        "self_train": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(self, n_templates: int | str = "auto", refine: int = 0, self_train: int = 0) -> None:
+        self.n_templates = n_templates
+        self.refine = refine
+        self.self_train = self_train
+
+
 def check_transitions(transitions, k):
     """Return the costs of the transitions between labels as an array (k + 1, k + 1)."""
     if transitions is None:
@@ -304,13 +344,24 @@ def average_of(plan, source, ranges, signs=None):
     return average(as_comparable(pieces, plan.metric), plan.x, plan.metric, plan.w)
 
 
-def _per_query(value, k, name):
-    """Return the bound of each of k queries from one for all or a list."""
-    if np.ndim(value) == 0:
-        return [value] * k
-    if len(value) != k:
-        raise ValueError(f"{name!r} must be one number, or one for each of the {k} queries. Got {len(value)}.")
-    return list(value)
+def check_lengths_of(lengths, k):
+    """Return the bounds (shortest, longest) of the length of the repetitions of each of k queries."""
+    rule = (
+        "The 'lengths' parameter of QuerySegmenter must be None, a pair (shortest, longest) of numbers of samples, "
+        "either of which may be None, or a list of such pairs, one for each query."
+    )
+    if lengths is None:
+        return ((None, None),) * k
+    lengths = list(lengths)
+    is_pair = len(lengths) == 2 and all(value is None or np.ndim(value) == 0 for value in lengths)
+    pairs = [lengths] * k if is_pair else [(None, None) if pair is None else pair for pair in lengths]
+    if len(pairs) != k or any(np.ndim(pair) != 1 or len(pair) != 2 for pair in pairs):
+        raise ValueError(f"{rule} Got {shown(lengths)} for {k} {'query' if k == 1 else 'queries'}.")
+    bounds = tuple(tuple(check_count(v, "lengths", none=True, owner="QuerySegmenter") for v in pair) for pair in pairs)
+    for shortest, longest in bounds:
+        if shortest is not None and longest is not None and shortest > longest:
+            raise ValueError(f"{rule} The shortest must not exceed the longest. Got {shortest} and {longest}.")
+    return bounds
 
 
 class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
@@ -325,6 +376,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
 
     def _resolve(self):
         """Resolve the kind of candidates, and refuse a metric that cannot segment."""
+        self._learning._validate()
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
         if self.partial:
@@ -341,26 +393,26 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         known = learnable(marked)
         self._choose(known, weight, times)
         self._fit_labels(known, weight, times)
-        if self.self_train:
+        if self._self_train:
             self._train_itself(marked, known, weight, times)
         return self._fit_conformal(known, weight, times)
 
     def _refuse_self_training(self):
         """Refuse self-training without labels to start from."""
-        if self.self_train:
+        if self._self_train:
             raise ValueError(
-                f"'self_train' must be 0 where no occurrence is labeled in 'y'. Got {self.self_train}. Label an "
-                "occurrence, or take the parameter 'refine', which averages what the query finds."
+                f"'self_train' of Learning must be 0 where no occurrence is labeled in 'y'. Got {self._self_train}. "
+                "Label an occurrence, or set 'refine', which averages what the query finds."
             )
 
     def _train_itself(self, marked, known, weight, times):
         """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
-        rounds, met, k = int(self.self_train), [NOTHING], len(self.classes_)
+        rounds, met, k = self._self_train, [NOTHING], len(self.classes_)
         counts, ty = [], self._as_times(times, marked.data.shape[1])
         if marked.unlabeled is None:
             warn(
                 "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got "
-                "none, so nothing was learned from what is unlabeled. Set self_train=0 if all is labeled."
+                "none, so nothing was learned from what is unlabeled. Set self_train to 0 if all is labeled."
             )
             rounds = 0
         with progress(rounds, self.verbose if rounds else 0, "self-train", "round") as count:
@@ -385,8 +437,17 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         return self._fit_queries(queries, numbers, limits, marked, times)
 
     @property
+    def _learning(self):
+        return Learning() if self.learning is None else self.learning
+
+    @property
+    def _self_train(self):
+        return int(self._learning.self_train)
+
+    @property
     def _n_templates(self):
-        return self.n_templates if self.n_templates == "auto" else int(self.n_templates)
+        count = self._learning.n_templates
+        return count if count == "auto" else int(count)
 
     def _segment_learned(self, queries, numbers, data, ty):
         """Return the segments of a recording by queries of some classes.
@@ -437,8 +498,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
             self.classes_ = np.arange(1, k + 1) if names is None else names
             self._background_label = self.classes_.dtype.type()
         self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
-        bounds = (_per_query(getattr(self, name), k, name) for name in ("min_length", "max_length"))
-        given = tuple(self._check_limits(*pair) for pair in zip(*bounds, strict=True))
+        given = check_lengths_of(self.lengths, k)
         if limits is not None and self._mode == "subsequence":
             given = limits_of(given, limits)
         rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
@@ -474,7 +534,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
 
         The function `ranges_of` segments the sequence by queries.
         """
-        left, met = int(self.refine), {}
+        left, met = int(self._learning.refine), {}
         with progress(left, self.verbose if left else 0, "refine", "round") as count:
             while True:
                 segments = ranges_of(queries)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from ...utils._names import names_of
 from ...utils._sklearn import Interval, StrOptions
 from ...utils._times import time_name, times_of
-from .._channels import POLARITIES
 from .._plan import warn_of_lengths, warn_of_sequences
-from .._query import event_score, one_query, owned, refuse_sample_weight, with_background
+from .._query import QueryEstimator, event_score, one_query, owned, refuse_sample_weight, with_background
 from .._several import refuse_several
 from .._sources import CandidateReader, ChunkedSequence, Sources, Whole, is_long, n_samples
-from .._thresholds import THRESHOLD
-from .fitting import FittedSegmenter, check_fit, check_searched
+from .._thresholds import THRESHOLD, Conformal, FalseDiscoveryRate
+from .fitting import FittedSegmenter, Learning, check_fit, check_searched
 from .optimal import segment, segment_chunks
 from .results import Segments
 from .stream import SegmentStream
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ...utils._times import MetricLike, Queries, Sequences, Times
-    from .._thresholds import Conformal, FalseDiscoveryRate
 
 
 class QuerySegmenter(FittedSegmenter):
@@ -37,7 +35,7 @@ class QuerySegmenter(FittedSegmenter):
 
     The segmentation has the minimum cost of all: the costs of the repetitions plus a cost per background sample, found
     by one-pass dynamic programming (Ney 1984). (Where a cost depends on where the repetition starts, as in TWED with
-    nu > 0 and WDTW, and with `min_length` or `max_length`, each end keeps the start of its cheapest path alone.)
+    nu > 0 and WDTW, and with `lengths`, each end keeps the start of its cheapest path alone.)
     Repetitions under an elastic metric may have any length, under a lockstep metric they have their query's.
 
     Parameters
@@ -64,14 +62,9 @@ class QuerySegmenter(FittedSegmenter):
         Costs of one label following another: entry (a, b) is added where b follows a, 0 being a stretch of background
         and 1..k the queries. Infinite costs forbid. Nothing is added for the first label, nor for the first after a
         gap.
-    n_templates : int or "auto", default="auto"
-        Queries learned of each class. "auto": as many as there are clear groups of at least three occurrences, up to 4.
-    refine : int, default=0
-        How many times `segment` averages the repetitions that it found, and segments again by these averages. They are
-        the recording's own and for this call; the fitted queries stay as they are. Not for streams.
-    self_train : int, default=0
-        At most how many times `fit` learns again from its own sure answers. Above 0 the label -1 in `y` means unlabeled
-        (with 0 it is a class): what is found there and is as near as labeled occurrences counts as one of them.
+    learning : Learning, optional
+        How queries are learned from labels and from what is found: the number of templates of a class, averaging by
+        `segment`, and self-training, see `Learning`.
     partial : bool, default=False
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
         observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
@@ -79,10 +72,11 @@ class QuerySegmenter(FittedSegmenter):
         The largest cost of a repetition per point of its query, inclusive, or the rule that finds it, as that of
         `QuerySearcher`. Repetitions of the cheapest segmentation that cost more count as background. A rate is kept by
         decoys that are segmented by themselves.
-    min_length, max_length : int or list of int, optional
-        Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
-        Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence, one
-        of less than 4/7 of the median length counting as that; of a period, half and twice the period.
+    lengths : tuple (shortest, longest), or list of tuples, optional
+        Bounds of the length of a repetition under an elastic metric, in samples, either of which may be None: one pair
+        for all queries, or a list with one for each. Where queries are learned from labels, the default is 2/3 of the
+        shortest and 3/2 of the longest occurrence, one of less than 4/7 of the median length counting as that; of a
+        period, half and twice the period.
     polarity : {"same", "any", "channels"}, default="same"
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
@@ -123,7 +117,7 @@ class QuerySegmenter(FittedSegmenter):
     report_ : EventReport or None
         What was found in blocks that were held out, each by what the others tell; see `QuerySearcher`.
     self_training_ : ndarray of int of shape (n_rounds, n_classes)
-        How many unlabeled occurrences of each class each round took; with ``self_train`` above 0 and labels.
+        How many unlabeled occurrences of each class each round took; with labels and `self_train` of `Learning`.
     n_features_in_ : int
         Number of channels.
 
@@ -155,25 +149,16 @@ class QuerySegmenter(FittedSegmenter):
     """
 
     _parameter_constraints = {
-        "metric": "no_validation",
-        "metric_params": [dict, None],
-        "query": "no_validation",
-        "weight": "no_validation",
+        **QueryEstimator._parameter_constraints,
+        "query": ["array-like", StrOptions({"auto"}), None],
         "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "transitions": "no_validation",
-        "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "refine": [Interval(Integral, 0, None, closed="left")],
-        "self_train": [Interval(Integral, 0, None, closed="left")],
+        "transitions": ["array-like", None],
+        "learning": [Learning, None],
         "partial": ["boolean"],
         "threshold": THRESHOLD,
-        "min_length": "no_validation",
-        "max_length": "no_validation",
-        "polarity": [StrOptions(set(POLARITIES))],
-        "nan_policy": [StrOptions({"raise", "omit"})],
-        "max_gap": "no_validation",
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+        "lengths": [tuple, list, np.ndarray, None],
     }
+    _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal)}
 
     def __init__(
         self,
@@ -184,13 +169,10 @@ class QuerySegmenter(FittedSegmenter):
         weight: ArrayLike | None = None,
         background: Any = "auto",
         transitions: Any = None,
-        n_templates: int | str = "auto",
-        refine: int = 0,
-        self_train: int = 0,
+        learning: Learning | None = None,
         partial: bool = False,
         threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
-        min_length: int | str | None = None,
-        max_length: int | None = None,
+        lengths: Any = None,
         polarity: str = "same",
         nan_policy: str = "raise",
         max_gap: Any = None,
@@ -203,13 +185,10 @@ class QuerySegmenter(FittedSegmenter):
         self.weight = weight
         self.background = background
         self.transitions = transitions
-        self.n_templates = n_templates
-        self.refine = refine
-        self.self_train = self_train
+        self.learning = learning
         self.partial = partial
         self.threshold = threshold
-        self.min_length = min_length
-        self.max_length = max_length
+        self.lengths = lengths
         self.polarity = polarity
         self.nan_policy = nan_policy
         self.max_gap = max_gap
@@ -228,11 +207,11 @@ class QuerySegmenter(FittedSegmenter):
             `query` set, any series of the same channels; with `y` or ``query="auto"``, a recording.
         y : array-like of shape (n,), optional
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
-            or texts, for the class of repetition; with ``self_train`` above 0 the number -1 for what is unlabeled. A
-            run of one label of at least 2 samples is an occurrence, so occurrences of one class need background between
-            them: see :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is
-            not marked counts as background, unless it looks like those that are. Labels that are all alike are an
-            error, unless `query` is set. Without an occurrence labels are ignored, and `X` is the query.
+            or texts, for the class of repetition; with `self_train` of `Learning` -1 for what is unlabeled. A run of
+            one label of at least 2 samples is an occurrence, so occurrences of one class need background between them:
+            see :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is not
+            marked counts as background, unless it looks like those that are. Labels that are all alike are an error,
+            unless `query` is set. Without an occurrence labels are ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
@@ -246,8 +225,6 @@ class QuerySegmenter(FittedSegmenter):
         self._check_parameters()
         self._resolve()
         by_itself = isinstance(self.query, str)
-        if by_itself and self.query != "auto":
-            raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
@@ -345,10 +322,10 @@ class QuerySegmenter(FittedSegmenter):
             Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
         """
         check_is_fitted(self)
-        if self.refine or self.partial:
+        if self._learning.refine or self.partial:
             raise ValueError(
-                "'refine' must be 0 and 'partial' False in a stream, which does not know the whole recording. Got "
-                f"{self.refine} and {self.partial}."
+                "'refine' of Learning must be 0 and 'partial' False in a stream, which does not know the whole "
+                f"recording. Got {self._learning.refine} and {self.partial}."
             )
         self._check_fixed("a stream")
         return SegmentStream(copy(self), max_delay)
@@ -400,4 +377,4 @@ class QuerySegmenter(FittedSegmenter):
         """
         refuse_sample_weight(sample_weight)
         segments = self.segment(X, times)
-        return event_score(y, segments, segments._source.readers[0].source.extent(0)[1], self.self_train)
+        return event_score(y, segments, segments._source.readers[0].source.extent(0)[1], self._self_train)

@@ -14,7 +14,7 @@ from strategies import pairs, plain, quarters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
-from sktslib.search import merge_parts
+from sktslib.search import Learning, Subsequences, Windows, merge_parts
 from sktslib.search._channels import with_polarity
 from sktslib.utils.visualisation import AlignmentDisplay
 
@@ -36,7 +36,9 @@ def test_windows_count_with_the_nearest_signs(name, data):
     x, y, w = data.draw(pairs(low=2, high=4, y_low=5, y_high=12, values=data.draw(st.sampled_from([quarters, plain]))))
     how, polarity = data.draw(st.sampled_from([None, "mean", "zscore"])), data.draw(st.sampled_from(POLARITIES))
     want, signs = naive.nearest_windows(name, x, y, polarity, w, normalize=how)
-    searcher = QuerySearcher(name, mode="windows", normalize=how, polarity=polarity, n_matches=None).fit(x, weight=w)
+    searcher = QuerySearcher(name, candidates="windows", normalize=how, polarity=polarity, n_matches=None).fit(
+        x, weight=w
+    )
     names = "search._pruning.LEAST", "distances._metrics.base.BLOCK", "search._sources.MOST_TERMS"
     with small_sizes(data, *names):
         got = searcher.profile(y)
@@ -62,7 +64,9 @@ def test_subsequences_count_with_the_nearest_signs(name, data):
     p = {"lcss": {"eps": 0.6}, "twed": {"nu": 0.0}}.get(name, {})
     metric = get_metric(name, p)
     want, start = naive.nearest_subsequences(name, x, y, polarity, w, **p)
-    searcher = QuerySearcher(metric, polarity=polarity, min_length=None, n_matches=None).fit(x, weight=w)
+    searcher = QuerySearcher(metric, polarity=polarity, candidates=Subsequences(min_length=None), n_matches=None).fit(
+        x, weight=w
+    )
     got = searcher.profile(y)
     np.testing.assert_allclose(got.distance, want, rtol=1e-9, atol=1e-11)
     if naive.has_exact_sums(name, p, 1 if x.ndim == 1 else x.shape[1]) and w is None:
@@ -71,7 +75,9 @@ def test_subsequences_count_with_the_nearest_signs(name, data):
     for k, match in enumerate(matches):
         assert match.distance == pytest.approx(want[match.end - 1], rel=1e-9, abs=1e-11)
         # The mirrored query by itself finds the same there, with this path and these costs.
-        one = QuerySearcher(metric, min_length=None).fit(x * np.reshape(of(matches, k), -1), weight=w)
+        one = QuerySearcher(metric, candidates=Subsequences(min_length=None)).fit(
+            x * np.reshape(of(matches, k), -1), weight=w
+        )
         assert one.profile(y).distance[match.end - 1] == pytest.approx(match.distance, rel=1e-9, abs=1e-11)
         if name == "dtw":
             assert matches.explain(k).cost.sum() == pytest.approx(match.distance, rel=1e-9, abs=1e-11)
@@ -160,7 +166,7 @@ def test_segments_say_their_signs():
     np.testing.assert_array_equal(np.concatenate([part.polarity for part in parts]), TURNED)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(segments)).path(2), segments.path(2))
     # The average of repetitions of all signs is that of the query, not of opposite ones.
-    segmenter = QuerySegmenter(polarity="channels", refine=2).fit(BEAT)
+    segmenter = QuerySegmenter(polarity="channels", learning=Learning(refine=2)).fit(BEAT)
     refined = segmenter.segment(y)
     np.testing.assert_array_equal(refined.polarity, TURNED)
     assert refined.cost.sum() < QuerySegmenter(polarity="channels").fit(BEAT).segment(y).cost.sum()
@@ -169,10 +175,10 @@ def test_segments_say_their_signs():
 @pytest.mark.parametrize("mode", ["windows", "subsequence"])
 def test_one_place_is_found_once(mode):
     query, y = np.array([1.0, -1, 1, -1]), np.tile([1.0, -1], 8)  # as near either way, a sample later
-    matches = QuerySearcher("dtw", mode=mode, polarity="any", threshold=0.0).fit(query).search(y)
+    matches = QuerySearcher("dtw", candidates=mode, threshold=0.0, polarity="any").fit(query).search(y)
     assert (matches.sorted().start[1:] >= matches.sorted().end[:-1]).all()
     assert set(matches.polarity.tolist()) == {1}  # as it was given where both are as near
-    searcher = QuerySearcher("dtw", mode=mode, polarity="any", n_matches=2).fit(query)
+    searcher = QuerySearcher("dtw", candidates=mode, polarity="any", n_matches=2).fit(query)
     parts = [searcher.begin(at) for at in (0, 9)]
     for part, end in zip(parts, (9, 16), strict=True):
         part.feed(y[part.first : end])
@@ -201,7 +207,7 @@ def test_missing_values_and_scales():
     rest = {"polarity": "channels", "nan_policy": "omit", "n_matches": 4}
     found = QuerySearcher("euclidean", **rest).fit(BEAT).search(y).sorted()
     np.testing.assert_array_equal(found.polarity, TURNED)
-    found = QuerySearcher("euclidean", scales=(0.8, 1.2), **rest).fit(BEAT).search(y).sorted()
+    found = QuerySearcher("euclidean", candidates=Windows((0.8, 1.2)), **rest).fit(BEAT).search(y).sorted()
     np.testing.assert_array_equal(found[found.distance < 1].polarity, TURNED[[0, 2, 3]])
 
 
@@ -227,7 +233,7 @@ def test_alternatives_of_a_query_are_mirrored_too():
     found = dict(zip(matches.start.tolist(), matches.polarity.tolist(), strict=True))
     assert found == {at[0]: 1, at[2]: -1, at[3]: -1}
     np.testing.assert_allclose(matches.explain(0).cost, 0.0, atol=1e-12)
-    segmenter = QuerySegmenter(polarity="any", refine=1).fit(BEAT)
+    segmenter = QuerySegmenter(polarity="any", learning=Learning(refine=1)).fit(BEAT)
     own = segmenter._queries[0].unsigned._replace(alternatives=query.alternatives)
     segmenter._queries = [with_polarity(own, "any")]
     segments = segmenter.segment(y)

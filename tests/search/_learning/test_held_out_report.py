@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
 from sktslib.metrics import event_report, labels_from_events
-from sktslib.search import Conformal
+from sktslib.search import Conformal, Learning
 
 UP, DOWN = np.array([0.0, 2, 3, 3, 1, 0]), np.array([0.0, -1, -3, 2, 1, 0])
 
@@ -103,7 +103,7 @@ def test_what_is_unlabeled_is_not_in_it():
     X, events, kind = recording(40)
     y = labels_from_events(events, kind, n_samples=len(X)).astype(object)
     y[330:] = -1
-    report = QuerySegmenter("auto", self_train=1).fit(X, y).report_
+    report = QuerySegmenter("auto", learning=Learning(self_train=1)).fit(X, y).report_
     assert report.n_hit > 15 and report.n_false == 0 and report.found_end.max() < 340
 
 

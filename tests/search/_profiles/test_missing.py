@@ -89,7 +89,7 @@ def test_missing_query_points_count_nothing():
 
 def test_elastic_windows_with_a_gap_are_no_candidates():
     y = np.array([0.0, 1.0, 2.0, np.nan, 0.0, 1.0, 2.0])
-    got = QuerySearcher("dtw", mode="windows", nan_policy="omit").fit([0.0, 1.0, 2.0]).profile(y).distance
+    got = QuerySearcher("dtw", candidates="windows", nan_policy="omit").fit([0.0, 1.0, 2.0]).profile(y).distance
     np.testing.assert_array_equal(got, [0, np.inf, np.inf, np.inf, 0])
 
 

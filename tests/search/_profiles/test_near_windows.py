@@ -80,7 +80,7 @@ def test_matches_are_those_of_the_whole_profile(name, parameters, data):
         "max_overlap": data.draw(st.sampled_from([0.0, 0.5, 1.0])),
         "normalize": data.draw(st.sampled_from([None, "zscore", "zscore", "mean", "minmax"])),
     }
-    searcher = QuerySearcher(name, metric_params=parameters, mode="windows", **rule)
+    searcher = QuerySearcher(name, metric_params=parameters, candidates="windows", **rule)
     searcher.fit(x, weight=data.draw(weights(m, channels)))
     profile = searcher.profile(y)
     finite = profile.distance[np.isfinite(profile.distance)]
@@ -106,7 +106,7 @@ def test_matches_are_those_of_the_reference(data):
     rule = data.draw(st.sampled_from([{"n_matches": 1}, {"n_matches": 4}, {"n_matches": None, "threshold": float(m)}]))
     distance = naive.windows("dtw", x, y, w, normalize=how)
     chosen = naive.select(distance, np.arange(n), np.arange(n) + m, **rule)
-    got = QuerySearcher("dtw", mode="windows", normalize=how, **rule).fit(x, weight=w).search(y)
+    got = QuerySearcher("dtw", candidates="windows", normalize=how, **rule).fit(x, weight=w).search(y)
     gaps = np.diff(np.sort(distance))
     if ((gaps > 0) & (gaps < 1e-9)).any():
         return  # roundings decide which of them comes first, as among normalized windows of two points
@@ -212,7 +212,7 @@ def test_windows_beyond_moments_are_not_bounded_by_them(name, parameters, shift,
     y[100:200] = 1e5 + 1e-4 * rng.normal(size=100)  # too little beside its offset
     begin = 140 + shift
     x = y[begin : begin + 24] + 1e-6 * rng.normal(size=24)
-    searcher = QuerySearcher(name, metric_params=parameters, normalize="zscore", mode="windows").fit(x)
+    searcher = QuerySearcher(name, metric_params=parameters, candidates="windows", normalize="zscore").fit(x)
     distance, match = searcher.profile(y).distance, searcher.search(y)
     assert (match.start[0], match.distance[0]) == (distance.argmin(), distance.min())
     assert match.start[0] == begin

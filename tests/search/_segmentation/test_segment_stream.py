@@ -13,6 +13,7 @@ from strategies import long_without_compiler, unmeant
 
 from sktslib import QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
+from sktslib.search import Subsequences
 
 pytestmark = unmeant
 
@@ -54,7 +55,10 @@ def cases(draw):
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     n = draw(st.sampled_from([8, 60, 150]))
     queries, y = recording(rng, n, draw(st.sampled_from([1, 2])), draw(st.booleans()) and n > 8)
-    rules = {"background": draw(st.sampled_from(["auto", 0.3, 2.0])), "max_length": draw(st.sampled_from([None, 9]))}
+    rules = {
+        "background": draw(st.sampled_from(["auto", 0.3, 2.0])),
+        "lengths": (None, draw(st.sampled_from([None, 9]))),
+    }
     rules["transitions"] = rng.uniform(size=(3, 3)) if draw(st.booleans()) else None
     rules["polarity"] = draw(st.sampled_from(["same", "any", "channels"]))
     cuts = sorted(draw(st.lists(st.integers(0, n), max_size=9)))
@@ -124,7 +128,7 @@ def test_ties_are_broken_as_in_the_whole_recording(metric, case, delay):
     queries, y, rules, cuts, lengths = case
     longest = max(map(len, queries))
     if metric.name != "euclidean" and lengths is not None:
-        rules = {**rules, "min_length": lengths[0], "max_length": sum(lengths)}
+        rules = {**rules, "candidates": Subsequences(min_length=lengths[0], max_length=sum(lengths))}
     if metric.name == "euclidean" and len(y) < longest:
         return
     segmenter = QuerySegmenter(metric, nan_policy="omit", **rules).fit(queries)
