@@ -33,7 +33,8 @@ CHANNELS = {"channel_lag": "lag", "lag_tolerance": "tolerance", "channel_weight"
 LEARNING = ("n_templates", "refine", "self_train")
 REGROUPED = re.compile(
     rf"\b({'|'.join([*BOUNDS, *LIMITS, *CHANNELS, *LEARNING])}|mode|percentile|scales|candidates|lengths|min_votes)\b"
-    r"|\b(Subsequences|Normalization|ChannelPlan|Learning|Percentile|Windows)\b|'(lag|tolerance|weight|max_gap)' param"
+    r"|\b(Subsequences|Normalization|ChannelPlan|Learning|Percentile|Windows)\b"
+    r"|'(lag|tolerance|weight|max_gap|normalize|threshold|query)' param"
 )
 
 VARIANTS = {

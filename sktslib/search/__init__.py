@@ -4,7 +4,7 @@ from ._channels import ChannelPlan
 from ._chunks import SparseTimes
 from ._limits import Normalization
 from ._motifs import discords, motifs
-from ._parts import SearchPart, merge_parts
+from ._partial_search import SearchPart, merge_parts
 from ._plan import Subsequences, Windows
 from ._profile import Explanation
 from ._results import Matches

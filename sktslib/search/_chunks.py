@@ -1,6 +1,6 @@
 """Buffers for samples, costs and times that grow at one end and are forgotten at the other, and the chunks of a stream.
 
-For chunks there are input validation, times as kernels count them, and a base class of the streams of both estimators.
+Sequences and chunks are validated here for both estimators, which have a base class of streams, too.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..utils._sampling import holes, numbers_of
-from ..utils._times import as_dates, times_of
-from ..utils.validation import FLOAT, are_counted, as_times, check_count, largest, sum_of_squares
+from ..utils._sampling import check_gap, holes, notice_sampling, numbers_of
+from ..utils._sklearn import check_columns, warn_of_names
+from ..utils._times import as_dates, is_datetime, name_of, notice_index, times_of
+from ..utils.validation import FLOAT, are_counted, as_times, check_count, largest, sized_series, sum_of_squares
 
 if TYPE_CHECKING:
     from typing import Any
@@ -272,6 +273,73 @@ def check_delay(max_delay, least, what, ahead, otherwise):
     return max_delay
 
 
+def kernel_times(estimator, times, n, name="times"):
+    """Return times of a recording, as `given_times` returns them, as kernels count them; None stays None."""
+    check_gap(estimator.max_gap, times, is_datetime(times), name, type(estimator).__name__)
+    return as_times(times, n, name)
+
+
+def check_table(estimator, X):
+    """Refuse a table with other columns than the fitted one, and warn of columns without names."""
+    names = estimator._channel_names
+    if names is None:  # a nameless query fits named channels
+        return
+    if hasattr(X, "columns"):
+        check_columns(estimator, X, reset=False)
+    elif names.tolist() != [getattr(X, "name", None)]:  # a column of a table has a name
+        warn_of_names(estimator, names)
+
+
+def refuse_channels(estimator, shape):
+    """Refuse a sequence of this shape with other channels than the query's."""
+    channels = shape[1] if len(shape) == 2 else 1
+    if channels == estimator.n_features_in_:
+        return
+    hint = "Time runs along the first axis"
+    if len(shape) == 1:
+        hint = "Reshape your data to (length, channels)"
+    elif shape[0] == estimator.n_features_in_:
+        hint += ", so pass X.T"
+    raise ValueError(
+        f"X has {channels} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features "
+        f"as input: the channels of the query. {hint}."
+    )
+
+
+def validated(estimator, X, times):
+    """Return the array of a sequence, its times for the kernels, and its times as they were given."""
+    y, total = sized_series(X, "X", missing=estimator.nan_policy == "omit", n_jobs=estimator.n_jobs)
+    check_table(estimator, X)
+    if y.shape[0] != estimator.n_features_in_:
+        refuse_channels(estimator, np.asarray(X).shape)
+    name = name_of(times)
+    times = times_of(X, times)
+    if estimator.metric_.uses_times and times is not None:
+        dated = is_datetime(times)
+        if any(plan.datetimes == (not dated) for plan in estimator._queries):
+            classes = ("numbers", "dates")
+            raise ValueError(
+                f"{name!r} must be of one kind with the query's, dates or numbers. Got {classes[dated]} where the "
+                f"query's are {classes[not dated]}; turn dates into numbers by subtraction and division."
+            )
+    estimator._check_size(y, "'X'", total=total)
+    return y, kernel_times(estimator, times, y.shape[1], name), times
+
+
+def notice(estimator, X, times, ty):
+    """Warn of a valid sequence whose times, `ty` as kernels count them, are uneven or unlike the query's.
+
+    They do not matter to a query that is compared with them.
+    """
+    notice_index(X, times)
+    queries = [plan for plan in estimator._queries if plan.tx is None]
+    if times is not None and queries:
+        dated = is_datetime(times)
+        alike = [plan for plan in queries if plan.datetimes == dated and plan.lengths is None]
+        intervals = [plan.interval for plan in alike if plan.interval is not None]
+        notice_sampling(ty, intervals, estimator._max_gap)
+
+
 class Clock:
     """Conversion of the caller's times to those of kernels: datetimes in seconds from the first one of the sequence."""
 
@@ -319,13 +387,13 @@ class Entrance:
         """
         y, ty, gaps = self._plain(X) if times is None else None, None, False
         if y is not None and self.seen == self.first:
-            self._estimator._check_columns(X)
+            check_table(self._estimator, X)
         if y is None:
             if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
                 return None
             with chunk_at(self.seen):
                 times = times if times is None else times_of(X, times, self.seen)
-                y, own, given = self._estimator._validated(X, times)
+                y, own, given = validated(self._estimator, X, times)
             ty, plan = self._take(given), self._estimator._queries[0]
             gaps = (plan.gaps and bool(np.isnan(y).any())) or self._has_hole(ty, plan.max_gap)
             self._notice(X, given, own)
@@ -372,7 +440,7 @@ class Entrance:
         if self._noticed or len(X) < 2:
             return
         self._noticed = True
-        self._estimator._notice(X, given, own)
+        notice(self._estimator, X, given, own)
 
 
 class ChunkStream:

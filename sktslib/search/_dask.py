@@ -16,9 +16,9 @@ import numpy as np
 from ..utils._jobs import losses_explained, progress
 from ..utils._times import as_dates, given_times
 from ..utils.validation import as_points, as_series, as_times
-from . import _parts, _sources
-from ._chunks import Clock, SparseTimes, times_at
-from ._parts import first_of
+from . import _partial_search, _sources
+from ._chunks import Clock, SparseTimes, check_table, notice, times_at
+from ._partial_search import first_of, run_part
 from ._sources import ChunkedSequence, n_samples
 
 MOST = 2**22  # samples of a range, unless a chunk has more: enough that the scheduler's time for it does not count
@@ -36,7 +36,7 @@ def cut(chunks, lead):
 
     Each of several ranges holds at least two leads.
     """
-    least = max(min(sum(chunks) // EACH, MOST), _parts.LEAST, 2 * lead)
+    least = max(min(sum(chunks) // EACH, MOST), _partial_search.LEAST, 2 * lead)
     found, first, held = [], 0, 0
     for k, size in enumerate(chunks):
         held += size
@@ -112,7 +112,7 @@ def search_range(work, first, begin, y, times, known=None):
     The limits of parts that are `known` hold for these too.
     """
     source = Block(work, Piece(y, first), None if times is None else Piece(times, first))
-    parts = _parts.run(source, work.searches, begin, first + len(y), work.whole)
+    parts = run_part(source, work.searches, begin, first + len(y), work.whole)
     for k, part in enumerate(parts):  # what can be decided here needs no samples in the client
         if known is not None:
             part.pool.lower(known[k].pool.limit)
@@ -157,14 +157,14 @@ class DaskSequence(ChunkedSequence):
         """Return the parts of the searches that the ranges of the array give."""
         import dask
 
-        self.searcher._check_columns(self.X)
+        check_table(self.searcher, self.X)
         tasks = self._tasks(searches, whole)
         with progress(len(tasks), verbose, name, "part") as count, losses_explained(name):
             first, *others = dask.compute(*tasks)
             count(len(tasks))
         if self.timed and len(self) > 1:
             given = as_dates(self.times[: self.size])
-            self.searcher._notice_sampling(given, as_times(given, len(given), "times"))
+            notice(self.searcher, None, given, as_times(given, len(given), "times"))
         return [first.parts, *(parts for two in others for parts in two)]
 
     def _tasks(self, searches, whole):

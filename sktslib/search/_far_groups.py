@@ -68,6 +68,17 @@ def warn_of_look_alikes(alpha, distance, scale=None, found="matches", measure="d
         _tell(alpha, distance > border, found, measure, distance, f"threshold={border}")
 
 
+def warn_of_groups(alpha, matches, names):
+    """Warn where the matches of a query in a sequence fall into groups; `names` are those of the queries, or None."""
+    queries, sequences = (np.zeros(len(matches), int) if k is None else k for k in (matches.query, matches.sequence))
+    for query, sequence in sorted(set(zip(queries.tolist(), sequences.tolist(), strict=True))):
+        own = (queries == query) & (sequences == sequence)
+        of = "" if matches.query is None else f" of query {query if names is None else names.tolist()[query]!r}"
+        of += "" if matches.sequence is None else f" in X[{sequence}]"
+        scale = matches.scale
+        warn_of_look_alikes(alpha, matches.distance[own], None if scale is None else scale[own], f"matches{of}")
+
+
 def _tell(alpha, far, found, name, values, way):
     ends = [f"{values[which].min():.3g} to {values[which].max():.3g}" for which in (far, ~far)]
     warn(

@@ -31,10 +31,9 @@ from ._limits import observed_query
 from ._plan import QueryPlan, check_reach, resolve_mode
 from ._profile import Choice, Search
 from ._pruning import Rule, Windows, applies, less_offset, nearest_window
-from ._query import owned
 from ._results import Matches
 from ._several import matched, one_each
-from ._sources import CandidateReader, Sources, Whole
+from ._sources import CandidateReader, Sources, Whole, owned
 
 __all__ = ["discords", "motifs"]
 

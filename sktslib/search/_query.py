@@ -4,30 +4,25 @@ Labels have classes, background, and the occurrences that they mark. The base cl
 sequences.
 """
 
+from __future__ import annotations
+
 from datetime import timedelta
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._metrics.base import Metric
+from ..distances._metrics.registry import get_metric
+from ..distances._names import MetricParameter
 from ..distances._series import normalize_values
 from ..metrics import event_f1_score
 from ..metrics._events import change_points, is_background
 from ..utils._names import warn
-from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
-from ..utils._sklearn import (
-    JOBS,
-    Estimator,
-    HasMethods,
-    Interval,
-    StrOptions,
-    check_columns,
-    validate_parameter_constraints,
-    warn_of_names,
-)
-from ..utils._times import is_datetime, name_of, notice_column, notice_index, times_of
+from ..utils._sampling import gap_of, holes, interval
+from ..utils._sklearn import JOBS, Estimator, HasMethods, Interval, StrOptions, validate_parameter_constraints
+from ..utils._times import is_datetime, name_of, notice_column, times_of
 from ..utils.validation import (
     as_floats,
     as_series,
@@ -35,17 +30,26 @@ from ..utils.validation import (
     as_weight,
     check_names,
     check_query,
-    check_size,
     shown,
-    sized_series,
 )
-from ._channels import POLARITIES, check_polarity, signs_of, with_polarity
+from ._channels import POLARITIES, by_channels, check_polarity, signs_of
+from ._chunks import kernel_times
 from ._learning.background import are_unlabeled
-from ._learning.choice import MetricChoice, WeightChoice
+from ._learning.choice import given_weight, has_fixed_queries, is_auto, marked_queries, weighed, weight_learner
 from ._learning.templates import learn_queries
 from ._limits import observed_query
-from ._plan import QueryPlan, check_reach
+from ._plan import QueryPlan
 from ._several import entry, one_each, several
+from ._thresholds import check_rate, fit_rate, forget_threshold, rate_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from ..utils._times import Sequences, Times
+
+# Attributes of an earlier fit; by the names of its channels no metric may go.
+LEARNED = "_candidate", "_fixed", "cv_results_", "best_index_", "self_training_", "report_", "metric_weights_"
+LEARNED += "classes_", "_background_label", "_counts", "_answers", "feature_names_in_"
 
 
 class Labels(NamedTuple):
@@ -138,16 +142,6 @@ def of_names(values, names, name):
     return [values.get(key) for key in names.tolist()]
 
 
-def owned(y, X):
-    """Return the array `y` made of `X`, copied if it is the caller's."""
-    return y.copy() if is_borrowed(y, X) else y
-
-
-def is_borrowed(y, X):
-    """Return whether the array `y` made of `X` may be the caller's memory, who is free to write into it."""
-    return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
-
-
 def check_labels(y, n):
     """Return labels of n time points as an array (n,)."""
     y = np.asarray(y)
@@ -216,8 +210,60 @@ class Annotation(NamedTuple):
     offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labeled samples
 
 
-class QueryEstimator(WeightChoice, MetricChoice, Estimator):
-    """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each."""
+def annotation(estimator, X, y, times):
+    """Return what `y` marks in the recording `X`; None where it marks nothing or queries are given."""
+    listed, learner = several(X), weight_learner(estimator)
+    given = are_named(X) or (listed and len(listed) > 1)
+    if y is None and learner is not None:
+        raise ValueError(
+            "'y' must be given where 'weight' is MetricWeights, which learns from labels. Got None. Call "
+            "fit(recording, y), with the query, if there is one, as the parameter 'query'."
+        )
+    if given and learner is not None:
+        raise ValueError(
+            f"'X' must be one recording where 'weight' is MetricWeights. Got {len(X)} series. Give several queries as "
+            "the parameter 'query', a dict by their labels, and learn from one recording."
+        )
+    if y is None or (has_fixed_queries(estimator) and learner is None) or given:
+        return None
+    X = one_query(X, "X")
+    if np.asarray(X).ndim == 1:
+        raise ValueError(
+            "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
+            "numpy.reshape(X, (-1, 1)) if it has a single channel."
+        )
+    data = estimator._read_recording(X)
+    y, unlabeled = known_labels(check_labels(y, data.shape[1]), estimator._self_train)
+    labels = read_labels(y)
+    ranges, code = occurrences(labels.code)
+    cut = holes(kernel_times(estimator, times_of(X, times), data.shape[1], name_of(times)), estimator._max_gap)
+    whole = np.array([not (np.isnan(data[:, s:e]).any() or ((s < cut) & (cut < e)).any()) for s, e in ranges], bool)
+    if len(labels.classes) + (labels.code == 0).any() < 2:
+        if estimator.query is None and len(labels.code) > 1:
+            raise ValueError(
+                "'y' must have at least two distinct labels: background (0 or an empty text), and a class for each "
+                f"occurrence. Got {shown(y.tolist()[0])} for all {len(labels.code)} time points, with which the whole "
+                "recording would be the query. Label the occurrences alone; or leave out 'y' if 'X' is the query, or "
+                "give the query as the parameter 'query'."
+            )
+        return None
+    if not whole.any():
+        warn(
+            "'y' should mark occurrences from their first sample to their last, of 2 samples at least, without a "
+            f"missing value or a hole in time. Got none in {int((labels.code != 0).sum())} label(s) of a class, so "
+            f"they are ignored{' and all of X is the query' if estimator.query is None else ''}. Widen marks of "
+            "points, for example with labels_from_events."
+        )
+        return None
+    return Annotation(data, labels, ranges[whole], code[whole], unlabeled if unlabeled.any() else None)
+
+
+class QueryEstimator(MetricParameter, Estimator):
+    """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each.
+
+    A subclass knows what metric and parameters mean together (`_resolve`), how large values may be (`_check_size`),
+    the lengths of ranges that weights are learned from (`_limits_to_learn`), and the matches of decoys (`_calibrated`).
+    """
 
     _parameter_constraints = {
         "metric": [str, Metric, callable],
@@ -235,18 +281,24 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
     def _check_parameters(self):
         self._max_gap = gap_of(self.max_gap, type(self).__name__)
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
-        self._forget_choice()
-        vars(self).pop("feature_names_in_", None)  # of an earlier fit, by whose names no metric may go
+        for name in LEARNED:
+            vars(self).pop(name, None)
         self.metric_ = self._made_metric()
         check_polarity(self.metric_, self.polarity)
 
-    def _with_signs(self, queries):
-        """Return the queries, which may be mirrored where `polarity` says so."""
-        return [with_polarity(plan, self.polarity) for plan in queries]
+    def _get_metric(self, metric, params):
+        if not is_auto(metric):
+            return super()._get_metric(metric, params)
+        if params:
+            raise ValueError(
+                f"'metric_params' must be None where metric='auto', which chooses them. Got {shown(params)}. Name a "
+                "metric, for example 'adtw', to set its parameters."
+            )
+        return get_metric("adtw", {"omega": "auto"})
 
-    def _check_size(self, a, what, check=check_size, total=None):
-        """Refuse a series with values too large for what is computed."""
-        check_reach(self.metric_, a, what, self.normalize_, check, total)
+    def _made_metric(self):
+        """Return a new metric object, of the chosen metric if one was chosen; nothing is fixed by queries yet."""
+        return self._candidate.metric if hasattr(self, "_candidate") else super()._made_metric()
 
     def _normalized(self, series, name):
         """Return a series normalized as windows are, without weights, for pictures."""
@@ -256,9 +308,12 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
     def _read_queries(self, X, y, weight, times):
         """Return the plans of the queries that are given, and their names or None."""
         name, given = ("X", X) if self.query is None else ("query", self.query)
-        weight = self._given_weight(weight)
-        times = times if self._weight_learner is None else None  # they are those of the recording
-        names, given = named(self._given_queries(given, name, X), name)
+        weight = given_weight(self, weight)
+        times = times if weight_learner(self) is None else None  # they are those of the recording
+        by_channel = getattr(self, "channels", None) is not None
+        if hasattr(self, "channels"):  # in which a query may be a dictionary of them
+            given = by_channels(given, name, None if self.query is None else X, by_channel)
+        names, given = named(given, name)
         weight, times = of_names(weight, names, "weight"), of_names(times, names, "times")
         queries = several(given) if names is None else given
         if y is not None and self.query is None and (names is not None or (queries and len(queries) > 1)):
@@ -267,9 +322,18 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
                 "recordings, join them, numpy.concatenate(X) and numpy.concatenate(y), where each begins and ends with "
                 "background; if they are queries, which are not learned from labels, leave 'y' out."
             )
+        may_miss = self.nan_policy == "omit" or by_channel
+
+        def read(X, query, weight, times):  # whose channels must be those of `X`; None: `X` is the query
+            x = self._read_recording(X, may_miss)
+            if query is not None:
+                X = one_query(query, "query")
+                x = as_series(X, "query", channels=x.shape[0], missing=may_miss)
+            return self._validated_query(x, weight, times_of(X, times), name_of(times))
+
         if names is None and (queries is None or len(queries) == 1):
             one = (one_query(given, "X"), None) if self.query is None else (one_query(X, "X"), given)
-            return [self._read(*one, weight, times)], None
+            return [read(*one, weight, times)], None
         for k, query in enumerate(queries):
             if query is None:  # which elsewhere means that `X` is the query
                 as_floats(query, f"{name}[{k}]")
@@ -278,28 +342,11 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         keys = range(len(queries)) if names is None else map(repr, names.tolist())
         for k, query, w, t in zip(keys, queries, weights, every, strict=True):
             with entry(name, k):
-                found.append(self._read(*((query, None) if self.query is None else (X, query)), w, t))
+                found.append(read(*((query, None) if self.query is None else (X, query)), w, t))
         same_channels([len(plan.x) for plan in found], name)
         if self.query is None:
-            self._read_recording(queries[0], self._may_miss)  # the channels' names are those of the first
+            self._read_recording(queries[0], may_miss)  # the channels' names are those of the first
         return found, names
-
-    def _given_queries(self, X, name, like):
-        """Return queries, each an array or a table."""
-        return X
-
-    @property
-    def _may_miss(self):
-        """Whether a query may have missing values."""
-        return self.nan_policy == "omit"
-
-    def _read(self, X, query, weight, times):
-        """Return the plan of the query: `query`, whose channels must be those of `X`, or `X`."""
-        x = self._read_recording(X, self._may_miss)
-        if query is not None:
-            X = one_query(query, "query")
-            x = as_series(X, "query", channels=x.shape[0], missing=self._may_miss)
-        return self._validated_query(x, weight, times_of(X, times), name_of(times))
 
     def _read_recording(self, X, missing=None):
         """Return the array (channels, n) that decides the number of channels."""
@@ -344,141 +391,54 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
             max_gap=self._max_gap,
         )
 
+    def _learn(self, marked, weight, times, n_templates=1):
+        """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
+        check_query(marked.data, "'X'", 2.0, "Learning from labels")
+        ty = kernel_times(self, times, marked.data.shape[1])
+        metric = self.metric_._in_mode(self._mode)._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
+        learner = weight_learner(self)
+        if learner is not None and has_fixed_queries(self):
+            learned = marked_queries(*self._fixed, marked)
+        else:
+            rest = metric, n_templates, self.verbose, signs_of(self.polarity, len(marked.data))
+            learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
+            weight = given_weight(self, weight)
+            if weight is not None:
+                learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
+        queries = [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned]
+        return (weighed(self, queries, learned, marked, ty) if learner is not None else queries), learned
+
+    def fit_threshold(self, X: Sequences, times: Times | None = None) -> Self:
+        """Fix the threshold that a false discovery rate means by a recording like those to come.
+
+        From then on it counts for every recording, and streams may begin; `threshold_` tells it, and q-values,
+        p-values and false ones per hour are those of this recording at the same distance. Without it each recording
+        has a threshold of its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels), or list of arrays
+            The recording, or, of a searcher, several, which count as one.
+        times : array-like of shape (n,), optional
+            Its sample times; of several recordings a list.
+
+        Returns
+        -------
+        QuerySearcher or QuerySegmenter
+            Itself.
+        """
+        check_is_fitted(self)
+        if rate_of(self) is None:
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} must be a FalseDiscoveryRate for fit_threshold, "
+                f"which finds no other. Got {self.threshold!r}."
+            )
+        check_rate(self, rate_of(self))
+        forget_threshold(self)
+        fit_rate(self, self._calibrated(X, times))
+        return self
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.nan_policy == "omit"
         return tags
-
-    def _as_times(self, times, n, name="times"):
-        """Return times of a recording, given as `given_times` returns them, as kernels count them; None stays None."""
-        check_gap(self.max_gap, times, is_datetime(times), name, type(self).__name__)
-        return as_times(times, n, name)
-
-    def _annotation(self, X, y, times):
-        """Return what `y` marks in the recording `X`; None where it marks nothing or queries are given."""
-        listed = several(X)
-        given = are_named(X) or (listed and len(listed) > 1)
-        if y is None and self._weight_learner is not None:
-            raise ValueError(
-                "'y' must be given where 'weight' is MetricWeights, which learns from labels. Got None. Call "
-                "fit(recording, y), with the query, if there is one, as the parameter 'query'."
-            )
-        if given and self._weight_learner is not None:
-            raise ValueError(
-                f"'X' must be one recording where 'weight' is MetricWeights. Got {len(X)} series. Give several queries "
-                "as the parameter 'query', a dict by their labels, and learn from one recording."
-            )
-        if y is None or (self._is_fixed and self._weight_learner is None) or given:
-            return None
-        X = one_query(X, "X")
-        if np.asarray(X).ndim == 1:
-            raise ValueError(
-                "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
-                "numpy.reshape(X, (-1, 1)) if it has a single channel."
-            )
-        data = self._read_recording(X)
-        y = check_labels(y, data.shape[1])
-        y, unlabeled = known_labels(y, self._self_train)
-        labels = read_labels(y)
-        ranges, code = occurrences(labels.code)
-        cut = holes(self._as_times(times_of(X, times), data.shape[1], name_of(times)), self._max_gap)
-        whole = np.array([not (np.isnan(data[:, s:e]).any() or ((s < cut) & (cut < e)).any()) for s, e in ranges], bool)
-        if len(labels.classes) + (labels.code == 0).any() < 2:
-            if self.query is None and len(labels.code) > 1:
-                raise ValueError(
-                    "'y' must have at least two distinct labels: background (0 or an empty text), and a class for each "
-                    f"occurrence. Got {shown(y.tolist()[0])} for all {len(labels.code)} time points, with which the "
-                    "whole recording would be the query. Label the occurrences alone; or leave out 'y' if 'X' is the "
-                    "query, or give the query as the parameter 'query'."
-                )
-            return None
-        if not whole.any():
-            warn(
-                "'y' should mark occurrences from their first sample to their last, of 2 samples at least, without a "
-                f"missing value or a hole in time. Got none in {int((labels.code != 0).sum())} label(s) of a class, so "
-                f"they are ignored{' and all of X is the query' if self.query is None else ''}. Widen marks of "
-                "points, for example with labels_from_events."
-            )
-            return None
-        return Annotation(data, labels, ranges[whole], code[whole], unlabeled if unlabeled.any() else None)
-
-    def _learn(self, marked, weight, times, n_templates=1):
-        """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
-        check_query(marked.data, "'X'", 2.0, "Learning from labels")
-        ty = self._as_times(times, marked.data.shape[1])
-        metric = self.metric_._in_mode(self._mode)._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
-        signs = signs_of(self.polarity, len(marked.data))
-        rest = metric, n_templates, self.verbose, signs
-        if self._weight_learner is not None and self._is_fixed:
-            learned = self._marked_queries(marked)
-        else:
-            learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
-            weight = self._given_weight(weight)
-            if weight is not None:
-                learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
-        queries = [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned]
-        return (queries, learned) if self._weight_learner is None else self._weighed(queries, learned, marked, ty)
-
-    def _check_columns(self, X):
-        """Refuse a table with other columns than the fitted one, and warn of columns without names."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:  # a nameless query fits named channels
-            return
-        if hasattr(X, "columns"):
-            check_columns(self, X, reset=False)
-        elif names.tolist() != [getattr(X, "name", None)]:  # a column of a table has a name
-            warn_of_names(self, names)
-
-    def _refuse_channels(self, shape):
-        """Refuse a sequence of this shape with other channels than the query's."""
-        channels = shape[1] if len(shape) == 2 else 1
-        if channels == self.n_features_in_:
-            return
-        hint = "Time runs along the first axis"
-        if len(shape) == 1:
-            hint = "Reshape your data to (length, channels)"
-        elif shape[0] == self.n_features_in_:
-            hint += ", so pass X.T"
-        raise ValueError(
-            f"X has {channels} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
-            f"input: the channels of the query. {hint}."
-        )
-
-    def _validated(self, X, times):
-        """Return the array of a sequence, its times for the kernels, and its times as they were given."""
-        y, total = sized_series(X, "X", missing=self.nan_policy == "omit", n_jobs=self.n_jobs)
-        self._check_columns(X)
-        if y.shape[0] != self.n_features_in_:
-            self._refuse_channels(np.asarray(X).shape)
-        name = name_of(times)
-        times = times_of(X, times)
-        if self.metric_.uses_times and times is not None:
-            dated = is_datetime(times)
-            if any(plan.datetimes == (not dated) for plan in self._queries):
-                classes = ("numbers", "dates")
-                raise ValueError(
-                    f"{name!r} must be of one kind with the query's, dates or numbers. Got {classes[dated]} where the "
-                    f"query's are {classes[not dated]}; turn dates into numbers by subtraction and division."
-                )
-        self._check_size(y, "'X'", total=total)
-        return y, self._as_times(times, y.shape[1], name), times
-
-    def _notice(self, X, times, ty):
-        """Warn of a sequence, valid and searched, whose times are uneven or unlike the query's.
-
-        `times` are as they were given, `ty` as kernels count them.
-        """
-        notice_index(X, times)
-        self._notice_sampling(times, ty)
-
-    def _notice_sampling(self, times, ty):
-        """Warn of times that are uneven or other than the query's, unless the query is compared with times.
-
-        They do not matter to a query that is compared with them.
-        """
-        queries = [plan for plan in self._queries if plan.tx is None]
-        if times is not None and queries:
-            dated = is_datetime(times)
-            alike = [plan for plan in queries if plan.datetimes == dated and plan.lengths is None]
-            intervals = [plan.interval for plan in alike if plan.interval is not None]
-            notice_sampling(ty, intervals, self._max_gap)

@@ -14,7 +14,7 @@ from ..utils._conversion import is_stored, n_samples, opened, rows_of_chunk, sto
 from ..utils._times import EvenTimes, Sampling, as_dates, given_times, index_of, index_times
 from ..utils.validation import as_points, as_series, check_one_time_per_point
 from ._channels import Shares, parts_of, signed
-from ._chunks import Clock, Entrance
+from ._chunks import Clock, Entrance, refuse_channels, validated
 from ._limits import beside, blocks, limited
 from ._profile import MOST_TERMS, Search, neighbors
 
@@ -125,6 +125,16 @@ class Source:
     def cuts(self, start, end):
         """Yield the samples (channels, n) of each of some ranges, in memory that the next range may use again."""
         return (self.cut(int(s), int(e))[0] for s, e in zip(start, end, strict=True))
+
+
+def owned(y, X):
+    """Return the array `y` made of `X`, copied if it is the caller's."""
+    return y.copy() if is_borrowed(y, X) else y
+
+
+def is_borrowed(y, X):
+    """Return whether the array `y` made of `X` may be the caller's memory, who is free to write into it."""
+    return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
 
 
 class Whole(Source):
@@ -435,7 +445,7 @@ class ChunkedSequence(Source):
     def __init__(self, searcher, X, times):
         n, shape = n_samples(X), getattr(X, "shape", ())
         if len(shape) == 2:
-            searcher._refuse_channels(shape)
+            refuse_channels(searcher, shape)
         self._X, self.searcher = X, searcher
         times = index_times(index_of(X)) if times is None else times
         if isinstance(times, Sampling):
@@ -526,6 +536,12 @@ class HeldSequence(Whole):
     def __init__(self, y, ty, times, is_borrowed):
         super().__init__(y, ty)
         self.times, self.is_borrowed = times, is_borrowed
+
+    @classmethod
+    def of(cls, estimator, X, times):
+        """Return the source of a sequence that is validated."""
+        y, ty, given = validated(estimator, X, times)
+        return cls(y, ty, given, is_borrowed(y, X))
 
     def own(self):
         """Copy samples that are the caller's."""

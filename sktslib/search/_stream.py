@@ -26,6 +26,7 @@ from ._profile import choose
 from ._selection import Candidates, select
 from ._several import Found, matches_of
 from ._sources import CandidateReader, Stretches
+from ._thresholds import calibrations_of, check_fixed
 
 
 class Groups:
@@ -493,14 +494,14 @@ class Stream(ChunkStream):
     """
 
     def __init__(self, searcher: Any, max_delay: float | None = None) -> None:
-        searcher._check_fixed("a stream")
+        check_fixed(searcher, "a stream")
         searches = searcher._searches
         percentile = searches[0][1].percentile
         if percentile is not None:
             raise ValueError(
-                "The 'percentile' parameter of QuerySearcher must be None for a stream: it is one of all distances, "
-                f"which are known at the end of the sequence only. Got {percentile!r}. Set 'threshold' "
-                "instead, for example to that percentile of the finite profile(X).distance of a recording X like it."
+                "The 'threshold' parameter of QuerySearcher must be no percentile for a stream: it is one of all "
+                f"distances, which are known at the end of the sequence only. Got Percentile({percentile!r}). Set a "
+                "number, for example that percentile of the finite profile(X).distance of a recording X like it."
             )
         if any(choice.threshold is None for _, choice in searches):
             raise ValueError(
@@ -518,7 +519,7 @@ class Stream(ChunkStream):
             check_delay(max_delay, least, what, plan.reach, "an occurrence would be given up")
         super().__init__(searcher)
         self.max_delay, self._classes = max_delay, searcher._classes
-        self._calibrations = searcher._calibrations
+        self._calibrations = calibrations_of(searcher)
         self._searches = searches
         self._begin()
 

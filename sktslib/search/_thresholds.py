@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ..metrics._events import pairs_by_iou
 from ..utils._names import did_you_mean, warn
@@ -136,6 +135,11 @@ class Decoys:
             self._draws = SPREAD * ((np.arange(self.count) + random_state.uniform(size=each)) / self.count - 0.5)
         else:
             self._draws = random_state.randint(2**31 - 1, size=each)
+
+    def searches(self, estimator, searches, source):
+        """Return the search of each query, followed by those of its decoys, in a sequence."""
+        made = self.of(estimator, [plan for plan, _ in searches], center_of(source))
+        return [(plan, choice) for (own, choice), rest in zip(searches, made, strict=True) for plan in (own, *rest)]
 
     def of(self, estimator, queries, center):
         """Return the decoys of each query in a sequence with a center, as plans."""
@@ -425,12 +429,6 @@ class FalseDiscoveryRate(ThresholdRule):
         return thresholds
 
 
-if TYPE_CHECKING:
-    from typing import Self
-
-    from ..utils._times import Sequences, Times
-
-
 class Percentile(ThresholdRule):
     """A threshold that is a percentile of the distances of all candidates, for each sequence and query by itself.
 
@@ -475,119 +473,94 @@ def rule_of(threshold, owner="QuerySearcher"):
         ) from None
 
 
-class ThresholdFitting:
-    """The methods of both estimators for a threshold that is a rule."""
+def check_threshold(estimator, marked=True):
+    """Refuse a threshold that is not valid, and a rule that needs labels where none are given."""
+    owner, threshold = type(estimator).__name__, estimator.threshold
+    rule = rule_of(threshold, owner)
+    if isinstance(rule, FalseDiscoveryRate):
+        check_rate(estimator, rule)
+    elif rule is not None:
+        rule._validate()
+    if isinstance(rule, Percentile) and not hasattr(estimator, "profile"):
+        raise ValueError(
+            f"The 'threshold' parameter of {owner} must be a number, a FalseDiscoveryRate or a Conformal: a "
+            f"segmentation has no profile of which it could be a percentile. Got {threshold!r}."
+        )
+    if isinstance(rule, Conformal) and not marked:
+        raise ValueError(
+            f"The 'threshold' parameter of {owner} can be a Conformal only where 'fit' is given labels 'y', by whose "
+            f"occurrences it is found. Got {threshold!r} and a query. Take 'fdr:0.05', which needs no labels, or a "
+            "number."
+        )
 
-    def _check_threshold(self, marked=True):
-        """Refuse what is no rule, and a rule that needs labels where none are given."""
-        rule = rule_of(self.threshold, type(self).__name__)
-        if isinstance(rule, FalseDiscoveryRate):
-            self._check_rate(rule)
-        elif rule is not None:
-            rule._validate()
-        if isinstance(rule, Percentile) and not hasattr(self, "profile"):
+
+def check_rate(estimator, rate):
+    """Refuse an invalid rate, and decoys that are no decoys of queries with other signs."""
+    rate._validate()
+    if estimator.polarity != "same" and not callable(rate.null):
+        raise ValueError(
+            "The 'null' parameter of FalseDiscoveryRate must be a function where 'polarity' is not 'same': other "
+            f"decoys are mirrored, and so are queries then. Got {rate.null!r} and polarity={estimator.polarity!r}. Set "
+            "'polarity' to 'same', or 'threshold' to a number."
+        )
+
+
+def rate_of(estimator):
+    """Return the false discovery rate that the threshold keeps, if it is one."""
+    rule = rule_of(estimator.threshold)
+    return rule if isinstance(rule, FalseDiscoveryRate) else None
+
+
+def calibrations_of(estimator):
+    """Return the calibration that `fit_threshold` found for each query; None without, or if the rule is no rate."""
+    return None if rate_of(estimator) is None else getattr(estimator, "_fitted_calibrations", None)
+
+
+def is_awaited(estimator):
+    """Return whether the threshold is found in each recording, by decoys."""
+    return rate_of(estimator) is not None and calibrations_of(estimator) is None
+
+
+def set_thresholds(estimator):
+    """Return the threshold of each query by the parameter; None where it is not known before there is a recording."""
+    rule, count = rule_of(estimator.threshold), len(estimator._queries)
+    if isinstance(rule, Conformal):
+        alpha, thresholds = getattr(estimator, "_conformal", (None, None))
+        if alpha != rule.alpha:
             raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} must be a number, a FalseDiscoveryRate or a "
-                f"Conformal: a segmentation has no profile of which it could be a percentile. Got {self.threshold!r}."
-            )
-        if isinstance(rule, Conformal) and not marked:
-            raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} can be a Conformal only where 'fit' is given "
-                f"labels 'y', by whose occurrences it is found. Got {self.threshold!r} and a query. Take 'fdr:0.05', "
-                "which needs no labels, or a number."
-            )
-
-    def _check_rate(self, rate):
-        """Refuse what is no rate, and decoys that are no decoys of queries with other signs."""
-        rate._validate()
-        if self.polarity != "same" and not callable(rate.null):
-            raise ValueError(
-                "The 'null' parameter of FalseDiscoveryRate must be a function where 'polarity' is not 'same': other "
-                f"decoys are mirrored, and so are queries then. Got {rate.null!r} and polarity={self.polarity!r}. Set "
-                "'polarity' to 'same', or 'threshold' to a number."
-            )
-
-    @property
-    def _rate(self):
-        """The false discovery rate that the threshold keeps, if it is one."""
-        rule = rule_of(self.threshold)
-        return rule if isinstance(rule, FalseDiscoveryRate) else None
-
-    @property
-    def _calibrations(self):
-        """The calibration that `fit_threshold` found for each query; None without, or if the threshold is no rate."""
-        return None if self._rate is None else getattr(self, "_fitted_calibrations", None)
-
-    @property
-    def _is_awaited(self):
-        """Whether the threshold is found in each recording, by decoys."""
-        return self._rate is not None and self._calibrations is None
-
-    def _set_thresholds(self, count):
-        """Return the threshold of each of `count` queries by the parameter; None where it is not known yet."""
-        rule = rule_of(self.threshold)
-        if isinstance(rule, Conformal):
-            return self._conformal_thresholds
-        if self._calibrations is not None:
-            return [one.threshold(float(rule.alpha)) for one in self._calibrations]
-        return [self.threshold if rule is None else None] * count
-
-    def _forget_threshold(self):
-        for name in ("_fitted_calibrations", "_conformal"):
-            vars(self).pop(name, None)
-
-    @property
-    def _conformal_thresholds(self):
-        """The threshold of each query that `fit` has found by labels."""
-        alpha, thresholds = getattr(self, "_conformal", (None, None))
-        if alpha != rule_of(self.threshold).alpha:
-            raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} must be set before 'fit' where it is a Conformal: "
-                f"'fit' finds it by the labels. Got {self.threshold!r} afterwards. Call fit(X, y) again."
+                f"The 'threshold' parameter of {type(estimator).__name__} must be set before 'fit' where it is a "
+                f"Conformal: 'fit' finds it by the labels. Got {estimator.threshold!r} afterwards. Call fit(X, y) "
+                "again."
             )
         return thresholds
+    calibrations = calibrations_of(estimator)
+    if calibrations is not None:
+        return [one.threshold(float(rule.alpha)) for one in calibrations]
+    return [float(estimator.threshold) if rule is None and estimator.threshold is not None else None] * count
 
-    def fit_threshold(self, X: Sequences, times: Times | None = None) -> Self:
-        """Fix the threshold that a false discovery rate means by a recording like those to come.
 
-        From then on it counts for every recording, and streams may begin; `threshold_` tells it, and q-values,
-        p-values and false ones per hour are those of this recording at the same distance. Without it each recording
-        has a threshold of its own.
+def forget_threshold(estimator):
+    """Drop what an earlier fit found for a threshold that is a rule."""
+    for name in ("_fitted_calibrations", "_conformal"):
+        vars(estimator).pop(name, None)
 
-        Parameters
-        ----------
-        X : array-like of shape (n,) or (n, channels), or list of arrays
-            The recording, or, of a searcher, several, which count as one.
-        times : array-like of shape (n,), optional
-            Its sample times; of several recordings a list.
 
-        Returns
-        -------
-        QuerySearcher or QuerySegmenter
-            Itself.
-        """
-        check_is_fitted(self)
-        rate = self._rate
-        if rate is None:
-            raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} must be a FalseDiscoveryRate for fit_threshold, "
-                f"which finds no other. Got {self.threshold!r}."
-            )
-        self._check_rate(rate)
-        self._forget_threshold()
-        each = self._calibrated(X, times)
-        self._fitted_calibrations = [Calibration.together(some) for some in zip(*each, strict=True)]
-        thresholds = rate._thresholds(self._fitted_calibrations)
-        for some in each:  # streams do not know all matches
-            for one, threshold in zip(some, thresholds, strict=True):
-                warn_of_look_alikes(rate.alpha, one.matches[one.matches <= threshold])
-        return self
+def fit_rate(estimator, each):
+    """Fix the threshold of a false discovery rate by the calibrations of each query in each recording."""
+    forget_threshold(estimator)
+    rate = rate_of(estimator)
+    estimator._fitted_calibrations = [Calibration.together(some) for some in zip(*each, strict=True)]
+    thresholds = rate._thresholds(estimator._fitted_calibrations)
+    for some in each:  # streams do not know all matches
+        for one, threshold in zip(some, thresholds, strict=True):
+            warn_of_look_alikes(rate.alpha, one.matches[one.matches <= threshold])
 
-    def _check_fixed(self, what):
-        """Refuse what must know the threshold beforehand while it is found in each recording."""
-        if self._is_awaited:
-            raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} must be known for {what}, which does not have the "
-                f"whole recording. Got {self.threshold!r}. Call fit_threshold(X) with a recording like it before, or "
-                "set a number."
-            )
+
+def check_fixed(estimator, what):
+    """Refuse a call that must know the threshold beforehand while it is found in each recording."""
+    if is_awaited(estimator):
+        raise ValueError(
+            f"The 'threshold' parameter of {type(estimator).__name__} must be known for {what}, which does not have "
+            f"the whole recording. Got {estimator.threshold!r}. Call fit_threshold(X) with a recording like it before, "
+            "or set a number."
+        )

@@ -9,9 +9,9 @@ from joblib import delayed
 from ..utils._jobs import in_jobs
 from ..utils._times import times_of
 from ..utils.validation import check_verbose
-from ._parts import jobs_within
 from ._plan import warn_of_sequences
 from ._profile import Search
+from ._run import jobs_within
 from ._searcher import QuerySearcher
 from ._several import chosen, matches_of
 from ._sources import CandidateReader, Whole

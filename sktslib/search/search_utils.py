@@ -22,10 +22,10 @@ from ..utils.validation import (
     shown,
     unknown_name,
 )
-from ._parts import jobs_within, profile_ranges
 from ._plan import QueryPlan, resolve_mode, warn_of_sequences, with_metric
 from ._profile import Choice, Search, percentile_of
 from ._query import one_query
+from ._run import jobs_within, profile_ranges
 from ._selection import select
 from ._sources import HeldSequence
 

@@ -21,7 +21,6 @@ from joblib import delayed
 
 from ...distances._metrics.dtw import ADTW, OMEGA
 from ...distances._metrics.registry import get_metric
-from ...distances._names import MetricParameter
 from ...distances._series import full_weight, spread
 from ...metrics import event_report
 from ...metrics._events import count_matched, pairs_by_iou
@@ -30,6 +29,7 @@ from ...utils._jobs import as_plain, in_jobs
 from ...utils._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
 from ...utils.validation import shown
 from .._channels import parts_of, with_polarity
+from .._chunks import kernel_times
 from .._plan import QueryPlan, with_metric
 from .._profile import Choice, Search, choose
 from .._segments.background import Background
@@ -259,68 +259,52 @@ def compare(candidates, evidence):
     return table | {"rank_test_score": rank}, int(order[0])
 
 
-def _is_auto(metric):
+def is_auto(metric):
     """Return whether a metric is to be chosen; capital letters do not count, as in all names of metrics."""
     return isinstance(metric, str) and metric.lower() == AUTO
 
 
-class MetricChoice(MetricParameter):
-    """Mixin of estimators that choose their metric by labels.
+def choose_metric(estimator, marked, weight, times, candidates, evidence):
+    """Choose what metric="auto" stands for by a marked recording; too few occurrences leave it as it is.
 
-    They have `_candidates()`, what is tried; `_evidence(marked, block, weight, ty)`, what a trial of one of them finds
-    in a block; and `_resolve()`, which sees what metric and other parameters mean together.
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Those that are tried.
+    evidence : callable
+        ``evidence(trial, marked, block, weight, ty)`` returns what a trial of a candidate finds in a block.
     """
+    estimator.report_ = None
+    if not is_auto(estimator.metric):
+        return
+    estimator.cv_results_ = estimator.best_index_ = None
+    n = marked.data.shape[1]
+    blocks, ty = blocks_of(marked.ranges, n), kernel_times(estimator, times, n)
+    if not blocks:
+        return
+    trials = [_tried(estimator, candidate) for candidate in candidates]
+    calls = [delayed(evidence)(copy(trial), marked, block, weight, ty) for trial in trials for block in blocks]
+    found = in_jobs(calls, estimator.n_jobs, estimator.verbose, "choose the metric", "trial")
+    found = [found[k : k + len(blocks)] for k in range(0, len(found), len(blocks))]
+    estimator.cv_results_, best = compare(candidates, found)
+    estimator.best_index_ = best
+    _take(estimator, candidates[best])
+    estimator.report_ = HeldOut.together([block.found for block in found[best]]).report(marked)
 
-    def _get_metric(self, metric, params):
-        if not _is_auto(metric):
-            return super()._get_metric(metric, params)
-        if params:
-            raise ValueError(
-                f"'metric_params' must be None where metric='auto', which chooses them. Got {shown(params)}. Name a "
-                "metric, for example 'adtw', to set its parameters."
-            )
-        return get_metric("adtw", {"omega": "auto"})
 
-    def _made_metric(self):
-        """Return a new metric object, of the chosen metric if one was chosen; nothing is fixed by queries yet."""
-        return self._candidate.metric if hasattr(self, "_candidate") else super()._made_metric()
+def _tried(estimator, candidate):
+    """Return an estimator that compares as a candidate does, and works in one job and in silence."""
+    trial = copy(estimator)
+    trial.n_jobs, trial.verbose, trial.max_gap = None, 0, None  # times are numbers by then, as `_max_gap` is
+    trial.threshold = None  # what separates is learned
+    _take(trial, candidate)
+    return trial
 
-    def _forget_choice(self):
-        """Drop what an earlier fit chose."""
-        learned = "cv_results_", "best_index_", "self_training_", "report_", "metric_weights_"
-        for name in ("_candidate", "_fixed", *learned):
-            vars(self).pop(name, None)
 
-    def _choose(self, marked, weight, times):
-        """Choose what metric="auto" stands for by a marked recording; too few occurrences leave it as it is."""
-        self.report_ = None
-        if not _is_auto(self.metric):
-            return
-        self.cv_results_ = self.best_index_ = None
-        n = marked.data.shape[1]
-        candidates, blocks, ty = self._candidates(), blocks_of(marked.ranges, n), self._as_times(times, n)
-        if not blocks:
-            return
-        trials = [self._tried(candidate) for candidate in candidates]
-        calls = [delayed(trial._evidence)(marked, block, weight, ty) for trial in trials for block in blocks]
-        found = in_jobs(calls, self.n_jobs, self.verbose, "choose the metric", "trial")
-        evidence = [found[k : k + len(blocks)] for k in range(0, len(found), len(blocks))]
-        self.cv_results_, self.best_index_ = compare(candidates, evidence)
-        self._take(candidates[self.best_index_])
-        self.report_ = HeldOut.together([block.found for block in evidence[self.best_index_]]).report(marked)
-
-    def _tried(self, candidate):
-        """Return an estimator that compares as a candidate does, and works in one job and in silence."""
-        trial = copy(self)
-        trial.n_jobs, trial.verbose, trial.max_gap = None, 0, None  # times are numbers by then, as `_max_gap` is
-        trial.threshold = None  # what separates is learned
-        trial._take(candidate)
-        return trial
-
-    def _take(self, candidate):
-        """Compare as a candidate does."""
-        self._candidate, self.metric_ = candidate, candidate.metric
-        self._resolve()
+def _take(estimator, candidate):
+    """Compare as a candidate does."""
+    estimator._candidate, estimator.metric_ = candidate, candidate.metric
+    estimator._resolve()
 
 
 class QueryTask(NamedTuple):
@@ -521,84 +505,84 @@ def share_scale(weights, before):
     return [np.ascontiguousarray(w / top) for w in scaled]
 
 
-class WeightChoice:
-    """Mixin of estimators whose queries may have weights that are learned from labels.
+def weight_learner(estimator):
+    """Return the parameter `weight` if it learns the weights of points and channels from labels, else None.
 
-    What learns them is a `MetricWeights`, of a layer above: it is known by the method that learns.
+    A `MetricWeights` is of a layer above: it is known by the method that learns.
     """
+    return estimator.weight if hasattr(type(estimator.weight), "_learned_of_query") else None
 
-    @property
-    def _is_fixed(self):
-        """Whether the parameter `query` holds queries."""
-        return self.query is not None and not isinstance(self.query, str)
 
-    @property
-    def _weight_learner(self):
-        """The parameter `weight` if it learns the weights of points and channels from labels, else None."""
-        return self.weight if hasattr(type(self.weight), "_learned_of_query") else None
+def has_fixed_queries(estimator):
+    """Return whether the parameter `query` holds queries."""
+    return estimator.query is not None and not isinstance(estimator.query, str)
 
-    def _given_weight(self, weight):
-        """Return the weights that `fit` is given, or those of the parameter."""
-        for given in (weight, self.weight):
-            for value in given if isinstance(given, list) else [given]:
-                if hasattr(value, "_learned_of_query") and value is not self._weight_learner:
-                    raise TypeError(
-                        f"MetricWeights must be the parameter 'weight', {type(self).__name__}(weight=MetricWeights()): "
-                        f"no class, no entry of a list, and not what 'fit' is given. Got {shown(given)}."
-                    )
-        return self.weight if weight is None and self._weight_learner is None else weight
 
-    def _read_fixed(self, X, weight):
-        """Keep the queries of the parameter, whose weights are learned from labels, and the labels that they go by.
-
-        What cannot be learned is refused here, before a metric is chosen, which takes long.
-        """
-        if self._weight_learner is None:
-            return
-        self._weight_learner._made_within(self)._check_query(self, self.metric_)
-        if self._is_fixed:
-            queries, names = self._read_queries(X, None, weight, None)
-            self._fixed = queries, None if names is None else names.tolist()
-
-    def _marked_queries(self, marked):
-        """Return the queries of the parameter as if they were learned, each from the occurrences of its class."""
-        queries, names = self._fixed
-        classes, learned = marked.labels.classes.tolist(), []
-        if len(queries) == 1 and names is None:  # whatever the label of its occurrences is
-            names = classes if len(classes) == 1 else ["a single label"]
-        for plan, name in zip(queries, range(1, len(queries) + 1) if names is None else names, strict=True):
-            if name not in classes:
-                raise ValueError(
-                    "'y' must have the name of each query as a label, or its number from 1, or a single label for one "
-                    f"query. Got {shown(classes)}, and not {name!r}. Give queries in a dict by the labels, or label "
-                    "only what is an occurrence, as in y == 'N'."
+def given_weight(estimator, weight):
+    """Return the weights that `fit` is given, or those of the parameter."""
+    learner = weight_learner(estimator)
+    for given in (weight, estimator.weight):
+        for value in given if isinstance(given, list) else [given]:
+            if hasattr(value, "_learned_of_query") and value is not learner:
+                raise TypeError(
+                    f"MetricWeights must be the parameter 'weight', {type(estimator).__name__}(weight=MetricWeights()):"
+                    f" no class, no entry of a list, and not what 'fit' is given. Got {shown(given)}."
                 )
-            number = classes.index(name)
-            lengths = np.diff(single(marked.ranges[marked.code == number + 1]))
-            limits = length_limits(lengths if lengths.size else np.array([plan.m]), plan.m)
-            learned.append(Learned(plan.x, plan.w, None, number, limits))
-        return learned
+    return estimator.weight if weight is None and learner is None else weight
 
-    def _weighed(self, queries, learned, marked, ty):
-        """Return the queries with weights that are learned from labels, drawn to those that they have."""
-        compared, weights = with_metric(self.metric_, queries), []
-        for k, (plan, one) in enumerate(zip(compared, learned, strict=True)):
-            plan = plan._replace(limits=self._limits_to_learn(plan, one))
-            own = marked.ranges[marked.code == one.number + 1]
-            found, w = self._weight_learner._learned_of_query(self, plan, marked.data, ty, own)
-            learned[k], weights = one._replace(weights=found), [*weights, w]
-        weights = share_scale(weights, [full_weight(plan.w, plan.x) for plan in queries])
-        return [plan._replace(w=w) for plan, w in zip(queries, weights, strict=True)], learned
 
-    def _limits_to_learn(self, plan, one):
-        """Return the least and the largest length of the ranges that weights are learned from."""
-        return one.limits
+def read_fixed(estimator, X, weight):
+    """Return the plans and the names of the parameter's queries, whose weights are learned from labels; else None.
 
-    def _keep_weights(self, learned):
-        """Show what learned the weights, of several queries a list."""
-        if self._weight_learner is not None:
-            found = [one.weights for one in learned]
-            self.metric_weights_ = found if len(found) > 1 else found[0]
+    What cannot be learned is refused here, before a metric is chosen, which takes long.
+    """
+    learner = weight_learner(estimator)
+    if learner is None:
+        return None
+    learner._made_within(estimator)._check_query(estimator, estimator.metric_)
+    if not has_fixed_queries(estimator):
+        return None
+    queries, names = estimator._read_queries(X, None, weight, None)
+    return queries, None if names is None else names.tolist()
+
+
+def marked_queries(queries, names, marked):
+    """Return given queries as if they were learned, each from the occurrences of its class."""
+    classes, learned = marked.labels.classes.tolist(), []
+    names = range(1, len(queries) + 1) if names is None and len(queries) > 1 else names
+    if names is None:  # whatever the label of its occurrences is
+        names = classes if len(classes) == 1 else ["a single label"]
+    for plan, name in zip(queries, names, strict=True):
+        if name not in classes:
+            raise ValueError(
+                "'y' must have the name of each query as a label, or its number from 1, or a single label for one "
+                f"query. Got {shown(classes)}, and not {name!r}. Give queries in a dict by the labels, or label only "
+                "what is an occurrence, as in y == 'N'."
+            )
+        number = classes.index(name)
+        lengths = np.diff(single(marked.ranges[marked.code == number + 1]))
+        limits = length_limits(lengths if lengths.size else np.array([plan.m]), plan.m)
+        learned.append(Learned(plan.x, plan.w, None, number, limits))
+    return learned
+
+
+def keep_weights(estimator, learned):
+    """Show what learned the weights, of several queries a list."""
+    if weight_learner(estimator) is not None:
+        found = [one.weights for one in learned]
+        estimator.metric_weights_ = found if len(found) > 1 else found[0]
+
+
+def weighed(estimator, queries, learned, marked, ty):
+    """Return the queries with weights that are learned from labels, drawn to those that they have."""
+    compared, weights = with_metric(estimator.metric_, queries), []
+    for k, (plan, one) in enumerate(zip(compared, learned, strict=True)):
+        plan = plan._replace(limits=estimator._limits_to_learn(plan, one))
+        own = marked.ranges[marked.code == one.number + 1]
+        found, w = estimator.weight._learned_of_query(estimator, plan, marked.data, ty, own)
+        learned[k], weights = one._replace(weights=found), [*weights, w]
+    weights = share_scale(weights, [full_weight(plan.w, plan.x) for plan in queries])
+    return [plan._replace(w=w) for plan, w in zip(queries, weights, strict=True)]
 
 
 LEAST = np.finfo(float).tiny

@@ -2,18 +2,16 @@
 
 Which matches to ask about: those nearest to where occurrences end and other candidates begin.
 
-A searcher that learns from answers about its matches.
+The threshold, the shapes and the weights that answers tell.
 """
 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ...distances._series import full_weight, normalize_values, resample
 from ...utils._times import as_positions
@@ -37,7 +35,7 @@ class Answers(NamedTuple):
     bad: tuple = ()
 
 
-def relearned(answers, limits):
+def plan_of_answers(answers, limits):
     """Return the plan of a query in the light of the answers: its shape, its weights, and its alternatives.
 
     `limits` are those of the length of its matches.
@@ -96,167 +94,85 @@ def threshold_of_answers(good, bad, others):
     return beyond if last + 1 == n else float((distance[last] + distance[last + 1]) / 2)
 
 
-if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike
-
-    from ...utils._times import Sequences, Times
-
 MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are looked at
 
 
-class AnsweredSearcher:
-    """Mixin of `QuerySearcher` for a dialogue: candidates to ask about, and a searcher that knows the answers."""
+def relearned(searcher, matches, good, bad):
+    """Return a searcher that knows of some matches whether they are occurrences, see `QuerySearcher.relearn`."""
+    _check_matches(searcher, matches)
+    check_one_length(searcher._queries)
+    numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
+    both = np.intersect1d(*numbers.values())
+    if len(both):
+        raise ValueError(f"'good' and 'bad' must have no match in common. Got {shown(both.tolist())} in both.")
+    if not any(len(some) for some in numbers.values()):
+        raise ValueError("'good' or 'bad' must hold the number of a match. Got none in either.")
+    query = np.zeros(len(matches), int) if matches.query is None else matches.query
+    new = copy(searcher)
+    new._answers, queries, thresholds = [], [], []
+    for k, before in enumerate(_answered(searcher)):
+        own = {name: some[query[some] == k] for name, some in numbers.items()}
+        mine = searcher._queries[k]
+        read = {name: tuple(_turned(matches, i, mine.by_channel) for i in some) for name, some in own.items()}
+        answers = before._replace(good=before.good + read["good"], bad=before.bad + read["bad"])
+        new._answers.append(answers)
+        is_new, known = any(map(len, own.values())), _threshold_beside(searcher, matches, k)
+        plan = plan_of_answers(answers, searcher._searches[k][0].limits) if is_new else without_lags(mine)
+        queries.append(with_lags(plan, mine)._replace(limits=mine.limits) if is_new else mine)
+        if not is_new and (known is not None or not isinstance(rule_of(searcher.threshold), Percentile)):
+            thresholds.append(known)
+            continue
+        rest = np.setdiff1d(np.flatnonzero(query == k), np.concatenate([*own.values()]))
+        rest = rest[np.linspace(0, len(rest) - 1, min(len(rest), MOST_OTHERS)).round().astype(int)]
+        pieces = answers.good, answers.bad, (_turned(matches, i, mine.by_channel) for i in rest)
+        far = (np.array([Search(plan, *piece).nearest() for piece in some]) for some in pieces)
+        thresholds.append(threshold_of_answers(*far))
+    new.threshold = None
+    new._fit_queries(queries)
+    new._learned_thresholds = thresholds
+    return new
 
-    def search_all(self, X: Sequences, times: Times | None = None) -> Matches:
-        """Find the matches that there would be without `threshold` and `n_matches`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n,) or (n, channels), or list of arrays
-            The sequence, or several, as for `search`.
-        times : array-like of shape (n,), optional
-            Their times.
+def _threshold_beside(searcher, matches, k):
+    """Return the threshold of a query without an answer: its own, or that of its matches; None without both."""
+    found = np.nan if matches.threshold is None else matches.threshold[k]
+    known = searcher._thresholds[k]
+    return known if known is not None or np.isnan(found) else float(found)
 
-        Returns
-        -------
-        Matches
-            Best first, as many as fit. Their `threshold` is that of this searcher, about which `Matches.uncertain`
-            finds those to ask about.
-        """
-        check_is_fitted(self)
-        every = copy(self)
-        every.n_matches = every.threshold = None
-        every._learned_thresholds = [None] * len(self._queries)
-        return replace(every.search(X, times), threshold=self._limits_of_distance)
 
-    def relearn(self, matches: Matches, good: ArrayLike = (), bad: ArrayLike = ()) -> Self:
-        """Make a searcher that knows of some matches whether they are occurrences.
+def _answered(searcher):
+    """Return the `Answers` about each query until now, a list."""
+    if hasattr(searcher, "_answers"):
+        return searcher._answers
+    counts = getattr(searcher, "_counts", [1] * len(searcher._queries))
+    return [
+        Answers(without_lags(plan.unsigned), count, as_given(plan)[1] is not None)
+        for plan, count in zip(searcher._queries, counts, strict=True)
+    ]
 
-        Parameters
-        ----------
-        matches : Matches
-            What this searcher, or one relearned from it, found in any sequence, by `search` or `search_all` or in a
-            stream.
-        good, bad : array-like of int or of bool
-            Numbers of the matches that are occurrences and of those that are none, or masks.
 
-        Returns
-        -------
-        QuerySearcher
-            A new one; this one stays as it is. It remembers the answers, and its own `relearn` adds to them. Its
-            `threshold` is None, for the threshold is learned; see Notes. Without `n_matches` it finds all that are
-            within it.
-
-        Raises
-        ------
-        TypeError
-            If `matches` are none, or their numbers no integers.
-        ValueError
-            If nothing is answered, a match is both good and bad, `matches` are of another number of queries or
-            channels or of other lags, or channels with lags have several lengths or are compared by times.
-        IndexError
-            If there is no match of a number.
-
-        Notes
-        -----
-        Each query is learned from the answers about its own matches, from the samples on which they lie. With two good
-        ones or more it becomes the barycenter of itself, as one occurrence (learned from labels, as many as it was
-        learned from), and of the good ones; where these fall into clear groups, of the group that it is nearest to. Of
-        each further group the barycenter is an alternative of the query, see `alternatives_`: a match counts by the one
-        it is nearest to, and is found once. The query's length stays. With `normalize` all of them are normalized
-        before. Weights that were not given become the inverse variance about each point, shrunk as those that are
-        learned from labels.
-
-        The threshold is that of the largest expected F1, by distances from the new query: the share of occurrences
-        never rises with the distance, is 1 at 0 and 0 beyond all matches, and lies on a line between answers (isotonic
-        regression; answers that contradict each other are averaged). So it lies between good and bad ones, and where
-        none is bad, among the matches beyond the good ones, closer to them. Where all matches are occurrences, it is
-        the largest distance d of n and d / n more, the largest to expect if distances are spread evenly.
-
-        A query about whose matches nothing is answered stays as it is, with its threshold; with a false discovery rate
-        that of `matches`, with a `Percentile` one of the largest expected F1, too.
-
-        Compared by channel with lags the samples of a match are those of each channel at the lag, and times the sign,
-        with which it was found; all channels must have as many points.
-        """
-        check_is_fitted(self)
-        self._check_matches(matches)
-        check_one_length(self._queries)
-        numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
-        both = np.intersect1d(*numbers.values())
-        if len(both):
-            raise ValueError(f"'good' and 'bad' must have no match in common. Got {shown(both.tolist())} in both.")
-        if not any(len(some) for some in numbers.values()):
-            raise ValueError("'good' or 'bad' must hold the number of a match. Got none in either.")
-        query = np.zeros(len(matches), int) if matches.query is None else matches.query
-        new = copy(self)
-        new._answers, queries, thresholds = [], [], []
-        for k, before in enumerate(self._answered):
-            own = {name: some[query[some] == k] for name, some in numbers.items()}
-            mine = self._queries[k]
-            read = {name: tuple(_turned(matches, i, mine.by_channel) for i in some) for name, some in own.items()}
-            answers = before._replace(good=before.good + read["good"], bad=before.bad + read["bad"])
-            new._answers.append(answers)
-            is_new, known = any(map(len, own.values())), self._threshold_beside(matches, k)
-            plan = relearned(answers, self._searches[k][0].limits) if is_new else without_lags(mine)
-            queries.append(with_lags(plan, mine)._replace(limits=mine.limits) if is_new else mine)
-            if not is_new and (known is not None or not isinstance(rule_of(self.threshold), Percentile)):
-                thresholds.append(known)
-                continue
-            rest = np.setdiff1d(np.flatnonzero(query == k), np.concatenate([*own.values()]))
-            rest = rest[np.linspace(0, len(rest) - 1, min(len(rest), MOST_OTHERS)).round().astype(int)]
-            pieces = answers.good, answers.bad, (_turned(matches, i, mine.by_channel) for i in rest)
-            far = (np.array([Search(plan, *piece).nearest() for piece in some]) for some in pieces)
-            thresholds.append(threshold_of_answers(*far))
-        new.threshold = None
-        new._fit_queries(queries)
-        new._learned_thresholds = thresholds
-        return new
-
-    def _threshold_beside(self, matches, k):
-        """Return the threshold of a query without an answer: its own, or that of its matches; None without both."""
-        found = np.nan if matches.threshold is None else matches.threshold[k]
-        return self._thresholds[k] if self._thresholds[k] is not None or np.isnan(found) else float(found)
-
-    @property
-    def _limits_of_distance(self):
-        """The threshold of each query, NaN for a query without one."""
-        return np.array([np.nan if limit is None else limit for limit in self._thresholds], float)
-
-    @property
-    def _answered(self):
-        """The `Answers` about each query until now, a list."""
-        if hasattr(self, "_answers"):
-            return self._answers
-        counts = getattr(self, "_counts", [1] * len(self._queries))
-        return [
-            Answers(without_lags(plan.unsigned), count, as_given(plan)[1] is not None)
-            for plan, count in zip(self._queries, counts, strict=True)
-        ]
-
-    def _check_matches(self, matches):
-        if not isinstance(matches, Matches):
-            raise TypeError(
-                f"The 'matches' parameter of relearn must be Matches of a search. Got {shown(matches)}. What "
-                "'good' and 'bad' hold are numbers of them."
-            )
-        readers = matches._source.readers
-        channels, count = {len(one.plan.x) for one in readers}, len(readers) // (max(matches._source.sequences) + 1)
-        if channels != {self.n_features_in_} or count != len(self._queries):
+def _check_matches(searcher, matches):
+    """Refuse matches of another searcher."""
+    if not isinstance(matches, Matches):
+        raise TypeError(
+            f"The 'matches' parameter of relearn must be Matches of a search. Got {shown(matches)}. What "
+            "'good' and 'bad' hold are numbers of them."
+        )
+    readers = matches._source.readers
+    channels, count = {len(one.plan.x) for one in readers}, len(readers) // (max(matches._source.sequences) + 1)
+    if channels != {searcher.n_features_in_} or count != len(searcher._queries):
+        raise ValueError(
+            "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, by "
+            f"number of channels ({searcher.n_features_in_}) and of queries ({len(searcher._queries)}). Got matches of "
+            f"{channels.pop()} and {count}. Search with this one, searcher.search_all(X)."
+        )
+    for reader, plan in zip(readers, searcher._queries * (len(readers) // count), strict=True):
+        if not have_lags_of(reader.plan, plan):
             raise ValueError(
-                "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, by "
-                f"number of channels ({self.n_features_in_}) and of queries ({len(self._queries)}). Got matches of "
-                f"{channels.pop()} and {count}. Search with this one, searcher.search_all(X)."
+                "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, "
+                "whose channels have the same lags and lengths. Got matches by others. Search with this one, "
+                "searcher.search_all(X)."
             )
-        for reader, plan in zip(readers, self._queries * (len(readers) // count), strict=True):
-            if not have_lags_of(reader.plan, plan):
-                raise ValueError(
-                    "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, "
-                    "whose channels have the same lags and lengths. Got matches by others. Search with this one, "
-                    "searcher.search_all(X)."
-                )
 
 
 def _turned(matches, i, by):

@@ -7,7 +7,6 @@ cost per query point, which segmentations by decoys find.
 from __future__ import annotations
 
 import hashlib
-from copy import copy
 from numbers import Integral
 
 import numpy as np
@@ -19,31 +18,31 @@ from ...utils._jobs import progress
 from ...utils._names import warn
 from ...utils._sampling import holes
 from ...utils._sklearn import Estimator, Interval, StrOptions
-from ...utils.validation import as_floats, check_count, check_query, check_size, shown
-from .._channels import with_signs
+from ...utils.validation import as_floats, check_count, check_query, shown
+from .._channels import with_polarity, with_signs
+from .._chunks import kernel_times
 from .._far_groups import warn_of_look_alikes
 from .._learning.background import NOTHING, learn_background, learnable, sure_ones
-from .._learning.choice import HeldOut, elastic_candidates, evidence_of_segments
+from .._learning.choice import HeldOut, choose_metric, elastic_candidates, evidence_of_segments, given_weight
 from .._learning.templates import as_comparable, average, examples
 from .._limits import runs
-from .._plan import QueryPlan, check_reach, check_room, resolve_mode, with_metric
+from .._plan import QueryPlan, check_reach, check_room
 from .._profile import Search
-from .._query import QueryEstimator
 from .._selection import select
-from .._several import refuse_several
 from .._sources import Whole
 from .._thresholds import (
     Calibration,
     Conformal,
-    ThresholdFitting,
     center_of,
+    check_rate,
     conformal_thresholds,
     found_at,
+    rate_of,
     recorded_hours,
     rule_of,
 )
-from .background import Background, warn_of_covered_background
-from .optimal import Rules, background_cost, segment
+from .background import warn_of_covered_background
+from .optimal import background_cost, segment
 
 ROUNDS = 3  # of segmentation and averaging
 SHRINK = 2  # how many times longer or shorter than the period a repetition may be
@@ -124,91 +123,83 @@ def per_point(cost, shown):
     return cost / np.diff(shown, axis=1)[:, 0]
 
 
-class ThresholdSegmenter(ThresholdFitting):
-    """Mixin of a segmenter for its threshold, which is applied to the cheapest segmentation as it is."""
+def fit_conformal(segmenter, marked, weight, times):
+    """Find the threshold of each class by what the other blocks of the labels show."""
+    rule = rule_of(segmenter.threshold)
+    if not isinstance(rule, Conformal):
+        return
+    ty = kernel_times(segmenter, times, marked.data.shape[1])
 
-    def _fit_conformal(self, marked, weight, times):
-        """Find the threshold of each class by what the other blocks of the labels show."""
-        rule = rule_of(self.threshold)
-        if isinstance(rule, Conformal):
-            ty = self._as_times(times, marked.data.shape[1])
+    def distances(others, ranges, code):
+        # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
+        queries, learned = segmenter._learn(others, weight, times, segmenter._n_templates)
+        queries = [with_polarity(plan._replace(metric=segmenter.metric_), segmenter.polarity) for plan in queries]
+        queries = queries if segmenter._queries[0].tx is not None else [plan.untimed for plan in queries]
+        numbers = [one.number for one in learned]
+        found = segment(queries, _rules_of(segmenter, numbers), marked.data, ty, segmenter.n_jobs)
+        numbers = np.array(numbers)[found.query] + 1
+        out, costs = np.empty(len(code)), per_point(found.cost, found.shown)
+        for number in np.unique(code):
+            own, same = code == number, numbers == number
+            out[own] = found_at(ranges[own], found.start[same], found.end[same], costs[same])
+        return out, HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
 
-            def distances(others, ranges, code):
-                # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
-                queries, learned = self._learn(others, weight, times, self._n_templates)
-                queries = self._with_signs([plan._replace(metric=self.metric_) for plan in queries])
-                queries = queries if self._queries[0].tx is not None else [plan.untimed for plan in queries]
-                found = self._segment_learned(queries, [one.number for one in learned], marked.data, ty)
-                numbers = np.array([one.number for one in learned])[found.query] + 1
-                out, costs = np.empty(len(code)), per_point(found.cost, found.shown)
-                for number in np.unique(code):
-                    own, same = code == number, numbers == number
-                    out[own] = found_at(ranges[own], found.start[same], found.end[same], costs[same])
-                return out, HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
+    thresholds, held = conformal_thresholds(rule, marked, distances)
+    segmenter.report_ = held.report(marked)
+    segmenter._conformal = rule.alpha, [thresholds[int(number) + 1] for number in segmenter._numbers]
 
-            thresholds, held = conformal_thresholds(rule, marked, distances)
-            self.report_ = held.report(marked)
-            self._conformal = rule.alpha, [thresholds[int(number) + 1] for number in self._numbers]
-        return self
 
-    @property
-    def threshold_(self) -> float | list[float | None] | None:
-        """The largest cost per query point of a repetition, of several queries a list; None where there is none.
+def _rules_of(segmenter, numbers):
+    """Return the rules of a segmentation by other queries of the fitted classes, whose numbers are given."""
+    rules, k = segmenter._rules, len(numbers)
+    bounds = dict(zip(segmenter._numbers.tolist(), rules.limits, strict=True))
+    rules = rules._replace(limits=tuple(bounds[number] for number in numbers))
+    if len(rules.transitions) != k + 1:  # another number of templates
+        rules = rules._replace(transitions=np.zeros((k + 1, k + 1)))
+    return rules
 
-        None too with a false discovery rate before `fit_threshold`, for it then is another in each recording.
-        """
-        thresholds = self._thresholds
-        return thresholds if len(thresholds) > 1 else thresholds[0]
 
-    @property
-    def _thresholds(self):
-        """The threshold of each query that is known before there is a recording, or None."""
-        return [None if limit is None else float(limit) for limit in self._set_thresholds(len(self._queries))]
+def rated(found, calibrations, thresholds):
+    """Return the segments within the thresholds; their three rates, each None without; the thresholds."""
+    if calibrations is None and thresholds[0] is None:
+        return found, [None] * 4
+    limits = np.array(thresholds, float)  # NaN for None
+    near = ~(per_point(found.cost, found.shown) > limits[found.query])
+    found = type(found)(*(column[near] for column in found))
+    if calibrations is None:
+        return found, [*[None] * 3, limits]
+    rates, costs = np.empty((3, len(found.cost))), per_point(found.cost, found.shown)
+    for q, one in enumerate(calibrations):
+        rates[:, found.query == q] = one.rates(costs[found.query == q])
+    return found, [*rates, limits]
 
-    def _rated(self, found, calibrations, thresholds):
-        """Return the segments within the thresholds; their three rates, each None without; the thresholds."""
-        if calibrations is None and thresholds[0] is None:
-            return found, [None] * 4
-        limits = np.array(thresholds, float)  # NaN for None
-        near = ~(per_point(found.cost, found.shown) > limits[found.query])
-        found = type(found)(*(column[near] for column in found))
-        if calibrations is None:
-            return found, [*[None] * 3, limits]
-        rates, costs = np.empty((3, len(found.cost))), per_point(found.cost, found.shown)
-        for q, one in enumerate(calibrations):
-            rates[:, found.query == q] = one.rates(costs[found.query == q])
-        return found, [*rates, limits]
 
-    def _warn_of(self, found):
-        """Warn of repetitions that may cover flat noise, and of groups that a false discovery rate lets through."""
-        if self._background_of_queries:
-            warn_of_covered_background(found.cost, found.end - found.start, self.background_)
-        for query in [] if self._rate is None else np.unique(found.query).tolist():
-            own = found.query == query
-            of = f" of query {query}" if len(self._queries) > 1 else ""
-            cost = per_point(found.cost, found.shown)[own]
-            warn_of_look_alikes(self._rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
+def calibrations_in(segmenter, segmentation):
+    """Return the calibration of each query in a recording, by decoys that are segmented, too."""
+    source, found, times, queries, ranges_of = segmentation
+    rate = rate_of(segmenter)
+    check_rate(segmenter, rate)
+    made = rate._decoys(len(queries)).of(segmenter, queries, center_of(source))
+    others = [ranges_of(list(some)) for some in zip(*made, strict=True)]
+    hours = recorded_hours(source.extent(0)[1], times)
 
-    def _calibrations_in(self, source, times, found, queries, ranges_of):
-        """Return the calibration of each query in a recording, which `ranges_of` segments by other queries."""
-        rate = self._rate
-        self._check_rate(rate)
-        decoys = rate._decoys(len(queries))
-        made = decoys.of(self, queries, center_of(source))
-        others = [ranges_of(list(some)) for some in zip(*made, strict=True)]
-        hours = recorded_hours(source.extent(0)[1], times)
+    def costs(table, q):
+        return per_point(table.cost, table.shown)[table.query == q]
 
-        def costs(table, q):
-            return per_point(table.cost, table.shown)[table.query == q]
+    each = range(len(queries))
+    return [Calibration.of(costs(found, q), [costs(other, q) for other in others], hours) for q in each]
 
-        each = range(len(queries))
-        return [Calibration.of(costs(found, q), [costs(other, q) for other in others], hours) for q in each]
 
-    def _calibrated(self, X, times):
-        """Return the calibrations of the queries in a recording, as the only entry of a list."""
-        refuse_several(X)
-        source, found, given, queries, ranges_of = self._segmentation(X, times)
-        return [self._calibrations_in(source, given, found, queries, ranges_of)]
+def warn_of_found(segmenter, found):
+    """Warn of repetitions that may cover flat noise, and of groups that a false discovery rate lets through."""
+    if segmenter._background_of_queries:
+        warn_of_covered_background(found.cost, found.end - found.start, segmenter.background_)
+    rate = rate_of(segmenter)
+    for query in [] if rate is None else np.unique(found.query).tolist():
+        own = found.query == query
+        of = f" of query {query}" if len(segmenter._queries) > 1 else ""
+        cost = per_point(found.cost, found.shown)[own]
+        warn_of_look_alikes(rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
 
 
 FEW = 2  # repetitions of which an average is taken
@@ -364,185 +355,75 @@ def check_lengths_of(lengths, k):
     return bounds
 
 
-class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
-    """Base class of the segmenter: it gets queries and rules, and segments by them."""
+def fit_marked(segmenter, marked, weight, times):
+    """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
+    known = learnable(marked)
+    choose_metric(segmenter, known, weight, times, elastic_candidates(), evidence_of_segments)
+    segmenter._fit_labels(known, weight, times)
+    if segmenter._self_train:
+        train_itself(segmenter, marked, known, weight, times)
+    fit_conformal(segmenter, known, weight, times)
 
-    # Without a penalty repetitions would stretch over the background, and one of 1.0 is none or all, by the unit.
-    _named_defaults = {"adtw": {"omega": "auto"}}
 
-    def _check_size(self, a, what, check=check_size, total=None):
-        self.metric_._check_values(a, what)
-        check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
+def train_itself(segmenter, marked, known, weight, times):
+    """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
+    rounds, met, k = segmenter._self_train, [NOTHING], len(segmenter.classes_)
+    counts, ty = [], kernel_times(segmenter, times, marked.data.shape[1])
+    if marked.unlabeled is None:
+        warn(
+            "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got none, "
+            "so nothing was learned from what is unlabeled. Set self_train to 0 if all is labeled."
+        )
+        rounds = 0
+    with progress(rounds, segmenter.verbose if rounds else 0, "self-train", "round") as count:
+        for _ in range(rounds):
+            queries = [plan.untimed if ty is None else plan for plan in segmenter._queries]
+            found = segment(queries, segmenter._rules, marked.data, ty, segmenter.n_jobs)
+            taken = sure_ones(marked, queries, segmenter._numbers + 1, found)
+            counts.append(np.bincount(taken.code - 1, minlength=k))
+            count(word=f"{len(taken.code)} taken")
+            if any(map(taken.are_those_of, met)):  # learned again they would give what was there before
+                break
+            met.append(taken)
+            segmenter.metric_ = segmenter._made_metric()
+            offset = known._replace(offset=taken.offset)
+            segmenter._fit_labels(offset, weight, times, learnable(marked, taken))
+    segmenter.self_training_ = np.array(counts, np.int64).reshape(-1, k)
 
-    def _resolve(self):
-        """Resolve the kind of candidates, and refuse a metric that cannot segment."""
-        self._learning._validate()
-        self._mode = resolve_mode(self.metric_, "auto", None)
-        self.metric_._check_search("segmentation")
-        if self.partial:
-            check_partial(self.metric_, self._mode)
 
-    def _candidates(self):
-        return elastic_candidates()
+def fit_recording(segmenter, data, times):
+    """Fit one period of a recording (channels, n) as the query."""
+    if given_weight(segmenter, None) is not None:
+        raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
+    segmenter._check_size(data, "'X'")
+    ty, n_jobs, verbose = kernel_times(segmenter, times, data.shape[1]), segmenter.n_jobs, segmenter.verbose
+    start, end = typical_period(data, holes(ty, segmenter._max_gap), verbose)
+    own = None if times is None else times[start:end]
+    segmenter._fit_queries([segmenter._validated_query(data[:, start:end], None, own)])
+    limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
+    with progress(ROUNDS, verbose, "average periods", "round") as count:
+        for _ in range(ROUNDS):
+            rules = segmenter._rules._replace(limits=(limits,))
+            segments = segment(segmenter._queries, rules, data, ty, n_jobs, verbose)
+            segmenter._fit_queries(refined(segmenter._queries, Whole(data, ty), segments))
+            count()
+    segmenter._fit_queries(segmenter._queries, limits=[limits])
 
-    def _evidence(self, *rest):
-        return evidence_of_segments(copy(self), *rest)
 
-    def _fit_marked(self, marked, weight, times):
-        """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
-        known = learnable(marked)
-        self._choose(known, weight, times)
-        self._fit_labels(known, weight, times)
-        if self._self_train:
-            self._train_itself(marked, known, weight, times)
-        return self._fit_conformal(known, weight, times)
+def refined_segments(queries, source, ranges_of, rounds, verbose):
+    """Return the queries and the segments of a sequence after averaging the repetitions in some rounds.
 
-    def _refuse_self_training(self):
-        """Refuse self-training without labels to start from."""
-        if self._self_train:
-            raise ValueError(
-                f"'self_train' of Learning must be 0 where no occurrence is labeled in 'y'. Got {self._self_train}. "
-                "Label an occurrence, or set 'refine', which averages what the query finds."
-            )
-
-    def _train_itself(self, marked, known, weight, times):
-        """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
-        rounds, met, k = self._self_train, [NOTHING], len(self.classes_)
-        counts, ty = [], self._as_times(times, marked.data.shape[1])
-        if marked.unlabeled is None:
-            warn(
-                "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got "
-                "none, so nothing was learned from what is unlabeled. Set self_train to 0 if all is labeled."
-            )
-            rounds = 0
-        with progress(rounds, self.verbose if rounds else 0, "self-train", "round") as count:
-            for _ in range(rounds):
-                queries = [plan.untimed if ty is None else plan for plan in self._queries]
-                found = segment(queries, self._rules, marked.data, ty, self.n_jobs)
-                taken = sure_ones(marked, queries, self._numbers + 1, found)
-                counts.append(np.bincount(taken.code - 1, minlength=k))
-                count(word=f"{len(taken.code)} taken")
-                if any(map(taken.are_those_of, met)):  # learned again they would give what was there before
-                    break
-                met.append(taken)
-                self.metric_ = self._made_metric()
-                self._fit_labels(known._replace(offset=taken.offset), weight, times, learnable(marked, taken))
-        self.self_training_ = np.array(counts, np.int64).reshape(-1, k)
-
-    def _fit_labels(self, marked, weight, times, examples=None):
-        """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
-        queries, learned = self._learn(marked if examples is None else examples, weight, times, self._n_templates)
-        self._keep_weights(learned)
-        numbers, limits = [one.number for one in learned], [one.limits for one in learned]
-        return self._fit_queries(queries, numbers, limits, marked, times)
-
-    @property
-    def _learning(self):
-        return Learning() if self.learning is None else self.learning
-
-    @property
-    def _self_train(self):
-        return int(self._learning.self_train)
-
-    @property
-    def _n_templates(self):
-        count = self._learning.n_templates
-        return count if count == "auto" else int(count)
-
-    def _segment_learned(self, queries, numbers, data, ty):
-        """Return the segments of a recording by queries of some classes.
-
-        The background and the bounds are those of the fitted queries.
-        """
-        bounds = {int(number): limits for number, limits in zip(self._numbers, self._rules.limits, strict=True)}
-        k = len(queries)
-        rules = self._rules._replace(limits=tuple(bounds[number] for number in numbers))
-        if len(rules.transitions) != k + 1:  # another number of templates
-            rules = rules._replace(transitions=np.zeros((k + 1, k + 1)))
-        return segment(queries, rules, data, ty, self.n_jobs, 0, Whole(data, ty))
-
-    def _fit_recording(self, data, times):
-        """Fit one period of the recording as the query."""
-        if self._given_weight(None) is not None:
-            raise ValueError(
-                "'weight' must be None where query='auto': how many points there will be is not known yet."
-            )
-        self._check_size(data, "'X'")
-        ty = self._as_times(times, data.shape[1])
-        start, end = typical_period(data, holes(ty, self._max_gap), self.verbose)
-        own = None if times is None else times[start:end]
-        self._fit_queries([self._validated_query(data[:, start:end], None, own)])
-        limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
-        with progress(ROUNDS, self.verbose, "average periods", "round") as count:
-            for _ in range(ROUNDS):
-                rules = self._rules._replace(limits=(limits,))
-                segments = segment(self._queries, rules, data, ty, self.n_jobs, self.verbose)
-                self._fit_queries(refined(self._queries, Whole(data, ty), segments))
-                count()
-        return self._fit_queries(self._queries, limits=[limits])
-
-    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None):
-        """Store validated queries, with the background and the bounds that belong to them."""
-        self._forget_threshold()
-        k = len(queries)
-        if any(plan.tx is None for plan in queries):  # one clock for all: samples, unless all have times
-            queries = [plan.untimed for plan in queries]
-        self._queries = queries = self._with_signs(with_metric(self._made_metric(), queries))
-        self.metric_ = queries[0].metric
-        self.queries_ = [plan.x.T for plan in queries]
-        self.weights_ = [None if plan.w is None else plan.w.T for plan in queries]
-        self.query_, self.weight_ = self.queries_[0], self.weights_[0]
-        if marked is not None:
-            self.classes_, self._background_label = marked.labels.classes, marked.labels.background
-        else:
-            self.classes_ = np.arange(1, k + 1) if names is None else names
-            self._background_label = self.classes_.dtype.type()
-        self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
-        given = check_lengths_of(self.lengths, k)
-        if limits is not None and self._mode == "subsequence":
-            given = limits_of(given, limits)
-        rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
-        self._background_of_queries = self.background == "auto" and marked is None
-        if self.background != "auto":
-            background = Background(float(self.background))
-        elif marked is None:
-            background = Background(background_cost(queries))
-        else:
-            background = fit_background(
-                marked, queries, rules, self._as_times(times, marked.data.shape[1]), self.n_jobs, self.verbose
-            )
-        background = background.exact_for(self.metric_)
-        self.background_ = background.limit
-        self._rules = rules._replace(background=background)
-        return self
-
-    def _counting(self, ty):
-        """Return queries and rules for a series with these times; without times, samples are counted in their place.
-
-        A cost of background that was learned or set stays.
-        """
-        if ty is not None or self._queries[0].tx is None:
-            return self._queries, self._rules
-        queries, rules = [plan.untimed for plan in self._queries], self._rules
-        if self._background_of_queries:
-            background = Background(background_cost(queries)).exact_for(self.metric_)
-            rules = rules._replace(background=background)
-        return queries, rules
-
-    def _segmented(self, queries, source, ranges_of):
-        """Return the queries and the segments of a sequence after averaging the repetitions.
-
-        The function `ranges_of` segments the sequence by queries.
-        """
-        left, met = int(self._learning.refine), {}
-        with progress(left, self.verbose if left else 0, "refine", "round") as count:
-            while True:
-                segments = ranges_of(queries)
-                if not left:
-                    return queries, segments
-                met[_digest(queries)], due = left, left
-                queries, left = refined(queries, source, segments), left - 1
-                before = met.get(_digest(queries))
-                if before is not None:  # from here on the same queries recur in a cycle, mostly of length one
-                    left %= before - left
-                count(due - left)
+    The function `ranges_of` segments the sequence by queries.
+    """
+    left, met = rounds, {}
+    with progress(left, verbose if left else 0, "refine", "round") as count:
+        while True:
+            segments = ranges_of(queries)
+            if not left:
+                return queries, segments
+            met[_digest(queries)], due = left, left
+            queries, left = refined(queries, source, segments), left - 1
+            before = met.get(_digest(queries))
+            if before is not None:  # from here on the same queries recur in a cycle, mostly of length one
+                left %= before - left
+            count(due - left)

@@ -12,13 +12,44 @@ from sklearn.utils.validation import check_is_fitted
 from ...utils._names import names_of
 from ...utils._sklearn import Interval, StrOptions
 from ...utils._times import time_name, times_of
-from .._plan import warn_of_lengths, warn_of_sequences
-from .._query import QueryEstimator, event_score, one_query, owned, refuse_sample_weight, with_background
+from ...utils.validation import check_size
+from .._channels import with_polarity
+from .._chunks import kernel_times, notice, validated
+from .._learning.choice import keep_weights, read_fixed
+from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
+from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
 from .._several import refuse_several
-from .._sources import CandidateReader, ChunkedSequence, Sources, Whole, is_long, n_samples
-from .._thresholds import THRESHOLD, Conformal, FalseDiscoveryRate
-from .fitting import FittedSegmenter, Learning, check_fit, check_searched
-from .optimal import segment, segment_chunks
+from .._sources import CandidateReader, ChunkedSequence, Sources, Whole, is_long, n_samples, owned
+from .._thresholds import (
+    THRESHOLD,
+    Conformal,
+    FalseDiscoveryRate,
+    calibrations_of,
+    check_fixed,
+    check_threshold,
+    forget_threshold,
+    is_awaited,
+    rate_of,
+    set_thresholds,
+)
+from .background import Background
+from .fitting import (
+    Learning,
+    calibrations_in,
+    check_fit,
+    check_lengths_of,
+    check_partial,
+    check_searched,
+    check_transitions,
+    fit_background,
+    fit_marked,
+    fit_recording,
+    limits_of,
+    rated,
+    refined_segments,
+    warn_of_found,
+)
+from .optimal import Rules, background_cost, segment, segment_chunks
 from .results import Segments
 from .stream import SegmentStream
 
@@ -30,7 +61,7 @@ if TYPE_CHECKING:
     from ...utils._times import MetricLike, Queries, Sequences, Times
 
 
-class QuerySegmenter(FittedSegmenter):
+class QuerySegmenter(QueryEstimator):
     """Segment a recording into repetitions of one or several queries and background.
 
     The segmentation has the minimum cost of all: the costs of the repetitions plus a cost per background sample, found
@@ -225,14 +256,20 @@ class QuerySegmenter(FittedSegmenter):
         self._check_parameters()
         self._resolve()
         by_itself = isinstance(self.query, str)
-        marked = self._annotation(X, y, times)
-        self._check_threshold(marked is not None)
+        marked = annotation(self, X, y, times)
+        check_threshold(self, marked is not None)
         if marked is not None:
-            self._read_fixed(X, weight)
-            return self._fit_marked(marked, weight, times_of(X, times))
-        self._refuse_self_training()
+            self._fixed = read_fixed(self, X, weight)
+            fit_marked(self, marked, weight, times_of(X, times))
+            return self
+        if self._self_train:
+            raise ValueError(
+                f"'self_train' of Learning must be 0 where no occurrence is labeled in 'y'. Got {self._self_train}. "
+                "Label an occurrence, or set 'refine', which averages what the query finds."
+            )
         if by_itself:
-            return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
+            fit_recording(self, self._read_recording(one_query(X, "X")), times_of(X, times))
+            return self
         queries, names = self._read_queries(X, y, weight, times)
         return self._fit_queries(queries, names=names)
 
@@ -254,56 +291,19 @@ class QuerySegmenter(FittedSegmenter):
         """
         check_is_fitted(self)
         refuse_several(X)
-        source, found, given, queries, ranges_of = self._segmentation(X, times)
-        calibrations, thresholds = self._calibrations, self._thresholds
-        if self._is_awaited:
-            calibrations = self._calibrations_in(source, given, found, queries, ranges_of)
-            thresholds = self._rate._thresholds(calibrations)
-        found, rates = self._rated(found, calibrations, thresholds)
-        self._warn_of(found)
+        segmentation = source, found, given, queries, _ = self._segmentation(X, times)
+        calibrations, thresholds = calibrations_of(self), set_thresholds(self)
+        if is_awaited(self):
+            calibrations = calibrations_in(self, segmentation)
+            thresholds = rate_of(self)._thresholds(calibrations)
+        found, rates = rated(found, calibrations, thresholds)
+        warn_of_found(self, found)
         readers = [CandidateReader(plan, source) for plan in queries]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[found.query]
         names = self.classes_[self._numbers]
         sources = Sources(readers, found.query, version=found.version, names=names)
         rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs, *rates
         return Segments(found.start, found.end, names[found.query], found.cost, *rest, _time_name=time_name(X, times))
-
-    def _segmentation(self, X, times):
-        """Return the segmentation of a recording with what is needed to segment it again by other queries.
-
-        It is the source of the samples, the segments, the times as given, the queries, and a function of queries that
-        segments.
-        """
-        return (self._segment_long if is_long(X) else self._segment_whole)(X, times)
-
-    def _segment_whole(self, X, times):
-        """Segment a recording in memory; the result is that of `_segmentation`."""
-        y, ty, given = self._validated(X, times)
-        source = Whole(owned(y, X), ty)
-        queries, rules = self._counting(ty)
-        warn_of_sequences(queries, [y], shorter=rules.partial)
-        warn_of_lengths([low for low, _ in rules.limits], y.shape[1])
-
-        def ranges_of(queries):
-            check_searched(queries, source.y)
-            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
-
-        queries, found = self._segmented(queries, source, ranges_of)
-        self._notice(X, given, ty)
-        return source, found, given, queries, ranges_of
-
-    def _segment_long(self, X, times):
-        """Segment a recording by chunks, read once for each segmentation; the result is that of `_segmentation`."""
-        source = ChunkedSequence(self, X, times)
-        queries, rules = self._counting(source.times)
-        if queries[0].mode == "windows":
-            check_fit(queries, n_samples(X))
-
-        def ranges_of(queries):
-            return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
-
-        queries, found = self._segmented(queries, source, ranges_of)
-        return source, found, source.times, queries, ranges_of
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
         """Start a segmentation that takes the recording chunk by chunk.
@@ -327,7 +327,7 @@ class QuerySegmenter(FittedSegmenter):
                 "'refine' of Learning must be 0 and 'partial' False in a stream, which does not know the whole "
                 f"recording. Got {self._learning.refine} and {self.partial}."
             )
-        self._check_fixed("a stream")
+        check_fixed(self, "a stream")
         return SegmentStream(copy(self), max_delay)
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
@@ -378,3 +378,133 @@ class QuerySegmenter(FittedSegmenter):
         refuse_sample_weight(sample_weight)
         segments = self.segment(X, times)
         return event_score(y, segments, segments._source.readers[0].source.extent(0)[1], self._self_train)
+
+    @property
+    def threshold_(self) -> float | list[float | None] | None:
+        """The largest cost per query point of a repetition, of several queries a list; None where there is none.
+
+        None too with a false discovery rate before `fit_threshold`, for it then is another in each recording.
+        """
+        check_is_fitted(self)
+        thresholds = set_thresholds(self)
+        return thresholds if len(thresholds) > 1 else thresholds[0]
+
+    # Without a penalty repetitions would stretch over the background, and one of 1.0 is none or all, by the unit.
+    _named_defaults = {"adtw": {"omega": "auto"}}
+
+    @property
+    def _learning(self):
+        return Learning() if self.learning is None else self.learning
+
+    @property
+    def _self_train(self):
+        return int(self._learning.self_train)
+
+    @property
+    def _n_templates(self):
+        count = self._learning.n_templates
+        return count if count == "auto" else int(count)
+
+    def _check_size(self, a, what, check=check_size, total=None):
+        """Refuse a series with values too large for what is computed."""
+        self.metric_._check_values(a, what)
+        check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
+
+    def _resolve(self):
+        """Resolve the kind of candidates, and refuse a metric that cannot segment."""
+        self._learning._validate()
+        self._mode = resolve_mode(self.metric_, "auto", None)
+        self.metric_._check_search("segmentation")
+        if self.partial:
+            check_partial(self.metric_, self._mode)
+
+    def _limits_to_learn(self, plan, one):
+        return one.limits
+
+    def _fit_labels(self, marked, weight, times, examples=None):
+        """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
+        queries, learned = self._learn(marked if examples is None else examples, weight, times, self._n_templates)
+        keep_weights(self, learned)
+        numbers, limits = [one.number for one in learned], [one.limits for one in learned]
+        return self._fit_queries(queries, numbers, limits, marked, times)
+
+    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None):
+        """Store validated queries, with the background and the bounds that belong to them."""
+        forget_threshold(self)
+        k = len(queries)
+        if any(plan.tx is None for plan in queries):  # one clock for all: samples, unless all have times
+            queries = [plan.untimed for plan in queries]
+        queries = [with_polarity(plan, self.polarity) for plan in with_metric(self._made_metric(), queries)]
+        self._queries, self.metric_ = queries, queries[0].metric
+        self.queries_ = [plan.x.T for plan in queries]
+        self.weights_ = [None if plan.w is None else plan.w.T for plan in queries]
+        self.query_, self.weight_ = self.queries_[0], self.weights_[0]
+        if marked is not None:
+            self.classes_, self._background_label = marked.labels.classes, marked.labels.background
+        else:
+            self.classes_ = np.arange(1, k + 1) if names is None else names
+            self._background_label = self.classes_.dtype.type()
+        self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
+        given = check_lengths_of(self.lengths, k)
+        if limits is not None and self._mode == "subsequence":
+            given = limits_of(given, limits)
+        rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
+        self._background_of_queries = self.background == "auto" and marked is None
+        if self.background != "auto":
+            background = Background(float(self.background))
+        elif marked is None:
+            background = Background(background_cost(queries))
+        else:
+            ty = kernel_times(self, times, marked.data.shape[1])
+            background = fit_background(marked, queries, rules, ty, self.n_jobs, self.verbose)
+        background = background.exact_for(self.metric_)
+        self.background_, self._rules = background.limit, rules._replace(background=background)
+        return self
+
+    def _counting(self, ty):
+        """Return queries and rules for a series with these times; without times, samples are counted in their place.
+
+        A cost of background that was learned or set stays.
+        """
+        if ty is not None or self._queries[0].tx is None:
+            return self._queries, self._rules
+        queries, rules = [plan.untimed for plan in self._queries], self._rules
+        if self._background_of_queries:
+            background = Background(background_cost(queries)).exact_for(self.metric_)
+            rules = rules._replace(background=background)
+        return queries, rules
+
+    def _segmentation(self, X, times):
+        """Return the segmentation of a recording with what is needed to segment it again by other queries.
+
+        It is the source of the samples, the segments, the times as given, the queries, and a function of queries that
+        segments. A long recording is read by chunks, once for each segmentation.
+        """
+        if is_long(X):
+            source = ChunkedSequence(self, X, times)
+            queries, rules = self._counting(source.times)
+            given = source.times
+            if queries[0].mode == "windows":
+                check_fit(queries, n_samples(X))
+        else:
+            y, ty, given = validated(self, X, times)
+            source = Whole(owned(y, X), ty)
+            queries, rules = self._counting(ty)
+            warn_of_sequences(queries, [y], shorter=rules.partial)
+            warn_of_lengths([low for low, _ in rules.limits], y.shape[1])
+
+        def ranges_of(queries):
+            if is_long(X):
+                return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
+            check_searched(queries, source.y)
+            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
+
+        queries, found = refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
+        if not is_long(X):
+            notice(self, X, given, ty)
+        return source, found, given, queries, ranges_of
+
+    def _calibrated(self, X, times):
+        """Return the calibrations of the queries in a recording, as the only entry of a list."""
+        refuse_several(X)
+        return [calibrations_in(self, self._segmentation(X, times))]

@@ -10,6 +10,8 @@ from ...distances._kernels.scalar import before, likeliest, previous, through
 from ...utils._sampling import edges
 from .._chunks import ChunkStream, SparseTimes, check_delay
 from .._sources import CandidateReader, Sources, hold
+from .._thresholds import calibrations_of, set_thresholds
+from .fitting import rated
 from .optimal import Versions
 from .parallel import Samples, SegmentTable, paths_of
 from .results import Segments
@@ -189,7 +191,7 @@ class SegmentStream(ChunkStream):
         shown = np.column_stack([np.zeros_like(label), lengths])
         found = SegmentTable(start, end, label - 1, cost, shown)
         found = versions.of(found._replace(cost=listed_costs(readers, self._rules, found)))
-        found, rates = segmenter._rated(found, segmenter._calibrations, segmenter._thresholds)
+        found, rates = rated(found, calibrations_of(segmenter), set_thresholds(segmenter))
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))

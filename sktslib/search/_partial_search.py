@@ -6,35 +6,29 @@ with them. Where both are the same, in costs and in starts, all that follows is 
 goes on from before, and what it finds replaces what the part found. Windows, and subsequences that are normalized each
 by itself, need the samples before that they reach over.
 
-Parts of a sequence may be the work of other threads or processes. `SearchPart` is for callers with an engine of their
-own, and `PiecewiseSearcher` has the methods of a searcher that start a stream or a part.
+`run_part` searches the range of a job. `SearchPart` is for callers with an engine of their own.
 """
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from copy import copy, deepcopy
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import delayed
-from sklearn.utils.validation import check_is_fitted
 
 from ..distances._metrics.base import equal
-from ..utils._jobs import beside, count_jobs, in_jobs, jobs_are_threads, progress, shared
 from ..utils._times import as_dates, given_times, times_of
 from ..utils.validation import check_count
 from ._chunks import Clock, Entrance, SparseTimes
-from ._engines import is_made_in_place, profiles_at_once, prunes, sharing, window_profiles
 from ._incremental_profile import ENDLESS, candidates_of, share_samples
-from ._plan import check_lengths, check_room
-from ._profile import Choice, Search
 from ._selection import Candidates, Profile
 from ._several import Found, chosen, matches_of
 from ._sources import CandidateReader, Stretches, n_samples
-from ._stream import Limit, MatchPool, Stream, make_profile
+from ._stream import Limit, MatchPool, make_profile
+from ._thresholds import calibrations_of, check_fixed
 
+LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
 LEAD = 4  # lengths of the query
 FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
 ROOM = 8  # times as many windows as tell a limit
@@ -211,97 +205,6 @@ class ProfilePool:
         return Profile(distance, start, None if subsequence else length, slack)
 
 
-LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
-WHOLE = 2**22  # distances of whole profiles that are held at a time: 32 MB
-EACH = 4  # ranges of each job, so that one that is late is not waited for long
-LEADS = 64  # times its lead that a range takes at least, but for one of each job
-
-
-def jobs_within(n_jobs, n, calls):
-    """Return how many jobs one sequence of n samples keeps busy where it is one of `calls` calls."""
-    if n < 2 * LEAST:
-        return 1
-    jobs = count_jobs(n_jobs)
-    return jobs if calls < jobs else 1
-
-
-def cut(n, jobs, lead, piece=1):
-    """Return the edges of the ranges into which n samples are divided, at multiples of `piece`."""
-    count = min(EACH * jobs, n // max(LEAST, 2 * lead), max(n // max(LEADS * lead, 1), jobs))
-    count = max(count - count % jobs if count > jobs else count, 1) if jobs > 1 else 1
-    inner = {round(k * n / count / piece) * piece for k in range(1, count)}
-    return sorted({0, n, *(at for at in inner if 0 < at < n)}) if n else [0, 0]
-
-
-def search_ranges(source, searches, jobs=1, verbose=0):
-    """Return what each search finds in a sequence, in ranges for `jobs` jobs."""
-    searches = checked(source, searches)
-    if _is_cut(source, searches, jobs):
-        return _by_parts(source, searches, jobs, verbose)
-    found = [None] * len(searches)
-    for group in sharing([plan for plan, _ in searches]):
-        some = [searches[k] for k in group]
-        if _is_by_chunks(source, some):
-            several = _by_parts(source, some, jobs, verbose)
-        else:
-            # Several threads search all of it together where no whole profile is held.
-            with beside(source.own) if jobs > 1 else nullcontext():
-                profiles = _profiles(source, some, jobs)
-                several = [chosen(source.reader(plan), profile, choice) for plan, choice, profile in profiles]
-        for k, one in zip(group, several, strict=True):
-            found[k] = one
-    return found
-
-
-def _is_cut(source, searches, jobs):
-    """Return whether a sequence is read by chunks or each job searches a range of it.
-
-    Where windows are left out, threads search all of it together: each knows at once a limit that another one finds.
-
-    Where windows are left out threads search all of it together: each knows at once the limit that another one found.
-    """
-    if not source.in_memory or jobs == 1:
-        return not source.in_memory
-    return not (jobs_are_threads() and all(prunes(plan, choice.rule, len(source)) for plan, choice in searches))
-
-
-def goes_by_parts(source, searches, jobs):
-    """Return whether searches of one group are made by chunks or in ranges, which a bar counts."""
-    return _is_cut(source, searches, jobs) or _is_by_chunks(source, searches)
-
-
-def _is_by_chunks(source, searches):
-    """Return whether one job makes searches of one group by chunks, not by whole profiles, which are many or long."""
-    if source.goes_by_chunks(*searches[0]):
-        return True
-    return len(searches) > _at_once(source) and not any(choice.needs_all for _, choice in searches)
-
-
-def _at_once(source):
-    """Return how many whole profiles of a sequence are held at a time."""
-    return max(WHOLE // max(len(source), 1), 1)
-
-
-def _profiles(source, searches, jobs):
-    """Yield the plan, the choice and the profile of each query of one group over a sequence in memory."""
-    size = _at_once(source)
-    for at in range(0, len(searches), size):
-        some = searches[at : at + size]
-        rules = [choice.rule and choice.rule._replace(jobs=jobs) for _, choice in some]
-        of_queries = _of_whole(source, [plan for plan, _ in some], rules)
-        yield from ((*search, profile) for search, profile in zip(some, of_queries, strict=True))
-
-
-def _by_parts(source, searches, jobs, verbose):
-    """Return what each search finds in a sequence, by chunks or in ranges."""
-    found = []
-    for (plan, choice), one in zip(searches, _results(source, searches, jobs, verbose, "search"), strict=True):
-        if one is None:  # a limit came out too low
-            one = joined(run(source, [(plan, choice)], 0, len(source)), source)
-        found.append(as_found(one, plan, choice, source))
-    return found
-
-
 def as_found(result, plan, choice, source):
     """Return the matches of a result: the ones that parts give together, or the ones chosen from their profile."""
     reader = source.reader(plan)
@@ -311,104 +214,7 @@ def as_found(result, plan, choice, source):
     return Found(*reader.centered(start, end, version), result[1], reader, version)
 
 
-def profile_ranges(source, queries, jobs=1, verbose=0):
-    """Return the profile of each query over a sequence, in ranges for `jobs` jobs."""
-    searches = checked(source, [(plan, Choice()) for plan in queries])
-    if jobs == 1 and source.in_memory:
-        profiles = {}
-        for group in sharing([plan for plan, _ in searches]):
-            profiles.update(zip(group, _of_whole(source, [searches[k][0] for k in group]), strict=True))
-        return [profiles[k] for k in range(len(queries))]
-    if source.in_memory and jobs_are_threads() and all(_is_of_windows(plan) for plan, _ in searches):
-        return _filled(source, [plan for plan, _ in searches], jobs, verbose)
-    return _results(source, searches, jobs, verbose, "profile", whole=True)
-
-
-def _is_of_windows(plan):
-    return plan.mode == "windows" and plan.lengths is None
-
-
-def _filled(source, queries, jobs, verbose):
-    """Return the profiles of windows of one length over a sequence in memory, which threads fill in place."""
-    out, places = [np.empty(len(source) - plan.m + 1) for plan in queries], []
-    for group in sharing(queries):
-        check_lengths(queries[group[0]].m, *queries[group[0]].limits)
-        in_place = is_made_in_place([queries[k] for k in group])
-        ends = _ends(len(out[group[0]]), jobs, np.inf if in_place else source.size)
-        places += [(group, begin, end) for begin, end in pairwise([0, *ends])]
-
-    def fill(place):
-        group, *part = place
-        found = _fill(source, [queries[k] for k in group], [out[k] for k in group], *part)
-        count()
-        return found
-
-    slack = [0.0] * len(queries)
-    with progress(len(places), verbose, "profile", "part") as count, shared(jobs) as for_each:
-        several = for_each(fill, places)
-    for (group, *_), found in zip(places, several, strict=True):
-        for k, one in zip(group, found, strict=True):
-            slack[k] = max(slack[k], one)
-    return [Profile(*of) for of in zip(out, [None] * len(out), [plan.m for plan in queries], slack, strict=True)]
-
-
-def _ends(n, jobs, most):
-    """Yield the ends of pieces of n windows, the last ones the smallest: each has its cost, and no wait is long."""
-    at = 0
-    while at < n:
-        at = min(at + min(max(2 * LEAST, 2 * (n - at) // (3 * jobs)), most), n)
-        yield at
-
-
-def _fill(source, plans, out, begin, end):
-    """Fill in the windows [begin, end) of profiles that are found together, and return their slack."""
-    reach, n = plans[0].reach, len(source)
-    first, last = max(begin - reach, 0), min(end - 1 + plans[0].m + reach, n)
-    y, ty = np.ascontiguousarray(source.y[:, first:last]), source.ty[first:last] if plans[0].reads_times else None
-    alone = len(plans) == 1 and first == begin and last == end - 1 + plans[0].m  # then it is found where it is to be
-    found = profiles_at_once(plans, y, ty, [None] * len(plans), out[0][begin:end] if alone else None)
-    for profile, distance in zip(found, out, strict=True):
-        here = profile.distance[begin - first : end - first]
-        if not np.may_share_memory(here, distance):
-            distance[begin:end] = here
-    return [profile._slack for profile in found]
-
-
-def _of_whole(source, queries, rules=None):
-    """Return the profiles of the queries of one group over a sequence in memory, computed at once."""
-    rules = [None] * len(queries) if rules is None else rules
-    if len(queries) == 1:
-        return [Search(queries[0], source.y, source.ty).profile(rules[0])]
-    for plan in queries:
-        check_lengths(plan.m, *plan.limits)
-    return window_profiles(queries, source.y, source.ty if queries[0].reads_times else None, rules)
-
-
-def checked(source, searches):
-    """Return the searches that a sequence allows: without times if it has none; refuse windows that do not fit."""
-    for plan, _ in searches:
-        if plan.mode == "windows":
-            check_room(plan.shortest, len(source))
-    return searches if source.timed else [(plan.untimed, choice) for plan, choice in searches]
-
-
-def _results(source, searches, jobs, verbose, name, *, whole=False):
-    """Return what all parts of each search give together."""
-    if source.has_engine:
-        parts = source.parts(searches, verbose, name, whole)
-        return [joined([each[k] for each in parts], source) for k in range(len(searches))]
-    n = len(source)
-    ranges = list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
-    if len(ranges) == 1:
-        with progress(-(-n // source.size), verbose, "search", "chunk") as count:
-            parts = [run(source, searches, 0, n, whole, count)]
-    else:
-        calls = [delayed(run)(source, searches, a, b, whole) for a, b in ranges]
-        parts = in_jobs(calls, jobs, verbose, name, "part")
-    return [joined([each[k] for each in parts], source) for k in range(len(searches))]
-
-
-def run(source, searches, begin, end, whole=False, count=None):
+def run_part(source, searches, begin, end, whole=False, count=None):
     """Return the part of each search that samples [begin, end) give."""
     first = first_of(searches, begin)
     parts = [QueryPart(plan, choice, begin, first, whole=whole) for plan, choice in searches]
@@ -470,7 +276,7 @@ class SearchPart:
 
     def __init__(self, searcher: Any, begin: int = 0, start_time: Any = None) -> None:
         self.begin = check_count(begin, "at", low=0)
-        searcher._check_fixed("a part of a search")
+        check_fixed(searcher, "a part of a search")
         self._searcher = copy(searcher)
         self._clock = Clock(searcher._queries)
         if start_time is not None:
@@ -679,12 +485,12 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
         if one is None:
             if sequence is None:
                 _NoSequence().chunks(0, parts[-1].n_samples_seen)
-            one = joined(run(source, [(plan, choice)], 0, parts[-1].n_samples_seen), source)
+            one = joined(run_part(source, [(plan, choice)], 0, parts[-1].n_samples_seen), source)
         found.append(as_found(one, plan, choice, source))
     if timed and sequence is None:
         known = _times_of(parts, pieces)
     rest = known, searcher._classes, None, searcher._limits_of_distance
-    return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=searcher._calibrations)
+    return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=calibrations_of(searcher))
 
 
 def _in_order(parts):
@@ -753,49 +559,3 @@ def _times_of(parts, pieces):
     end = parts[-1].n_samples_seen
     given = np.concatenate([*(piece[3] for piece in pieces), last.at([end])])
     return SparseTimes(np.concatenate([*samples, [end]]), last.as_given(given))
-
-
-if TYPE_CHECKING:
-    from typing import Any
-
-
-class PiecewiseSearcher:
-    """Mixin of `QuerySearcher` whose methods start a search by pieces: a stream, or a part of a search."""
-
-    def stream(self, max_delay: float | None = None) -> Stream:
-        """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
-
-        Parameters
-        ----------
-        max_delay : int, optional
-            After how many samples at most, counted from its end, an occurrence must be decided, at the end of a chunk,
-            although a better one that overlaps it may still come; not less than the query has. Then the best ones by
-            then are reported, what overlaps them is none, and no occurrence is longer than `max_delay`: the stream
-            holds about twice as many samples at most. Without it an occurrence waits until nothing that comes can
-            overlap it, however long that takes, so that the answer is that of `search`.
-
-        Returns
-        -------
-        Stream
-            Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
-        """
-        check_is_fitted(self)
-        return Stream(copy(self), max_delay)
-
-    def begin(self, at: int = 0, start_time: Any = None) -> SearchPart:
-        """Begin the search of a part of a recording, for those who spread parts themselves; see `SearchPart`.
-
-        Parameters
-        ----------
-        at : int, default=0
-            The sample of the recording at which the part begins.
-        start_time : datetime, optional
-            The time of the recording's first sample, where the metric or `max_gap` reads datetimes and `at` is not 0.
-
-        Returns
-        -------
-        SearchPart
-            Its ``feed(X)`` takes samples from its `first` on; `merge_parts` gives the matches of all parts.
-        """
-        check_is_fitted(self)
-        return SearchPart(self, at, start_time)
