@@ -312,6 +312,9 @@ def validated(estimator, X, times):
     check_table(estimator, X)
     if y.shape[0] != estimator.n_features_in_:
         refuse_channels(estimator, np.asarray(X).shape)
+    if times is None and type(X) is np.ndarray and estimator.max_gap is None:  # in short, for most are of this kind
+        estimator._check_size(y, "'X'", total=total)
+        return y, None, None
     name = name_of(times)
     times = times_of(X, times)
     if estimator.metric_.uses_times and times is not None:

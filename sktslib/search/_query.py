@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..distances._metrics.base import Metric
 from ..distances._metrics.registry import get_metric
@@ -21,7 +21,15 @@ from ..metrics import event_f1_score
 from ..metrics._events import change_points, is_background
 from ..utils._names import warn
 from ..utils._sampling import gap_of, holes, interval
-from ..utils._sklearn import JOBS, Estimator, HasMethods, Interval, StrOptions, validate_parameter_constraints
+from ..utils._sklearn import (
+    JOBS,
+    Estimator,
+    HasMethods,
+    Interval,
+    StrOptions,
+    check_fitted,
+    validate_parameter_constraints,
+)
 from ..utils._times import is_datetime, name_of, notice_column, times_of
 from ..utils.validation import (
     as_floats,
@@ -427,7 +435,7 @@ class QueryEstimator(MetricParameter, Estimator):
         QuerySearcher or QuerySegmenter
             Itself.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if rate_of(self) is None:
             raise ValueError(
                 f"The 'threshold' parameter of {type(self).__name__} must be a FalseDiscoveryRate for fit_threshold, "

@@ -218,8 +218,10 @@ def _in_jobs(calls, n_jobs, verbose, name, of):
 
     A bar counts the calls, unless the only one shows its own.
     """
+    if len(calls) == 1 and (not verbose or calls[0].has_bar):
+        work, arguments, keywords = calls[0].work
+        return work(*arguments, **keywords)
     inner = max(call.jobs for call in calls)
-    verbose = verbose if len(calls) > 1 or not calls[0].has_bar else 0
     found = in_jobs([call.work for call in calls], 1 if inner > 1 else n_jobs, verbose, name, of)
     out = [None] * sum(len(call.numbers) for call in calls)
     for call, some in zip(calls, found, strict=True):
@@ -238,6 +240,8 @@ def grouped(queries, n_jobs):
 
     Queries whose profiles are found together are in one group, unless they are divided among jobs.
     """
+    if len(queries) == 1:
+        return [[0]]
     return [part.tolist() for group in sharing(queries) for part in parts_for_jobs(group, n_jobs)]
 
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ..utils._jobs import progress
 from ..utils._names import names_of
 from ..utils._sampling import interval
-from ..utils._sklearn import Estimator, Interval, StrOptions, names_out
+from ..utils._sklearn import Estimator, Interval, StrOptions, check_fitted, names_out
 from ..utils._times import time_name, times_of
 from ..utils.validation import as_weight, check_size, plain_count
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
@@ -299,7 +298,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             Best first. Each of several queries is searched for by itself: `n_matches` is how many of each there are in
             all sequences together.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         listed, count = several(X) is not None, len(self._queries)
         found, sources, calibrations = self._searched(X, times)
         held = [one.reader for one in found if one.reader.source.in_memory]
@@ -340,7 +339,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             Best first, as many as fit. Their `threshold` is that of this searcher, about which `Matches.uncertain`
             finds those to ask about.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         every = copy(self)
         every.n_matches = every.threshold = None
         every._learned_thresholds = [None] * len(self._queries)
@@ -353,7 +352,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         None too with a `Percentile`, and with a false discovery rate before `fit_threshold`, for it then is another in
         each sequence. Of several queries a list.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return self._of_each(self._thresholds)
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
@@ -421,7 +420,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Profile
             One candidate per window, or per end of a subsequence. Of several queries a list.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         refuse_several(X)
         source = self._source(X, times)
         profiles = run_profiles(source, [plan for plan, _ in self._searches], self.n_jobs, self.verbose)
@@ -447,7 +446,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         -------
         ndarray of shape (n, n_queries)
         """
-        check_is_fitted(self)
+        check_fitted(self)
         refuse_several(X)
         source = self._source(X, times)
         columns = run_endings(source, [plan for plan, _ in self._searches], self.n_jobs, self.verbose)
@@ -543,7 +542,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Compared by channel with lags the samples of a match are those of each channel at the lag, and times the sign,
         with which it was found; all channels must have as many points.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return relearned(self, matches, good, bad)
 
     def stream(self, max_delay: float | None = None) -> Stream:
@@ -563,7 +562,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Stream
             Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return Stream(copy(self), max_delay)
 
     def begin(self, at: int = 0, start_time: Any = None) -> SearchPart:
@@ -581,7 +580,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         SearchPart
             Its ``feed(X)`` takes samples from its `first` on; `merge_parts` gives the matches of all parts.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return SearchPart(self, at, start_time)
 
     def _check_parameters(self):

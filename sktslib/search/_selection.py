@@ -217,6 +217,11 @@ def _ascending(distance, start, end, limit, slack, chosen):
 
     Never all at once: they and what sorts them would need several times the memory of the distances.
     """
+    if len(distance) <= LEAST_BATCH:
+        which = np.flatnonzero((distance < np.inf) & (distance * (1.0 - slack) <= limit))
+        which = which[np.argsort(distance[which], kind="stable")]
+        yield _Batch(which, distance[which], *_ranges(start, end, which))
+        return
     after, bound, size = (-np.inf, len(distance)), -np.inf, max(LEAST_BATCH, len(distance) // 32)
     wanted = min(64 * chosen.most, size)  # the matches are among these, mostly
     while bound < np.inf and bound * (1.0 - slack) <= limit:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config, _wrap_data_with_container
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._names import NOTHING, did_you_mean, warn
 from .validation import shown
@@ -30,6 +30,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "check_columns",
+    "check_fitted",
     "in_container",
     "names_out",
     "validate_parameter_constraints",
@@ -140,6 +141,12 @@ class Estimator(BaseEstimator):
 @functools.cache
 def _param_names(cls):
     return super(Estimator, cls)._get_param_names()
+
+
+def check_fitted(estimator):
+    """Refuse an estimator that is not fitted; scikit-learn's check takes as long as a short search."""
+    if "metric_" not in vars(estimator):
+        check_is_fitted(estimator)
 
 
 def check_columns(estimator, X, *, reset):

@@ -7,10 +7,9 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ...utils._names import names_of
-from ...utils._sklearn import Interval, StrOptions
+from ...utils._sklearn import Interval, StrOptions, check_fitted
 from ...utils._times import time_name, times_of
 from ...utils.validation import check_size
 from .._channels import with_polarity
@@ -289,7 +288,7 @@ class QuerySegmenter(QueryEstimator):
         Segments
             The repetitions in temporal order; samples between them are background.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         refuse_several(X)
         segmentation = source, found, given, queries, _ = self._segmentation(X, times)
         calibrations, thresholds = calibrations_of(self), set_thresholds(self)
@@ -321,7 +320,7 @@ class QuerySegmenter(QueryEstimator):
         SegmentStream
             Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if self._learning.refine or self.partial:
             raise ValueError(
                 "'refine' of Learning must be 0 and 'partial' False in a stream, which does not know the whole "
@@ -385,7 +384,7 @@ class QuerySegmenter(QueryEstimator):
 
         None too with a false discovery rate before `fit_threshold`, for it then is another in each recording.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         thresholds = set_thresholds(self)
         return thresholds if len(thresholds) > 1 else thresholds[0]
 

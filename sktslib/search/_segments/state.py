@@ -253,6 +253,9 @@ ANY_LENGTH = np.ones(1), np.full(1, 2.0**62)
 SLACK_FROM = 2**40  # a number of windows that no recording has
 
 
+SPAN = 2**12  # samples that are prepared in the time that a search of one range takes to begin
+
+
 def depends_on_path(plan, rules):
     """Return whether the cost that a segment's path carries may differ from that of its range."""
     return plan.metric._depends_on_start or any(longest is not None for _, longest in rules.limits)
@@ -270,10 +273,18 @@ def listed_costs(readers, rules, segments):
         return _listed_windows(readers, segments)
     if not depends_on_path(plan, rules):
         return segments.cost
-    rows = zip(
-        *(column.tolist() for column in (segments.query, segments.start, segments.end, segments.shown)), strict=True
-    )
-    return np.array([readers[q].search(s, e).cost(s, e, shown) for q, s, e, shown in rows])
+    cost = np.empty(len(segments.cost))
+    for q in np.unique(segments.query).tolist():
+        own = np.flatnonzero(segments.query == q)
+        start, end = segments.start[own], segments.end[own]
+        reader, first, last = readers[q], int(start[0]), int(end[-1])
+        # Ranges that depend on no other samples are prepared together where all between them are held.
+        dense = reader.plan.reach == 0 and last - first <= SPAN * len(own) and last <= reader.source.extent(first)[1]
+        search = reader.search(first, last) if dense else None
+        rows = (column.tolist() for column in (own, start, end, segments.shown[own]))
+        for k, s, e, shown in zip(*rows, strict=True):
+            cost[k] = (search or reader.search(s, e)).cost(s, e, shown)
+    return cost
 
 
 def _listed_windows(readers, segments):
