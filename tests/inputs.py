@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib import get_distance_dict
+from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict
 from sktslib.distances import lockstep_distances
+from sktslib.search import ChannelPlan, Normalization, Percentile, Subsequences, Windows
 
 RNG = np.random.default_rng(0)
 Q, S = RNG.uniform(0.1, 2.0, size=8), RNG.uniform(0.1, 2.0, size=30)  # positive, which every distance takes
@@ -53,3 +54,51 @@ def entry(**keys):
 def one(a, b):
     """The same distance for any two points or series."""
     return 1.0
+
+
+def grouped(of, flat):
+    """Parameters that the reference implementations take one by one, as the objects that an estimator takes."""
+    flat = dict(flat)
+
+    def taken(*names):
+        return {name: flat.pop(name) for name in names if name in flat}
+
+    mode, scales, bounds = flat.pop("mode", None), flat.pop("scales", None), taken("min_length", "max_length")
+    limits, percentile = taken("scale_limits", "offset_limit"), flat.pop("percentile", None)
+    names = {
+        "channel_lag": "lag",
+        "lag_tolerance": "tolerance",
+        "channel_weight": "weight",
+        "min_channels": "min_votes",
+    }
+    names["min_channels"] = "min_votes"
+    channels = {names[name]: value for name, value in taken(*names).items()}
+    if bounds and of is QuerySegmenter:
+        low, high = (bounds.get(name) for name in ("min_length", "max_length"))
+        of_each = any(isinstance(bound, list) for bound in (low, high))
+        count = len(low or high) if of_each else 1
+        low, high = ([bound] * count if not isinstance(bound, list) else bound for bound in (low, high))
+        flat["lengths"] = list(zip(low, high, strict=True)) if of_each else (low[0], high[0])
+    elif bounds:
+        flat["candidates"] = Subsequences(**bounds)
+    elif scales is not None:
+        flat["candidates"] = Windows(scales)
+    elif mode is not None:
+        flat["candidates"] = mode
+    if limits:
+        flat["normalize"] = Normalization(flat.pop("normalize", None), **limits)
+    if percentile is not None:
+        flat["threshold"] = Percentile(percentile)
+    if channels:
+        flat["channels"] = ChannelPlan(**channels)
+    return flat
+
+
+def searcher_of(*metric, **flat):
+    """A searcher of parameters that the reference implementations take one by one."""
+    return QuerySearcher(*metric, **grouped(QuerySearcher, flat))
+
+
+def segmenter_of(*metric, **flat):
+    """A segmenter of parameters that the reference implementations take one by one."""
+    return QuerySegmenter(*metric, **grouped(QuerySegmenter, flat))

@@ -26,6 +26,7 @@ PHRASES = {
     r", an instance of (?:Percentile|Windows|Subsequences|Normalization|MetricWeights)\b": "",
     r"a FalseDiscoveryRate, a Conformal, a Percentile, or a text such as ": "a text such as ",
     r"The '(?:events|kinds)' parameter": "--labels",
+    r" of (?:Normalization|Windows|Subsequences|ChannelPlan|Learning)\b": "",
     r"The 'alpha' parameter of (?:FalseDiscoveryRate|Conformal)": "--threshold: ALPHA",
     r"\ba str among\b": "one of",
     r"\ban int(?:eger)? in\b": "a whole number in",

@@ -12,7 +12,6 @@ from .options import (
     errors_of,
     given,
     hints,
-    parameters_of,
     parse_metric,
     reading_of,
     with_bar,
@@ -167,7 +166,7 @@ def _shown(time_range, recording):
 def described(estimator):
     """Return the estimator as Python writes it, on one line."""
     shown = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
-    defaults = {one.name: one.default for one in parameters_of(type(estimator))}
+    defaults = type(estimator)().get_params(deep=False)
     changed = [f"metric={estimator.metric_!r}"]
     changed += [
         f"{name}={' '.join(repr(value).split())}"

@@ -415,9 +415,9 @@ class ChannelPlan(Estimator):
     """
 
     _parameter_constraints = {
-        "lag": [Integral, timedelta, np.timedelta64, list, tuple, np.ndarray, dict, None],
-        "tolerance": [Integral, timedelta, np.timedelta64],
-        "weight": [Real, list, tuple, np.ndarray, dict, None],
+        "lag": [timedelta, np.timedelta64, Real, "array-like", None],
+        "tolerance": [timedelta, np.timedelta64, Real],
+        "weight": [Real, "array-like", None],
         "min_votes": [Interval(Integral, 1, None, closed="left"), None],
     }
 

@@ -60,7 +60,7 @@ def warn_of_look_alikes(alpha, distance, scale=None, found="matches", measure="d
         if np.median(distance[far]) > np.median(distance[~far]):
             ends = float(f"{np.nanmin(table[~far]) / FAR:.2g}"), float(f"{np.nanmax(table[~far]) * FAR:.2g}")
             limits = (border, ends[1]) if side < 0 else (ends[0], border)
-            _tell(alpha, far, found, "scale", sizes, f"scale_limits={limits}")
+            _tell(alpha, far, found, "scale", sizes, f"scale_limits={limits} of Normalization")
             return
     gap = gap_between(distance, least, CLEAR_DISTANCE)
     if gap is not None and gap[1] >= FAR * gap[0]:

@@ -294,8 +294,8 @@ class Normalization(Estimator):
 
     _parameter_constraints = {
         "method": METHODS,
-        "scale_limits": [tuple, list, np.ndarray, None],
-        "offset_limit": [Real, list, tuple, np.ndarray, dict, None],
+        "scale_limits": ["array-like", None],
+        "offset_limit": [Real, "array-like", None],
     }
 
     def __init__(

@@ -51,7 +51,7 @@ class Windows(Estimator):
     array([[2, 7]])
     """
 
-    _parameter_constraints = {"scales": [tuple, list, np.ndarray, None]}
+    _parameter_constraints = {"scales": ["array-like", None]}
 
     def __init__(self, scales: Sequence[float] | None = None) -> None:
         self.scales = scales

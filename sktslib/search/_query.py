@@ -280,7 +280,7 @@ class QueryEstimator(MetricParameter, Estimator):
         "weight": ["array-like", HasMethods("_learned_of_query"), None],
         "polarity": [StrOptions(set(POLARITIES))],
         "nan_policy": [StrOptions({"raise", "omit"})],
-        "max_gap": [Interval(Real, 0, None, closed="neither"), timedelta, np.timedelta64, None],
+        "max_gap": [timedelta, np.timedelta64, Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }

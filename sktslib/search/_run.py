@@ -12,8 +12,9 @@ import numpy as np
 from joblib import delayed
 
 from ..utils._jobs import beside, count_jobs, in_jobs, jobs_are_threads, parts_for_jobs, progress, shared
+from . import _partial_search
 from ._engines import is_made_in_place, profiles_at_once, prunes, sharing, window_profiles
-from ._partial_search import LEAST, as_found, first_of, joined, run_part
+from ._partial_search import as_found, first_of, joined, run_part
 from ._plan import check_lengths, check_room, warn_of_sequences
 from ._profile import Choice, Search
 from ._selection import Profile
@@ -26,7 +27,7 @@ LEADS = 64  # times its lead that a range takes at least, but for one of each jo
 
 def jobs_within(n_jobs, n, calls):
     """Return how many jobs one sequence of n samples keeps busy where it is one of `calls` calls."""
-    if n < 2 * LEAST:
+    if n < 2 * _partial_search.LEAST:
         return 1
     jobs = count_jobs(n_jobs)
     return jobs if calls < jobs else 1
@@ -34,7 +35,7 @@ def jobs_within(n_jobs, n, calls):
 
 def cut(n, jobs, lead, piece=1):
     """Return the edges of the ranges into which n samples are divided, at multiples of `piece`."""
-    count = min(EACH * jobs, n // max(LEAST, 2 * lead), max(n // max(LEADS * lead, 1), jobs))
+    count = min(EACH * jobs, n // max(_partial_search.LEAST, 2 * lead), max(n // max(LEADS * lead, 1), jobs))
     count = max(count - count % jobs if count > jobs else count, 1) if jobs > 1 else 1
     inner = {round(k * n / count / piece) * piece for k in range(1, count)}
     return sorted({0, n, *(at for at in inner if 0 < at < n)}) if n else [0, 0]
@@ -152,7 +153,7 @@ def _ends(n, jobs, most):
     """Yield the ends of pieces of n windows, the last ones the smallest: each has its cost, and no wait is long."""
     at = 0
     while at < n:
-        at = min(at + min(max(2 * LEAST, 2 * (n - at) // (3 * jobs)), most), n)
+        at = min(at + min(max(2 * _partial_search.LEAST, 2 * (n - at) // (3 * jobs)), most), n)
         yield at
 
 

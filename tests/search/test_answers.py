@@ -201,7 +201,7 @@ def test_a_query_without_answers_keeps_a_limit():
         searcher = QuerySearcher("euclidean", **parameters).fit([PATTERN, OTHER])
         matches = searcher.search(y)
         new = searcher.relearn(matches, good=np.flatnonzero(matches.query == 1)[:1])
-        if "threshold" in parameters:
+        if parameters["threshold"] is rule:
             assert new.threshold_[0] == matches.threshold[0]
         found = new.search(y)
         assert (found.query == 0).sum() <= (matches.query == 0).sum() > 0

@@ -6,11 +6,11 @@ import signal
 
 import numpy as np
 import pytest
+from inputs import searcher_of
 from strategies import unmeant
 from test_parts import assert_same, ecg
 
-from sktslib import QuerySearcher
-from sktslib.search import Percentile, Subsequences, Windows, _dask, _parts, _sources
+from sktslib.search import _dask, _partial_search, _sources
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -20,15 +20,13 @@ RULES = {
     "dtw": {"n_matches": 4},
     "dtw, threshold": {"threshold": 0.4},
     "dtw, all": {"n_matches": None, "max_overlap": 0.5},
-    "dtw, percentile": {"threshold": Percentile(3)},
+    "dtw, percentile": {"percentile": 3},
     "ddtw": {"metric": "ddtw", "n_matches": 3},
     "cid_dtw": {"metric": "cid_dtw", "n_matches": 3},
     "euclidean": {"metric": "euclidean", "normalize": "zscore", "n_matches": 5},
     "manhattan": {"metric": "manhattan", "threshold": 8.0},
+    "scales": {"metric": "euclidean", "scales": [0.5, 1], "normalize": "mean", "n_matches": 3},
     "gaps": {"nan_policy": "omit", "n_matches": 5},
-    "candidates": Windows(
-        {"metric": "euclidean", "n_matches": 3, "candidates": Windows([0.5, 1]), "normalize": "mean"}
-    ),
 }
 CHUNKS = [500, (1, 2, 0, 3, 90, 404, 97, 97, 97, 409)]
 
@@ -36,7 +34,7 @@ CHUNKS = [500, (1, 2, 0, 3, 90, 404, 97, 97, 97, 409)]
 @pytest.fixture(autouse=True)
 def _short_ranges(monkeypatch, request):
     """Parts of few samples; in threads unless a test asks for the cluster, which another one may have begun."""
-    monkeypatch.setattr(_parts, "LEAST", 150)
+    monkeypatch.setattr(_partial_search, "LEAST", 150)
     monkeypatch.setattr(_sources, "CHUNK", 70)
     with dask.config.set(scheduler=None if "dask_client" in request.fixturenames else "threads"):
         yield
@@ -57,7 +55,7 @@ def recording(rule):
 @pytest.mark.parametrize("name", RULES)
 def test_matches_are_those_of_the_array_in_memory(name):
     y, x = recording(RULES[name])
-    searcher = QuerySearcher(**RULES[name]).fit(x)
+    searcher = searcher_of(**RULES[name]).fit(x)
     want, profile, rows = searcher.search(y), searcher.profile(y), searcher.transform(y)
     assert len(want)
     for chunks in CHUNKS:
@@ -73,7 +71,7 @@ def test_matches_are_those_of_the_array_in_memory(name):
 
 def test_scales_and_offsets_of_all_matches_are_read_in_one_go(monkeypatch):
     y, x = ecg()
-    searcher = QuerySearcher("euclidean", normalize="zscore", n_matches=6).fit(x[:30])
+    searcher = searcher_of("euclidean", normalize="zscore", n_matches=6).fit(x[:30])
     matches, want, calls = searcher.search(chunked(y, 100)), searcher.search(y), []
     monkeypatch.setattr(
         dask, "compute", lambda *arrays, found=dask.compute: calls.append(len(arrays)) or found(*arrays)
@@ -86,7 +84,7 @@ def test_scales_and_offsets_of_all_matches_are_read_in_one_go(monkeypatch):
 def test_channels_and_types_of_several_queries_and_arrays(dtype):
     y = ecg()[0]
     y = np.column_stack([100 * y, 50 * y[::-1]]).astype(dtype)
-    searcher = QuerySearcher("dtw", n_matches=3).fit([y[300:330], y[700:740]])
+    searcher = searcher_of("dtw", n_matches=3).fit([y[300:330], y[700:740]])
     X = da.from_array(y, chunks=(300, 1))
     assert_same(searcher.search(X), searcher.search(y))
     for n_jobs in (None, 2):
@@ -106,7 +104,7 @@ def test_times(metric, kind):
     if kind == "zone":
         pd = pytest.importorskip("pandas")
         times = pd.DatetimeIndex(times).tz_localize("UTC").tz_convert("Europe/Berlin")
-    searcher = QuerySearcher(metric, n_matches=5, max_gap=2.0).fit(x, times=times[:40])
+    searcher = searcher_of(metric, n_matches=5, max_gap=2.0).fit(x, times=times[:40])
     want, X = searcher.search(y, times), chunked(y, 250)
     every = [times] if kind == "zone" else [times, da.from_array(times, chunks=97)]
     for given in every:
@@ -144,7 +142,7 @@ def test_no_samples_travel(monkeypatch):
             read.append(end - start)
         return load(source, start, end)
 
-    monkeypatch.setattr(_parts, "LEAST", 1000)
+    monkeypatch.setattr(_partial_search, "LEAST", 1000)
     monkeypatch.setattr(_dask, "search_range", spy)
     monkeypatch.setattr(_dask, "search_alone", weighed)
     monkeypatch.setattr(_sources.ChunkedSequence, "read", reads)
@@ -152,7 +150,7 @@ def test_no_samples_travel(monkeypatch):
     for metric in ("dtw", "euclidean"):
         for some in (held, sizes, read):
             some.clear()
-        searcher = QuerySearcher(metric, n_matches=5).fit(x)
+        searcher = searcher_of(metric, n_matches=5).fit(x)
         got = searcher.search(X)
         assert_same(got, searcher.search(made(np.arange(n))))
         lead, borders = 4 * len(x) if metric == "dtw" else len(x) - 1, range(1500, n, 1500)
@@ -172,7 +170,7 @@ def test_chunks_are_computed_once():
         return block
 
     X = da.from_array(y, chunks=200).map_blocks(load, dtype=float, meta=np.empty(0))
-    searcher = QuerySearcher("dtw", n_matches=3).fit(x[:30])
+    searcher = searcher_of("dtw", n_matches=3).fit(x[:30])
     with dask.config.set(scheduler="synchronous"):
         dask.compute(*_dask.DaskSequence(searcher, X, None)._tasks(searcher._searches, False))
     assert sorted(calls) == list(range(6))
@@ -188,7 +186,7 @@ def test_ranges_hold_two_leads_and_all_chunks(chunks):
 def test_where_parts_never_agree_samples_are_read(monkeypatch):
     y, x = np.zeros(900), np.array([1.0, 0.0])
     y[0] = 1.0  # the best of all paths begins there, and goes on for ever
-    searcher = QuerySearcher("dtw", candidates=Subsequences(min_length=None), n_matches=3).fit(x)
+    searcher = searcher_of("dtw", min_length=None, n_matches=3).fit(x)
     X = da.from_array(y, chunks=200)
     assert_same(searcher.search(X), searcher.search(y))
     np.testing.assert_array_equal(searcher.profile(X).start, searcher.profile(y).start)
@@ -196,7 +194,7 @@ def test_where_parts_never_agree_samples_are_read(monkeypatch):
 
 def test_what_is_refused_and_warned_of():
     y, x = ecg()
-    searcher = QuerySearcher("dtw", n_matches=2).fit(x)
+    searcher = searcher_of("dtw", n_matches=2).fit(x)
     for value, words in ((np.nan, "NaN"), (np.inf, "infinit")):
         wrong = y.copy()
         wrong[777] = value
@@ -216,7 +214,7 @@ def test_what_is_refused_and_warned_of():
     with pytest.raises(ValueError, match="'times' must be strictly increasing"):
         searcher.search(X, times)
     with pytest.raises(ValueError, match="The query must not be longer than the sequence"):
-        QuerySearcher("euclidean").fit(x).search(X[:30])
+        searcher_of("euclidean").fit(x).search(X[:30])
 
 
 def test_dask_is_not_imported_for_others(monkeypatch):
@@ -237,7 +235,7 @@ def killed_once(block, mark, block_info=None):
 def test_two_worker_processes(dask_client):
     y, x = ecg()
     for rule in ({"n_matches": 4}, {"metric": "euclidean", "normalize": "zscore", "n_matches": 5}):
-        searcher = QuerySearcher(**rule).fit(x)
+        searcher = searcher_of(**rule).fit(x)
         X = dask_client.persist(da.from_array(y, chunks=200))
         assert_same(searcher.search(X), searcher.search(y))
         np.testing.assert_array_equal(searcher.profile(X).start, searcher.profile(y).start)
@@ -248,7 +246,7 @@ def test_a_worker_killed_changes_no_match(dask_client, tmp_path):
     y, x = ecg()
     mark = tmp_path / "mark"
     X = da.from_array(y, chunks=200).map_blocks(killed_once, mark, dtype=float, meta=np.empty(0))
-    searcher = QuerySearcher("dtw", n_matches=4).fit(x)
+    searcher = searcher_of("dtw", n_matches=4).fit(x)
     assert_same(searcher.search(X), searcher.search(y))
     assert mark.exists()
     dask_client.wait_for_workers(2)

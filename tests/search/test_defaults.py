@@ -98,9 +98,9 @@ def test_each_of_several_queries_has_its_own_bound_and_windows_have_none():
 
 def test_parameters_that_are_none_of_these():
     for value in ("Auto", 0, -1, 2.5, True):
-        with pytest.raises(ValueError, match="'n_matches' parameter of QuerySearcher must be a str among {'auto'}"):
+        with pytest.raises(ValueError, match=r"'n_matches' parameter of QuerySearcher must be a str among \{'auto'\}"):
             QuerySearcher(n_matches=value).fit(BUMP)
-        with pytest.raises(ValueError, match="'min_length' parameter of Subsequences must be a str among {'auto'}"):
+        with pytest.raises(ValueError, match=r"'min_length' parameter of Subsequences must be a str among \{'auto'\}"):
             QuerySearcher(candidates=Subsequences(value)).fit(BUMP)
     with pytest.raises(ValueError, match=r"'min_length' of Subsequences must not exceed 'max_length'. Got 4 and 3"):
         QuerySearcher(candidates=Subsequences(min_length=4, max_length=3)).fit(BUMP)

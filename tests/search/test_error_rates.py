@@ -16,7 +16,7 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
 from sktslib.search import Conformal, FalseDiscoveryRate, merge_parts
 from sktslib.search._sources import Whole
-from sktslib.search._thresholds import Calibration, center_of, phase_shifted, recorded_hours
+from sktslib.search._thresholds import Calibration, center_of, phase_shifted, rate_of, recorded_hours
 
 Q = np.array([0.0, 1.0, 4.0, 2.0, -1.0, 0.0])
 ROOT = 12  # occurrences of a recording
@@ -99,7 +99,7 @@ def test_the_text_is_the_rule():
     rule = FalseDiscoveryRate(0.3)
     assert len(searcher(" FDR:0.3").search(Y)) >= 10
     one, other = (QuerySearcher(threshold=t).fit(Q) for t in ("fdr:0.3", rule))
-    assert repr(one._rate) == repr(other._rate) == "FalseDiscoveryRate(alpha=0.3)"
+    assert repr(rate_of(one)) == repr(rate_of(other)) == "FalseDiscoveryRate(alpha=0.3)"
 
 
 def test_the_offset_of_a_recording_does_not_matter():

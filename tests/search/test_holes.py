@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import searcher_of, segmenter_of
 from strategies import pairs, parameters, plain, quarters, series, small_sizes, times, unmeant, weights
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, Euclidean, get_metric, metric_names
-from sktslib.search import Subsequences, Windows, _pruning
+from sktslib.search import _pruning
 
 CLOSE = {"rtol": 1e-8, "atol": 1e-9}
 GAP = 2.0
@@ -53,8 +54,8 @@ def test_windows_between_holes(name, data):
         return naive.windows(name, x, y[a:b], w, normalize=how, **timed, **p)
 
     want = naive.joined_windows(search, len(y), len(x), ranges_of(ts))
-    rules = {"max_gap": GAP, "n_matches": None, "candidates": "windows", "normalize": how}
-    searcher = QuerySearcher(get_metric(name, p), **rules).fit(x, weight=w, times=tq)
+    rules = {"mode": "windows", "normalize": how, "max_gap": GAP, "n_matches": None}
+    searcher = searcher_of(get_metric(name, p), **rules).fit(x, weight=w, times=tq)
     got = searcher.profile(y, times=ts)
     np.testing.assert_array_equal(np.isinf(got.distance), np.isinf(want))
     distance, want = (naive.bounded(name, p, d) for d in (got.distance, want))
@@ -70,11 +71,7 @@ def test_subsequences_between_holes(data):
     p, r = data.draw(parameters(name)), data.draw(st.sampled_from([None, None, 1]))
     band = {} if r is None else {"window": "sakoe-chiba", "factor": r}
     tq = data.draw(times(len(x))) / 2 if name == "twed" and data.draw(st.booleans()) else None
-    limits = data.draw(
-        st.sampled_from(
-            [{"candidates": Subsequences(min_length=None)}, {"candidates": Subsequences(min_length=2, max_length=4)}]
-        )
-    )
+    limits = data.draw(st.sampled_from([{"min_length": None}, {"min_length": 2, "max_length": 4}]))
 
     def search(a, b):
         timed = {} if tq is None else {"tq": tq, "ts": ts[a:b]}
@@ -82,7 +79,7 @@ def test_subsequences_between_holes(data):
 
     want, start = naive.joined_subsequences(search, len(y), ranges_of(ts))
     rules = {"mode": "subsequence", "max_gap": GAP, "n_matches": None, **limits}
-    searcher = QuerySearcher(get_metric(name, {**p, **band}), **rules).fit(x, weight=w, times=tq)
+    searcher = searcher_of(get_metric(name, {**p, **band}), **rules).fit(x, weight=w, times=tq)
     got = searcher.profile(y, times=ts)
     np.testing.assert_allclose(got.distance, want, **CLOSE)
     if naive.has_exact_sums(name, p, naive.points(y).shape[1]):
@@ -107,7 +104,7 @@ def test_scaled_windows_between_holes(data):
         return found
 
     want = np.min([search(a, b) for a, b in ranges_of(ts)], axis=0)
-    got = QuerySearcher(name, candidates=Windows([0.5, 1.0, 1.6]), max_gap=GAP).fit(x, weight=w).profile(y, times=ts)
+    got = searcher_of(name, scales=[0.5, 1.0, 1.6], max_gap=GAP).fit(x, weight=w).profile(y, times=ts)
     np.testing.assert_allclose(got.distance, want[0], **CLOSE)
     found = np.isfinite(want[0])
     if name != "correlation":
@@ -123,8 +120,8 @@ def test_pruned_windows_span_no_hole(rule, data):
     if data.draw(st.booleans()):
         y[rng.integers(0, n, 3)] = np.nan
     normalize = data.draw(st.sampled_from([None, "zscore"]))
-    rules = {"max_gap": GAP, "nan_policy": "omit", **rule, "candidates": "windows", "normalize": normalize}
-    searcher = QuerySearcher("dtw", metric_params={"window": 0.3}, **rules).fit(x)
+    rules = {"mode": "windows", "normalize": normalize, "max_gap": GAP, "nan_policy": "omit", **rule}
+    searcher = searcher_of("dtw", metric_params={"window": 0.3}, **rules).fit(x)
     profile = searcher.profile(y, times=ts)
     want = naive.select(profile.distance, profile.start, profile.end, rule["n_matches"], rule.get("threshold"))
     with pytest.MonkeyPatch.context() as patch:
@@ -143,7 +140,7 @@ def test_windows_with_missing_values_between_holes(name, data):
     y[data.draw(st.lists(st.integers(0, n - 1), max_size=4))] = np.nan
     want = naive.joined_windows(lambda a, b: naive.observed_windows(name, x, y[a:b]), n, m, ranges_of(ts))
     rules = {"mode": "windows", "max_gap": GAP, "nan_policy": "omit"}
-    got = QuerySearcher(name, **rules).fit(x).profile(y, times=ts).distance
+    got = searcher_of(name, **rules).fit(x).profile(y, times=ts).distance
     np.testing.assert_allclose(got, want, **CLOSE)
 
 
@@ -192,7 +189,7 @@ def test_streams_and_chunks_span_no_hole(metric, data):
     x = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=m, max_size=m)))
     tq = np.arange(m) * 1.0 if metric.uses_times and data.draw(st.booleans()) else None
     rules = {"threshold": data.draw(st.sampled_from([0.1, 1.0])), "n_matches": None, "nan_policy": "omit"}
-    searcher = QuerySearcher(metric, max_gap=GAP, **rules).fit(x, times=tq)
+    searcher = searcher_of(metric, max_gap=GAP, **rules).fit(x, times=tq)
     if searcher._mode == "windows" and len(y) < m:
         return
     dates = data.draw(st.booleans()) and tq is None
@@ -222,7 +219,7 @@ def test_streams_of_segments_span_no_hole(metric, data):
     rules = {"background": data.draw(st.sampled_from([0.2, 1.0])), "nan_policy": "omit"}
     if data.draw(st.booleans()):
         rules["transitions"] = np.array([[0.0, 0.5, 1.0], [0.5, 2.0, 0.0], [0.0, 0.5, 3.0]])
-    segmenter = QuerySegmenter(metric, max_gap=GAP, **rules).fit(x)
+    segmenter = segmenter_of(metric, max_gap=GAP, **rules).fit(x)
     want = segmenter.segment(y, times=ts)
     parts = []
     for a, b in ranges_of(ts):  # each stretch as a recording of its own
@@ -247,7 +244,7 @@ def test_a_segmentation_is_the_cheapest_of_each_stretch(data):
     x, y, ts = x.ravel(), y.ravel(), data.draw(broken(len(y)))
     w = data.draw(weights(len(x), 1))
     T = np.array([[0.0, 0.25], [0.5, 1.0]]) if data.draw(st.booleans()) else None
-    segmenter = QuerySegmenter(get_metric(name, p), background=0.6, transitions=T, max_gap=GAP).fit(x, weight=w)
+    segmenter = segmenter_of(get_metric(name, p), background=0.6, transitions=T, max_gap=GAP).fit(x, weight=w)
     segments = segmenter.segment(y, times=ts)
     own, least = 0.0, 0.0
     for a, b in ranges_of(ts):
@@ -263,7 +260,7 @@ def test_a_hole_may_cut_a_repetition_off():
     x = np.array([0.0, 1.0, 3.0, 1.0])
     y = np.r_[9.0, 0, 1, 3, 1, 0, 1, 3, 1, 9]
     ts = np.r_[0.0:7.0, 60.0:63.0]  # within the second one
-    segments = QuerySegmenter(background=1.0, max_gap=2, partial=True).fit(x).segment(y, times=ts)
+    segments = segmenter_of(background=1.0, max_gap=2, partial=True).fit(x).segment(y, times=ts)
     assert list(zip(segments.start.tolist(), segments.end.tolist(), segments.partial.tolist(), strict=True)) == [
         (1, 5, False),
         (5, 7, True),
@@ -299,7 +296,7 @@ def test_an_occurrence_that_spans_a_hole_is_no_example(cls):
 def test_a_period_is_taken_from_between_holes():
     y = np.tile(np.r_[BEAT, 0.0, 0.0, 0.0], 30) + np.random.default_rng(0).normal(size=240) * 0.05
     ts = np.arange(240.0) + 1000 * (np.arange(240) >= 44)
-    segmenter = QuerySegmenter(query="auto", max_gap=2).fit(y[:, np.newaxis], times=ts)
+    segmenter = segmenter_of(query="auto", max_gap=2).fit(y[:, np.newaxis], times=ts)
     assert abs(len(segmenter.query_) - 8) <= 1
     segments = segmenter.segment(y, times=ts)
     assert len(segments) > 20
@@ -317,13 +314,13 @@ def test_an_end_before_a_hole_lies_one_step_behind_its_last_sample(kind):
         "objects": np.array([pd.Timestamp("2026-01-01").to_pydatetime() + timedelta(seconds=int(s)) for s in seconds]),
     }[kind]
     gap = 3.0 if kind == "numbers" else timedelta(seconds=6)
-    searcher = QuerySearcher("euclidean", n_matches=None, threshold=0.0, max_gap=gap).fit([5.0, 6.0])
+    searcher = searcher_of("euclidean", n_matches=None, threshold=0.0, max_gap=gap).fit([5.0, 6.0])
     for found in (searcher.search(y, times=ts), pickle.loads(pickle.dumps(searcher.search(y, times=ts)))):
         length = found.end_time - found.start_time
         length = length * 2 if kind == "numbers" else np.asarray(length, "timedelta64[us]") / np.timedelta64(1, "s")
         assert list(zip(found.start, length, strict=True)) == [(1, 2.0), (3, 2.0), (6, 2.0)]
         assert found.start_time[1] == ts[3]
-    several = QuerySearcher("euclidean", n_matches=None, threshold=0.0, max_gap=gap).fit([5.0, 6.0])
+    several = searcher_of("euclidean", n_matches=None, threshold=0.0, max_gap=gap).fit([5.0, 6.0])
     found = several.search([y, y[5:]], times=[ts, ts[5:]])
     assert found.end_time[0] - found.start_time[0] == found.end_time[-1] - found.start_time[-1]
 
@@ -332,7 +329,7 @@ def test_roundings_of_times_are_no_holes():
     ts = 1e6 + np.arange(1000) * 0.01  # whose steps are 0.01 but for roundings of 1e-10
     assert (np.diff(ts) > 0.01).any()
     y = np.arange(1000.0)
-    profile = QuerySearcher("euclidean", max_gap=0.01).fit(y[:50]).profile(y, times=ts)
+    profile = searcher_of("euclidean", max_gap=0.01).fit(y[:50]).profile(y, times=ts)
     assert np.isfinite(profile.distance).all()
 
 
@@ -348,20 +345,13 @@ def test_gaps_of_datetimes_are_durations_or_seconds(gap):
     seconds = np.array([0, 1, 2, 60, 61, 62])
     frame = pd.DataFrame({"v": [0.0, 5, 5, 5, 5, 0]}, index=pd.Timestamp("2026-01-01") + pd.to_timedelta(seconds, "s"))
     query = pd.DataFrame({"v": [5.0, 5, 5, 5]})
-    assert np.isinf(QuerySearcher("euclidean", max_gap=gap).fit(query).profile(frame).distance).all()
-    assert (
-        len(
-            QuerySearcher("dtw", max_gap=gap, n_matches=None, candidates=Subsequences(min_length=2))
-            .fit(query)
-            .search(frame)
-        )
-        == 2
-    )
+    assert np.isinf(searcher_of("euclidean", max_gap=gap).fit(query).profile(frame).distance).all()
+    assert len(searcher_of("dtw", max_gap=gap, n_matches=None, min_length=2).fit(query).search(frame)) == 2
 
 
 def test_gaps_need_times():
     message = r"'times' must be given where the 'max_gap' parameter of Query\w+ is set.*Got None, and max_gap=2\. Pass"
-    searcher, segmenter = QuerySearcher(max_gap=2, threshold=1.0).fit([1.0, 2]), QuerySegmenter(max_gap=2).fit([1.0, 2])
+    searcher, segmenter = searcher_of(max_gap=2, threshold=1.0).fit([1.0, 2]), segmenter_of(max_gap=2).fit([1.0, 2])
     y = np.arange(9.0)
     calls = [searcher.search, searcher.profile, searcher.transform, searcher.predict, segmenter.segment]
     for call in [*calls, segmenter.predict, searcher.stream().update, segmenter.stream().update]:
@@ -374,18 +364,18 @@ def test_gaps_need_times():
         with pytest.raises(ValueError, match=message):
             cls(max_gap=2).fit(y[:, np.newaxis], y > 4)
     with pytest.raises(ValueError, match=message):
-        QuerySegmenter(max_gap=2, query="auto").fit(y[:, np.newaxis])
+        segmenter_of(max_gap=2, query="auto").fit(y[:, np.newaxis])
     with pytest.raises(ValueError, match=r"must be a number, in the unit of the times, where 'times' are numbers\."):
-        QuerySearcher(max_gap=timedelta(seconds=2)).fit([1.0, 2]).search(y, times=y)
+        searcher_of(max_gap=timedelta(seconds=2)).fit([1.0, 2]).search(y, times=y)
     with pytest.raises(ValueError, match=r"'times' of the query must not step by more than 'max_gap', 2\. Got a step"):
-        QuerySearcher(max_gap=2).fit([1.0, 2, 3], times=[0, 1, 5])
+        searcher_of(max_gap=2).fit([1.0, 2, 3], times=[0, 1, 5])
 
 
 def test_several_queries_in_jobs_span_no_hole():
     y, ts = np.tile([0.0, 1, 2, 1], 30), np.arange(120.0) + 50 * (np.arange(120) >= 50)
     queries = [np.array([0.0, 1, 2]), np.array([2.0, 1, 0, 1])]
     rules = {"n_matches": None, "threshold": 0.1, "max_gap": 2}
-    matches = QuerySearcher("euclidean", n_jobs=2, **rules).fit(queries).search([y, y], times=[ts, np.arange(120.0)])
+    matches = searcher_of("euclidean", n_jobs=2, **rules).fit(queries).search([y, y], times=[ts, np.arange(120.0)])
     spans = (matches.start < 50) & (50 < matches.end)
     assert not spans[matches.sequence == 0].any()
     assert spans[matches.sequence == 1].any()
@@ -401,7 +391,7 @@ def test_times_that_are_rounded_have_no_gaps_of_one_step(rate, decimals):
     times = np.round(exact, decimals)
     if np.unique(np.diff(times).round(9)).max() > np.ceil(gap * 10**decimals) / 10**decimals + 1e-9:
         return
-    for estimator in (QuerySearcher("dtw", max_gap=gap, n_matches=5), QuerySegmenter("dtw", max_gap=gap)):
+    for estimator in (searcher_of("dtw", max_gap=gap, n_matches=5), segmenter_of("dtw", max_gap=gap)):
         find = estimator.fit(y[:9]).search if isinstance(estimator, QuerySearcher) else estimator.fit(y[:9]).segment
         whole = estimator.set_params(max_gap=None).fit(y[:9])
         want = (whole.search if isinstance(estimator, QuerySearcher) else whole.segment)(y)
@@ -411,6 +401,6 @@ def test_times_that_are_rounded_have_no_gaps_of_one_step(rate, decimals):
 def test_a_step_above_a_max_gap_of_few_digits_is_a_gap():
     y, times = np.sin(np.arange(60.0)), np.arange(60.0) + (np.arange(60) >= 30)
     for gap in (1.0, 1.5, 1.9):
-        found = QuerySearcher("dtw", max_gap=gap, n_matches=20).fit(y[:9]).search(y, times=times)
+        found = searcher_of("dtw", max_gap=gap, n_matches=20).fit(y[:9]).search(y, times=times)
         assert not ((found.start < 30) & (found.end > 30)).any()
-    assert (QuerySearcher("dtw", max_gap=2.0).fit(y[24:36]).search(y, times=times).start < 30).all()
+    assert (searcher_of("dtw", max_gap=2.0).fit(y[24:36]).search(y, times=times).start < 30).all()

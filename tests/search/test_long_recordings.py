@@ -6,9 +6,10 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
+from inputs import searcher_of
 
-from sktslib import QuerySearcher, load_ecg_example
-from sktslib.search import _query, _sources
+from sktslib import load_ecg_example
+from sktslib.search import _chunks, _sources
 
 
 def ecg():
@@ -41,7 +42,7 @@ def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
     y[:] = kinds(n)[kind]
     x = np.sin(np.arange(20) / 7.0)
     monkeypatch.setattr(_sources, "CHUNK", 2000 if compiled else 50)
-    searcher = QuerySearcher(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
+    searcher = searcher_of(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
     held = np.array(y)
     assert_same(searcher.search(y), searcher.search(held))
     monkeypatch.setattr(_sources, "LONG", n)
@@ -66,7 +67,7 @@ def test_a_bar_counts_the_chunks_of_a_long_recording_in_memory(few, capsys, monk
     y, x = ecg()
     for name, size in {"LONG": 1000, "CHUNK": 100, "RARE": 6}.items():
         monkeypatch.setattr(_sources, name, size)
-    searcher = QuerySearcher(n_matches=2 if few else 20, verbose=1).fit(x)
+    searcher = searcher_of(n_matches=2 if few else 20, verbose=1).fit(x)
     searcher.search(y)
     assert ("12/12" if few else "1/1") in capsys.readouterr().err
     searcher.search(y[:999])
@@ -85,9 +86,9 @@ def test_a_sequence_is_validated_once(monkeypatch):
 
         return count
 
-    searcher = QuerySearcher("dtw").fit([x, x[::-1], x[5:]])
+    searcher = searcher_of("dtw").fit([x, x[::-1], x[5:]])
     for name in counts:
-        monkeypatch.setattr(_query, name, counted(name, getattr(_query, name)))
+        monkeypatch.setattr(_chunks, name, counted(name, getattr(_chunks, name)))
     for call in (searcher.search, searcher.profile, searcher.transform):
         call(y, times)
         assert counts == {"as_times": 1, "sized_series": 1, "times_of": 1}

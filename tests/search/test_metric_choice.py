@@ -17,6 +17,7 @@ from sktslib.metrics import labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.search._learning import choice
 from sktslib.search._learning.choice import Block, Candidate, Evidence, blocks_of, compare, evidence_of, unit_of
+from sktslib.search._query import annotation
 from sktslib.search._segments.background import Background
 
 SHAPE = np.array([0.0, 2.0, 3.0, -2.0, -1.0, 0.5])
@@ -144,9 +145,11 @@ def test_what_stretches_is_found_by_what_stretches():
         trial = QuerySegmenter("auto")
         trial._check_parameters()
         trial._resolve()
-        marked = trial._annotation(X, y, None)
+        marked = annotation(trial, X, y, None)
         block = blocks_of(marked.ranges, len(X))[0]
-        evidence = trial._tried(Candidate("adtw", times))._evidence(marked, block, None, None)
+        evidence = choice.evidence_of_segments(
+            choice._tried(trial, Candidate("adtw", times)), marked, block, None, None
+        )
         assert len(evidence.hits) == 4
         score[k] = evidence.score
         assert evidence.margin > 0

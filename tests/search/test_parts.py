@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices
+from inputs import Slices, searcher_of, segmenter_of
 from strategies import parameters, small_sizes, unmeant
 
-from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
+from sktslib import QuerySearcher, load_ecg_example
 from sktslib.distances import get_metric
-from sktslib.search import Percentile, Subsequences, Windows, _parts, merge_parts
+from sktslib.search import _partial_search, _run, merge_parts
 from sktslib.search._engines import is_made_in_place
 from sktslib.utils._conversion import opened, stored
 
@@ -28,8 +28,8 @@ WINDOWS = [
     ("manhattan", {"normalize": "robust"}),
     ("dtw", {"mode": "windows"}),
     ("dtw", {"normalize": "zscore"}),
-    ("dtw", {"candidates": Windows((0.5, 1.5))}),
-    ("euclidean", {"candidates": Windows([0.5, 1, 2]), "normalize": "mean"}),
+    ("dtw", {"scales": (0.5, 1.5)}),
+    ("euclidean", {"scales": [0.5, 1, 2], "normalize": "mean"}),
 ]
 SUBSEQUENCES = [(name, {"mode": "subsequence"}) for name in ("dtw", "dtw", *naive.WARPED)]
 STRETCHES = ["noise", "integers", "constant", "ramp", "query"]
@@ -66,15 +66,7 @@ def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
     if rule.get("mode") == "subsequence":
         if draw(st.booleans()):
             metric.set_params(window="sakoe-chiba", factor=draw(st.integers(0, 4)))
-        rule |= draw(
-            st.sampled_from(
-                [
-                    {},
-                    {"candidates": Subsequences(min_length=None)},
-                    {"candidates": Subsequences(min_length=3, max_length=9)},
-                ]
-            )
-        )
+        rule |= draw(st.sampled_from([{}, {"min_length": None}, {"min_length": 3, "max_length": 9}]))
     if draw(st.booleans()):
         y[rng.integers(0, len(y), 3)] = np.nan
         rule["nan_policy"] = "omit"
@@ -90,7 +82,7 @@ def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
     if limit == "percentile":
         rule["percentile"] = draw(st.sampled_from([0, 5, 60]))
     weight = rng.choice([0.25, 0.5, 1.0], size=m) if draw(st.booleans()) else None
-    searcher = QuerySearcher(metric, **rule).fit(x, weight=weight, times=tx)
+    searcher = searcher_of(metric, **rule).fit(x, weight=weight, times=tx)
     if limit == "threshold":
         distance = searcher.profile(y, times=ty).distance
         distance = distance[np.isfinite(distance)]
@@ -110,7 +102,7 @@ def assert_same(got, want):
 
 @contextmanager
 def small_parts(data):
-    names = [f"search._parts.{name}" for name in ("LEAST", "LEADS", "LEAD", "FIRST", "ROOM")]
+    names = [*(f"search._partial_search.{name}" for name in ("LEAST", "LEAD", "FIRST", "ROOM")), "search._run.LEADS"]
     names += ["search._stream.ROOM", *(f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE"))]
     names += [f"search._pruning.{name}" for name in ("LEAST", "BLOCK", "BLOCK_OF_MOMENTS", "EACH")]
     names += ["distances._kernels.simd.MOST", "utils._jobs.AT_ONCE", "distances._kernels.bounds.BLOCK"]
@@ -164,7 +156,7 @@ def test_parts_that_are_fed_give_what_one_search_does(search, cuts, sizes, dated
         ty = np.datetime64("2026-01-01") + (1e3 * ty).astype("timedelta64[ms]")
     want, through_pickle = searcher.search(y, times=ty), data.draw(st.booleans())
     cuts = sorted({0, len(y), *(at for at in cuts if at < len(y))})
-    with small_sizes(data, "search._parts.LEAD", "search._stream.ROOM"):
+    with small_sizes(data, "search._partial_search.LEAD", "search._stream.ROOM"):
         fed_parts = [fed(searcher.begin(a), y, ty, b, sizes, through_pickle) for a, b in itertools.pairwise(cuts)]
         matches = merge_parts(fed_parts[::-1], y, ty)
         assert_same(matches, want)
@@ -190,23 +182,23 @@ def ecg():
 
 def spied(monkeypatch):
     """How many samples the search before went on into each part, and whether that sufficed."""
-    seen, follows = [], _parts.QueryPart.follows
+    seen, follows = [], _partial_search.QueryPart.follows
 
     def spy(part, before, source):
         begin = before.feed.seen
         seen.append((follows(part, before, source), before.feed.seen - begin))
         return seen[-1][0]
 
-    monkeypatch.setattr(_parts.QueryPart, "follows", spy)
-    monkeypatch.setattr(_parts, "LEAST", 150)
-    monkeypatch.setattr(_parts, "LEADS", 0)
+    monkeypatch.setattr(_partial_search.QueryPart, "follows", spy)
+    monkeypatch.setattr(_partial_search, "LEAST", 150)
+    monkeypatch.setattr(_run, "LEADS", 0)
     return seen
 
 
 @pytest.mark.parametrize("name", ["dtw", "msm", "twed", "lcss", "wdtw", "ddtw"])
 def test_parts_of_a_recording_agree_soon(name, monkeypatch):
     y, x = ecg()
-    searcher = QuerySearcher(name, n_matches=5, n_jobs=2).fit(x[:30])
+    searcher = searcher_of(name, n_matches=5, n_jobs=2).fit(x[:30])
     seen = spied(monkeypatch)
     got, profile = searcher.search(y), searcher.profile(y)
     assert len(seen) == 2 * 3
@@ -222,7 +214,7 @@ def test_the_limit_that_a_part_of_windows_begins_with_is_not_too_low(max_overlap
     x, k = np.array([0.0, 9.0, -9.0, 0.0]), 6
     y = np.tile(x, 80)
     y[::4] += np.linspace(0.01, 0.8, 80)[np.random.default_rng(0).permutation(80)]
-    searcher = QuerySearcher("euclidean", n_matches=k, max_overlap=max_overlap).fit(x)
+    searcher = searcher_of("euclidean", n_matches=k, max_overlap=max_overlap).fit(x)
     found, want = merge_parts([searcher.begin().feed(y)]), searcher.search(y)
     assert len(found) == k
     assert (found.start.tolist(), found.distance.tolist()) == (want.start.tolist(), want.distance.tolist())
@@ -231,7 +223,7 @@ def test_the_limit_that_a_part_of_windows_begins_with_is_not_too_low(max_overlap
 def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
     y, x = np.zeros(900), np.array([1.0, 0.0])
     y[0] = 1.0  # the best of all paths begins there, and goes on for ever
-    searcher = QuerySearcher("dtw", candidates=Subsequences(min_length=None), n_matches=3, n_jobs=2).fit(x)
+    searcher = searcher_of("dtw", min_length=None, n_matches=3, n_jobs=2).fit(x)
     seen = spied(monkeypatch)
     profile, got = searcher.profile(y), searcher.search(y)
     assert seen[:3] == [(False, 150)] * 3
@@ -244,11 +236,11 @@ def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
 @pytest.mark.parametrize("normalize", [None, "mean", "zscore"])
 def test_profiles_that_threads_fill_in_place_are_those_of_one(normalize, n, monkeypatch):
     made = []
-    monkeypatch.setattr(_parts, "LEAST", 20)
+    monkeypatch.setattr(_partial_search, "LEAST", 20)
     monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)  # by transforms, however short
-    monkeypatch.setattr(_parts, "is_made_in_place", lambda hows: made.append(is_made_in_place(hows)) or made[-1])
+    monkeypatch.setattr(_run, "is_made_in_place", lambda hows: made.append(is_made_in_place(hows)) or made[-1])
     y, m = ecg()[0], 96  # shorter ones are not found by transforms where they are not normalized
-    searcher = QuerySearcher("euclidean", normalize=normalize, n_jobs=2).fit(y[300 : 300 + m])
+    searcher = searcher_of("euclidean", normalize=normalize, n_jobs=2).fit(y[300 : 300 + m])
     got = searcher.profile(y[: n + m - 1]).distance
     want = searcher.set_params(n_jobs=None).profile(y[: n + m - 1]).distance
     assert made == [True]
@@ -257,20 +249,20 @@ def test_profiles_that_threads_fill_in_place_are_those_of_one(normalize, n, monk
 
 @pytest.mark.parametrize("engine", ["threading", "loky"])
 def test_a_memory_map_is_not_sent_to_processes(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(_parts, "LEAST", 150)
+    monkeypatch.setattr(_partial_search, "LEAST", 150)
     whole = np.memmap(tmp_path / "y", dtype=np.float32, mode="w+", shape=(1203, 2))
     values, x = ecg()
     whole[3:, 0], whole[3:, 1] = values, -values
     whole.flush()
     y, x = whole[3:], np.column_stack([x, -x])
-    searcher = QuerySearcher("euclidean", n_matches=3, n_jobs=2).fit(x)
+    searcher = searcher_of("euclidean", n_matches=3, n_jobs=2).fit(x)
     source = searcher._source(y, None)
     assert len(pickle.dumps(source)) < 5000
     again = pickle.loads(pickle.dumps(source))
     np.testing.assert_array_equal(again.X, y)
     assert pickle.loads(pickle.dumps(again)).X.tobytes() == y.tobytes()
     with joblib.parallel_config(engine):
-        assert_same(searcher.search(y), QuerySearcher("euclidean", n_matches=3).fit(x).search(np.asarray(y)))
+        assert_same(searcher.search(y), searcher_of("euclidean", n_matches=3).fit(x).search(np.asarray(y)))
 
 
 def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
@@ -287,17 +279,17 @@ def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
 
 
 def test_what_another_process_cannot_open_is_an_error_that_names_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(_parts, "LEAST", 150)
+    monkeypatch.setattr(_partial_search, "LEAST", 150)
     values, x = ecg()
     y = np.memmap(tmp_path / "gone", dtype=np.float64, mode="w+", shape=len(values))
     y[:] = values
     y.flush()
     (tmp_path / "gone").unlink()
     with joblib.parallel_config("loky"), pytest.raises(FileNotFoundError, match="gone"):
-        QuerySearcher("euclidean", n_jobs=2).fit(x).search(y)
+        searcher_of("euclidean", n_jobs=2).fit(x).search(y)
 
 
-@pytest.mark.parametrize("found_by", [QuerySearcher("dtw"), QuerySegmenter("dtw")])
+@pytest.mark.parametrize("found_by", [searcher_of("dtw"), segmenter_of("dtw")])
 @pytest.mark.parametrize("count", [59, 61])
 def test_each_sample_of_what_is_read_by_chunks_has_a_time(found_by, count):
     found_by.fit([0.0, 1.0, 0.0])
@@ -323,7 +315,7 @@ def test_h5py_files_are_opened_from_any_folder(tmp_path, monkeypatch):
 
 def test_what_merge_parts_refuses():
     y = np.r_[1.0, np.zeros(60)]
-    searcher = QuerySearcher("dtw", candidates=Subsequences(min_length=None), n_matches=2).fit([1.0, 0.0])
+    searcher = searcher_of("dtw", min_length=None, n_matches=2).fit([1.0, 0.0])
     first, second = searcher.begin(), searcher.begin(30)
     assert (second.first, second.n_samples_seen) == (22, 22)
     with pytest.raises(TypeError, match=r"'parts' must be a list of what QuerySearcher.begin returns. Got SearchPart"):
@@ -346,7 +338,7 @@ def test_what_merge_parts_refuses():
     first.feed(y[30:])
     assert_same(merge_parts([first]), searcher.search(y))
     with pytest.raises(ValueError, match="'sequence' parameter of merge_parts must be given with the 'percentile'"):
-        merge_parts([QuerySearcher("dtw", threshold=Percentile(5)).fit([1.0, 0.0]).begin().feed(y)])
+        merge_parts([searcher_of("dtw", percentile=5).fit([1.0, 0.0]).begin().feed(y)])
     with pytest.raises(ValueError, match="'at' parameter must be"):
         searcher.begin(-1)
     with pytest.raises(TypeError, match=r"Got an empty list"):
@@ -355,19 +347,14 @@ def test_what_merge_parts_refuses():
 
 def two_parts(x, y, other=(), times=(None, None), **rule):
     """Parts of one searcher, or the second one of another, that is fitted to another query or has another rule."""
-    first = QuerySearcher("euclidean", n_matches=3).fit(x).begin()
-    second = QuerySearcher("euclidean", **{"n_matches": 3, **rule}).fit(x if len(other) == 0 else other).begin(30)
+    first = searcher_of("euclidean", n_matches=3).fit(x).begin()
+    second = searcher_of("euclidean", **{"n_matches": 3, **rule}).fit(x if len(other) == 0 else other).begin(30)
     return [first.feed(y[:30], times[0]), second.feed(y[second.first :], times[1])]
 
 
 def test_parts_of_another_searcher_or_recording_are_refused():
     y, x, times = np.sin(np.arange(60.0)), np.array([0.0, 1.0, 0.0]), np.arange(60.0)
-    for other, rule in (
-        ([0.0, 2.0, 0.0], {}),
-        ((), {"n_matches": 1}),
-        ((), {"threshold": 2.0}),
-        ((), {"candidates": Windows([1])}),
-    ):
+    for other, rule in (([0.0, 2.0, 0.0], {}), ((), {"n_matches": 1}), ((), {"threshold": 2.0}), ((), {"scales": [1]})):
         with pytest.raises(ValueError, match=r"'parts' must be of one searcher.*the one that begins at 30\."):
             merge_parts(two_parts(x, y, other, **rule))
     _parts = two_parts(x, y)
@@ -389,7 +376,7 @@ def test_parts_of_another_searcher_or_recording_are_refused():
 def test_parts_that_read_datetimes_count_from_the_first_of_the_recording():
     y, x = ecg()
     times = np.datetime64("2026-01-01T00:00:00.123") + (np.arange(len(y)) * 8333333).astype("timedelta64[ns]")
-    searcher = QuerySearcher("twed", metric_params={"nu": 0.3}, n_matches=3).fit(x[:20], times=times[:20])
+    searcher = searcher_of("twed", metric_params={"nu": 0.3}, n_matches=3).fit(x[:20], times=times[:20])
     want = searcher.search(y, times=times)
     first, second = searcher.begin(), searcher.begin(500, start_time=times[0])
     first.feed(y[:500], times[:500])

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import searcher_of
 from strategies import long_without_compiler, pairs, parameters, plain, quarters, times, unmeant
 
-from sktslib import QuerySearcher, get_distance_dict, load_ecg_example
+from sktslib import get_distance_dict, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
 from sktslib.distances._kernels import mass
-from sktslib.search import Percentile, Subsequences, elastic_search, start_sequences_index
+from sktslib.search import Percentile, elastic_search, start_sequences_index
 from sktslib.search._selection import select
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
@@ -38,20 +39,10 @@ def test_subsequence_profile_equals_the_reference(data):
     if metric.uses_times and data.draw(st.booleans()):
         tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
     limits = data.draw(
-        st.sampled_from(
-            [
-                {},
-                {},
-                {"candidates": Subsequences(min_length=2)},
-                {"candidates": Subsequences(max_length=3)},
-                {"candidates": Subsequences(min_length=2, max_length=4)},
-            ]
-        )
+        st.sampled_from([{}, {}, {"min_length": 2}, {"max_length": 3}, {"min_length": 2, "max_length": 4}])
     )
     want, start, _ = naive.elastic_search(name, x, y, w, tq=tq, ts=ts, r=radius, **limits, **p)
-    searcher = QuerySearcher(
-        metric, candidates="subsequence", **{**limits, "candidates": Subsequences(min_length=None)}
-    ).fit(x, weight=w, times=tq)
+    searcher = searcher_of(metric, mode="subsequence", **{"min_length": None, **limits}).fit(x, weight=w, times=tq)
     profile = searcher.profile(y, times=ts)
     np.testing.assert_allclose(profile.distance, want, **CLOSE)
     np.testing.assert_array_equal(profile.end, np.arange(1, len(y) + 1))
@@ -66,7 +57,7 @@ def test_subsequence_profile_is_the_minimum_over_all_starts(data):
         st.sampled_from([("dtw", {}, DTW()), ("lcss", {"eps": 1.0}, LCSS()), ("twed", {"nu": 0.0}, TWED(nu=0.0))])
     )
     want = naive.brute_search(name, x, y, w, **p)
-    got = QuerySearcher(metric, candidates=Subsequences(min_length=None)).fit(x, weight=w).profile(y).distance
+    got = searcher_of(metric, min_length=None).fit(x, weight=w).profile(y).distance
     found = np.isfinite(got)
     np.testing.assert_allclose(got[found], want[found], **CLOSE)
     if name == "lcss":  # where no candidate has a matched pair, skipping all query points would cost no more
@@ -82,7 +73,7 @@ def test_matches_report_the_exact_distance_of_their_piece(data):
     metric, name, p, radius = data.draw(subsequence_metrics(len(x)))
     if name in ("lcss", "edr", "ddtw", "wddtw", "shape_dtw", "wdtw") or p.get("alpha", 1) != 1:
         return  # their searches have a form of their own
-    matches = QuerySearcher(metric, n_matches=None, candidates=Subsequences(min_length=None)).fit(x, weight=w).search(y)
+    matches = searcher_of(metric, n_matches=None, min_length=None).fit(x, weight=w).search(y)
     assert (np.diff(matches.distance) >= 0).all()
     if metric.window is not None and metric.factor is None:  # half of the shorter length, here of query and piece
 
@@ -124,7 +115,7 @@ def test_window_profile_equals_the_reference(name, data):
     if how is not None and naive.TABLE[name].is_sharp and name != "braycurtis":
         return  # whether normalized points are equal, zero, or just within eps, is a matter of the last bit
     want = naive.windows(name, x, y, w, normalize=how, tq=tq, ts=ts, **p)
-    searcher = QuerySearcher(get_metric(name, p), candidates="windows", normalize=how).fit(x, weight=w, times=tq)
+    searcher = searcher_of(get_metric(name, p), mode="windows", normalize=how).fit(x, weight=w, times=tq)
     got = searcher.profile(y, times=ts)
     distance, want = (naive.bounded(name, p, d) for d in (got.distance, want))
     np.testing.assert_allclose(distance, want, rtol=1e-8, atol=1e-8 if how == "zscore" else 1e-10)
@@ -137,7 +128,7 @@ def test_window_profile_beside_a_huge_offset():
     y = np.concatenate([np.full(700, 1e6), 1e-3 * np.sin(np.arange(900) / 5), np.full(500, -1e6)])
     x = np.sin(np.arange(80) / 5)
     for name in ("euclidean", "correlation"):
-        profile = QuerySearcher(name, normalize="zscore").fit(x).profile(y)
+        profile = searcher_of(name, normalize="zscore").fit(x).profile(y)
         want = naive.windows(name, x, y[600:800], normalize="zscore")
         np.testing.assert_allclose(profile.distance[600:721], want, rtol=1e-9, atol=1e-6)
 
@@ -146,7 +137,7 @@ def test_window_profile_beside_a_huge_offset():
 def test_a_copy_of_the_query_is_at_distance_zero(name, how):
     rng = np.random.default_rng(2)
     y = naive.domain(name, rng.normal(size=(600, 2)))
-    profile = QuerySearcher(name, normalize=how).fit(y[540:577], weight=rng.random(37)).profile(y)
+    profile = searcher_of(name, normalize=how).fit(y[540:577], weight=rng.random(37)).profile(y)
     assert profile.distance[540] == pytest.approx(0, abs=1e-15)
     assert (np.delete(profile.distance, 540) > 1e-3).all()
 
@@ -185,12 +176,12 @@ def test_percentile_of_the_profile_is_the_threshold(data):
     rule = {
         "n_matches": data.draw(st.sampled_from([None, 1, 2])),
         "max_overlap": data.draw(st.sampled_from([0.0, 0.5])),
-        "candidates": Subsequences(min_length=data.draw(st.sampled_from(["auto", None]))),
     }
-    searcher = QuerySearcher(metric, threshold=Percentile(percentile), **rule).fit(x, weight=w)
+    rule |= {"min_length": data.draw(st.sampled_from(["auto", None]))} if metric == "dtw" else {}
+    searcher = searcher_of(metric, percentile=percentile, **rule).fit(x, weight=w)
     profile, got = searcher.profile(y), searcher.search(y)
     distance = profile.distance.round(9)  # a straight line between equal values may be rounded
-    got_as_well = QuerySearcher(metric, threshold=naive.percentile_of(distance, percentile) + 2e-9, **rule)
+    got_as_well = searcher_of(metric, threshold=naive.percentile_of(distance, percentile) + 2e-9, **rule)
     assert list(got) == list(got_as_well.fit(x, weight=w).search(y))
     assert searcher.threshold_ is None
 
@@ -198,11 +189,11 @@ def test_percentile_of_the_profile_is_the_threshold(data):
 def test_percentile_of_several_queries_and_sequences_is_of_each():
     rng = np.random.default_rng(1)
     queries, sequences = [rng.normal(size=5), rng.normal(size=7)], [rng.normal(size=60), 3 * rng.normal(size=40)]
-    rule = {"n_matches": None, "threshold": Percentile(30)}
-    matches = QuerySearcher("dtw", **rule).fit(queries).search(sequences)
+    rule = {"percentile": 30, "n_matches": None}
+    matches = searcher_of("dtw", **rule).fit(queries).search(sequences)
     for q, x in enumerate(queries):
         for s, y in enumerate(sequences):
-            want = QuerySearcher("dtw", **rule).fit(x).search(y)
+            want = searcher_of("dtw", **rule).fit(x).search(y)
             mine = (matches.query == q) & (matches.sequence == s)
             np.testing.assert_array_equal(matches.start[mine], want.start)
             assert len(want) > 1
@@ -213,7 +204,7 @@ def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
     rng = np.random.default_rng(2)
     monkeypatch.setattr(mass, "LEAST", 1)
     x, y = rng.normal(size=300), rng.normal(size=300 + 512)
-    searcher = QuerySearcher("sqeuclidean", n_matches=None, max_overlap=1.0).fit(x)
+    searcher = searcher_of("sqeuclidean", n_matches=None, max_overlap=1.0).fit(x)
     assert searcher.profile(y)._slack > 0
     for percentile, count in ((0, 1), (50, 257), (100, 513)):  # an odd number of windows: the middle one is one of them
         assert len(searcher.set_params(threshold=Percentile(percentile)).search(y)) == count
@@ -223,7 +214,7 @@ def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
 def test_path_of_an_elastic_window(how):
     rng = np.random.default_rng(6)
     x, y, w = rng.normal(size=(9, 2)), rng.normal(size=(60, 2)), rng.random(9)
-    matches = QuerySearcher("dtw", candidates="windows", normalize=how).fit(x, weight=w).search(y)
+    matches = searcher_of("dtw", mode="windows", normalize=how).fit(x, weight=w).search(y)
     window = naive.normalize_values(y[matches.start[0] : matches.end[0]], w, how)
     want = naive.elastic("dtw", naive.normalize_values(x, w, how), window, w)
     assert matches.distance[0] == pytest.approx(want.distance, rel=1e-9)
@@ -231,9 +222,9 @@ def test_path_of_an_elastic_window(how):
 
 
 def test_first_and_last_positions_count():
-    found = QuerySearcher("euclidean", n_matches=None, threshold=0.0).fit([1, 2]).search([1, 2, 0, 0, 1, 2])
+    found = searcher_of("euclidean", n_matches=None, threshold=0.0).fit([1, 2]).search([1, 2, 0, 0, 1, 2])
     assert sorted(found.start) == [0, 4]
-    found = QuerySearcher("dtw", n_matches=None, threshold=0.0).fit([1, 2]).search([1, 2, 0, 0, 1, 2])
+    found = searcher_of("dtw", n_matches=None, threshold=0.0).fit([1, 2]).search([1, 2, 0, 0, 1, 2])
     assert sorted(zip(found.start, found.end, strict=True)) == [(0, 2), (4, 6)]
 
 
@@ -253,7 +244,7 @@ def test_accumulated_costs_of_a_search():
 def test_derivative_of_a_search_is_the_whole_sequences():
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=8), rng.normal(size=60)
-    matches = QuerySearcher(DTW(alpha=0.5), n_matches=3).fit(x).search(y)
+    matches = searcher_of(DTW(alpha=0.5), n_matches=3).fit(x).search(y)
     slope = np.gradient(y)
     for match in matches:
         piece = slice(match.start, match.end)
@@ -263,7 +254,7 @@ def test_derivative_of_a_search_is_the_whole_sequences():
 
 def test_twelve_normal_beats_before_any_other_place():
     ecg = load_ecg_example()
-    matches = QuerySearcher("dtw", n_matches=None).fit(ecg["query"], weight=ecg["weight"]).search(ecg["sequence"])
+    matches = searcher_of("dtw", n_matches=None).fit(ecg["query"], weight=ecg["weight"]).search(ecg["sequence"])
     normal = ecg["beats"][ecg["beat_kinds"] == "N"]
     found = set()
     for k in range(12):
@@ -278,16 +269,11 @@ def test_twelve_normal_beats_before_any_other_place():
 
 def test_more_matches_than_occurrences_are_short_unless_their_length_is_bound():
     ecg = load_ecg_example()
-    searcher = QuerySearcher("dtw", n_matches=20, candidates=Subsequences(min_length=None)).fit(
-        ecg["query"], weight=ecg["weight"]
-    )
+    searcher = searcher_of("dtw", n_matches=20, min_length=None).fit(ecg["query"], weight=ecg["weight"])
     lengths = [m.end - m.start for m in searcher.search(ecg["sequence"])]
     assert (len(lengths), min(lengths), max(lengths), lengths.count(1)) == (20, 1, 68, 4)
     for bound in (32, "auto"):  # half of the query's 65 points
-        lengths = [
-            m.end - m.start
-            for m in searcher.set_params(candidates=Subsequences(min_length=bound)).search(ecg["sequence"])
-        ]
+        lengths = [m.end - m.start for m in searcher.set_params(candidates__min_length=bound).search(ecg["sequence"])]
         assert (len(lengths), min(lengths), max(lengths)) == (16, 32, 68)
 
 
@@ -297,7 +283,7 @@ def test_long_search_needs_no_matrix():
     compiled = not numba.config.DISABLE_JIT  # plain loops take a sequence too short for a matrix to show
     n, m = (60_000, 500) if compiled else (600, 50)
     y = np.sin(np.arange(n) / 9.0)
-    searcher = QuerySearcher("dtw").fit(y[m : 2 * m])
+    searcher = searcher_of("dtw").fit(y[m : 2 * m])
     searcher.search(y[: 3 * m]).path(0)
     tracemalloc.start()
     matches = searcher.search(y)
@@ -319,7 +305,7 @@ def test_window_search_needs_three_times_its_input_at_most(m, n_matches, how):
 
     rng = np.random.default_rng(m)
     y = rng.normal(size=1_000_000)
-    searcher = QuerySearcher("euclidean", normalize=how, n_matches=n_matches).fit(y[5000 : 5000 + m])
+    searcher = searcher_of("euclidean", normalize=how, n_matches=n_matches).fit(y[5000 : 5000 + m])
     searcher.search(y[: 20 * m])  # what is imported and compiled once counts for no search
     peaks = []
     for call in (searcher.profile, searcher.search):
@@ -337,5 +323,5 @@ def test_window_search_needs_three_times_its_input_at_most(m, n_matches, how):
 def test_search_distance_of_dtw_equals_the_function():
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(10, 2)), rng.normal(size=(50, 2))
-    match = next(iter(QuerySearcher(DTW(do_dist_norm=True)).fit(x).search(y)))
+    match = next(iter(searcher_of(DTW(do_dist_norm=True)).fit(x).search(y)))
     assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import segmenter_of
 from strategies import long_without_compiler, pairs, parameters, plain, times, unmeant
 
-from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
+from sktslib import get_distance_dict, load_ecg_example, time_series_segmentation
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
 from sktslib.distances._kernels.segmentation import SEGMENT_LANES
 from sktslib.search._segments import parallel
@@ -39,7 +40,7 @@ def test_elastic_segmentation_is_the_cheapest(data):
     metric = get_metric(name, p)
     n = len(y)
     background = data.draw(st.sampled_from(["auto", 0.3, 1.0]))
-    segmenter = QuerySegmenter(metric, background=background).fit(x, weight=w)
+    segmenter = segmenter_of(metric, background=background).fit(x, weight=w)
     if background == "auto":
         background = naive.background(name, x, w, **p)
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
@@ -75,7 +76,7 @@ def two_queries(draw, y_high=6):
 def test_segmentation_by_two_queries_is_the_cheapest(case, metric, background):
     queries, weights, y, transitions = case
     (name, p), n = metric, len(y)
-    segmenter = QuerySegmenter(get_metric(name, p), background=background, transitions=transitions)
+    segmenter = segmenter_of(get_metric(name, p), background=background, transitions=transitions)
     segments = segmenter.fit(queries, weight=weights).segment(y)
     if background == "auto":
         background = np.mean([naive.background(name, x, w, **p) for x, w in zip(queries, weights, strict=True)])
@@ -96,7 +97,7 @@ def test_segmentation_by_windows_of_two_queries_is_the_cheapest(case, name, back
     n = len(y)
     if n < max(map(len, queries)):
         return
-    segmenter = QuerySegmenter(name, background=background, transitions=transitions)
+    segmenter = segmenter_of(name, background=background, transitions=transitions)
     segments = segmenter.fit(queries, weight=weights).segment(y)
     costs = [
         lambda s, e, x=x, w=w: naive.segment_cost(name, x, y, w, s, e) for x, w in zip(queries, weights, strict=True)
@@ -115,8 +116,10 @@ def test_cells_carry_the_start_of_their_cheapest_path(case, metric, data):
     (name, p), n = metric, len(y)
     low = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=2))
     high = [a + data.draw(st.integers(0, 5)) for a in low] if data.draw(st.booleans()) else [n, n]
-    segmenter = QuerySegmenter(get_metric(name, p), background=0.7, transitions=transitions)
-    segmenter.set_params(lengths=(low, None if high == [n, n] else high)).fit(queries, weight=weights)
+    segmenter = segmenter_of(get_metric(name, p), background=0.7, transitions=transitions)
+    segmenter.set_params(lengths=[(a, None if b == n else b) for a, b in zip(low, high, strict=True)]).fit(
+        queries, weight=weights
+    )
     segments, carried = segmenter.segment(y), as_carried(segmenter, y)
     steps = [naive.steps(name, x, y, w, search=True, **p) for x, w in zip(queries, weights, strict=True)]
     bounds = list(zip(low, high, strict=True))
@@ -143,7 +146,7 @@ COSTLIER = [  # the cheapest path of the last repetition is lost to one that the
 
 @pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "costlier"), COSTLIER)
 def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, costlier):
-    segmenter = QuerySegmenter(get_metric(name, p), background=background, lengths=(None, longest)).fit(x)
+    segmenter = segmenter_of(get_metric(name, p), background=background, max_length=longest).fit(x)
     segments, x, y = segmenter.segment(y), np.array(x), np.array(y)
     exact = [naive.segment_cost(name, x, y, None, s, e, **p) for s, e, _, _ in segments]
     np.testing.assert_allclose(as_carried(segmenter, y).cost, costlier, rtol=1e-8)
@@ -161,7 +164,7 @@ def test_lockstep_segmentation_is_the_cheapest(name, data):
     x, y = naive.domain(name, x), naive.domain(name, y)
     n, m = len(y), len(x)
     background = data.draw(st.sampled_from(["auto", 0.3, 1.0]))
-    segmenter = QuerySegmenter(name, background=background).fit(x, weight=w)
+    segmenter = segmenter_of(name, background=background).fit(x, weight=w)
     if background == "auto":
         background = naive.background(name, x, w)
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
@@ -177,24 +180,24 @@ def test_lockstep_segmentation_is_the_cheapest(name, data):
 def test_lengths_are_bounded():
     y = np.array([5, 5, 0, 1, 3, 3, 3, 3, 1, 0, 5, 5, 0, 1, 3, 1, 0, 5], dtype=float)
     query = [0, 1, 3, 1, 0]
-    free = QuerySegmenter("dtw").fit(query).segment(y)
+    free = segmenter_of("dtw").fit(query).segment(y)
     np.testing.assert_array_equal(free.boundaries, [2, 10, 12, 17])
-    np.testing.assert_array_equal(QuerySegmenter(lengths=(None, 6)).fit(query).segment(y).boundaries, [12, 17])
-    np.testing.assert_array_equal(QuerySegmenter(lengths=(6, None)).fit(query).segment(y).boundaries, [2, 10])
+    np.testing.assert_array_equal(segmenter_of(max_length=6).fit(query).segment(y).boundaries, [12, 17])
+    np.testing.assert_array_equal(segmenter_of(min_length=6).fit(query).segment(y).boundaries, [2, 10])
 
 
 def test_bounds_and_transitions_of_each_query():
     up, down = np.array([0.0, 1.0, 3.0]), np.array([3.0, 1.0, 0.0])
     y = np.concatenate([up, down, [9, 9], up, up, down])
-    free = QuerySegmenter("dtw", background=1.0).fit([up, down]).segment(y)
+    free = segmenter_of("dtw", background=1.0).fit([up, down]).segment(y)
     np.testing.assert_array_equal(free.label, [1, 2, 1, 1, 2])
     np.testing.assert_array_equal(free.start, [0, 3, 8, 11, 14])
     forbidden = np.zeros((3, 3))
     forbidden[1, 1] = np.inf  # `up` may not follow itself
-    apart = QuerySegmenter("dtw", background=1.0, transitions=forbidden).fit([up, down]).segment(y)
+    apart = segmenter_of("dtw", background=1.0, transitions=forbidden).fit([up, down]).segment(y)
     assert not ((apart.label[1:] == 1) & (apart.label[:-1] == 1) & (apart.start[1:] == apart.end[:-1])).any()
     assert total(apart, 1.0, len(y), forbidden) < np.inf
-    long = QuerySegmenter("dtw", background=1.0, lengths=([None, 4], None)).fit([up, down]).segment(y)
+    long = segmenter_of("dtw", background=1.0, min_length=[None, 4]).fit([up, down]).segment(y)
     assert (np.diff([long.start, long.end], axis=0)[0][long.label == 2] >= 4).all()
 
 
@@ -209,14 +212,14 @@ def test_functional_segmentation_is_that_of_the_segmenter():
         ("Euclidean Distance", "euclidean"),
         ("Time Warp Edit Distance", "twed"),
     ):
-        segments = QuerySegmenter(metric).fit(ecg["query"], weight=ecg["weight"]).segment(y)
+        segments = segmenter_of(metric).fit(ecg["query"], weight=ecg["weight"]).segment(y)
         np.testing.assert_array_equal(got[key], segments.boundaries)
         np.testing.assert_array_equal(got[key], np.union1d(segments.start, segments.end))
 
 
 def test_normal_beats_by_twed_are_segments_of_their_own():
     ecg = load_ecg_example()
-    segments = QuerySegmenter("twed").fit(ecg["query"], weight=ecg["weight"]).segment(ecg["sequence"])
+    segments = segmenter_of("twed").fit(ecg["query"], weight=ecg["weight"]).segment(ecg["sequence"])
     for beat in ecg["beats"][ecg["beat_kinds"] == "N"]:
         inside = (segments.start <= beat) & (beat < segments.end)
         assert inside.sum() <= 1
@@ -225,7 +228,7 @@ def test_normal_beats_by_twed_are_segments_of_their_own():
 
 @pytest.mark.parametrize("metric", ["dtw", "lcss", "twed", "euclidean"])
 def test_a_constant_recording_is_background_or_the_query(metric):
-    segments = QuerySegmenter(metric).fit([0.0, 1.0, 5.0, 1.0]).segment(np.full(12, 40.0))
+    segments = segmenter_of(metric).fit([0.0, 1.0, 5.0, 1.0]).segment(np.full(12, 40.0))
     assert len(segments) == 0
     assert segments.boundaries.size == 0
 
@@ -235,8 +238,8 @@ def test_a_callable_metric_segments_by_windows():
         return np.abs(x - y).max()
 
     y = [9, 0, 1, 0, 9, 9, 0, 1, 0, 9]
-    segments = QuerySegmenter(worst).fit([0, 1, 0]).segment(y)
-    want = QuerySegmenter(get_metric("chebyshev")).fit([0, 1, 0]).segment(y)
+    segments = segmenter_of(worst).fit([0, 1, 0]).segment(y)
+    want = segmenter_of(get_metric("chebyshev")).fit([0, 1, 0]).segment(y)
     np.testing.assert_array_equal(segments.start, [1, 6])
     np.testing.assert_array_equal(want.start, [1, 6])
 
@@ -256,7 +259,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     rules = {"transitions": rng.uniform(size=(k + 1, k + 1)) if data.draw(st.booleans()) else None}
     # Counts have ties, which roundings may break otherwise; with a bound the answer depends on them.
     rules["max_length"] = data.draw(st.sampled_from([None, 9])) if metric.name == "dtw" else None
-    segmenter = QuerySegmenter(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
+    segmenter = segmenter_of(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
     got = segmenter.segment(y)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "LEAD", 10**9)
@@ -274,7 +277,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
 def test_lags_in_time_count_from_the_start_of_the_segment(case, data):
     queries, weights, y, transitions = case
     tqs, ts = [data.draw(times(len(x))) for x in queries], data.draw(times(len(y)))
-    segmenter = QuerySegmenter(TWED(nu=0.2), background=0.7, transitions=transitions)
+    segmenter = segmenter_of(TWED(nu=0.2), background=0.7, transitions=transitions)
     segments = segmenter.fit(queries, weight=weights, times=tqs).segment(y, times=ts)
     carried = as_carried(segmenter, y, times=ts)
     steps = [
@@ -304,6 +307,6 @@ def test_few_samples_are_computed_twice(monkeypatch):
 
     for module in (parallel, parallel):
         monkeypatch.setattr(module, "in_order", counted)
-    segments = QuerySegmenter("dtw").fit(query).segment(y)
+    segments = segmenter_of("dtw").fit(query).segment(y)
     assert len(segments) > 300
     assert sum(alone) < len(y) / 20

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import segmenter_of
 from strategies import long_without_compiler, small_sizes, unmeant
 
 from sktslib import QuerySegmenter
@@ -91,7 +92,7 @@ def test_jobs_and_chunks_change_nothing(metric, case, data):
     rules["partial"] = elastic and metric._can_be_cut and not metric.uses_times and data.draw(st.booleans())
     rules["max_length"] = data.draw(st.sampled_from([None, 9])) if elastic else None
     rules["polarity"] = data.draw(st.sampled_from(["same", "same", "any"]))
-    segmenter = QuerySegmenter(metric, **rules).fit(queries)
+    segmenter = segmenter_of(metric, **rules).fit(queries)
     with pytest.MonkeyPatch.context() as patch:
         sizes(data, patch)
         want = segmenter.segment(y)
@@ -117,7 +118,7 @@ def whole(segmenter, y, **times):
 def test_rounds_find_the_cheapest(metric, case, data):
     queries, y, rules = case
     y = y[~np.isnan(y).any(axis=1)]
-    segmenter = QuerySegmenter(metric, **rules).fit(queries)
+    segmenter = segmenter_of(metric, **rules).fit(queries)
     want = whole(segmenter, y)
     with pytest.MonkeyPatch.context() as patch:
         sizes(data, patch)
@@ -127,7 +128,7 @@ def test_rounds_find_the_cheapest(metric, case, data):
     ]
     assert total[0] == pytest.approx(total[1], rel=1e-9)
     for s, e, label, cost in got[:: max(len(got) // 5, 1)]:
-        alone = QuerySegmenter(metric, background=1e9).fit(queries[label - 1]).segment(y[s:e])
+        alone = segmenter_of(metric, background=1e9).fit(queries[label - 1]).segment(y[s:e])
         if len(alone) == 1:
             assert cost == pytest.approx(alone.cost[0], rel=1e-9, abs=1e-9)
     stream = segmenter.stream()
@@ -140,7 +141,7 @@ def test_processes_find_the_same():
     rng = np.random.default_rng(0)
     query = rng.normal(size=3)
     y = np.concatenate([np.concatenate([query, rng.normal(size=5)]) for _ in range(300)])
-    segmenter = QuerySegmenter("dtw").fit(query)
+    segmenter = segmenter_of("dtw").fit(query)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "STEP", 1)
         patch.setattr(parallel, "FULL", 2)
@@ -155,7 +156,7 @@ def test_processes_find_the_same():
 @pytest.mark.parametrize("level", [0.0, 5.0])
 def test_states_of_constant_recordings_that_never_agree(partial, level):
     y = np.full(8 * SEGMENT_LANES, level)
-    segmenter = QuerySegmenter("dtw", background=1.0, partial=partial).fit([0.0, 1.0, 0.5])
+    segmenter = segmenter_of("dtw", background=1.0, partial=partial).fit([0.0, 1.0, 0.5])
     want = whole(segmenter, y)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LEAD", "FULL", "STEP"):
@@ -172,7 +173,7 @@ def test_times_and_holes_by_chunks():
     y, times = rng.normal(size=900), np.cumsum(rng.uniform(0.5, 1.5, size=900))
     times[400:] += 50
     for metric in (TWED(nu=0.2), DTW()):
-        segmenter = QuerySegmenter(metric, background=2.0, max_gap=10.0).fit(y[100:106], times=times[100:106])
+        segmenter = segmenter_of(metric, background=2.0, max_gap=10.0).fit(y[100:106], times=times[100:106])
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(parallel, "STEP", 1)
             patch.setattr(parallel, "FULL", 1)
@@ -211,7 +212,7 @@ def test_a_memory_map_is_read_by_chunks(dtype, tmp_path, monkeypatch):
 def test_only_chunks_are_read(monkeypatch):
     monkeypatch.setattr("sktslib.search._sources.CHUNK", 128)
     y = Sliceable(np.tile([0.0, 1, 3, 1, 5, 5, 5], 400))
-    segments = QuerySegmenter("dtw").fit([0, 1, 3, 1]).segment(y)
+    segments = segmenter_of("dtw").fit([0, 1, 3, 1]).segment(y)
     assert len(segments) == 400
     assert y.longest == 128
 
@@ -228,7 +229,7 @@ def test_memory_is_bounded(metric, monkeypatch):
     peaks = []
     for repeats in (200, 500):
         y = np.tile(np.concatenate([query, np.full(16, 5.0)]), repeats) + rng.normal(size=20 * repeats) * 0.01
-        segmenter = QuerySegmenter(metric, background=1.0).fit(query)
+        segmenter = segmenter_of(metric, background=1.0).fit(query)
         segmenter.segment(y[:500])
         tries = []
         for _ in range(2):  # garbage of other tests and kernels that are loaded do not count
@@ -243,12 +244,12 @@ def test_memory_is_bounded(metric, monkeypatch):
 
 
 def test_bad_chunks_and_jobs_are_refused():
-    segmenter = QuerySegmenter("dtw").fit([0.0, 1, 3])
+    segmenter = segmenter_of("dtw").fit([0.0, 1, 3])
     y = np.zeros(50)
     y[40] = np.nan
     with pytest.raises(ValueError, match="sample"):
         segmenter.segment(Sliceable(y))
     with pytest.raises(ValueError, match="n_jobs"):
-        QuerySegmenter("dtw", n_jobs=0).fit([0.0, 1, 3]).segment(np.zeros(9))
+        segmenter_of("dtw", n_jobs=0).fit([0.0, 1, 3]).segment(np.zeros(9))
     with pytest.raises(ValueError, match="longer than the sequence"):
-        QuerySegmenter("euclidean").fit([0.0, 1, 3]).segment(Sliceable(np.zeros(2)))
+        segmenter_of("euclidean").fit([0.0, 1, 3]).segment(Sliceable(np.zeros(2)))

@@ -144,6 +144,9 @@ def test_labels_that_leave_nothing_to_train_by():
             fitted = QuerySegmenter("euclidean", learning=Learning(self_train=3)).fit(X, labels)
         assert fitted.self_training_.shape == (0, 1)
         np.testing.assert_array_equal(fitted.query_, QuerySegmenter("euclidean").fit(X, labels).query_)
-    for rest, message in (((UP, None), "'self_train' must be 0 where no occ"), ((X, np.minimum(y, 0)), "two distinct")):
+    for rest, message in (
+        ((UP, None), "'self_train' of Learning must be 0 where no occ"),
+        ((X, np.minimum(y, 0)), "two distinct"),
+    ):
         with pytest.raises(ValueError, match=message):
             QuerySegmenter("euclidean", learning=Learning(self_train=1)).fit(*rest)

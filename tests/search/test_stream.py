@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import searcher_of, segmenter_of
 from strategies import long_without_compiler, parameters, unmeant
 
-from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
-from sktslib.search import Percentile, Subsequences, _sources
+from sktslib.search import Percentile, _sources
 
 pytestmark = unmeant
 
@@ -55,18 +55,17 @@ def searches(draw):
     if metric.uses_times and draw(st.booleans()):
         tx, ty = rng.random(m).cumsum(), rng.random(n).cumsum()
     rule = {
+        "normalize": how,
         "nan_policy": "omit" if omit else "raise",
         "max_overlap": draw(st.sampled_from([0.0, 0.5])),
-        "candidates": Subsequences(min_length=draw(st.sampled_from(["auto", None]))),
-        "normalize": how,
     }
+    if metric.family == "elastic" and how is None:
+        rule["min_length"] = draw(st.sampled_from(["auto", None]))
     weight = rng.choice([0.25, 0.5, 1.0], size=m)
-    distance = QuerySearcher(metric, **rule).fit(x, weight=weight, times=tx).profile(y, times=ty).distance
+    distance = searcher_of(metric, **rule).fit(x, weight=weight, times=tx).profile(y, times=ty).distance
     distance = distance[np.isfinite(distance)]
     threshold = np.quantile(distance, draw(st.sampled_from([0.05, 0.2, 0.5]))) if distance.size else 1.0
-    searcher = QuerySearcher(
-        metric, threshold=threshold * (1 + 1e-9), n_matches=draw(st.sampled_from([None, 2])), **rule
-    )
+    searcher = searcher_of(metric, threshold=threshold * (1 + 1e-9), n_matches=draw(st.sampled_from([None, 2])), **rule)
     return searcher.fit(x, weight=weight, times=tx), y, ty
 
 
@@ -143,7 +142,7 @@ class Shaped:
 def test_arrays_without_a_len_are_read_by_chunks(monkeypatch):
     monkeypatch.setattr(_sources, "CHUNK", 100)
     y = np.sin(np.arange(900) / 11.0)
-    searcher = QuerySearcher("euclidean", n_matches=3).fit(y[100:150])
+    searcher = searcher_of("euclidean", n_matches=3).fit(y[100:150])
     assert found(searcher.search(Shaped(y))) == found(searcher.search(y))
     np.testing.assert_array_equal(searcher.predict(Shaped(y)), searcher.predict(y))
     assert searcher.score(Shaped(y), searcher.predict(y)) == 1.0
@@ -153,7 +152,7 @@ def test_arrays_without_a_len_are_read_by_chunks(monkeypatch):
 
 
 def test_matches_are_reported_as_soon_as_nothing_can_beat_them():
-    stream = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream()
+    stream = searcher_of("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream()
     assert [len(stream.update([value])) for value in (5, 0, 2, 0)] == [0, 0, 0, 0]  # another 0 would still belong to it
     assert list(stream.update([5])) == [(1, 4, 0.0)]
 
@@ -163,7 +162,7 @@ def test_a_memory_map_is_never_read_whole(tmp_path):
     n, channels = 60_000, 8
     y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=(n, channels))
     y[:] = np.sin(np.arange(n)[:, np.newaxis] / (7.0 + np.arange(channels)))
-    searcher = QuerySearcher("euclidean", threshold=1.0, n_matches=None).fit(np.asarray(y[500:540]))
+    searcher = searcher_of("euclidean", threshold=1.0, n_matches=None).fit(np.asarray(y[500:540]))
     size, _sources.CHUNK = _sources.CHUNK, 2000
     try:
         searcher.search(y[:4000])
@@ -187,7 +186,7 @@ def test_arrays_of_other_libraries(library, tmp_path):
         array = module.File(tmp_path / "y.h5", "w").create_dataset("y", data=y, chunks=(500,))
     else:
         array = module.from_array(y, chunks=500)
-    searcher = QuerySearcher("dtw", n_matches=4).fit(y[100:150])
+    searcher = searcher_of("dtw", n_matches=4).fit(y[100:150])
     want, got = searcher.search(y), searcher.search(array)
     np.testing.assert_array_equal(got.start, want.start)
     np.testing.assert_allclose(got.distance, want.distance, rtol=1e-12)
@@ -197,8 +196,8 @@ def test_arrays_of_other_libraries(library, tmp_path):
 def test_a_chunk_may_be_empty(timed):
     y, times = np.array([5.0, 0, 2, 2, 0, 5, 0, 2, 0, 5]), np.arange(10.0)
     for stream in (
-        QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream(),
-        QuerySegmenter("dtw", background=0.5).fit([0, 2, 0]).stream(),
+        searcher_of("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream(),
+        segmenter_of("dtw", background=0.5).fit([0, 2, 0]).stream(),
     ):
         found = []
         for begin, end in ((0, 0), (0, 4), (4, 4), (4, 10), (10, 10)):
@@ -209,7 +208,7 @@ def test_a_chunk_may_be_empty(timed):
 
 
 def test_what_is_wrong_with_a_chunk_is_said_of_that_chunk():
-    for stream in (QuerySearcher(threshold=1.0).fit([1, 2]).stream(), QuerySegmenter().fit([1, 2]).stream()):
+    for stream in (searcher_of(threshold=1.0).fit([1, 2]).stream(), segmenter_of().fit([1, 2]).stream()):
         stream.update([1.0, 2.0, 3.0])
         with pytest.raises(ValueError, match=r"chunk that begins at sample 3: 'X' must be finite.*index 1"):
             stream.update([1.0, np.nan])
@@ -217,27 +216,27 @@ def test_what_is_wrong_with_a_chunk_is_said_of_that_chunk():
 
 def test_what_streams_refuse():
     with pytest.raises(ValueError, match="'threshold' parameter of QuerySearcher must be set for a stream"):
-        QuerySearcher().fit([1, 2]).stream()
-    with pytest.raises(ValueError, match=r"must be None for a stream.*Got 5\.0\. Set 'threshold'"):
-        QuerySearcher(threshold=Percentile(5)).fit([1, 2]).stream()
-    stream = QuerySearcher(threshold=1.0).fit([1, 2]).stream()
+        searcher_of().fit([1, 2]).stream()
+    with pytest.raises(ValueError, match=r"must be no percentile for a stream.*Got Percentile\(5\.0\)\. Set a number"):
+        searcher_of(percentile=5).fit([1, 2]).stream()
+    stream = searcher_of(threshold=1.0).fit([1, 2]).stream()
     stream.flush()
     with pytest.raises(ValueError, match=r"flushed.*stream\(\)"):
         stream.update([1.0])
-    stream = QuerySearcher("twed", threshold=1.0).fit([1, 2], times=[0, 1]).stream()
+    stream = searcher_of("twed", threshold=1.0).fit([1, 2], times=[0, 1]).stream()
     stream.update([1.0, 2.0], times=[0.0, 1.0])
     with pytest.raises(ValueError, match="'times' must be given with every chunk or with none"):
         stream.update([1.0])
     with pytest.raises(ValueError, match=r"strictly increasing\. Got 1\.0 after 1.0, at sample 2"):
         stream.update([1.0], times=[1.0])
     with pytest.raises(ValueError, match="must not be longer than the sequence"):
-        QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(np.zeros(2)))
-    stream = QuerySearcher("dtw", threshold=1.0).fit([1, 2]).stream()
+        searcher_of("euclidean").fit([1, 2, 3]).search(Slices(np.zeros(2)))
+    stream = searcher_of("dtw", threshold=1.0).fit([1, 2]).stream()
     stream.update([5.0, 6.0], times=[5.0, 6.0])
     with pytest.raises(ValueError, match=r"strictly increasing\. Got 0\.0 after 6.0, at sample 2"):
         stream.update([1.0], times=[0.0])
     for query in ([1, 2], [np.array([1, 2]), np.array([2, 1])]):
-        found = QuerySearcher("euclidean", threshold=9.0).fit(query).stream().update([1, 2, 3])
+        found = searcher_of("euclidean", threshold=9.0).fit(query).stream().update([1, 2, 3])
         with pytest.raises(ValueError, match=r"matches of a stream cannot be drawn.*Pass yours"):
             found.plot()
     y = np.zeros(40)
@@ -245,7 +244,7 @@ def test_what_streams_refuse():
     size, _sources.CHUNK = _sources.CHUNK, 16
     try:
         with pytest.raises(ValueError, match=r"chunk that begins at sample 16: 'X' must be finite.*index 14"):
-            QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(y))
+            searcher_of("euclidean").fit([1, 2, 3]).search(Slices(y))
     finally:
         _sources.CHUNK = size
 
@@ -255,8 +254,8 @@ def test_times_of_streams():
 
     y = np.array([5.0, 0, 2, 0, 5, 5, 0, 2, 2, 0])
     times = pd.date_range("2026-01-01", periods=10, freq="h", tz="Europe/Berlin")
-    one = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0])
-    several = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([np.array([0.0, 2, 0]), np.array([2.0, 0])])
+    one = searcher_of("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0])
+    several = searcher_of("dtw", threshold=0.1, n_matches=None).fit([np.array([0.0, 2, 0]), np.array([2.0, 0])])
     for searcher in (one, several):
         want, stream = searcher.search(y, times=times), searcher.stream()
         got = [stream.update(y[k : k + 3], times=times[k : k + 3]) for k in range(0, 10, 3)] + [stream.flush()]
@@ -270,13 +269,13 @@ def test_times_of_streams():
 
 
 @pytest.mark.parametrize(
-    "rule", [{"n_matches": 2}, {"threshold": 3.0, "n_matches": None}, {"n_matches": None, "threshold": Percentile(20)}]
+    "rule", [{"n_matches": 2}, {"threshold": 3.0, "n_matches": None}, {"percentile": 20, "n_matches": None}]
 )
 def test_several_queries_read_a_long_sequence_once(rule, monkeypatch):
     monkeypatch.setattr(_sources, "CHUNK", 16)
     rng = np.random.default_rng(3)
     y = rng.normal(size=100)
-    searcher = QuerySearcher("dtw", **rule).fit([y[20:30].copy(), y[50:58].copy()])
+    searcher = searcher_of("dtw", **rule).fit([y[20:30].copy(), y[50:58].copy()])
     long = Slices(y)
     got, want = searcher.search(long), searcher.search(y)
     for name in ("start", "end", "distance", "query"):

@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import searcher_of, segmenter_of
 from strategies import unmeant
 
-from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, WDTW, Euclidean
-from sktslib.search import Subsequences, Windows
 from sktslib.search._chunks import ROOM, Buffer
 
 pytestmark = unmeant
@@ -39,9 +38,7 @@ def tied(draw):
     metric = draw(st.sampled_from(METRICS))
     rules = {"threshold": draw(st.sampled_from([0.0, 0.5, 2.0])), "max_overlap": draw(st.sampled_from([0.0, 0.4, 1.0]))}
     if metric.name in ("dtw", "euclidean"):
-        rules |= draw(
-            st.sampled_from([{}, {"normalize": "zscore"}, {"normalize": "robust"}, {"candidates": Windows((0.5, 1.5))}])
-        )
+        rules |= draw(st.sampled_from([{}, {"normalize": "zscore"}, {"normalize": "robust"}, {"scales": (0.5, 1.5)}]))
     if metric.name == "lcss":
         rules["threshold"] /= 4
     if draw(st.booleans()):
@@ -49,14 +46,20 @@ def tied(draw):
     one_by_one = draw(st.booleans())
     cuts = range(1, len(y)) if one_by_one else sorted(draw(st.sets(st.integers(1, len(y) - 1), max_size=4)))
     rules["polarity"] = draw(st.sampled_from(["same", "any"]))
-    searcher = QuerySearcher(metric, n_matches=None, nan_policy="omit", **rules)
+    searcher = searcher_of(metric, n_matches=None, nan_policy="omit", **rules)
     return searcher.fit(query), y, list(cuts)
+
+
+def scales_of(searcher):
+    return getattr(searcher.candidates, "scales", None)
 
 
 @given(case=tied())
 def test_equal_distances_are_chosen_from_as_in_the_whole_sequence(case):
     searcher, y, cuts = case
-    longest = 1 if searcher._mode == "subsequence" else int(len(searcher.query_) * (1.5 if searcher.scales else 1)) + 1
+    longest = (
+        1 if searcher._mode == "subsequence" else int(len(searcher.query_) * (1.5 if scales_of(searcher) else 1)) + 1
+    )
     if len(y) < longest:
         return
     got = streamed(searcher.stream(), y, cuts)
@@ -68,7 +71,7 @@ def test_equal_distances_are_chosen_from_as_in_the_whole_sequence(case):
 @given(case=tied(), delay=st.integers(0, 6))
 def test_matches_are_decided_in_time(case, delay):
     searcher, y, cuts = case
-    delay += int(len(searcher.query_) * (1.5 if searcher.scales else 1)) + 3
+    delay += int(len(searcher.query_) * (1.5 if scales_of(searcher) else 1)) + 3
     got = streamed(searcher.stream(max_delay=delay), y, cuts)
     matches = [one for _, one in got]
     if len(cuts) == len(y) - 1:
@@ -76,7 +79,7 @@ def test_matches_are_decided_in_time(case, delay):
     for a, b in itertools.combinations(matches, 2):
         common, shorter = min(a.end, b.end) - max(a.start, b.start), min(a.end - a.start, b.end - b.start)
         assert common <= searcher.max_overlap * shorter or common <= 0
-    known = {(s, e): d for s, e, d in searcher.profile(y)} if searcher.scales is None else {}
+    known = {(s, e): d for s, e, d in searcher.profile(y)} if scales_of(searcher) is None else {}
     for s, e, distance in matches:
         assert distance <= searcher.threshold or searcher.metric.name == "wdtw"
         if (s, e) in known and searcher.metric.name != "wdtw":
@@ -90,7 +93,7 @@ def test_matches_are_decided_in_time(case, delay):
 
 def test_a_better_match_may_come_too_late():
     query, y = [0.0, 5.0, 0.0], [9.0, 0, 3, 0, 4, 0, 5, 0, 9, 9, 9, 9]
-    searcher = QuerySearcher("euclidean", threshold=3.0, n_matches=None).fit(query)
+    searcher = searcher_of("euclidean", threshold=3.0, n_matches=None).fit(query)
     assert sorted(searcher.search(y)) == [(1, 4, 2.0), (5, 8, 0.0)]
     waiting = streamed(searcher.stream(), y, range(1, 12))
     assert waiting == [(10, (1, 4, 2.0)), (10, (5, 8, 0.0))]  # each overlaps the next, so that all wait for the last
@@ -99,7 +102,7 @@ def test_a_better_match_may_come_too_late():
 
 
 def test_a_match_need_not_wait_for_what_may_still_come():
-    searcher = QuerySearcher("dtw", threshold=3.0, n_matches=None).fit([0.0, 5.0, 0.0])
+    searcher = searcher_of("dtw", threshold=3.0, n_matches=None).fit([0.0, 5.0, 0.0])
     y = [9.0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 9, 9]
     assert streamed(searcher.stream(), y, range(1, 15)) == [(14, (1, 4, 1.0)), (14, (9, 12, 0.0))]
     assert streamed(searcher.stream(max_delay=3), y, range(1, 15)) == [(6, (1, 4, 1.0)), (14, (9, 12, 0.0))]
@@ -109,7 +112,7 @@ def test_a_match_need_not_wait_for_what_may_still_come():
 @pytest.mark.parametrize(("metric", "rules"), [("dtw", {}), ("euclidean", {}), ("euclidean", {"normalize": "zscore"})])
 def test_with_a_delay_memory_is_bounded(metric, rules):
     query = np.r_[1.0, 0, 0, 5] if metric == "dtw" else np.linspace(-2, 0, 20)
-    searcher = QuerySearcher(metric, threshold=30.0, n_matches=None, **rules).fit(query)
+    searcher = searcher_of(metric, threshold=30.0, n_matches=None, **rules).fit(query)
     # Begun matches that never end, a constant signal, ever better matches that overlap.
     n = 3_000 if numba.config.DISABLE_JIT else 20_000
     for y in (np.r_[1.0, np.zeros(n)], np.zeros(n), np.linspace(-40, 0, n)):
@@ -124,11 +127,11 @@ def test_with_a_delay_memory_is_bounded(metric, rules):
 
 def test_delays_that_are_refused():
     for make, least in (
-        (QuerySearcher("euclidean", threshold=1.0).fit(np.zeros(5)), 5),
-        (QuerySearcher("dtw", candidates=Subsequences(min_length=9), threshold=1.0).fit(np.zeros(5)), 9),
-        (QuerySearcher("ddtw", threshold=1.0).fit(np.zeros(5)), 7),
-        (QuerySearcher("euclidean", candidates=Windows((1.0, 2.0)), threshold=1.0).fit(np.zeros(5)), 10),
-        (QuerySearcher("euclidean", threshold=1.0).fit([np.zeros(5), np.zeros(6)]), 6),
+        (searcher_of("euclidean", threshold=1.0).fit(np.zeros(5)), 5),
+        (searcher_of("dtw", threshold=1.0, min_length=9).fit(np.zeros(5)), 9),
+        (searcher_of("ddtw", threshold=1.0).fit(np.zeros(5)), 7),
+        (searcher_of("euclidean", threshold=1.0, scales=(1.0, 2.0)).fit(np.zeros(5)), 10),
+        (searcher_of("euclidean", threshold=1.0).fit([np.zeros(5), np.zeros(6)]), 6),
     ):
         make.stream(max_delay=least)
         with pytest.raises(ValueError, match=rf"'max_delay' parameter of stream must be at least.*Got {least - 1}\."):
@@ -140,7 +143,7 @@ def test_delays_that_are_refused():
 def test_several_queries_are_decided_in_time():
     y = np.r_[np.zeros(40), 1.0, 2, 1, np.zeros(40)]
     queries = [np.array([0.0, 0, 0]), np.array([1.0, 2, 1])]
-    stream = QuerySearcher("euclidean", threshold=0.1, n_matches=None).fit(queries).stream(max_delay=4)
+    stream = searcher_of("euclidean", threshold=0.1, n_matches=None).fit(queries).stream(max_delay=4)
     late, found = 0, []
     for t in range(len(y)):
         matches = stream.update(y[t : t + 1])
@@ -160,8 +163,8 @@ def test_the_end_of_a_repetition_has_the_time_of_the_sample_there(kind):
         "finer": np.datetime64("2026-01-01", "s") + steps.astype("timedelta64[s]"),
         "objects": np.array([pd.Timestamp("2026-01-01").to_pydatetime() + pd.Timedelta(int(s), "s") for s in steps]),
     }[kind]
-    searcher = QuerySearcher("euclidean", threshold=0.0, n_matches=None).fit([5.0])
-    segmenter = QuerySegmenter("euclidean", background=1.0).fit([5.0])
+    searcher = searcher_of("euclidean", threshold=0.0, n_matches=None).fit([5.0])
+    segmenter = segmenter_of("euclidean", background=1.0).fit([5.0])
     for stream, want in (
         (searcher.stream(), searcher.search(y, times=times)),
         (segmenter.stream(), segmenter.segment(y, times=times)),
@@ -178,7 +181,7 @@ def test_the_end_of_a_repetition_has_the_time_of_the_sample_there(kind):
 
 
 def test_times_of_another_kind_are_refused():
-    stream = QuerySearcher("euclidean", threshold=0.0).fit([5.0]).stream()
+    stream = searcher_of("euclidean", threshold=0.0).fit([5.0]).stream()
     stream.update([0.0], times=[1.0])
     with pytest.raises(ValueError, match=r"of one kind in all chunks, numbers or dates\. Got datetime64"):
         stream.update([0.0], times=np.array(["2026-01-01"], "M8[s]"))

@@ -250,8 +250,8 @@ class MetricOfChannels(Metric):
                 key = next(key for key in self.metrics if self._number(channels_of(key)[0]) == part.channels[0])
                 raise ValueError(
                     "The keys of 'metrics' of Mixed must name one channel each where channels are compared by "
-                    f"themselves, as with 'channel_lag'. Got {key!r}, whose metric compares them jointly. Give each of "
-                    "them a metric of its own."
+                    f"themselves, as with channels=ChannelPlan(). Got {key!r}, whose metric compares them jointly. "
+                    "Give each of them a metric of its own."
                 )
             out[part.channels[0]] = part.metric, part.weight
         return out

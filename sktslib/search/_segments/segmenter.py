@@ -186,7 +186,7 @@ class QuerySegmenter(QueryEstimator):
         "learning": [Learning, None],
         "partial": ["boolean"],
         "threshold": THRESHOLD,
-        "lengths": [tuple, list, np.ndarray, None],
+        "lengths": ["array-like", None],
     }
     _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal)}
 

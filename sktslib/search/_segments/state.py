@@ -253,7 +253,7 @@ ANY_LENGTH = np.ones(1), np.full(1, 2.0**62)
 SLACK_FROM = 2**40  # a number of windows that no recording has
 
 
-SPAN = 2**12  # samples that are prepared in the time that a search of one range takes to begin
+SPAN = 2**9  # samples that are prepared in the time that a search of one range takes to begin
 
 
 def depends_on_path(plan, rules):

@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices
+from inputs import Slices, searcher_of
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from strategies import long_without_compiler, quarters, small_sizes, unmeant
 
-from sktslib import QuerySearcher
-from sktslib.search import ChannelPlan, Windows, _parts, merge_parts
+from sktslib.search import _partial_search, merge_parts
 from sktslib.utils.visualisation import AlignmentDisplay, ExplanationDisplay
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -41,7 +40,7 @@ def problems(draw, gaps=False, low=8, high=14):
     x = [draw(st.lists(quarters, min_size=c == 0, max_size=4)) for c in range(channels)]
     y = np.array([draw(st.lists(quarters, min_size=n, max_size=n)) for _ in range(channels)])
     leads, lags = [draw(st.integers(0, 1)) if a else 0 for a in x], [draw(st.integers(0, 3)) for _ in x]
-    params = {"channels": ChannelPlan(lag=lags, tolerance=draw(st.integers(0, 3)))}
+    params = {"channel_lag": lags, "lag_tolerance": draw(st.integers(0, 3))}
     if draw(st.booleans()):
         params["channel_weight"] = [draw(st.sampled_from([0.5, 1.0, 2.0, 0.0 if c else 1.0])) for c in range(channels)]
     part = [c for c in range(channels) if x[c] and params.get("channel_weight", [1.0] * channels)[c] > 0]
@@ -84,7 +83,7 @@ def equal(a, b):
 def test_the_distance_is_the_sum_of_the_channels(name, normalize, gaps, data):
     x, leads, y, params = data.draw(problems(gaps))
     want, distance, lag, sign, votes = reference(name, normalize, x, leads, y, params)
-    searcher = QuerySearcher(name, normalize=normalize, n_matches=None, **params).fit([padded(x, leads)])
+    searcher = searcher_of(name, normalize=normalize, n_matches=None, **params).fit([padded(x, leads)])
     np.testing.assert_allclose(searcher.profile(y.T).distance, want, rtol=1e-9, atol=1e-7)
     matches = searcher.search(y.T)
     for k, (start, end, found) in enumerate(matches):
@@ -106,7 +105,7 @@ def test_the_distance_is_the_sum_of_the_channels(name, normalize, gaps, data):
     if not params["lag_tolerance"]:
         assert matches.lag is None
     elif name == "euclidean" and normalize is None and len(matches):
-        at_lags = reference(name, normalize, x, leads, y, {**params, "channels": ChannelPlan(tolerance=0)})[0]
+        at_lags = reference(name, normalize, x, leads, y, {**params, "lag_tolerance": 0})[0]
         first = naive.centered(want, at_lags, int(np.argmin(want)), params["lag_tolerance"])
         assert matches.start[0] == first
 
@@ -117,12 +116,12 @@ def test_chunks_parts_and_streams_find_the_same(name, normalize, data):
     x, leads, y, params = data.draw(problems(data.draw(st.booleans()), low=20, high=40))
     y, few = y.T, data.draw(st.sampled_from([2, 5]))
     query = [padded(x, leads)]
-    searcher = QuerySearcher(name, normalize=normalize, n_matches=data.draw(st.sampled_from([None, 2])), **params)
+    searcher = searcher_of(name, normalize=normalize, n_matches=data.draw(st.sampled_from([None, 2])), **params)
     profile, whole = searcher.fit(query).profile(y), searcher.search(y)
     near = searcher.set_params(threshold=data.draw(st.sampled_from([0.5, 2.0, 8.0]))).fit(query)
     found, cut = near.search(y), data.draw(st.integers(1, len(y) - 1))
     with small_sizes(data), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_parts, "LEAST", few)
+        patch.setattr(_partial_search, "LEAST", few)
         for one, want in ((clone(searcher).set_params(threshold=None).fit(query), whole), (near, found)):
             equal(one.search(Slices(y)), want)
             np.testing.assert_array_equal(one.profile(Slices(y)).distance, profile.distance)
@@ -156,7 +155,7 @@ def test_correlation_is_the_network_sum_of_template_matching():
     y[100:150, 1] = 2.0  # a channel that is dead for a while
     lags = [4, 0, 17]
     total = naive.cross_correlation_sum(x, list(y.T), lags)
-    profile = QuerySearcher("correlation", channels=ChannelPlan(lag=lags)).fit([padded(x)]).profile(y)
+    profile = searcher_of("correlation", channel_lag=lags).fit([padded(x)]).profile(y)
     np.testing.assert_allclose(profile.distance, 3 - total, atol=1e-6)
     assert profile.end[0] == 57
 
@@ -164,19 +163,19 @@ def test_correlation_is_the_network_sum_of_template_matching():
 def test_lags_of_zero_give_the_distance_of_all_channels_where_that_is_a_sum():
     x, y, *_ = recording(np.random.default_rng(1))
     for normalize in (None, "zscore"):
-        plain = QuerySearcher("sqeuclidean", normalize=normalize).fit(x).profile(y)
-        lagged = QuerySearcher("sqeuclidean", normalize=normalize, channels=ChannelPlan(lag=0)).fit(x).profile(y)
+        plain = searcher_of("sqeuclidean", normalize=normalize).fit(x).profile(y)
+        lagged = searcher_of("sqeuclidean", normalize=normalize, channel_lag=0).fit(x).profile(y)
         np.testing.assert_allclose(lagged.distance, plain.distance, rtol=1e-9)
 
 
-TOLERANT = {"polarity": "any", "channels": ChannelPlan(tolerance=2, min_votes=3)}
+TOLERANT = {"lag_tolerance": 2, "min_channels": 3, "polarity": "any"}
 
 
 @long_without_compiler
 @pytest.mark.parametrize(("name", "params"), [("sqeuclidean", {}), ("correlation", TOLERANT)])
 def test_transforms_of_fourier_change_no_match(name, params, monkeypatch):
     x, y, lags, starts = recording(np.random.default_rng(2))
-    searcher = QuerySearcher(name, normalize="zscore", channels=ChannelPlan(lag=lags), n_matches=3, **params).fit(x)
+    searcher = searcher_of(name, normalize="zscore", channel_lag=lags, n_matches=3, **params).fit(x)
     exact, profile = searcher.search(y), searcher.profile(y)
     monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)
     near = searcher.profile(y)
@@ -199,8 +198,8 @@ def test_events_are_found_in_noise_by_the_votes_of_channels_that_live(polarity):
             y[start + lag : start + lag + m, c] += 0.5 * (-1) ** k * x[:, c]
     y[:, 0], y[:, 1:dead] = 1.0, 9.0 * rng.normal(size=(n, dead - 1))
     count, votes = len(starts), channels - dead
-    params = {"polarity": polarity, "n_matches": count + 2, "channels": ChannelPlan(lag=lags, min_votes=votes)}
-    matches = QuerySearcher("correlation", **params).fit(x).search(y)
+    params = {"channel_lag": lags, "min_channels": votes, "polarity": polarity, "n_matches": count + 2}
+    matches = searcher_of("correlation", **params).fit(x).search(y)
     assert sorted(matches.start[:count]) == starts.tolist()
     assert matches.distance[count - 1] < matches.distance[count]
     assert matches.votes[:count].sum(axis=1).tolist() == [votes] * count
@@ -214,9 +213,7 @@ def test_starts_are_those_of_the_given_lags_though_others_may_be_tolerated():
     y = np.roll(y, 1, axis=0)
     y[:, 1] = np.roll(y[:, 1], 2)
     matches = (
-        QuerySearcher("correlation", channels=ChannelPlan(lag=lags, tolerance=6), polarity="any", n_matches=2)
-        .fit(x)
-        .search(y)
+        searcher_of("correlation", channel_lag=lags, lag_tolerance=6, polarity="any", n_matches=2).fit(x).search(y)
     )
     assert sorted(matches.start) == [start + 1 for start in starts]
     np.testing.assert_array_equal(matches.lag, [[0, 9, 3, 12]] * 2)
@@ -227,9 +224,9 @@ def test_channels_are_told_by_name_or_number():
     x, y, lags, _ = recording(np.random.default_rng(5))
     names = list("abcd")
     table = pd.DataFrame(y, columns=names)
-    want = QuerySearcher("correlation", channels=ChannelPlan(lag=lags, weight=[1, 2, 1, 1])).fit(x).search(y)
+    want = searcher_of("correlation", channel_lag=lags, channel_weight=[1, 2, 1, 1]).fit(x).search(y)
     by_name = dict(zip(names, lags, strict=True))
-    searcher = QuerySearcher("correlation", channels=ChannelPlan(lag=by_name, weight={"b": 2}))
+    searcher = searcher_of("correlation", channel_lag=by_name, channel_weight={"b": 2})
     channels = {name: x[:, c] for c, name in enumerate(names)}
     as_parameter = clone(searcher).set_params(query=[channels]).fit(table)
     given_queries = pd.DataFrame(x, columns=names), {"one": channels}, [dict(reversed(channels.items()))]
@@ -238,11 +235,9 @@ def test_channels_are_told_by_name_or_number():
         np.testing.assert_array_equal(found.start, want.start)
         np.testing.assert_allclose(found.distance, want.distance, rtol=1e-12)
         assert {"votes_b", "channel_distance_b"} < set(found.to_frame().columns)
-    numbered = QuerySearcher("correlation", channels=ChannelPlan(lag=dict(enumerate(lags)), weight={1: 2}))
+    numbered = searcher_of("correlation", channel_lag=dict(enumerate(lags)), channel_weight={1: 2})
     equal(numbered.fit([{c: x[:, c] for c in range(4)}]).search(y), want)
-    several = QuerySearcher("correlation", channels=ChannelPlan(lag=lags), n_matches=1).fit(
-        [{0: x[:, 0], 3: x[:20, 3]}, x]
-    )
+    several = searcher_of("correlation", channel_lag=lags, n_matches=1).fit([{0: x[:, 0], 3: x[:20, 3]}, x])
     matches = several.search(y)
     assert sorted(matches.query) == [0, 1]
     missing = np.isnan(matches.channel_distance[matches.query == 0][0])
@@ -253,9 +248,9 @@ def test_channels_are_told_by_name_or_number():
 def test_lags_are_times_where_times_are_datetimes():
     x, y, lags, _ = recording(np.random.default_rng(6))
     times = pd.date_range("2024-01-01", periods=len(y), freq="20ms")
-    want = QuerySearcher("correlation", channels=ChannelPlan(lag=lags, tolerance=2)).fit(x).search(y)
+    want = searcher_of("correlation", channel_lag=lags, lag_tolerance=2).fit(x).search(y)
     given_lags = [pd.Timedelta(20 * lag, "ms") for lag in lags]
-    searcher = QuerySearcher("correlation", channels=ChannelPlan(lag=given_lags, tolerance=timedelta(milliseconds=40)))
+    searcher = searcher_of("correlation", channel_lag=given_lags, lag_tolerance=timedelta(milliseconds=40))
     found = searcher.fit(x, times=times[:30]).search(y, times=times)
     assert list(found) == list(want) and found.start_time[0] == times[found.start[0]]
 
@@ -263,15 +258,15 @@ def test_lags_are_times_where_times_are_datetimes():
 def test_nothing_that_is_found_spans_a_hole_and_a_gap_takes_its_own_channel_alone():
     x, y, lags, starts = recording(np.random.default_rng(7))
     times = np.arange(len(y)) + np.where(np.arange(len(y)) >= starts[0] + 40, 50.0, 0.0)
-    searcher = QuerySearcher("correlation", channels=ChannelPlan(lag=lags), max_gap=5.0)
+    searcher = searcher_of("correlation", channel_lag=lags, max_gap=5.0)
     distance = searcher.fit(x).profile(y, times=times).distance
     hole = starts[0] + 40
     assert np.isinf(distance[hole - 41 : hole]).all() and np.isfinite(distance[[hole - 42, hole]]).all()
     gap = y.copy()
     gap[starts[0] + 10 : starts[0] + 30, 1] = np.nan
-    omit = QuerySearcher("correlation", channels=ChannelPlan(lag=lags), nan_policy="omit").fit(x)
+    omit = searcher_of("correlation", channel_lag=lags, nan_policy="omit").fit(x)
     assert np.isinf(omit.profile(gap).distance[starts[0]])
-    voting = omit.set_params(channels=ChannelPlan(min_votes=3)).fit(x).search(gap)
+    voting = omit.set_params(channels__min_votes=3).fit(x).search(gap)
     assert voting.start[0] == starts[0] and voting.votes[0].tolist() == [True, False, True, True]
     assert np.isinf(voting.channel_distance[0, 1])
 
@@ -281,8 +276,8 @@ def test_nothing_that_is_found_spans_a_hole_and_a_gap_takes_its_own_channel_alon
 def test_explanations_add_up_and_matches_are_tables():
     x, y, lags, _ = recording(np.random.default_rng(8))
     x[:3, 1] = np.nan
-    params = {"channels": ChannelPlan(lag=lags, tolerance=1, weight=[1, 2, 1, 1], min_votes=3)}
-    searcher = QuerySearcher("sqeuclidean", normalize="zscore", polarity="channels", n_matches=3, **params).fit([x])
+    params = {"channel_lag": lags, "lag_tolerance": 1, "channel_weight": [1, 2, 1, 1], "min_channels": 3}
+    searcher = searcher_of("sqeuclidean", normalize="zscore", polarity="channels", n_matches=3, **params).fit([x])
     matches = searcher.search(y)
     for k, match in enumerate(matches):
         explained = matches.explain(k)
@@ -291,7 +286,7 @@ def test_explanations_add_up_and_matches_are_tables():
         assert not explained.cost[: lags[1] + 3, 1].any()
         np.testing.assert_array_equal(explained.cost.any(axis=0), matches.votes[k])
         assert matches.path(k)[1, [0, -1]].tolist() == [match.start, match.end - 1]
-    elastic = QuerySearcher("dtw", **params).fit([x]).search(y)
+    elastic = searcher_of("dtw", **params).fit([x]).search(y)
     assert elastic.explain(0).cost.sum() == pytest.approx(elastic.distance[0], rel=1e-9)
     few = pickle.loads(pickle.dumps(matches))[[2, 0]]
     assert few.votes.tolist() == matches.votes[[2, 0]].tolist() and few.lag.tolist() == matches.lag[[2, 0]].tolist()
@@ -306,13 +301,13 @@ def test_explanations_add_up_and_matches_are_tables():
 @long_without_compiler
 def test_pictures_show_the_query_where_it_lies_in_the_range():
     x, y, lags, _ = recording(np.random.default_rng(11))
-    searcher = QuerySearcher("correlation", channels=ChannelPlan(lag=lags)).fit(x)
+    searcher = searcher_of("correlation", channel_lag=lags).fit(x)
     for display in (AlignmentDisplay.from_estimator(searcher, y), ExplanationDisplay.from_estimator(searcher, y)):
         np.testing.assert_array_equal(display.query[12:42, 3], x[:, 3])
         assert np.isnan(display.query[:12, 3]).all() and len(display.query) == 42
     with pytest.raises(ValueError, match=r"searcher\.query_"):
         ExplanationDisplay(searcher.search(y).explain(0), x, y)
-    searcher = QuerySearcher("correlation", channels=ChannelPlan(lag=lags, min_votes=3), n_matches=1).fit(x)
+    searcher = searcher_of("correlation", channel_lag=lags, min_channels=3, n_matches=1).fit(x)
     display = ExplanationDisplay.from_estimator(searcher, y)
     has_costs = [lines.get_array() is not None for lines in display.query_lines_]
     assert has_costs == searcher.search(y).votes[0].tolist()
@@ -321,7 +316,7 @@ def test_pictures_show_the_query_where_it_lies_in_the_range():
 def test_streams_with_times_tell_the_starts_that_fit_the_given_lags():
     x, y, lags, starts = recording(np.random.default_rng(12), signs=(1, 1))
     times = pd.date_range("2024-01-01", periods=len(y), freq="10ms")
-    searcher = QuerySearcher("correlation", threshold=1.6, channels=ChannelPlan(lag=lags, tolerance=4)).fit(x)
+    searcher = searcher_of("correlation", channel_lag=lags, lag_tolerance=4, threshold=1.6).fit(x)
     stream, found = searcher.stream(), []
     for first in range(0, len(y), 50):
         found.append(stream.update(y[first : first + 50], times=times[first : first + 50]))
@@ -334,16 +329,16 @@ def test_streams_with_times_tell_the_starts_that_fit_the_given_lags():
 
 def test_thresholds_labels_and_grids_know_channels():
     x, y, lags, starts = recording(np.random.default_rng(9), signs=(1, 1))
-    for part in ParameterGrid({"threshold": ["fdr:0.5"], "channels": ChannelPlan(lag=[lags], min_votes=[None, 3])}):
-        found = QuerySearcher("correlation", **part).fit(x).search(y)
+    for part in ParameterGrid({"channel_lag": [lags], "min_channels": [None, 3], "threshold": ["fdr:0.5"]}):
+        found = searcher_of("correlation", **part).fit(x).search(y)
         assert sorted(found.start[:2]) == starts and found.qvalue[0] <= 0.5
     aligned = np.column_stack([np.roll(y[:, c], -lag) for c, lag in enumerate(lags)])
     labels = np.zeros(len(y), int)
     for start in starts:
         labels[start : start + 30] = 1
-    learned = QuerySearcher("correlation", channels=ChannelPlan(tolerance=1, min_votes=3)).fit(aligned, labels)
+    learned = searcher_of("correlation", lag_tolerance=1, min_channels=3).fit(aligned, labels)
     assert sorted(learned.search(aligned).start) == starts
-    joint = QuerySearcher("correlation", channels=ChannelPlan(min_votes=3), n_matches=4).fit(x)
+    joint = searcher_of("correlation", min_channels=3, n_matches=4).fit(x)
     matches = joint.search(aligned)
     again = joint.relearn(matches, good=[0, 1], bad=[3]).search(aligned)
     assert sorted(again.start[:2]) == starts and again.votes is not None
@@ -357,45 +352,29 @@ HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
 @pytest.mark.parametrize(
     ("params", "query", "words"),
     [
-        (
-            {"channels": ChannelPlan(lag=[1])},
-            ROW,
-            "'lag' .* one entry for each of the 2 channels.*Got 1 entries.$",
-        ),
-        ({"channels": ChannelPlan(lag=[0, 1, 2])}, ROW, "Got 3 entries.*is it transposed"),
-        ({"channels": ChannelPlan(lag=[0, 1])}, list(ROW.T), r"the 1 channels.*numpy.column_stack"),
-        ({"channels": ChannelPlan(lag=[1, -1])}, ROW, "'lag' .* integer in the range.*subtract the least"),
-        ({"channels": ChannelPlan(lag=[1, 0.5])}, ROW, r"'lag' .* integer.*int\(round"),
-        (
-            {"channels": ChannelPlan(lag={"b": 1})},
-            ROW,
-            "Unknown channel 'b' of 'lag': the query has no names.*Valid: 0, 1",
-        ),
-        ({"channels": ChannelPlan(lag=[0, timedelta(seconds=1)])}, ROW, "'lag' .* not datetimes"),
-        ({"channels": ChannelPlan(tolerance=-1)}, ROW, "'tolerance' .* integer in the range"),
-        ({"channels": ChannelPlan(tolerance=[1, 1])}, ROW, "one number for all channels"),
-        ({"channels": ChannelPlan(weight=[1, -1])}, ROW, "'weight' .* in the range"),
-        ({"channels": ChannelPlan(weight=[0, 0])}, ROW, "'weight' .* above 0"),
-        ({"channels": ChannelPlan(weight=[1, 0], min_votes=2)}, ROW, "'min_votes' .* must not exceed .* 1. Got 2"),
-        ({"channels": ChannelPlan(min_votes=0)}, ROW, "'min_votes'"),
-        (
-            {"weight": [[1, 0]] * 3, "channels": ChannelPlan(lag=0)},
-            ROW,
-            "'weight' must be above 0 at a point of each channel",
-        ),
-        ({"candidates": "subsequence", "channels": ChannelPlan(lag=0)}, ROW, "'mode' .* compared by channel"),
-        ({"candidates": Windows([1.0]), "channels": ChannelPlan(lag=0)}, ROW, "'scales' .* compared by channel"),
-        ({"channels": ChannelPlan(lag=0)}, HOLEY, "NaN at point 1 of channel 0.*nan_policy='omit'"),
-        ({}, [{"a": [1.0, 2.0]}], "Set channel_lag=0"),
-        (
-            {"channels": ChannelPlan(lag=0)},
-            {"a": [1.0, 2.0], "b": [1.0]},
-            r"put the dictionary into a list: \[\{...\}\]",
-        ),
-        ({"channels": ChannelPlan(lag=0)}, [{"a": [1.0, 2.0], 1: [1.0]}], "all of them texts, or by their numbers"),
-        ({"channels": ChannelPlan(lag=0)}, [{0: [[1.0, 2.0]]}], "must be one channel"),
+        ({"channel_lag": [1]}, ROW, "'lag' .* one entry for each of the 2 channels.*Got 1 entries.$"),
+        ({"channel_lag": [0, 1, 2]}, ROW, "Got 3 entries.*is it transposed"),
+        ({"channel_lag": [0, 1]}, list(ROW.T), r"the 1 channels.*numpy.column_stack"),
+        ({"channel_lag": [1, -1]}, ROW, "'lag' .* integer in the range.*subtract the least"),
+        ({"channel_lag": [1, 0.5]}, ROW, r"'lag' .* integer.*int\(round"),
+        ({"channel_lag": {"b": 1}}, ROW, "Unknown channel 'b' of 'lag': the query has no names.*Valid: 0, 1"),
+        ({"channel_lag": [0, timedelta(seconds=1)]}, ROW, "'lag' .* not datetimes"),
+        ({"lag_tolerance": -1}, ROW, "'tolerance' .* integer in the range"),
+        ({"lag_tolerance": [1, 1]}, ROW, "'tolerance' parameter of ChannelPlan"),
+        ({"channel_weight": [1, -1]}, ROW, "'weight' .* in the range"),
+        ({"channel_weight": [0, 0]}, ROW, "'weight' .* above 0"),
+        ({"channel_weight": [1, 0], "min_channels": 2}, ROW, "'min_votes' .* must not exceed .* 1. Got 2"),
+        ({"min_channels": 0}, ROW, "'min_votes'"),
+        ({"channel_lag": 0, "weight": [[1, 0]] * 3}, ROW, "'weight' must be above 0 at a point of each channel"),
+        ({"channel_lag": 0, "mode": "subsequence"}, ROW, "'candidates' .* compared by themselves"),
+        ({"channel_lag": 0, "scales": [1.0]}, ROW, "'scales' .* compared by themselves"),
+        ({"channel_lag": 0}, HOLEY, "NaN at point 1 of channel 0.*nan_policy='omit'"),
+        ({}, [{"a": [1.0, 2.0]}], r"Set channels=ChannelPlan\(\)"),
+        ({"channel_lag": 0}, {"a": [1.0, 2.0], "b": [1.0]}, r"put the dictionary into a list: \[\{...\}\]"),
+        ({"channel_lag": 0}, [{"a": [1.0, 2.0], 1: [1.0]}], "all of them texts, or by their numbers"),
+        ({"channel_lag": 0}, [{0: [[1.0, 2.0]]}], "must be one channel"),
     ],
 )
 def test_what_cannot_be_compared_by_channel_is_refused(params, query, words):
     with pytest.raises((ValueError, TypeError), match=words):
-        QuerySearcher(**{"metric": "correlation", **params}).fit(query)
+        searcher_of(**{"metric": "correlation", **params}).fit(query)

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import searcher_of
 from strategies import quarters, small_sizes, unmeant
 
-from sktslib import QuerySearcher
 from sktslib.distances import ADTW, DTW, LCSS, TWED, Correlation, Euclidean, Mixed, SoftDTW
 from sktslib.distances._kernels import mass
-from sktslib.search import ChannelPlan, Normalization, merge_parts
+from sktslib.search import merge_parts
 from sktslib.search._channels import parts_of
 from sktslib.search._engines import sharing
 
@@ -41,7 +41,7 @@ def problems(draw, low=8, high=14, values=quarters):
     channels, n = draw(st.integers(1, 3)), draw(st.integers(low, high))
     x = [draw(st.lists(values, min_size=2, max_size=4)) for c in range(channels)]
     y = np.array([draw(st.lists(values, min_size=n, max_size=n)) for _ in range(channels)])
-    params = {"channels": ChannelPlan(lag=[draw(st.integers(0, 3)) for _ in x], tolerance=draw(st.integers(0, 2)))}
+    params = {"channel_lag": [draw(st.integers(0, 3)) for _ in x], "lag_tolerance": draw(st.integers(0, 2))}
     if draw(st.booleans()):
         params["channel_weight"] = [draw(st.sampled_from([0.5, 2.0, 0.0 if c else 1.0])) for c in range(channels)]
     counted = [c for c in range(channels) if params.get("channel_weight", [1.0] * channels)[c] > 0]
@@ -57,7 +57,7 @@ def problems(draw, low=8, high=14, values=quarters):
 def votes_of(data, params, counted):
     """The parameter `min_channels`, or none, of so many channels that take part."""
     votes = data.draw(st.sampled_from([None, *range(1, counted + 1)]))
-    return votes, params if votes is None else {**params, "channels": ChannelPlan(min_votes=votes)}
+    return votes, params if votes is None else {**params, "min_channels": votes}
 
 
 def reference(names, x, y, params, weights, votes, **more):
@@ -74,12 +74,14 @@ def test_each_channel_takes_its_metric_and_weight(data):
     left_out = [c > 0 and data.draw(st.booleans()) for c in range(len(x))]
     own = params.get("channel_weight", [1.0] * len(x))
     total = [0.0 if out else v * w for v, w, out in zip(own, share, left_out, strict=True)]
+    ends = [lag + len(a) for lag, a, v in zip(params["channel_lag"], x, total, strict=True) if v > 0]
+    params["lag_tolerance"] = min(params["lag_tolerance"], (max(ends) - 1) // 2)
     votes, params = votes_of(data, params, sum(v > 0 for v in total))
     normalize = data.draw(st.sampled_from([None, "zscore"]))
     names = [name for _, name in chosen]
     want, distance, *_ = reference(names, x, y, params, total, votes, normalize=normalize)
     metric = Mixed({c: None if left_out[c] else chosen[c][0] for c in range(len(x))}, share)
-    searcher = QuerySearcher(metric, normalize=normalize, n_matches=None, **params).fit([padded(x)])
+    searcher = searcher_of(metric, normalize=normalize, n_matches=None, **params).fit([padded(x)])
     np.testing.assert_allclose(searcher.profile(y.T).distance, want, rtol=1e-9, atol=1e-7)
     matches = searcher.search(y.T)
     for k, match in enumerate(matches):
@@ -96,16 +98,16 @@ def test_chunks_streams_and_several_queries_find_the_same(data):
     y = np.nan_to_num(y).T
     metric = Mixed({c: data.draw(st.sampled_from(PARTS))[0] for c in range(len(x))})
     other = [a[::-1] for a in x]
-    searcher = QuerySearcher(metric, normalize="zscore", threshold=1.5, **params).fit([padded(x), padded(other)])
+    searcher = searcher_of(metric, normalize="zscore", threshold=1.5, **params).fit([padded(x), padded(other)])
     want, cut = searcher.search(y), data.draw(st.integers(1, len(y) - 1))
-    alone = [QuerySearcher(metric, normalize="zscore", threshold=1.5, **params).fit([padded(a)]) for a in (x, other)]
+    alone = [searcher_of(metric, normalize="zscore", threshold=1.5, **params).fit([padded(a)]) for a in (x, other)]
     for k, one in enumerate(alone):
         found, own = one.search(y), want[want.query == k]
         np.testing.assert_array_equal([found.start, found.distance], [own.start, own.distance])
     first, second = searcher.begin(), searcher.begin(cut)
     merged = merge_parts([first.feed(y[:cut]), pickle.loads(pickle.dumps(second)).feed(y[second.first :])])
     pd.testing.assert_frame_equal(merged.to_frame(), want.to_frame(), check_exact=True)
-    parallel = QuerySearcher(metric, normalize="zscore", threshold=1.5, n_jobs=2, **params)
+    parallel = searcher_of(metric, normalize="zscore", threshold=1.5, n_jobs=2, **params)
     parallel.fit([padded(x), padded(other)])
     with small_sizes(data):
         pd.testing.assert_frame_equal(parallel.search(y).to_frame(), want.to_frame(), check_exact=True)
@@ -127,7 +129,7 @@ def test_the_path_of_a_channel_is_that_of_its_window(data):
     _, params = votes_of(data, params, sum(v > 0 for v in weights))
     chosen = [data.draw(st.sampled_from(PARTS)) for _ in x]
     metric = Mixed({c: one for c, (one, _) in enumerate(chosen)})
-    matches = QuerySearcher(metric, n_matches=2, **params).fit([query]).search(y.T)
+    matches = searcher_of(metric, n_matches=2, **params).fit([query]).search(y.T)
     loaded = pickle.loads(pickle.dumps(matches))
     for k, c in np.ndindex(len(matches), len(x)):
         if weights[c] == 0:
@@ -150,7 +152,7 @@ def test_channels_have_paths_by_name_and_share_those_of_one_metric():
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(9, 3)), rng.normal(size=(60, 3))
     queries, table = [pd.DataFrame(x, columns=list("abc"))], pd.DataFrame(y, columns=list("abc"))
-    matches = QuerySearcher("dtw", normalize="zscore", channels=ChannelPlan(lag={"c": 4})).fit(queries).search(table)
+    matches = searcher_of("dtw", channel_lag={"c": 4}, normalize="zscore").fit(queries).search(table)
     scaled = [(a - a.mean()) / a.std() for a in (x[:, 2], y[matches.start[0] + 4 :][:9, 2])]
     want = naive.elastic("dtw", *scaled).path + np.array([[0], [matches.start[0] + 4]])
     np.testing.assert_array_equal(matches.path(0, "c"), want)
@@ -160,15 +162,15 @@ def test_channels_have_paths_by_name_and_share_those_of_one_metric():
             matches.path(0, name)
     with pytest.raises(ValueError, match=r"Unknown channel .2. .*Did you mean 2\?"):
         matches.path(0, "2")
-    joint = QuerySearcher("dtw", candidates="windows").fit(x).search(y)
+    joint = searcher_of("dtw", mode="windows").fit(x).search(y)
     np.testing.assert_array_equal(joint.path(0, 1), joint.path(0))
-    parts = QuerySearcher(Mixed({(0, 2): "dtw", 1: None}), candidates="windows").fit(x).search(y)
+    parts = searcher_of(Mixed({(0, 2): "dtw", 1: None}), mode="windows").fit(x).search(y)
     start = parts.start[0]
     own = naive.elastic("dtw", x[:, [0, 2]], y[start : start + 9, [0, 2]]).path + np.array([[0], [start]])
     np.testing.assert_array_equal([parts.path(0, 0), parts.path(0, 2)], [own, own])
     with pytest.raises(ValueError, match=r"These are \[0, 2\]. Got 1"):
         parts.path(0, 1)
-    soft = QuerySearcher(Mixed({0: SoftDTW(), 1: "dtw", 2: "dtw"}), channels=ChannelPlan(lag=0)).fit(x).search(y)
+    soft = searcher_of(Mixed({0: SoftDTW(), 1: "dtw", 2: "dtw"}), channel_lag=0).fit(x).search(y)
     with pytest.raises(ValueError, match="has no warping path"):
         soft.path(0, 0)
     assert soft.path(0, 1)[1, 0] == soft.start[0]
@@ -179,13 +181,13 @@ def test_parts_are_fitted_to_their_own_channels():
     x, y = rng.normal(size=(20, 3)) * [1, 10, 1], rng.normal(size=(90, 3)) * [1, 10, 1]
     metric = Mixed({"a": ADTW("auto"), "b": ADTW("auto"), "c": "twed"}, {"a": 1.0, "b": 2.0, "c": 1.0})
     queries = [pd.DataFrame(a, columns=list("abc")) for a in (x, 2 * x)]
-    searcher = QuerySearcher(metric, channels=ChannelPlan(lag={"b": 3}, min_votes=2), n_matches=2).fit(queries)
+    searcher = searcher_of(metric, channel_lag={"b": 3}, min_channels=2, n_matches=2).fit(queries)
     for c, name in enumerate("ab"):
         want = ADTW("auto")._fitted_to([a[np.newaxis, :, c] for a in (x, 2 * x)]).omega_
         assert searcher.metric_.metrics[name].omega_ == pytest.approx(want)
     assert not hasattr(metric.metrics["a"], "omega_")
     times = np.arange(90) + 0.25 * rng.random(90)
-    timed = QuerySearcher(Mixed({0: "manhattan", 1: TWED(nu=0.5), 2: "dtw"}), channels=ChannelPlan(lag=[0, 3, 1])).fit(
+    timed = searcher_of(Mixed({0: "manhattan", 1: TWED(nu=0.5), 2: "dtw"}), channel_lag=[0, 3, 1]).fit(
         x, times=times[:20]
     )
     matches = timed.search(y, times=times)
@@ -202,12 +204,12 @@ def test_queries_share_transforms_in_the_channels_that_have_some(monkeypatch):
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(4, 40, 2)), rng.normal(size=(150, 2))
     metric = Mixed({0: "correlation", 1: "manhattan"})
-    searcher = QuerySearcher(metric, normalize="zscore", channels=ChannelPlan(lag=[0, 2]), n_matches=1).fit(list(x))
+    searcher = searcher_of(metric, channel_lag=[0, 2], n_matches=1, normalize="zscore").fit(list(x))
     assert sharing(searcher._queries) == [[0, 1, 2, 3]]
     assert sharing([parts_of(how)[1].plan for how in searcher._queries]) == [[0], [1], [2], [3]]
     matches = searcher.search(y)
     for k, a in enumerate(x):
-        alone = QuerySearcher(metric, normalize="zscore", channels=ChannelPlan(lag=[0, 2])).fit(a).search(y)
+        alone = searcher_of(metric, channel_lag=[0, 2], normalize="zscore").fit(a).search(y)
         own = matches[matches.query == k]
         assert (own.start[0], own.distance[0]) == (alone.start[0], alone.distance[0])
 
@@ -218,24 +220,22 @@ def test_sums_that_may_be_negative_are_exact(monkeypatch):
     x, y = rng.normal(size=(40, 2)), rng.normal(size=(120, 2))
     for part, exact in ((SoftDTW(divergence=False), True), ("manhattan", False)):
         metric = Mixed({0: "correlation", 1: part})
-        profile = QuerySearcher(metric, normalize="zscore", channels=ChannelPlan(weight=[1, 0.1])).fit(x).profile(y)
+        profile = searcher_of(metric, channel_weight=[1, 0.1], normalize="zscore").fit(x).profile(y)
         assert (profile._slack == 0) == exact
 
 
 def test_channels_that_are_compared_jointly_are_none_by_themselves():
     x = np.arange(12.0).reshape(4, 3)
     joint = Mixed({(0, 2): "dtw", 1: "lcss"})
-    with pytest.raises(ValueError, match=r"one channel each .* 'lag'. Got \(0, 2\).* metric of its own"):
-        QuerySearcher(joint, channels=ChannelPlan(lag=0)).fit(x)
-    QuerySearcher(joint.set_params(weight=[0, 1]), channels=ChannelPlan(lag=0)).fit(
-        x
-    )  # what counts nothing is not compared
+    with pytest.raises(ValueError, match=r"one channel each .*ChannelPlan\(\). Got \(0, 2\).* metric of its own"):
+        searcher_of(joint, channel_lag=0).fit(x)
+    searcher_of(joint.set_params(weight=[0, 1]), channel_lag=0).fit(x)  # what counts nothing is not compared
     with pytest.raises(ValueError, match=r"must name each of the 3 channels .* nothing for"):
-        QuerySearcher(Mixed({0: "dtw"}), normalize="zscore", channels=ChannelPlan(lag=0)).fit(x)
+        searcher_of(Mixed({0: "dtw"}), channel_lag=0, normalize="zscore").fit(x)
     with pytest.raises(ValueError, match=r"'weight' .* that the metric compares"):
-        QuerySearcher(Mixed({0: "dtw", 1: None, 2: None}), channels=ChannelPlan(weight=[0, 1, 1])).fit(x)
+        searcher_of(Mixed({0: "dtw", 1: None, 2: None}), channel_weight=[0, 1, 1]).fit(x)
     with pytest.raises(ValueError, match=r"'min_votes' .* 1. Got 2"):
-        QuerySearcher(Mixed({0: "dtw", 1: None, 2: None}), channels=ChannelPlan(min_votes=2)).fit(x)
+        searcher_of(Mixed({0: "dtw", 1: None, 2: None}), min_channels=2).fit(x)
 
 
 # ------------------------------------------------------------------------------------------------------------- limits
@@ -251,9 +251,7 @@ def test_channels_keep_their_limits_each(data):
     normalize, margins = data.draw(st.sampled_from(["zscore", None])), []
 
     def allowed(c, query, window):
-        margin = naive.margin(
-            query, window, None, normalize=Normalization(None, scale_limits=scale, offset_limit=each[c])
-        )
+        margin = naive.margin(query, window, None, scale_limits=scale, offset_limit=each[c])
         margins.append(margin)
         return margin >= 0
 
@@ -261,8 +259,8 @@ def test_channels_keep_their_limits_each(data):
     want, distance, *_ = reference(name, x, y, params, weights, votes, normalize=normalize, allowed=allowed)
     if np.abs(margins).min() < 1e-6:
         return
-    how = {"n_matches": None, "normalize": Normalization(normalize, scale_limits=scale, offset_limit=each)}
-    searcher = QuerySearcher(name, **how, **params).fit([padded(x)])
+    how = {"normalize": normalize, "scale_limits": scale, "offset_limit": each, "n_matches": None}
+    searcher = searcher_of(name, **how, **params).fit([padded(x)])
     np.testing.assert_allclose(searcher.profile(y.T).distance, want, rtol=1e-9, atol=1e-7)
     matches = searcher.search(y.T)
     told = [np.reshape(a, (len(matches), len(x))) for a in (matches.scale, matches.offset)]
@@ -290,37 +288,27 @@ def test_a_dead_channel_has_no_vote_within_limits():
     for start, dead in ((50, 2), (180, 0)):
         y[start : start + 30] += x
         y[start - 10 : start + 40, dead] = 1e-4 * rng.normal(size=50)
-    how = {
-        "n_matches": None,
-        "normalize": Normalization("zscore", scale_limits=(0.5, 2)),
-        "channels": ChannelPlan(tolerance=2),
-    }
-    matches = QuerySearcher("euclidean", channels=ChannelPlan(min_votes=2), **how).fit(x).search(y).sorted()
+    how = {"normalize": "zscore", "scale_limits": (0.5, 2), "n_matches": None, "lag_tolerance": 2}
+    matches = searcher_of("euclidean", min_channels=2, **how).fit(x).search(y).sorted()
     assert matches.start.tolist() == [50, 180]
     assert matches.votes.tolist() == [[True, True, False], [False, True, True]]
     assert np.isinf(matches.channel_distance).tolist() == (~matches.votes).tolist()
     np.testing.assert_allclose(matches.scale[matches.votes], 1.0, atol=0.1)
-    assert len(QuerySearcher("euclidean", **how, channels=ChannelPlan(min_votes=3)).fit(x).search(y)) == 0
+    assert len(searcher_of("euclidean", **how, min_channels=3).fit(x).search(y)) == 0
 
 
 def test_a_constant_channel_that_does_not_take_part_has_no_scale():
     x, y = np.column_stack([[0.0, 1, 0], [2.0, 2, 2]]), np.arange(12.0).reshape(6, 2)
-    how = {"normalize": Normalization("zscore", scale_limits=(0.1, 9))}
+    how = {"normalize": "zscore", "scale_limits": (0.1, 9)}
     with pytest.raises(ValueError, match="does not vary in channel 1"):
-        QuerySearcher(channels=ChannelPlan(lag=0), **how).fit(x)
-    matches = QuerySearcher(channels=ChannelPlan(weight=[1, 0]), **how).fit(x).search(y)
+        searcher_of(channel_lag=0, **how).fit(x)
+    matches = searcher_of(channel_weight=[1, 0], **how).fit(x).search(y)
     assert np.isnan(matches.scale[:, 1]).all() and np.isfinite(matches.scale[:, 0]).all()
 
 
 def test_a_tolerance_is_less_than_half_of_a_match():
     x = np.array([[0.0, 1], [2, 0], [0, 1]])
-    rest = {"channels": ChannelPlan(lag=[0, 9], weight=[1, 0])}  # a channel that counts nothing is none of a match
+    rest = {"channel_lag": [0, 9], "channel_weight": [1, 0]}  # a channel that counts nothing is none of a match
     with pytest.raises(ValueError, match=r"'tolerance' .* less than half of a match's length, 3 samples here.*Got 2"):
-        QuerySearcher("correlation", channels=ChannelPlan(tolerance=2), **rest).fit(x)
-    assert (
-        QuerySearcher("correlation", channels=ChannelPlan(tolerance=1), **rest)
-        .fit(x)
-        .search([[0.0, 0]] * 2 + x.tolist())
-        .start
-        == 2
-    )
+        searcher_of("correlation", lag_tolerance=2, **rest).fit(x)
+    assert searcher_of("correlation", lag_tolerance=1, **rest).fit(x).search([[0.0, 0]] * 2 + x.tolist()).start == 2

@@ -6,13 +6,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import searcher_of
 from sklearn.base import clone
 from strategies import long_without_compiler, quarters, unmeant
 
-from sktslib import QuerySearcher
 from sktslib.distances import TWED, Mixed
-from sktslib.search import ChannelPlan, Normalization
-from sktslib.search._learning.choice import left_over
+from sktslib.search._learning.choice import elastic_candidates, left_over
 from sktslib.search._several import Found
 from sktslib.search._sources import CandidateReader, Whole
 
@@ -49,11 +48,11 @@ def shortened(labels, by):
 @pytest.mark.parametrize(
     "metric", ["euclidean", "correlation", "dtw", Mixed({0: "dtw", 1: "euclidean", 2: "sqeuclidean"})]
 )
-@pytest.mark.parametrize("rest", [{}, {"channels": ChannelPlan(weight=[1, 2, 0.5], min_votes=2)}])
+@pytest.mark.parametrize("rest", [{}, {"min_channels": 2, "channel_weight": [1, 2, 0.5]}])
 def test_lags_with_labels_are_those_of_a_recording_without_lags(metric, rest):
     _, y, labels = recording()
-    lagged = QuerySearcher(metric, channels=ChannelPlan(lag=LAGS), **rest).fit(y, labels)
-    plain = QuerySearcher(metric, channels=ChannelPlan(lag=0), **rest).fit(aligned(y), shortened(labels, max(LAGS)))
+    lagged = searcher_of(metric, channel_lag=LAGS, **rest).fit(y, labels)
+    plain = searcher_of(metric, channel_lag=0, **rest).fit(aligned(y), shortened(labels, max(LAGS)))
     np.testing.assert_array_equal(lagged.query_, plain.query_)
     np.testing.assert_array_equal(lagged.weight_, plain.weight_)
     found, want = lagged.search(y), plain.search(aligned(y))
@@ -61,7 +60,7 @@ def test_lags_with_labels_are_those_of_a_recording_without_lags(metric, rest):
     assert found.distance[-1] < lagged.threshold_ < lagged.search_all(y).distance[len(STARTS)]
     assert (found.end - want.end == max(LAGS)).all()
     assert lagged.score(y, labels) == 1.0
-    again = QuerySearcher(metric, channels=ChannelPlan(lag=LAGS), **rest).fit(y, lagged.predict(y))
+    again = searcher_of(metric, channel_lag=LAGS, **rest).fit(y, lagged.predict(y))
     np.testing.assert_allclose(again.query_, lagged.query_, atol=0.5)
 
 
@@ -78,7 +77,7 @@ def test_the_query_of_each_channel_is_the_mean_of_what_lies_at_its_lag(data):
     for gap in gaps:
         starts, at = [*starts, at + gap], at + gap + m + longest
         labels[starts[-1] : at] = 1
-    searcher = QuerySearcher("euclidean", channels=ChannelPlan(lag=lags, weight=weight)).fit(y, labels)
+    searcher = searcher_of("euclidean", channel_lag=lags, channel_weight=weight).fit(y, labels)
     want = np.full((m, channels), np.nan)
     for c, lag in enumerate(lags):
         if weight[c] > 0:
@@ -89,9 +88,8 @@ def test_the_query_of_each_channel_is_the_mean_of_what_lies_at_its_lag(data):
 @pytest.fixture
 def _few_candidates(monkeypatch):
     """Without the compiler each takes its time."""
-    candidates = QuerySearcher._candidates
     if numba.config.DISABLE_JIT:
-        monkeypatch.setattr(QuerySearcher, "_candidates", lambda self: candidates(self)[-3:])
+        monkeypatch.setattr("sktslib.search._searcher.elastic_candidates", lambda *of: elastic_candidates(*of)[-3:])
 
 
 @long_without_compiler
@@ -100,16 +98,14 @@ def test_lags_with_labels_are_durations_and_keep_error_rates():
     times = pd.date_range("2024-01-01", periods=len(y), freq="20ms")
     lag = {c: pd.Timedelta(20 * lag, "ms") for c, lag in enumerate(LAGS)}
     for metric in ("correlation", "auto"):
-        by_time = QuerySearcher(metric, channels=ChannelPlan(lag=lag, tolerance=pd.Timedelta("20ms"))).fit(
-            y, labels, times=times
-        )
-        want = QuerySearcher(metric, channels=ChannelPlan(lag=LAGS, tolerance=1)).fit(y, labels)
+        by_time = searcher_of(metric, channel_lag=lag, lag_tolerance=pd.Timedelta("20ms")).fit(y, labels, times=times)
+        want = searcher_of(metric, channel_lag=LAGS, lag_tolerance=1).fit(y, labels)
         assert list(by_time.search(y, times=times)) == list(want.search(y))
         assert sorted(want.search(y).start) == STARTS.tolist()
-    kept = QuerySearcher("correlation", threshold="conformal:0.2", channels=ChannelPlan(lag=LAGS)).fit(y, labels)
+    kept = searcher_of("correlation", channel_lag=LAGS, threshold="conformal:0.2").fit(y, labels)
     assert set(kept.search(y).start) <= set(STARTS.tolist()) and len(kept.search(y)) >= 5
     two = np.where(np.arange(len(y)) < 200, labels, 2 * labels)
-    both = QuerySearcher("correlation", channels=ChannelPlan(lag=LAGS)).fit(y, two)
+    both = searcher_of("correlation", channel_lag=LAGS).fit(y, two)
     assert both.classes_.tolist() == [1, 2] and both.query_[0].shape == x.shape
 
 
@@ -117,27 +113,23 @@ def test_labels_are_of_whole_occurrences():
     _, y, labels = recording()
     words = r"'lag' .* less than .* what is labeled.*a lag of 21 .* from 20 to 41\. Label up to the end"
     with pytest.raises(ValueError, match=words):
-        QuerySearcher("correlation", channels=ChannelPlan(lag=[0, 21, 0])).fit(y, labels)
-    left_out = {"channels": ChannelPlan(lag=[0, 21, 0], weight=[1, 0, 1])}
-    assert QuerySearcher("correlation", **left_out).fit(y, labels).query_.shape == (M + max(LAGS), 3)
+        searcher_of("correlation", channel_lag=[0, 21, 0]).fit(y, labels)
+    left_out = {"channel_lag": [0, 21, 0], "channel_weight": [1, 0, 1]}
+    assert searcher_of("correlation", **left_out).fit(y, labels).query_.shape == (M + max(LAGS), 3)
 
 
 # ------------------------------------------------------------------------------------------------------ metric="auto"
 @pytest.mark.usefixtures("_few_candidates")
 def test_a_metric_that_is_chosen_of_one_channel_is_that_of_windows():
     _, y, labels = recording(noise=1.5, lags=[0])
-    one = QuerySearcher("auto", channels=ChannelPlan(lag=0)).fit(y, labels)
-    want = QuerySearcher("auto", candidates="windows").fit(y, labels)
+    one = searcher_of("auto", channel_lag=0).fit(y, labels)
+    want = searcher_of("auto", mode="windows").fit(y, labels)
     assert one.best_index_ == want.best_index_ and one.threshold_ == pytest.approx(want.threshold_)
     for name in ("mean_test_score", "mean_margin", "rank_test_score"):
         np.testing.assert_allclose(one.cv_results_[name], want.cv_results_[name], rtol=1e-9)
     assert len(np.unique(one.cv_results_["mean_margin"])) > 1
     for limits in (None, (0.1, 9)):  # within which no constant is
-        limited = (
-            QuerySearcher("auto", candidates="windows", normalize=Normalization(None, scale_limits=limits))
-            .fit(y, labels)
-            .cv_results_
-        )
+        limited = searcher_of("auto", mode="windows", scale_limits=limits).fit(y, labels).cv_results_
         assert (limited["mean_margin"] > -2).all() and len(np.unique(limited["mean_margin"])) > 1
 
 
@@ -145,15 +137,14 @@ def test_a_metric_that_is_chosen_of_one_channel_is_that_of_windows():
 def test_what_matches_leave_over_is_that_of_the_channels_that_vote(metric):
     x, y, _ = recording(noise=1.0)
     weight = [1.0, 2.0, 0.5]
-    searcher = QuerySearcher(metric, channels=ChannelPlan(lag=LAGS, weight=weight, min_votes=2), n_matches=None).fit(x)
+    searcher = searcher_of(metric, channel_lag=LAGS, channel_weight=weight, min_channels=2, n_matches=None).fit(x)
     matches = searcher.search(y)
     (how,), none = searcher._queries, np.zeros(len(matches), int)
     reader = CandidateReader(how, Whole(np.ascontiguousarray(y.T), None))
     found = Found(matches.start, matches.end, matches.distance, reader, none)
     power = 2 if metric == "euclidean" else 1
     constant = [
-        QuerySearcher(metric, candidates="windows").fit(a).search(np.full(M, a.mean())).distance[0] ** power
-        for a in x.T
+        searcher_of(metric, mode="windows").fit(a).search(np.full(M, a.mean())).distance[0] ** power for a in x.T
     ]
     for k, share in enumerate(left_over(how, found)):
         voters = np.flatnonzero(matches.votes[k])
@@ -165,13 +156,9 @@ def test_what_matches_leave_over_is_that_of_the_channels_that_vote(metric):
 @pytest.mark.parametrize("metric", ["euclidean", "dtw", "correlation"])
 def test_answers_about_matches_with_lags_are_those_without_lags(metric):
     x, y, _ = recording(noise=0.8)
-    rest = {
-        "n_matches": 7,
-        "normalize": None if metric == "correlation" else "zscore",
-        "channels": ChannelPlan(min_votes=2),
-    }
-    lagged = QuerySearcher(metric, channels=ChannelPlan(lag=LAGS), **rest).fit(x)
-    plain = QuerySearcher(metric, channels=ChannelPlan(lag=0), **rest).fit(x)
+    rest = {"min_channels": 2, "n_matches": 7, "normalize": None if metric == "correlation" else "zscore"}
+    lagged = searcher_of(metric, channel_lag=LAGS, **rest).fit(x)
+    plain = searcher_of(metric, channel_lag=0, **rest).fit(x)
     found, want = lagged.search(y), plain.search(aligned(y))
     np.testing.assert_array_equal(found.start, want.start)
     for answers in ({"good": [0, 1, 2, 4], "bad": [5]}, {"good": [3], "bad": [6]}):
@@ -192,8 +179,8 @@ def test_what_is_learned_of_answers_lies_where_each_channel_was_found():
     y[:, 1] *= -1
     query = np.full((M + 3, 3), np.nan)
     query[3:, :2], query[:M, 2] = x[:, :2], x[:, 2]  # one begins three samples before
-    params = {"polarity": "channels", "channels": ChannelPlan(lag=[0, 5, 5], tolerance=4, weight=[1, 1, 2])}
-    searcher = QuerySearcher("euclidean", n_matches=7, **params).fit([query])
+    params = {"channel_lag": [0, 5, 5], "lag_tolerance": 4, "polarity": "channels", "channel_weight": [1, 1, 2]}
+    searcher = searcher_of("euclidean", n_matches=7, **params).fit([query])
     matches = searcher.search(y)
     assert len(np.unique(matches.lag[:, 0])) > 1 and (matches.polarity[:, 1] == -1).all()
     good, first = [0, 2, 3], [3, 3, 0]
@@ -224,11 +211,11 @@ def test_answers_make_alternatives_with_lags():
     for start in STARTS[1::2]:
         for c, lag in enumerate(LAGS):
             y[start + lag : start + lag + M, c] += 0.5 * other[:, c]
-    searcher = QuerySearcher("euclidean", channels=ChannelPlan(lag=LAGS), n_matches=7).fit(x)
+    searcher = searcher_of("euclidean", channel_lag=LAGS, n_matches=7).fit(x)
     matches = searcher.search(y)
     good = np.flatnonzero(np.isin(matches.start, STARTS))
     new = searcher.relearn(matches, good=good)
-    plain = QuerySearcher("euclidean", channels=ChannelPlan(lag=0), n_matches=7).fit(x)
+    plain = searcher_of("euclidean", channel_lag=0, n_matches=7).fit(x)
     want = plain.relearn(plain.search(aligned(y)), good=good)
     assert len(want.alternatives_[0]) == 1 and new.alternatives_[0][0][0].shape == x.shape
     np.testing.assert_array_equal(new.alternatives_[0][0][0], want.alternatives_[0][0][0])
@@ -238,18 +225,18 @@ def test_answers_make_alternatives_with_lags():
 def test_answers_that_cannot_be_learned_from_are_refused():
     x, y, _ = recording()
     short = np.where(np.arange(M)[:, np.newaxis] < [9, M, M], x, np.nan)
-    searcher = QuerySearcher("correlation", channels=ChannelPlan(lag=LAGS), n_matches=2).fit([short])
+    searcher = searcher_of("correlation", channel_lag=LAGS, n_matches=2).fit([short])
     with pytest.raises(ValueError, match=r"'relearn' .* in every channel\. Got \[9, 16, 16\] points\. Cut"):
         searcher.relearn(searcher.search(y), good=[0])
-    lagged = QuerySearcher("correlation", channels=ChannelPlan(lag=LAGS), n_matches=2).fit(x)
+    lagged = searcher_of("correlation", channel_lag=LAGS, n_matches=2).fit(x)
     for other in (
         searcher,
-        QuerySearcher("correlation").fit(x),
-        clone(lagged).set_params(channels=ChannelPlan(lag=[1, 5, 2])).fit(x),
+        searcher_of("correlation").fit(x),
+        clone(lagged).set_params(channels__lag=[1, 5, 2]).fit(x),
     ):
         with pytest.raises(ValueError, match=r"'matches' .* the same lags and lengths"):
             lagged.relearn(other.search(y), good=[0])
     times = np.arange(len(y), dtype=float)
-    timed = QuerySearcher(TWED(nu=0.5), channels=ChannelPlan(lag=LAGS), n_matches=2).fit(x, times=times[:M])
+    timed = searcher_of(TWED(nu=0.5), channel_lag=LAGS, n_matches=2).fit(x, times=times[:M])
     with pytest.raises(ValueError, match=r"'relearn' .* compares no times .* Time Warp Edit"):
         timed.relearn(timed.search(y, times=times), good=[0])

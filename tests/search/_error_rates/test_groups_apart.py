@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from inputs import searcher_of
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.__main__ import main
@@ -55,7 +56,7 @@ def test_t_waves_are_told_of_and_limits_of_scale_leave_them_out():
     false = len(found) - len(peaks)
     assert message.startswith(f"{false} of {len(found)} matches within a false discovery rate of 0.05 are far from the")
     assert "in scale (" in message and false > 60
-    found, message = told_of(QuerySearcher(**ZSCORE, threshold=RULE, **named(message)).fit(query).search, y)
+    found, message = told_of(searcher_of(**ZSCORE, threshold=RULE, **named(message)).fit(query).search, y)
     assert message == ""
     np.testing.assert_allclose(np.sort(found.start) + 25, peaks, atol=2)
 
@@ -106,7 +107,12 @@ def test_scales_of_several_channels_are_limited_by_the_least_or_the_largest():
     both = np.column_stack([y, y + 0.01 * rng.standard_normal(len(y))])
     fitted = QuerySearcher(**ZSCORE, threshold=RULE).fit(np.column_stack([query, query]))
     _, message = told_of(fitted.search, both)
-    found, _ = told_of(fitted.set_params(**named(message)).fit(np.column_stack([query, query])).search, both)
+    found, _ = told_of(
+        fitted.set_params(normalize__scale_limits=named(message)["scale_limits"])
+        .fit(np.column_stack([query, query]))
+        .search,
+        both,
+    )
     assert len(found) == len(peaks)
 
 

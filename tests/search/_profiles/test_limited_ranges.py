@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import searcher_of
 from strategies import small_sizes, unmeant, weights
 
-from sktslib import QuerySearcher
-from sktslib.search import Normalization, Subsequences, merge_parts
+from sktslib.search import merge_parts
 from sktslib.search._limits import LimitedRanges, allowed_ranges
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
 OF_RANGES = [f"search._engines.{name}" for name in SIZES]
-OF_STREAMS = ["search._parts.LEAST", "search._parts.FIRST", "search._stream.ROOM"]
+OF_STREAMS = ["search._partial_search.LEAST", "search._partial_search.FIRST", "search._stream.ROOM"]
 OF_STREAMS += [f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE")]
 KINDS = ["noise", "walk", "loud and quiet", "flat", "offset", "spike", "tiny"]
 
@@ -51,10 +51,7 @@ def problems(draw, kinds=KINDS, most=30):
     offset = draw(st.sampled_from([None, 1.5 * x[:, 0].std(), (0.7 * x.std(axis=0)).tolist(), [np.inf] * channels]))
     if scale is None and offset is None:
         scale = (0.5, 2)
-    params = {
-        "candidates": Subsequences(min_length=None, max_length=7),
-        "normalize": Normalization(None, scale_limits=scale, offset_limit=offset),
-    }
+    params = {"scale_limits": scale, "offset_limit": offset, "min_length": None, "max_length": 7}
     return x, draw(weights(m, channels)), y, params
 
 
@@ -77,7 +74,7 @@ def columns(matches):
 def test_the_profile_holds_the_nearest_of_the_ranges_within(name, p, data):
     x, w, y, params = data.draw(problems(KINDS[:-1], most=14))
     normalize = data.draw(st.sampled_from(["zscore", "mean", "minmax", "robust"]))
-    searcher = QuerySearcher(name, metric_params=p, candidates="subsequence", normalize=normalize, **params)
+    searcher = searcher_of(name, metric_params=p, mode="subsequence", normalize=normalize, **params)
     searcher.fit(x, weight=w)
     doubtful = []
 
@@ -102,7 +99,7 @@ def test_the_profile_holds_the_nearest_of_the_ranges_within(name, p, data):
 @given(problem=problems(), boxes=st.tuples(st.integers(1, 5), st.integers(1, 4)))
 def test_boxes_that_are_left_out_have_no_range_within(problem, boxes):
     x, w, y, params = problem
-    searcher = QuerySearcher(candidates="subsequence", normalize="zscore", **params).fit(x, weight=w)
+    searcher = searcher_of(mode="subsequence", normalize="zscore", **params).fit(x, weight=w)
     how, n, (ends, lengths) = searcher._searches[0][0], len(y), boxes
     y = np.ascontiguousarray(y.T)
     inside = {}
@@ -120,11 +117,8 @@ def test_boxes_of_quiet_ranges_are_left_out():
     rng = np.random.default_rng(3)
     x, y = np.sin(np.arange(60) / 8), 0.01 * rng.normal(size=(1, 4000))
     y[0, 2000:2070] += np.sin(np.arange(70) / 9)
-    for limits in (
-        {"normalize": Normalization(None, scale_limits=(0.5, 2))},
-        {"normalize": Normalization(None, offset_limit=0.5)},
-    ):
-        searcher = QuerySearcher(candidates="subsequence", normalize="zscore", **limits).fit(x)
+    for limits in ({"scale_limits": (0.5, 2)}, {"offset_limit": 0.5}):
+        searcher = searcher_of(mode="subsequence", normalize="zscore", **limits).fit(x)
         end = np.arange(100, 3900, 15)
         z = y if "scale_limits" in limits else y + 5.0 * (np.abs(np.arange(4000) - 2000) > 200)
         may = LimitedRanges(searcher._searches[0][0], z).may_lie_in(end, 15, np.full(len(end), 50), 15)
@@ -140,7 +134,7 @@ def test_searches_parts_and_streams_are_those_of_the_whole_profile(problem, data
         y[data.draw(st.integers(0, len(y) - 1))] = np.nan
     sign = data.draw(st.sampled_from(["same", "any"]))
     how = {"normalize": data.draw(st.sampled_from(["zscore", "mean"])), "nan_policy": "omit", "polarity": sign}
-    searcher = QuerySearcher(name, metric_params=p, candidates="subsequence", **how, **params, **rule).fit(x, weight=w)
+    searcher = searcher_of(name, metric_params=p, mode="subsequence", **how, **params, **rule).fit(x, weight=w)
     profile = searcher.profile(y)
     chosen = naive.select(profile.distance, profile.start, profile.end, **rule)
     want = np.array([profile.start[chosen], profile.end[chosen], profile.distance[chosen]])
@@ -177,8 +171,6 @@ def test_copies_and_their_doubles_are_on_the_limits():
     for at, factor in ((3, 1.0), (40, 2.0), (61, 0.5), (90, 4.0)):
         y[at : at + 11] = factor * x
     for limits, kept in (((0.5, 2.0), [3, 40, 61]), ((1.0, 1.0), [3]), ((2.0, 4.0), [40, 90])):
-        how = {"n_matches": None, "candidates": Subsequences(min_length=11, max_length=11), "normalize": "zscore"}
-        searcher = QuerySearcher(
-            "dtw", candidates="subsequence", normalize=Normalization(None, scale_limits=limits), **how
-        )
+        how = {"normalize": "zscore", "min_length": 11, "max_length": 11, "n_matches": None}
+        searcher = searcher_of("dtw", mode="subsequence", scale_limits=limits, **how)
         assert sorted(searcher.fit(x).search(y).start) == kept

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import searcher_of
 from strategies import pairs, plain, quarters, small_sizes, times, unmeant
 
-from sktslib import QuerySearcher
 from sktslib.distances import get_metric
-from sktslib.search import Subsequences, _incremental_profile, merge_parts
+from sktslib.search import _incremental_profile, merge_parts
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -35,7 +35,7 @@ METRICS = [
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
 OF_RANGES = [f"search._engines.{name}" for name in SIZES]
 OF_RANGES += ["distances._kernels.compile.CELLS"]
-OF_STREAMS = ["search._parts.LEAST", "search._parts.FIRST", "search._stream.ROOM"]
+OF_STREAMS = ["search._partial_search.LEAST", "search._partial_search.FIRST", "search._stream.ROOM"]
 OF_STREAMS += [f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE")]
 KINDS = ["noise", "integers", "flat", "offset", "spike", "tiny", "huge", "copies"]
 
@@ -71,21 +71,13 @@ def searches(draw, most=40):
     y = recording(kind, rng, channels, draw(st.integers(1, most)), x)
     name, p = draw(st.sampled_from([("dtw", {}), ("dtw", {}), *METRICS[1:3], *METRICS[5:7]]))
     rule = {"n_matches": draw(st.sampled_from([None, 1, 2, 3, 8])), "max_overlap": draw(st.sampled_from([0, 0.5, 1.0]))}
-    rule |= draw(
-        st.sampled_from(
-            [
-                {},
-                {"candidates": Subsequences(min_length=None, max_length=4)},
-                {"candidates": Subsequences(min_length=3, max_length=9)},
-            ]
-        )
-    )
+    rule |= draw(st.sampled_from([{}, {"min_length": None, "max_length": 4}, {"min_length": 3, "max_length": 9}]))
     if draw(st.booleans()):
         y[rng.integers(0, len(y), 2)] = np.nan
         rule["nan_policy"] = "omit"
     rule |= {"normalize": how, "polarity": draw(st.sampled_from(["same", "same", "any"]))}
     weight = rng.choice([0.25, 0.0, 1.0], size=m) + (np.arange(m) == 0) if draw(st.booleans()) else None
-    searcher = QuerySearcher(name, metric_params=p, candidates="subsequence", **rule).fit(x, weight=weight)
+    searcher = searcher_of(name, metric_params=p, mode="subsequence", **rule).fit(x, weight=weight)
     profile = searcher.profile(y)
     finite = profile.distance[np.isfinite(profile.distance)]
     if len(finite) and draw(st.booleans()):
@@ -107,8 +99,8 @@ def test_the_profile_holds_the_nearest_of_all_ranges(name, p, data):
     tx = ty = None
     if name == "twed" and data.draw(st.booleans()):
         tx, ty = data.draw(times(len(x))), data.draw(times(len(y)))
-    rule = {"candidates": Subsequences(min_length=shortest, max_length=longest), "normalize": how}
-    searcher = QuerySearcher(name, metric_params=p, candidates="subsequence", **rule).fit(x, weight=w, times=tx)
+    rule = {"min_length": shortest, "max_length": longest, "normalize": how}
+    searcher = searcher_of(name, metric_params=p, mode="subsequence", **rule).fit(x, weight=w, times=tx)
     band = {"band_kind": "sakoe-chiba", "r": lambda m, n: int(0.4 * min(m, n) + 1e-9)}
     q = {key: value for key, value in p.items() if key != "window"} | (band if "window" in p else {})
     limits = shortest or 1, longest or 2 * len(x)
@@ -124,7 +116,7 @@ def test_the_profile_holds_the_nearest_of_all_ranges(name, p, data):
 def test_of_equally_near_ranges_the_shortest_counts(data):
     x, y, _ = data.draw(pairs(low=1, high=4, y_low=1, y_high=12, values=st.integers(-1, 1).map(float)))
     want, start = naive.normalized_ranges("dtw", x, y, 1, 2 * len(x), normalize="minmax")
-    searcher = QuerySearcher(candidates=Subsequences(min_length=None), normalize="minmax").fit(x)
+    searcher = searcher_of(mode="subsequence", normalize="minmax", min_length=None).fit(x)
     got = searcher.profile(y)
     np.testing.assert_array_equal(got.distance, want)  # of halves and wholes no sum is rounded
     np.testing.assert_array_equal(got.start, start)
@@ -177,7 +169,7 @@ def test_a_stream_decides_soon_and_forgets(monkeypatch):
     monkeypatch.setattr(_incremental_profile, "LEAST_HELD", 16)
     x, y = np.sin(np.linspace(0, 6, 8)), np.random.default_rng(0).normal(size=600)
     y[300:308] = 3 * x + 5
-    searcher = QuerySearcher(candidates=Subsequences(max_length=12), normalize="zscore", threshold=0.2).fit(x)
+    searcher = searcher_of(mode="subsequence", normalize="zscore", threshold=0.2, max_length=12).fit(x)
     for stream, latest in ((searcher.stream(), 60), (searcher.stream(max_delay=15), 18)):
         found = []
         for k in range(0, 600, 3):
@@ -194,9 +186,7 @@ def test_paths_and_costs_are_those_of_the_normalized_range(metric):
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(8, 2)), rng.normal(size=(60, 2))
     y[20:32] = 10 + 4 * np.repeat(x, [1, 2] * 4, axis=0)
-    matches = (
-        QuerySearcher(metric, candidates="subsequence", normalize="zscore").fit(x, weight=np.arange(1, 9)).search(y)
-    )
+    matches = searcher_of(metric, mode="subsequence", normalize="zscore").fit(x, weight=np.arange(1, 9)).search(y)
     (match,) = matches
     a, b = (naive.normalize_values(v, None, "zscore") for v in (x, y[match.start : match.end]))
     assert match.distance == pytest.approx(metric(a, b, weight=np.arange(1, 9)))
@@ -214,7 +204,7 @@ def test_stretches_that_are_much_shorter_than_any_range_hold_none(data):
     rng = np.random.default_rng(3)
     x = rng.normal(size=9)
     y = np.concatenate([rng.normal(size=2), [np.nan], 3 * x + 1, [np.nan], rng.normal(size=1)])
-    searcher = QuerySearcher(candidates=Subsequences(min_length=9), normalize="zscore", nan_policy="omit").fit(x)
+    searcher = searcher_of(mode="subsequence", normalize="zscore", nan_policy="omit", min_length=9).fit(x)
     with small_sizes(data, *OF_RANGES):
         assert [(start, end) for start, end, _ in searcher.search(y)] == [(3, 12)]
         assert not len(searcher.search(y[:2]))
@@ -227,9 +217,7 @@ def test_a_stretched_and_scaled_beat_is_found_in_noise():
     y = rng.normal(size=300)
     for start, length, scale in ((40, 10, 0.5), (150, 15, 2.0)):
         y[start : start + length] = 7 + scale * np.interp(np.linspace(0, 11, length), np.arange(12), x)
-    searcher = QuerySearcher(candidates=Subsequences(min_length=9, max_length=16), normalize="zscore", n_matches=2).fit(
-        x
-    )
+    searcher = searcher_of(mode="subsequence", normalize="zscore", n_matches=2, min_length=9, max_length=16).fit(x)
     matches, profile = searcher.search(y), searcher.profile(y)
     chosen = naive.select(profile.distance, profile.start, profile.end, n_matches=2)
     assert matches.end.tolist() == profile.end[chosen].tolist()
@@ -248,8 +236,8 @@ def test_flat_stretches_are_entered_and_not_compared(normalize, rule, monkeypatc
         shape = query * rng.uniform(0.5, 2) + rng.normal(size=9) * 0.2
         pieces += [shape, rng.normal(size=rng.integers(1, 12)), np.full(rng.integers(1, 50), level)]
     y = np.concatenate(pieces)
-    lengths = {"candidates": Subsequences(min_length=5, max_length=18)}
-    searcher = QuerySearcher("dtw", candidates="subsequence", normalize=normalize, **lengths, **rule).fit(query)
+    lengths = {"min_length": 5, "max_length": 18}
+    searcher = searcher_of("dtw", mode="subsequence", normalize=normalize, **lengths, **rule).fit(query)
     found = []
     for least in (0, 2**60):
         monkeypatch.setattr("sktslib.search._engines.LEAST", least)

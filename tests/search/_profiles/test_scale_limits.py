@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices
+from inputs import Slices, searcher_of
 from sklearn.base import clone
 from strategies import small_sizes, unmeant, weights
 
-from sktslib import QuerySearcher
-from sktslib.search import Normalization, Percentile, Windows, _sources, merge_parts
+from sktslib.search import _sources, merge_parts
 
 pytestmark = unmeant
 
@@ -56,7 +55,7 @@ def problems(draw, kinds=KINDS, low=2):
     scale = draw(st.sampled_from([None, (0.8, 1.25), (0, 0.5), (0.9, np.inf), (0.3, 4.0)]))
     spread = x.std(axis=0)
     offset = draw(st.sampled_from([None, 1.5 * spread[0], (0.7 * spread).tolist(), [np.inf] * channels]))
-    return x, draw(weights(m, channels)), y, {"normalize": Normalization(None, scale_limits=scale, offset_limit=offset)}
+    return x, draw(weights(m, channels)), y, {"scale_limits": scale, "offset_limit": offset}
 
 
 def near_the_limit(margin, limits, x):
@@ -77,20 +76,16 @@ def test_the_profile_is_infinite_beyond_the_limits(name, parameters, data):
         normalize = "zscore"
     if tell:
         y[data.draw(st.lists(st.integers(0, len(y) - 1), max_size=3))] = np.nan
-    how = {"metric_params": parameters, "nan_policy": "omit", "candidates": "windows", "normalize": normalize}
-    whole = QuerySearcher(name, **how).fit(x, weight=weight)
+    how = {"metric_params": parameters, "normalize": normalize, "nan_policy": "omit", "mode": "windows"}
+    whole = searcher_of(name, **how).fit(x, weight=weight)
     weight = whole.weight_
     try:
-        searcher = QuerySearcher(name, **how, **limits).fit(x, weight=weight)
+        searcher = searcher_of(name, **how, **limits).fit(x, weight=weight)
     except ValueError as error:
         assert "constant in a channel" in str(error)
         return
     unit = 2.0**560 if np.nanmax(np.abs(y)) < 1e-100 else 1.0  # the reference implementation squares
-    lifted = limits | {
-        "normalize": Normalization(
-            None, offset_limit=limits["offset_limit"] and (unit * np.array(limits["offset_limit"])).tolist()
-        )
-    }
+    lifted = limits | {"offset_limit": limits["offset_limit"] and (unit * np.array(limits["offset_limit"])).tolist()}
     starts = range(len(y) - len(x) + 1)
     each = np.array([naive.margin(unit * x, unit * y[s : s + len(x)], weight, **lifted) for s in starts])
     with small_sizes(data, *BLOCKS):
@@ -107,15 +102,15 @@ def test_limits_hold_where_versions_of_a_query_share_transforms(name, monkeypatc
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=40), 0.01 * rng.normal(size=400)
     y[100:140] = -x
-    how = {"n_matches": 3, "polarity": "any", "normalize": Normalization("zscore", scale_limits=(0.8, 1.25))}
+    how = {"normalize": "zscore", "n_matches": 3, "polarity": "any", "scale_limits": (0.8, 1.25)}
     for least in (1, 2**20):
         monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", least)
-        searcher = QuerySearcher(name, **how).fit(x)
+        searcher = searcher_of(name, **how).fit(x)
         assert searcher.search(y).start.tolist() == [100]
         assert np.isinf(searcher.profile(y).distance[:60]).all()
 
 
-RULES = [{"n_matches": 1}, {"n_matches": 4}, {"threshold": 9.0}, {"n_matches": 3, "threshold": Percentile(30)}]
+RULES = [{"n_matches": 1}, {"n_matches": 4}, {"threshold": 9.0}, {"percentile": 30, "n_matches": 3}]
 
 
 @pytest.mark.parametrize(("name", "parameters"), METRICS[:3])
@@ -128,7 +123,7 @@ def test_matches_are_those_of_the_limited_profile(name, parameters, data):
         y[data.draw(st.integers(0, len(y) - 1))] = np.nan
     how = {"metric_params": parameters, "normalize": "zscore", "nan_policy": "omit", **limits, **rule}
     try:
-        searcher = QuerySearcher(name, **how).fit(x, weight=weight)
+        searcher = searcher_of(name, **how).fit(x, weight=weight)
     except ValueError as error:
         assert "constant in a channel" in str(error)
         return
@@ -173,13 +168,11 @@ def test_limits_are_inclusive_wherever_a_window_lies(name, monkeypatch):
     for block in (1, 16, 2**13):
         monkeypatch.setattr("sktslib.search._limits.BLOCK", block)
         for limits, kept in (((0.5, 2.0), [3, 100, 201, 389]), ((1.0, 1.0), [3]), ((2.0, 4.0), [100, 260, 389])):
-            searcher = QuerySearcher(name, normalize=Normalization("zscore", scale_limits=limits)).fit(x)
+            searcher = searcher_of(name, normalize="zscore", scale_limits=limits).fit(x)
             assert np.flatnonzero(np.isfinite(searcher.profile(y).distance)).tolist() == kept
     means = [4 * (v - 3) for v in range(6)]  # sums of whole numbers are exact
     y = np.concatenate([[m - 1.0, m, m + 1, m] for m in means])
-    searcher = QuerySearcher(name, normalize=Normalization("mean", scale_limits=(1, 1), offset_limit=4)).fit(
-        [-1.0, 0, 1, 0]
-    )
+    searcher = searcher_of(name, normalize="mean", offset_limit=4, scale_limits=(1, 1)).fit([-1.0, 0, 1, 0])
     near = np.flatnonzero(np.isfinite(searcher.profile(y).distance))
     assert near[near % 4 == 0].tolist() == [8, 12, 16]
 
@@ -188,21 +181,21 @@ def test_limits_are_inclusive_wherever_a_window_lies(name, monkeypatch):
 def test_scales_and_signs(data):
     x, weight, y, limits = data.draw(problems(["noise", "loud and quiet"], low=3))
     limits["scale_limits"], normalize = limits["scale_limits"] or (0.5, 2), data.draw(st.sampled_from([None, "zscore"]))
-    how = {"max_overlap": 1.0, "n_matches": None, "candidates": "windows", "normalize": normalize}
+    how = {"normalize": normalize, "mode": "windows", "max_overlap": 1.0, "n_matches": None}
     try:
-        QuerySearcher(**how, **limits).fit(x, weight=weight)
+        searcher_of(**how, **limits).fit(x, weight=weight)
     except ValueError as error:
         assert "constant in a channel" in str(error)
         return
     lengths, signs = [max(1, len(x) - 1), len(x), len(x) + 2], data.draw(st.sampled_from(["same", "any"]))
-    more = data.draw(st.sampled_from([{"candidates": Windows([n / len(x) for n in lengths])}, {}]))
+    more = data.draw(st.sampled_from([{"scales": [n / len(x) for n in lengths]}, {}]))
     with small_sizes(data, *BLOCKS):
-        searcher = QuerySearcher(**how, **limits, **more, polarity=signs).fit(x, weight=weight)
+        searcher = searcher_of(**how, **limits, **more, polarity=signs).fit(x, weight=weight)
         matches = searcher.search(y)
     best = {}
     for size in lengths if more else [len(x)]:
         for sign in (1, -1) if signs == "any" else (1,):
-            one = QuerySearcher(**how, candidates=Windows([size / len(x)])).fit(sign * x, weight=weight)
+            one = searcher_of(**how, scales=[size / len(x)]).fit(sign * x, weight=weight)
             if size > len(y):
                 continue
             for start, end, distance in one.profile(y):
@@ -225,12 +218,12 @@ def test_columns_of_matches():
     x, y = rng.normal(size=(9, 2)), 0.1 * rng.normal(size=(80, 2))
     y[20:29] += 2 * x + [1, 0]
     y[50:59] += 0.5 * x
-    searcher = QuerySearcher("euclidean", normalize=Normalization("zscore", scale_limits=(0.3, 3)), n_matches=2).fit(x)
+    searcher = searcher_of("euclidean", normalize="zscore", scale_limits=(0.3, 3), n_matches=2).fit(x)
     matches = searcher.search(y)
     assert matches.scale.shape == matches.offset.shape == (2, 2)
     columns = matches.to_frame().columns.tolist()
     assert columns == ["start", "end", "distance", "scale_0", "scale_1", "offset_0", "offset_1"]
-    one = QuerySearcher(normalize="zscore").fit({"a": x[:, 0], "b": -x[:, 0]})
+    one = searcher_of(normalize="zscore").fit({"a": x[:, 0], "b": -x[:, 0]})
     found = one.search([y[:, 0], y[10:, 0]])
     # A mirrored query has another mean, and the same deviation.
     at = {label: found[(found.label == label) & (found.sequence == 0)] for label in "ab"}
@@ -240,11 +233,9 @@ def test_columns_of_matches():
     loaded = pickle.loads(pickle.dumps(matches[1:]))
     np.testing.assert_array_equal(loaded.scale, matches.scale[1:])
     np.testing.assert_array_equal(loaded.offset, matches.offset[1:])
-    plain = QuerySearcher("euclidean").fit(x).search(y)
+    plain = searcher_of("euclidean").fit(x).search(y)
     assert plain.scale is None and plain.offset is None
-    assert (
-        QuerySearcher("euclidean", normalize=Normalization(None, offset_limit=9.0)).fit(x).search(y).scale is not None
-    )
+    assert searcher_of("euclidean", offset_limit=9.0).fit(x).search(y).scale is not None
     with pytest.raises(ValueError, match="'scale'"):
         plain.sorted("scale")
 
@@ -256,68 +247,55 @@ def test_flat_noise_is_no_candidate():
     y[700:740] += x + 0.4 * rng.normal(size=40)
     found = {}
     for limits in (None, (0.5, 2.0)):
-        searcher = QuerySearcher(
-            "dtw", metric_params={"window": 0.1}, normalize=Normalization("zscore", scale_limits=limits)
-        )
+        searcher = searcher_of("dtw", metric_params={"window": 0.1}, normalize="zscore", scale_limits=limits)
         found[limits] = searcher.set_params(n_matches=3).fit(x).search(y)
     assert (np.abs(found[None].start - 700) > 40).any()
     assert np.abs(found[0.5, 2.0].start - 700).max() <= 40 or len(found[0.5, 2.0]) == 1
 
 
 def test_parameters_of_grids():
-    searcher = QuerySearcher("dtw", normalize=Normalization("zscore", scale_limits=(0.5, 2), offset_limit=[1.0]))
-    assert clone(searcher).get_params()["scale_limits"] == (0.5, 2)
-    assert (
-        clone(searcher)
-        .set_params(normalize=Normalization(None, scale_limits=None, offset_limit=None))
-        .fit([0, 1, 0])
-        .search(range(9))
-        is not None
-    )
+    searcher = searcher_of("dtw", normalize="zscore", scale_limits=(0.5, 2), offset_limit=[1.0])
+    assert clone(searcher).get_params()["normalize__scale_limits"] == (0.5, 2)
+    free = clone(searcher).set_params(normalize__scale_limits=None, normalize__offset_limit=None)
+    assert free.fit([0, 1, 0]).search(range(9)) is not None
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"scale_limits": 2.0}, "'scale_limits' parameter of Normalization must be an array-like or None. Got 2.0"),
+        ({"scale_limits": (2, 1)}, r"must be None or \(least, largest\).*Got \(2, 1\)"),
+        ({"scale_limits": (0, 0)}, "which is above 0"),
+        ({"scale_limits": (np.nan, 1)}, "Got .*nan"),
+        ({"scale_limits": (True, 2)}, "Got .*True"),
         (
-            {"normalize": Normalization(None, scale_limits=2.0)},
-            r"'scale_limits' parameter must be None or \(least, largest\).*Got 2.0",
+            {"offset_limit": -1.0},
+            r"'offset_limit' parameter of Normalization must be None, a number of at least 0.*Got -1.0",
         ),
-        ({"normalize": Normalization(None, scale_limits=(2, 1))}, r"Got \(2, 1\)"),
-        ({"normalize": Normalization(None, scale_limits=(0, 0))}, "which is above 0"),
-        ({"normalize": Normalization(None, scale_limits=(np.nan, 1))}, "Got .*nan"),
-        ({"normalize": Normalization(None, scale_limits=(True, 2))}, "Got .*True"),
-        (
-            {"normalize": Normalization(None, offset_limit=-1.0)},
-            r"'offset_limit' parameter must be None, a number of at least 0.*Got -1.0",
-        ),
-        ({"normalize": Normalization(None, offset_limit=[1.0, 2.0])}, "one for each channel of the query, 1 here"),
-        ({"normalize": Normalization(None, offset_limit="wide")}, "Got 'wide'"),
-        ({"normalize": Normalization(None, offset_limit={0: -1.0})}, r"in a list or a dict.*Got \{0: -1.0\}"),
-        (
-            {"normalize": Normalization(None, offset_limit={"a": 1.0})},
-            "Unknown channel 'a' of 'offset_limit': the query has no names",
-        ),
-        ({"normalize": Normalization(None, offset_limit={1: 1.0})}, "'offset_limit'"),
-        ({"candidates": "subsequence", "normalize": Normalization(None, scale_limits=(0.5, 2))}, "Take mode='windows'"),
+        ({"offset_limit": [1.0, 2.0]}, "one for each channel of the query, 1 here"),
+        ({"offset_limit": "wide"}, "Got 'wide'"),
+        ({"offset_limit": {0: -1.0}}, r"in a list or a dict.*Got \{0: -1.0\}"),
+        ({"offset_limit": {"a": 1.0}}, "Unknown channel 'a' of 'offset_limit': the query has no names"),
+        ({"offset_limit": {1: 1.0}}, "'offset_limit'"),
+        ({"scale_limits": (0.5, 2), "mode": "subsequence", "normalize": None}, "Take candidates='windows'"),
     ],
 )
 def test_wrong_limits(parameters, message):
     with pytest.raises(ValueError, match=message):
-        QuerySearcher(**{"normalize": "zscore", **parameters}).fit([0, 1, 0])
+        searcher_of(**{"normalize": "zscore", **parameters}).fit([0, 1, 0])
 
 
 def test_a_constant_query_has_no_scale():
     x = np.column_stack([[0.0, 1, 0], [2.0, 2, 2]])
     with pytest.raises(ValueError, match="does not vary in channel 1"):
-        QuerySearcher(normalize=Normalization("zscore", scale_limits=(0.5, 2))).fit(x)
+        searcher_of(normalize="zscore", scale_limits=(0.5, 2)).fit(x)
     y = np.column_stack([[0, 1, 0, 0, 1, 0], [5, 5, 5, 2, 2, 3.0]])
     named = pd.DataFrame(x, columns=["a", "b"])
     for limit, query in (([9, 1], x), ({1: 1}, x), ({"b": 1, "a": 9}, named), ({"b": 1}, named), ({1: 1}, named)):
-        limited = QuerySearcher(normalize=Normalization("zscore", offset_limit=limit)).fit(query)
+        limited = searcher_of(normalize="zscore", offset_limit=limit).fit(query)
         table = y if query is x else pd.DataFrame(y, columns=["a", "b"])
         assert np.flatnonzero(np.isfinite(limited.profile(table).distance)).tolist() == [2, 3]
-    limited = QuerySearcher(normalize=Normalization("zscore", offset_limit=[9, 1])).fit(x)
+    limited = searcher_of(normalize="zscore", offset_limit=[9, 1]).fit(x)
     assert np.isnan(limited.search(y).scale[:, 1]).all()
-    weighted = QuerySearcher(normalize=Normalization("zscore", scale_limits=(0.5, 2))).fit(x, weight=[[1, 0]] * 3)
+    weighted = searcher_of(normalize="zscore", scale_limits=(0.5, 2)).fit(x, weight=[[1, 0]] * 3)
     assert np.isnan(weighted.search(y).offset[:, 1]).all()

@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from inputs import segmenter_of
 from strategies import long_without_compiler, unmeant
 
-from sktslib import QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
-from sktslib.search import Subsequences
 
 pytestmark = unmeant
 
@@ -55,10 +54,7 @@ def cases(draw):
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     n = draw(st.sampled_from([8, 60, 150]))
     queries, y = recording(rng, n, draw(st.sampled_from([1, 2])), draw(st.booleans()) and n > 8)
-    rules = {
-        "background": draw(st.sampled_from(["auto", 0.3, 2.0])),
-        "lengths": (None, draw(st.sampled_from([None, 9]))),
-    }
+    rules = {"background": draw(st.sampled_from(["auto", 0.3, 2.0])), "max_length": draw(st.sampled_from([None, 9]))}
     rules["transitions"] = rng.uniform(size=(3, 3)) if draw(st.booleans()) else None
     rules["polarity"] = draw(st.sampled_from(["same", "any", "channels"]))
     cuts = sorted(draw(st.lists(st.integers(0, n), max_size=9)))
@@ -71,7 +67,7 @@ def test_a_stream_gives_what_the_whole_recording_gives(metric, case, pickled):
     queries, y, rules, cuts = case
     if isinstance(metric, Euclidean):
         rules["max_length"] = None
-    segmenter = QuerySegmenter(metric, nan_policy="omit", **rules).fit(queries)
+    segmenter = segmenter_of(metric, nan_policy="omit", **rules).fit(queries)
     want = segmenter.segment(y)
     found, _ = streamed(segmenter.stream(), y, cuts, pickled=pickled)
     for name in ("start", "end", "label"):
@@ -128,10 +124,10 @@ def test_ties_are_broken_as_in_the_whole_recording(metric, case, delay):
     queries, y, rules, cuts, lengths = case
     longest = max(map(len, queries))
     if metric.name != "euclidean" and lengths is not None:
-        rules = {**rules, "candidates": Subsequences(min_length=lengths[0], max_length=sum(lengths))}
+        rules = {**rules, "min_length": lengths[0], "max_length": sum(lengths)}
     if metric.name == "euclidean" and len(y) < longest:
         return
-    segmenter = QuerySegmenter(metric, nan_policy="omit", **rules).fit(queries)
+    segmenter = segmenter_of(metric, nan_policy="omit", **rules).fit(queries)
     if delay is not None:
         delay += longest + (metric._reach if metric.name == "ddtw" else 0)
     got, late = streamed(segmenter.stream(max_delay=delay), y, cuts)
@@ -163,7 +159,7 @@ def gap_cost_of(found, y, background, transitions):
 def test_decisions_come_in_time(metric, case, delay):
     queries, y, rules, cuts = case
     rules["max_length"] = None
-    segmenter = QuerySegmenter(metric, nan_policy="omit", **rules).fit(queries)
+    segmenter = segmenter_of(metric, nan_policy="omit", **rules).fit(queries)
     cuts = range(1, len(y))
     delay += max(map(len, queries))
     found, late = streamed(segmenter.stream(max_delay=delay), y, cuts)
@@ -173,9 +169,7 @@ def test_decisions_come_in_time(metric, case, delay):
     assert (start[1:] >= end[:-1]).all()
     # However they were decided, each costs what it costs, and the best cut is no costlier.
     for s, e, label, cost in (segment for part in found for segment in part):
-        alone = (
-            QuerySegmenter(metric, background=1e6, polarity=rules["polarity"]).fit(queries[label - 1]).segment(y[s:e])
-        )
+        alone = segmenter_of(metric, background=1e6, polarity=rules["polarity"]).fit(queries[label - 1]).segment(y[s:e])
         if metric.name == "lcss":
             assert cost >= alone.cost.sum() - 1e-9
         if metric.name == "euclidean":
@@ -194,12 +188,12 @@ def test_of_equally_cheap_segmentations_a_stream_finds_that_of_the_batch(metric,
         noise, rest = [0.3, 0.6, 1.0, 0.6][seed], rng.normal(size=rng.integers(5, 60)) * [1, 0.2][seed % 2]
         parts.append(query + rng.normal(size=33) * noise if rng.random() < 0.6 else rest)
         n += len(parts[-1])
-    y, segmenter = np.concatenate(parts), QuerySegmenter(metric).fit(query)
+    y, segmenter = np.concatenate(parts), segmenter_of(metric).fit(query)
     found, _ = streamed(segmenter.stream(), y, range(997, len(y), 997))
     want = segmenter.segment(y)
     for name in ("start", "end", "cost"):
         np.testing.assert_array_equal(joined(found, name), getattr(want, name))
-    assert QuerySegmenter(metric, background=0.7).fit(query).background_ == pytest.approx(0.7, abs=2.0**-31)
+    assert segmenter_of(metric, background=0.7).fit(query).background_ == pytest.approx(0.7, abs=2.0**-31)
 
 
 def gap_cost(found, segmenter, y):
@@ -222,7 +216,7 @@ def test_costs_of_long_windows_are_those_of_the_whole_recording():
     rng = np.random.default_rng(1)
     query, y = rng.normal(size=120), rng.normal(size=12_000)  # enough windows for Fourier transforms
     y[np.arange(0, 11_000, 700)[:, np.newaxis] + np.arange(120)] = query + 0.3 * rng.normal(size=(16, 120))
-    segmenter = QuerySegmenter("euclidean").fit(query)
+    segmenter = segmenter_of("euclidean").fit(query)
     found, _ = streamed(segmenter.stream(), y, range(500, 12_000, 500))
     want = segmenter.segment(y)
     assert [segment for part in found for segment in part] == list(want)
@@ -234,7 +228,7 @@ def test_times_come_back():
     rng = np.random.default_rng(5)
     queries, y = recording(rng, 120, 1, False)
     times = pd.date_range("2024-01-01", periods=120, freq="10ms", tz="UTC")
-    segmenter = QuerySegmenter("euclidean").fit(queries[0])
+    segmenter = segmenter_of("euclidean").fit(queries[0])
     want = segmenter.segment(pd.DataFrame(y, index=times))
     stream = segmenter.stream()
     found = [stream.update(pd.DataFrame(y[a : a + 17], index=times[a : a + 17])) for a in range(0, 120, 17)]
@@ -246,7 +240,7 @@ def test_times_come_back():
 
 
 def test_a_stream_that_is_misused():
-    segmenter = QuerySegmenter("euclidean").fit([0.0, 1.0, 0.0])
+    segmenter = segmenter_of("euclidean").fit([0.0, 1.0, 0.0])
     stream = segmenter.stream()
     found = stream.update([5, 0, 1, 0, 5, 5, 5], times=[0, 1, 2, 3, 4, 5, 6])
     np.testing.assert_array_equal(found.boundaries, [1, 4])
@@ -265,4 +259,4 @@ def test_a_stream_that_is_misused():
     with pytest.raises(ValueError, match=r"must be at least the length of the longest query, \d+ samples.*Got 1\."):
         segmenter.stream(max_delay=1)
     with pytest.raises(ValueError, match=r"longest query, 3 samples and the 2 that the metric looks ahead.*Got 4\."):
-        QuerySegmenter("ddtw").fit([0.0, 1.0, 0.0]).stream(max_delay=4)
+        segmenter_of("ddtw").fit([0.0, 1.0, 0.0]).stream(max_delay=4)
