@@ -22,6 +22,13 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from ..utils._names import did_you_mean
 from ..utils.validation import as_indices, check_count, check_flag, check_number, shown
 
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._times import Sequences, Times
+
 
 def pairs_by_iou(true, pred, min_iou):
     """List the pairs (i, j) of events whose intersection over union is at least `min_iou`."""
@@ -556,14 +563,6 @@ def _cut(listed):
             one[1] = max(min(cut, other[1] - 1 - gap), one[0] + 1)
             other[0] = min(one[1] + gap, other[1] - 1)
     return [tuple(event) for event in out]
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Sequences, Times
 
 
 class EventScorer:

@@ -12,7 +12,13 @@ from ..utils.validation import as_times
 from ._events import agreement, change_points, is_background, pairs_by_overlap
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+    from pandas import DataFrame, Series
+
+    from ..utils._times import Times
+
 
 BACKGROUND = "background"
 
@@ -85,14 +91,6 @@ class ClassTables:
         columns |= {"recall": hit / np.maximum(true, 1), "f1": 2 * hit / (true + found)}
         return pd.DataFrame(columns, index=table.index[:-1].rename("label"))
 
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike, NDArray
-    from pandas import DataFrame, Series
-
-    from ..utils._times import Times
 
 ROWS = 12  # of a table in a notebook
 KINDS = "hit", "missed", "false"

@@ -27,6 +27,14 @@ from ..utils._times import name_of, notice_column, notice_index, times_of
 from ..utils.validation import as_points, as_times, check_number, check_size, refuse_missing, shown
 from ._resample import notice_steps, rate_of
 
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._times import Times
+
+
 LEAST = 1e-6  # of the sampling rate: below, poles of the higher orders round onto the unit circle
 MOST = 12  # the highest order
 
@@ -129,14 +137,6 @@ def runs(y):
             yield np.array([row]), a, b
 
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import Times
-
-
 class StepStream:
     """A causal transformer that continues with every chunk of a recording; made by its `stream`.
 
@@ -193,14 +193,6 @@ class StepStream:
             step._notice(chunk)
         self.n_samples_seen += chunk.y.shape[1]
         return in_container(step, chunk.like(self._state.update(chunk.y)), X)
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import Times
 
 
 class Recording(NamedTuple):

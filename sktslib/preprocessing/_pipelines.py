@@ -22,8 +22,6 @@ from ..utils._times import times_of
 from ..utils.validation import shown
 from ._resample import like_table, new_labels, read_grid, times_between
 
-ENDS = {QuerySearcher: "search_in", QuerySegmenter: "segment_in"}
-
 if TYPE_CHECKING:
     from typing import Any, Self
 
@@ -32,6 +30,9 @@ if TYPE_CHECKING:
     from ..search._results import Matches
     from ..search._segments.results import Segments
     from ..utils._times import Sequences, Times
+
+
+ENDS = {QuerySearcher: "search_in", QuerySegmenter: "segment_in"}
 
 
 def search_in(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:

@@ -21,6 +21,14 @@ from ..utils._sampling import APART, FEW, interval, unevenness
 from ..utils._times import is_datetime, name_of, times_of
 from ..utils.validation import as_dates, as_points, as_times, check_number, refuse_missing, shown
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._times import Times
+
+
 WRONG = {"holes": "has holes", "uneven": "is sampled unevenly"}
 
 
@@ -169,14 +177,6 @@ class SampleGrid:
         return np.column_stack([start, np.maximum(found[:, 1], start + 1)])
 
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Times
-
-
 def resample(
     X: ArrayLike,
     y: ArrayLike | None = None,
@@ -319,11 +319,3 @@ def like_table(X, values, times):
     if hasattr(X, "columns"):
         return pd.DataFrame(values, index, X.columns)
     return pd.Series(values, index, name=X.name)
-
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Times
