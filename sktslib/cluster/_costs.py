@@ -9,6 +9,7 @@ inequality is not used: few elastic distances obey it.
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,14 @@ from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
 from ..utils._sklearn import Interval
 from ..utils.validation import shown
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ..utils._times import MetricLike, Sequences
+
 
 # Measured with DTW and MSM, with and without a band: below these, bounds cost as much as computing what they exclude.
 PAIR_CELLS = block_size(2**10, 1)  # of a center with a series
@@ -222,20 +231,21 @@ def costs_between(metric, w, centers, series, power, gaps=False):
     return distances_between(driver, metric, w, centers, series, False).T ** power
 
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from ..utils._times import Sequences
-
-
 STARTS = ["k-means++", "random"]
 ROWS = 2**11  # series whose centers are searched for at once; of no influence on any result
 
 
+@dataclass(eq=False, repr=False)
 class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, CollectionEstimator):
     """Base of the estimators that divide a collection among centers."""
+
+    n_clusters: int = 8
+    metric: MetricLike = "dtw"
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: int = 1
+    max_iter: int = 300
+    random_state: Any = None
 
     _power = 1.0  # of the distances that inertia adds up
     _parameter_constraints = {

@@ -6,9 +6,10 @@ them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import delayed
@@ -25,6 +26,12 @@ from ..utils._names import did_you_mean
 from ..utils._sklearn import Interval
 from ..utils.validation import shown
 from ._costs import STARTS, CollectionClusters, Compared, Costs, Parts, costs_between, drawn
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from ..utils._times import Sequences
+
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
 FEWER = 10.0  # gains like the last one, which those of all further steps hardly add up to
@@ -327,14 +334,7 @@ def _partners(metric, w, z, series):
     return [metric._partners(metric._alignment(0.0, metric._problem(z, w, y, None, None))) for y in series]
 
 
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import MetricLike, Sequences
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class TimeSeriesKMeans(CollectionClusters):
     """K-means of series: each belongs to the nearest of some centers, which are the barycenters of their series.
 
@@ -430,42 +430,14 @@ class TimeSeriesKMeans(CollectionClusters):
     array([0])
     """
 
+    nan_policy: ClassVar[str] = "raise"  # no parameter: barycenters are of whole series
+    tol: float = 1e-6
+
     _reads_times = False  # a mean of series has none
     _parameter_constraints = {
         **{name: v for name, v in CollectionClusters._parameter_constraints.items() if name != "nan_policy"},
         "tol": [Interval(Real, 0, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        metric: MetricLike = "dtw",
-        *,
-        init: Any = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            metric_params=metric_params,
-            weight=weight,
-            n_jobs=n_jobs,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def fit(self, X: Sequences, y: Any = None) -> Self:
         """Divide a collection.

@@ -15,6 +15,11 @@ from ..utils.validation import shown
 from ._costs import STARTS, CollectionClusters, assigned, drawn
 from ._kmeans import Run
 
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from ..utils._times import Sequences
+
 
 def swapped(D, medoids, max_iter):
     """Return medoids that no single swap makes better, and how often all series were tried.
@@ -65,14 +70,6 @@ def _nearest_two(D, medoids):
     nearest = to.argmin(axis=0)
     first, second = np.partition(to, 1, axis=0)[:2]
     return nearest, first, second
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import MetricLike, Sequences
 
 
 class TimeSeriesKMedoids(CollectionClusters):
@@ -147,37 +144,6 @@ class TimeSeriesKMedoids(CollectionClusters):
     >>> model.inertia_, sorted(model.medoid_indices_.tolist())
     (2.0, [0, 3])
     """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        metric: MetricLike = "dtw",
-        *,
-        init: Any = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 300,
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        nan_policy: str = "raise",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            metric_params=metric_params,
-            weight=weight,
-            nan_policy=nan_policy,
-            n_jobs=n_jobs,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def fit(self, X: Sequences, y: Any = None) -> Self:
         """Divide a collection.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,8 +40,19 @@ def read_classes(y, series):
     return np.unique(y, return_inverse=True)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CollectionEstimator(MetricParameter, Estimator):
-    """Base of the estimators that are fitted on a collection of series."""
+    """Base of the estimators that are fitted on a collection of series.
+
+    Parameters are fields of a dataclass: a subclass declares its own ones, and `metric`, which may come behind another.
+    """
+
+    metric_params: dict[str, Any] | None = None
+    weight: ArrayLike | None = None
+    nan_policy: str = "raise"
+    n_jobs: int | None = None
+    channels_first: bool | None = None
+    verbose: int = 0
 
     _reads_times = True  # of series whose index holds them, where the metric uses any
     _compares_pairs = True  # whole series, which under "omit" only lockstep metrics do
@@ -54,25 +66,6 @@ class CollectionEstimator(MetricParameter, Estimator):
         "channels_first": ["boolean", None],
         "verbose": ["verbose"],
     }
-
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        nan_policy: str = "raise",
-        n_jobs: int | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
-        self.weight = weight
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
-        self.channels_first = channels_first
-        self.verbose = verbose
 
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
@@ -171,8 +164,11 @@ class CollectionEstimator(MetricParameter, Estimator):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class CollectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
     """Base of the transformers whose columns are the series of the fitted collection."""
+
+    metric: MetricLike = "dtw"
 
     def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
         """Keep the collection.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,14 @@ def sparse_graph(distances, indices, counts, mode, n_fitted):
     return csr_matrix((data, indices, np.cumsum([0, *counts])), shape=(len(counts), n_fitted))
 
 
+@dataclass(eq=False, repr=False)
 class Neighbors(CollectionEstimator):
     """Base of the estimators with a number of neighbors."""
+
+    metric: MetricLike = "dtw"
+    _: KW_ONLY
+    n_neighbors: int = 5
+    max_memory: int | str | None = None
 
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
@@ -94,6 +101,7 @@ class Neighbors(CollectionEstimator):
         return distances[~own].reshape(-1, count), indices[~own].reshape(-1, count)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
     """The graph of nearest neighbors in the fitted collection, after scikit-learn's ``KNeighborsTransformer``.
 
@@ -146,37 +154,12 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
            [9., 0., 0.]])
     """
 
+    mode: str = "distance"
+
     _parameter_constraints = {
         **Neighbors._parameter_constraints,
         "mode": [StrOptions({"distance", "connectivity"})],
     }
-
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        mode: str = "distance",
-        n_neighbors: int = 5,
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        nan_policy: str = "raise",
-        n_jobs: int | None = None,
-        max_memory: int | str | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            metric_params=metric_params,
-            weight=weight,
-            nan_policy=nan_policy,
-            n_jobs=n_jobs,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.mode = mode
-        self.n_neighbors = n_neighbors
-        self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Return the graph of the fitted series nearest to each series.
@@ -197,6 +180,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         return sparse_graph(distances.ravel(), indices.ravel(), [count] * len(series), self.mode, len(self._series))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
     """The graph of neighbors within a radius, after scikit-learn's ``RadiusNeighborsTransformer``.
 
@@ -244,39 +228,16 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
     array([[1., 1., 0.]])
     """
 
+    mode: str = "distance"
+    radius: float = 1.0
+    max_memory: int | str | None = None
+
     _parameter_constraints = {
         **CollectionTransformer._parameter_constraints,
         "mode": [StrOptions({"distance", "connectivity"})],
         "radius": [Interval(Real, 0, None, closed="left")],
         "max_memory": "no_validation",
     }
-
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        mode: str = "distance",
-        radius: float = 1.0,
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        nan_policy: str = "raise",
-        n_jobs: int | None = None,
-        max_memory: int | str | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            metric_params=metric_params,
-            weight=weight,
-            nan_policy=nan_policy,
-            n_jobs=n_jobs,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.mode = mode
-        self.radius = radius
-        self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Return the graph of the fitted series within the radius of each series.

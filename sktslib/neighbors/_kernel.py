@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,17 @@ from ..utils._sklearn import Interval, StrOptions
 from ._collection_estimator import CollectionTransformer
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..utils._times import MetricLike, Sequences
+    from ..utils._times import Sequences
 
 
 SYMMETRIZE = {"mean": lambda a, b: 0.5 * a + 0.5 * b, "min": np.minimum, "max": np.maximum}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PairwiseDistances(CollectionTransformer):
     """Distances of series to the series of the fitted collection.
 
@@ -73,36 +75,14 @@ class PairwiseDistances(CollectionTransformer):
     array(['bump'], dtype='<U4')
     """
 
+    symmetrize: str | None = None
+    max_memory: int | str | None = None
+
     _parameter_constraints = {
         **CollectionTransformer._parameter_constraints,
         "symmetrize": [StrOptions({*SYMMETRIZE}), None],
         "max_memory": "no_validation",
     }
-
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        symmetrize: str | None = None,
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        nan_policy: str = "raise",
-        n_jobs: int | None = None,
-        max_memory: int | str | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            metric_params=metric_params,
-            weight=weight,
-            nan_policy=nan_policy,
-            n_jobs=n_jobs,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.symmetrize = symmetrize
-        self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Return the distances of series to the fitted ones.
@@ -152,6 +132,7 @@ class PairwiseDistances(CollectionTransformer):
         return SYMMETRIZE[self.symmetrize](found, (found if itself else self._distances(self._series, X)).T)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DistanceKernel(PairwiseDistances):
     """Similarities ``exp(-gamma d)`` to the series of the fitted collection, for ``kernel="precomputed"``.
 
@@ -206,37 +187,12 @@ class DistanceKernel(PairwiseDistances):
            [0.368, 1.   ]])
     """
 
+    gamma: float | str = "median"
+
     _parameter_constraints = {
         **PairwiseDistances._parameter_constraints,
         "gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
     }
-
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        gamma: float | str = "median",
-        symmetrize: str | None = None,
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        nan_policy: str = "raise",
-        n_jobs: int | None = None,
-        max_memory: int | str | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            symmetrize=symmetrize,
-            metric_params=metric_params,
-            weight=weight,
-            nan_policy=nan_policy,
-            n_jobs=n_jobs,
-            max_memory=max_memory,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.gamma = gamma
 
     def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
         """Keep the collection.

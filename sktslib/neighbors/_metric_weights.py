@@ -6,8 +6,9 @@ Under these weights series are near to those of their class and far from the oth
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import delayed
@@ -24,6 +25,14 @@ from ..utils._jobs import in_jobs, parts_for_jobs, progress
 from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, equal, learned, weights_of
 from ..utils._sklearn import Interval, StrOptions
 from ._collection_estimator import CollectionEstimator, read_classes
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._times import MetricLike, Sequences
+
 
 FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
 
@@ -144,14 +153,7 @@ def choose_alpha(task, rng, count):
     return ALPHAS[best], dict(zip(ALPHAS, shares.tolist(), strict=True))
 
 
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import MetricLike, Sequences
-
-
+@dataclass(eq=False, repr=False)
 class MetricWeights(CollectionEstimator):
     """Weights of points or channels under which series are near to their own class and far from the others.
 
@@ -257,6 +259,17 @@ class MetricWeights(CollectionEstimator):
     array([1. , 1. , 0.1, 0.1])
     """
 
+    metric: MetricLike | None = None
+    _: KW_ONLY
+    kind: str = "auto"
+    alpha: float | str = "auto"
+    n_neighbors: int = 3
+    n_knots: int = 25
+    max_iter: int = 5
+    random_state: Any = None
+    nan_policy: ClassVar[str] = "raise"  # no parameter
+    weight: ClassVar[None] = None  # which it learns
+
     _parameter_constraints = {
         **{k: v for k, v in CollectionEstimator._parameter_constraints.items() if k not in ("weight", "nan_policy")},
         "kind": [StrOptions({"auto", "points", "channels", "both"})],
@@ -266,34 +279,6 @@ class MetricWeights(CollectionEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": "no_validation",
     }
-    nan_policy, weight = "raise", None  # what a base class of estimators of collections reads
-
-    def __init__(
-        self,
-        metric: MetricLike | None = None,
-        *,
-        kind: str = "auto",
-        alpha: float | str = "auto",
-        n_neighbors: int = 3,
-        n_knots: int = 25,
-        max_iter: int = 5,
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.metric = metric
-        self.kind = kind
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.n_knots = n_knots
-        self.max_iter = max_iter
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.channels_first = channels_first
-        self.verbose = verbose
 
     def fit(self, X: Sequences, y: ArrayLike) -> Self:
         """Learn the weights.

@@ -5,6 +5,7 @@ Both estimators share the number of neighbors and their weights.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,47 +20,24 @@ from ._metric_weights import MetricWeights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Self
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
-    from ..utils._times import MetricLike
+    from ..utils._times import Sequences
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WeightedNeighbors(Neighbors):
     """Base of the estimators whose predictions are made of the nearest neighbors' targets."""
+
+    n_neighbors: int = 1
+    weights: str | Callable[..., Any] = "uniform"
 
     _parameter_constraints = {
         **Neighbors._parameter_constraints,
         "weights": [StrOptions({"uniform", "distance"}), callable],
     }
-
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        n_neighbors: int = 1,
-        weights: str | Callable[..., Any] = "uniform",
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        nan_policy: str = "raise",
-        n_jobs: int | None = None,
-        max_memory: int | str | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            metric_params=metric_params,
-            weight=weight,
-            nan_policy=nan_policy,
-            n_jobs=n_jobs,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.max_memory = max_memory
 
     def _weighed(self, X):
         """Return each series' nearest neighbors, their weights (n_series, n_neighbors) and the sums of these."""
@@ -123,14 +101,6 @@ def _by_rows(function, distances, weights):
         if alone.shape == row.shape and not np.allclose(alone, expected, rtol=1e-9, equal_nan=True):
             return False
     return True
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import Sequences
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
@@ -265,14 +235,6 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
             In [0, 1].
         """
         return super().score(X, y, sample_weight)
-
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import Sequences
 
 
 class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNeighbors):

@@ -5,6 +5,7 @@ Shapelets are pieces of labeled series whose distances from the series distingui
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +29,12 @@ from ..utils.validation import as_weight, plain_count, shown
 from ._collection_estimator import CollectionEstimator, read_classes
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._times import MetricLike, Sequences
+
 
 CRITERIA = ["information_gain", "f_statistic"]
 BLOCK = 64  # candidates after which it is looked which are the best; it does not depend on the jobs
@@ -252,14 +258,6 @@ def drawn(series, n_candidates, lengths, rng):
     return list(found)[:n_candidates]
 
 
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import MetricLike, Sequences
-
-
 class QueryMatches(NamedTuple):
     """Best match of each query in each series: three arrays (n_series, n_queries).
 
@@ -283,6 +281,7 @@ class QueryMatches(NamedTuple):
     distance: np.ndarray
 
 
+@dataclass(eq=False, repr=False)
 class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
     """Distance of each series to its best match with each of several queries (Lines et al. 2012).
 
@@ -369,6 +368,19 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     [('peak', 3, 1.0), ('step', 3, 1.0)]
     """
 
+    metric: MetricLike = "dtw"
+    _: KW_ONLY
+    queries: Any = None
+    n_queries: int | None = None
+    n_candidates: int = 1000
+    query_lengths: tuple[int, int] | None = None
+    criterion: str = "information_gain"
+    random_state: Any = None
+    mode: str = "auto"
+    normalize: str | None = None
+    min_length: int | str | None = None
+    max_length: int | None = None
+
     _compares_pairs = False
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
@@ -383,47 +395,6 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         "min_length": [Interval(Integral, 1, None, closed="left"), None],
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
     }
-
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        queries: Any = None,
-        n_queries: int | None = None,
-        n_candidates: int = 1000,
-        query_lengths: tuple[int, int] | None = None,
-        criterion: str = "information_gain",
-        random_state: Any = None,
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        mode: str = "auto",
-        normalize: str | None = None,
-        min_length: int | str | None = None,
-        max_length: int | None = None,
-        nan_policy: str = "raise",
-        n_jobs: int | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            metric_params=metric_params,
-            weight=weight,
-            nan_policy=nan_policy,
-            n_jobs=n_jobs,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.queries = queries
-        self.n_queries = n_queries
-        self.n_candidates = n_candidates
-        self.query_lengths = query_lengths
-        self.criterion = criterion
-        self.random_state = random_state
-        self.mode = mode
-        self.normalize = normalize
-        self.min_length = min_length
-        self.max_length = max_length
 
     def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
         """Take the queries, or learn them.
