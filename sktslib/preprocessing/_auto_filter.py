@@ -7,6 +7,7 @@ found as well.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..search._learning.background import of_another
 from ..search._learning.choice import BLOCKS, blocks_of
 from ..search._query import check_labels, known_labels, occurrences, read_labels
 from ..utils._names import warn
-from ._filters import Filter
+from ._filters import Filter, both_ways
 
 SEGMENTS = 4  # event lengths of a piece whose spectrum is taken: what drifts over an event is resolved
 WHOLE = 0.8  # of the usual length: an event that is shorter is cut off, and no example of its class
@@ -373,6 +374,7 @@ def _not_taken(left, m, limit, taken):
 ALIGNED = 2  # times: of the first, blurred typical event the band is too low, and too wide
 
 
+@dataclass(eq=False, repr=False)
 class AutoFilter(Filter):
     """Keep the frequencies at which labeled events stand out from everything else.
 
@@ -466,18 +468,7 @@ class AutoFilter(Filter):
     True
     """
 
-    def __init__(
-        self,
-        sampling_rate: float | None = None,
-        *,
-        order: int = 2,
-        causal: bool = False,
-        nan_policy: str = "raise",
-    ) -> None:
-        self.sampling_rate = sampling_rate
-        self.order = order
-        self.causal = causal
-        self.nan_policy = nan_policy
+    sampling_rate: float | None = None
 
     def _learn(self, recording, y):
         if y is None:
@@ -537,7 +528,7 @@ class AutoFilter(Filter):
     def _in(self, band, data):
         """Return the recording in a band."""
         self._design(*band)
-        return self._whole(data)
+        return both_ways(self._sos, data)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

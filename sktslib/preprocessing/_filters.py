@@ -6,13 +6,13 @@ They share parameters, input validation, the sampling rate and streams.
 
 A running statistic has a window of `width` samples that ends at each sample, or is centered on it. It is cut off at the
 ends of a recording. If none of its samples has a value the statistic is NaN. No number depends on the samples before
-its window, so chunks give the same bits as the whole. Each statistic is given the number of the first sample in the
-recording, modulo the width, as `phase`; only the one that works in blocks reads it.
+its window, so chunks give the same bits as the whole.
 """
 
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..search._limits import runs as observed_runs
 from ..utils._sklearn import Estimator, Interval, StrOptions, check_columns, in_container, warn_of_names
 from ..utils._times import name_of, notice_column, notice_index, times_of
-from ..utils.validation import as_points, as_times, check_number, check_size, refuse_missing, shown
+from ..utils.validation import as_points, as_times, check_size, refuse_missing, shown
 from ._resample import notice_steps, rate_of
 
 if TYPE_CHECKING:
@@ -37,22 +37,11 @@ if TYPE_CHECKING:
 
 LEAST = 1e-6  # of the sampling rate: below, poles of the higher orders round onto the unit circle
 MOST = 12  # the highest order
-
-
-def check_band(low, high, owner):
-    """Refuse the edges of a band, in any unit, unless each is None or a number above 0, and they are in order."""
-    for name, value in (("low", low), ("high", high)):
-        if value is not None:
-            check_number(value, name, low=0.0, open_low=True, owner=owner)
-    if low is not None and high is not None and not low < high:
-        raise ValueError(
-            f"The 'low' parameter of {owner} must be below 'high'. Got {shown(low)} and {shown(high)}. Exchange them, "
-            "or set one of them to None: low=None passes all below 'high', high=None all above 'low'."
-        )
+ALL = np.array([[1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])  # the section that passes everything
 
 
 def sections(low, high, rate, order, owner):
-    """Return the filter that passes the frequencies between two edges, which may be None; None if both are."""
+    """Return the filter that passes the frequencies between two edges, each of which may be None."""
     half = rate / 2
     for name, value in (("low", low), ("high", high)):
         if value is not None and not value < half:
@@ -68,7 +57,7 @@ def sections(low, high, rate, order, owner):
                 "'sampling_rate', or resample the recording to fewer samples first."
             )
     if low is None and high is None:
-        return None
+        return ALL
     edges = [float(edge) for edge in (low, high) if edge is not None]
     kind = "bandpass" if len(edges) == 2 else "highpass" if high is None else "lowpass"
     sos = signal.butter(order, edges if len(edges) == 2 else edges[0], kind, fs=rate, output="sos")
@@ -104,7 +93,6 @@ class CausalFilter:
     def update(self, y):
         """Return the next samples (channels, n), filtered."""
         out = np.full(y.shape, np.nan)
-        n = y.shape[1]
         for rows, a, b in runs(y):
             new = np.ones(len(rows), bool) if a else ~self._inside[rows]
             first = rows[new]
@@ -112,16 +100,8 @@ class CausalFilter:
             out[rows, a:b], self._state[:, rows] = signal.sosfilt(
                 self._sos, y[rows, a:b], axis=-1, zi=self._state[:, rows]
             )
-        if n:
-            self._inside = ~np.isnan(y[:, -1])
+        self._inside = ~np.isnan(y[:, -1])
         return out
-
-
-class Unchanged:
-    """A filter that passes everything."""
-
-    def update(self, y):
-        return y.copy()
 
 
 def runs(y):
@@ -130,7 +110,7 @@ def runs(y):
     Channels without any are taken together.
     """
     whole = ~np.isnan(y).any(axis=1)
-    if whole.any() and y.shape[1]:
+    if whole.any():
         yield np.flatnonzero(whole), 0, y.shape[1]
     for row in np.flatnonzero(~whole):
         for a, b in observed_runs(y[row : row + 1]).tolist():
@@ -157,7 +137,7 @@ class StepStream:
     """
 
     def __init__(self, transformer: Any) -> None:
-        self._transformer, self._state = transformer, transformer._causal()
+        self._transformer, self._state = transformer, transformer._begin()
         self.n_samples_seen = 0
 
     def update(self, X: ArrayLike, times: Times | None = None) -> NDArray[np.float64]:
@@ -192,7 +172,7 @@ class StepStream:
         if not self.n_samples_seen:
             step._notice(chunk)
         self.n_samples_seen += chunk.y.shape[1]
-        return in_container(step, chunk.like(self._state.update(chunk.y)), X)
+        return in_container(step, chunk.like(step._transformed(chunk.y, self._state)), X)
 
 
 class Recording(NamedTuple):
@@ -208,13 +188,19 @@ class Recording(NamedTuple):
         return y[0] if self.flat else np.ascontiguousarray(y.T)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Base of the transformers that keep the samples: time points are samples, channels are features.
 
-    A subclass learns from a recording (`_learn`), transforms samples (channels, n) of which all are known (`_whole`),
-    and gives what transforms them piece by piece from the past alone (`_causal`), an object whose ``update(y)`` does.
-    All of these are given NaN where a value is missing.
+    A subclass learns from a recording (`_learn`), and transforms samples (channels, n): all of a recording, or if it is
+    `causal` piece after piece (`_transformed`). What it remembers between pieces is an object that `_begin` makes. NaN
+    stand where a value is missing.
     """
+
+    causal: bool = False
+    nan_policy: str = "raise"
+
+    _parameter_constraints = {"causal": ["boolean"], "nan_policy": [StrOptions({"raise", "omit"})]}
 
     # Times that are given to `search_in` or a pipeline with metadata routing come to every step.
     __metadata_request__fit = {"times": True}
@@ -269,10 +255,9 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         """
         check_is_fitted(self)
         recording = self._checked(X, times, reset=False)
-        y = self._causal().update(recording.y) if self.causal else self._whole(recording.y)
         notice_index(X, recording.given)
         self._notice(recording)
-        return recording.like(y)
+        return recording.like(self._transformed(recording.y, self._begin()))
 
     def stream(self) -> StepStream:
         """Begin to transform a recording that comes in chunks; `causal` must be True.
@@ -329,14 +314,16 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         return tags
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Filter(RecordingTransformer):
     """Base of the filters, whose band `fit` has set."""
 
+    order: int = 2
+
     _parameter_constraints = {
+        **RecordingTransformer._parameter_constraints,
         "sampling_rate": [Interval(Real, 0, None, closed="neither"), None],
         "order": [Interval(Integral, 1, MOST, closed="both")],
-        "causal": ["boolean"],
-        "nan_policy": [StrOptions({"raise", "omit"})],
     }
 
     def _design(self, low, high):
@@ -347,13 +334,14 @@ class Filter(RecordingTransformer):
         self._rate = rate_of(self.sampling_rate, recording.t, recording.given, type(self).__name__)
         self.sampling_rate_ = self._rate.value
 
-    def _whole(self, y):
-        return y.copy() if self._sos is None else both_ways(self._sos, y)
+    def _begin(self):
+        return CausalFilter(self._sos, self.n_features_in_) if self.causal else None
 
-    def _causal(self):
-        return Unchanged() if self._sos is None else CausalFilter(self._sos, self.n_features_in_)
+    def _transformed(self, y, state):
+        return both_ways(self._sos, y) if state is None else state.update(y)
 
 
+@dataclass(eq=False, repr=False)
 class BandPass(Filter):
     """Keep the frequencies of a recording between two edges.
 
@@ -407,50 +395,39 @@ class BandPass(Filter):
     True
     """
 
-    _parameter_constraints = {**Filter._parameter_constraints, "low": "no_validation", "high": "no_validation"}
+    low: float | None = None
+    high: float | None = None
+    sampling_rate: float | None = None
 
-    def __init__(
-        self,
-        low: float | None = None,
-        high: float | None = None,
-        sampling_rate: float | None = None,
-        *,
-        order: int = 2,
-        causal: bool = False,
-        nan_policy: str = "raise",
-    ) -> None:
-        self.low = low
-        self.high = high
-        self.sampling_rate = sampling_rate
-        self.order = order
-        self.causal = causal
-        self.nan_policy = nan_policy
+    _parameter_constraints = {
+        **Filter._parameter_constraints,
+        "low": [Interval(Real, 0, None, closed="neither"), None],
+        "high": [Interval(Real, 0, None, closed="neither"), None],
+    }
 
     def _validate(self):
         super()._validate()
-        check_band(self.low, self.high, type(self).__name__)
+        if self.low is not None and self.high is not None and not self.low < self.high:
+            raise ValueError(
+                f"The 'low' parameter of {type(self).__name__} must be below 'high'. Got {shown(self.low)} and "
+                f"{shown(self.high)}. Exchange them, or set one of them to None: low=None passes all below 'high', "
+                "high=None all above 'low'."
+            )
 
     def _learn(self, recording, y):
         if self.low is None and self.high is None and self.sampling_rate is None and recording.t is None:
-            self._rate, self.sampling_rate_, self._sos = None, np.nan, None  # it does not matter
+            self._rate, self.sampling_rate_, self._sos = None, np.nan, ALL  # it does not matter
             return
         self._take_rate(recording)
         self._design(self.low, self.high)
 
 
-def centered(function, y, width):
-    """Return a statistic of the windows about each sample (channels, n), one sample longer towards the past if even."""
-    ahead = min((width - 1) // 2, y.shape[1])
-    padded = np.concatenate([y, np.full((len(y), ahead), np.nan)], axis=1)
-    return function(padded, width)[:, ahead:]
-
-
-def running_median(y, width, phase=0):
+def running_median(y, width):
     """Return the median of the last `width` samples of each (channels, n)."""
     return _rolling(y, width).median().to_numpy().T
 
 
-def running_range(y, width, phase=0):
+def running_range(y, width):
     """Return the maximum less the minimum of the last `width` samples of each (channels, n)."""
     rolling = _rolling(y, width)
     return (rolling.max() - rolling.min()).to_numpy().T
@@ -459,31 +436,28 @@ def running_range(y, width, phase=0):
 def _rolling(y, width):
     import pandas as pd
 
-    return pd.DataFrame(y.T).rolling(min(width, max(y.shape[1], 1)), min_periods=1)
+    return pd.DataFrame(y.T).rolling(min(width, y.shape[1]), min_periods=1)
 
 
-def running_std(y, width, phase=0):
+def running_std(y, width):
     """Return the standard deviation of the last `width` samples of each (channels, n).
 
     The recording is cut into blocks of the width. A window is the end of one block and the start of the next; the two
     are joined by their counts, means and sums of squares about these (Chan, Golub & LeVeque 1983).
     """
     channels, n = y.shape
-    width = int(min(width, n + phase))
-    after = -(n + phase) % width
-    edges = [np.full((channels, k), np.nan) for k in (phase + width, after)]
-    blocks = np.concatenate([edges[0], y, edges[1]], axis=1).reshape(channels, -1, width)
-    begins = _moments(blocks)
-    ends = [np.flip(part, -1) for part in _moments(np.flip(blocks, -1))]
+    width = int(min(width, n))
+    padded = np.pad(y, [(0, 0), (width, -n % width)], constant_values=np.nan)
+    blocks = padded.reshape(channels, -1, width)
     # The window that ends at k of a block begins at k + 1 of the block before it; that of the last one is its block.
-    nothing = [np.zeros((channels, blocks.shape[1] - 1, 1))] * 3
-    before = [np.concatenate([part[:, :-1, 1:], none], axis=-1) for part, none in zip(ends, nothing, strict=True)]
-    (n1, m1, s1), (n2, m2, s2) = before, [part[:, 1:] for part in begins]
+    ends = (np.flip(part, -1)[:, :-1, 1:] for part in _moments(np.flip(blocks, -1)))
+    n1, m1, s1 = (np.pad(part, [(0, 0), (0, 0), (0, 1)]) for part in ends)
+    n2, m2, s2 = (part[:, 1:] for part in _moments(blocks))
     total = n1 + n2
     with np.errstate(invalid="ignore", divide="ignore"):
         squares = s1 + s2 + (m2 - m1) ** 2 * n1 * n2 / total
         out = np.sqrt(np.maximum(squares, 0.0) / total)
-    return np.where(total > 0, out, np.nan).reshape(channels, -1)[:, phase : phase + n]
+    return np.where(total > 0, out, np.nan).reshape(channels, -1)[:, :n]
 
 
 def _moments(blocks):
@@ -498,34 +472,29 @@ def _moments(blocks):
     return count, np.where(count > 0, first + mean, 0.0), np.where(count > 0, squares - total * mean, 0.0)
 
 
-class Trailing:
-    """A statistic of the last samples that continues with every piece of a recording."""
+class Windows:
+    """Windows of a recording that end at each sample, or are centered on it; the former continue with every piece."""
 
-    def __init__(self, function, width, channels):
-        self._function, self._width = function, width
-        self._held = np.empty((channels, 0))  # the samples that the next windows may need
-        self._seen = 0
+    def __init__(self, width, causal):
+        self._width, self._causal = int(width), causal
+        self._held = None  # the samples that the next windows may need, from the start of a block of the width on
 
-    def update(self, y):
-        """Return the statistic at each of the next samples (channels, n)."""
-        if not y.shape[1]:
-            return y.copy()
-        held, n = np.concatenate([self._held, y], axis=1), y.shape[1]
-        first = self._seen - self._held.shape[1]
-        out = self._function(held, self._width, first % self._width)[:, -n:]
-        self._seen += n
-        self._held = held[:, max(0, held.shape[1] - (self._width - 1)) :].copy() if self._width > 1 else held[:, :0]
-        return out
-
-
-COMMON = {
-    "width": [Interval(Integral, 1, None, closed="left")],
-    "causal": ["boolean"],
-    "nan_policy": [StrOptions({"raise", "omit"})],
-}
-STATISTICS = {"std": running_std, "range": running_range, "mad": None}  # the last one is a median of two
+    def statistic(self, function, y):
+        """Return a statistic of the windows of the samples (channels, n); even ones reach further into the past."""
+        n, width = y.shape[1], self._width
+        if not self._causal:
+            ahead = min((width - 1) // 2, n)
+            return function(np.pad(y, [(0, 0), (0, ahead)], constant_values=np.nan), width)[:, ahead:]
+        held = y if self._held is None else np.concatenate([self._held, y], axis=1)
+        needed = max(held.shape[1] - width + 1, 0)
+        self._held = held[:, needed - needed % width :].copy()
+        return function(held, width)[:, -n:]
 
 
+STATISTICS = {"std": running_std, "range": running_range, "mad": running_median}
+
+
+@dataclass(eq=False, repr=False)
 class RunningBaseline(RecordingTransformer):
     """Take the running median off a recording.
 
@@ -559,30 +528,21 @@ class RunningBaseline(RecordingTransformer):
     array([0., 0., 4., 0., 0., 0., 0., 0.])
     """
 
-    _parameter_constraints = COMMON
+    width: int = 101
 
-    def __init__(self, width: int = 101, *, causal: bool = False, nan_policy: str = "raise") -> None:
-        self.width = width
-        self.causal = causal
-        self.nan_policy = nan_policy
+    _parameter_constraints = {
+        **RecordingTransformer._parameter_constraints,
+        "width": [Interval(Integral, 1, None, closed="left")],
+    }
 
-    def _whole(self, y):
-        return y - centered(running_median, y, int(self.width))
+    def _begin(self):
+        return Windows(self.width, self.causal)
 
-    def _causal(self):
-        return _Baseline(int(self.width), self.n_features_in_)
-
-
-class _Baseline:
-    """Samples less the median of the last ones."""
-
-    def __init__(self, width, channels):
-        self._median = Trailing(running_median, width, channels)
-
-    def update(self, y):
-        return y - self._median.update(y)
+    def _transformed(self, y, windows):
+        return y - windows.statistic(running_median, y)
 
 
+@dataclass(eq=False, repr=False)
 class RunningScale(RecordingTransformer):
     """Divide a recording by its running scale, so that a pattern has the same size wherever it occurs.
 
@@ -624,76 +584,33 @@ class RunningScale(RecordingTransformer):
     array([0., 1., 0., 1., 0., 1., 0., 1., 0.])
     """
 
+    width: int = 1001
+    statistic: str = "std"
+    _: KW_ONLY
+    floor: float = 0.1
+
     _parameter_constraints = {
-        **COMMON,
+        **RunningBaseline._parameter_constraints,
         "statistic": [StrOptions(set(STATISTICS))],
         "floor": [Interval(Real, 0, 1, closed="both")],
     }
 
-    def __init__(
-        self,
-        width: int = 1001,
-        statistic: str = "std",
-        *,
-        floor: float = 0.1,
-        causal: bool = False,
-        nan_policy: str = "raise",
-    ) -> None:
-        self.width = width
-        self.statistic = statistic
-        self.floor = floor
-        self.causal = causal
-        self.nan_policy = nan_policy
-
     def _learn(self, recording, y):
         a = recording.y
-        scale = self._spread(len(a)).update(a) if self.causal else self._spread_of(a)
-        scale = np.where(np.isnan(a), np.nan, scale)
+        scale = np.where(np.isnan(a), np.nan, self._scale(a, self._begin()))
         there = ~np.isnan(scale).all(axis=1)
         self.scale_ = np.ones(len(a))
         self.scale_[there] = np.nanmedian(scale[there], axis=1)
-        self._floor = float(self.floor) * self.scale_
 
-    def _spread_of(self, y):
-        """Return the scale of the window about each sample."""
+    def _begin(self):
+        return Windows(self.width, self.causal), Windows(self.width, self.causal)
+
+    def _scale(self, y, windows):
+        """Return the scale of the window of each sample."""
         if self.statistic == "mad":
-            return centered(running_median, np.abs(y - centered(running_median, y, int(self.width))), int(self.width))
-        return centered(STATISTICS[self.statistic], y, int(self.width))
+            y = np.abs(y - windows[0].statistic(running_median, y))
+        return windows[1].statistic(STATISTICS[self.statistic], y)
 
-    def _spread(self, channels):
-        """Return an object that computes the scale of the last samples."""
-        if self.statistic == "mad":
-            return _Deviation(int(self.width), channels)
-        return Trailing(STATISTICS[self.statistic], int(self.width), channels)
-
-    def _whole(self, y):
-        return divided(y, self._spread_of(y), self._floor)
-
-    def _causal(self):
-        return _Scaled(self._spread(self.n_features_in_), self._floor)
-
-
-class _Deviation:
-    """The median of the last distances of samples from the median of the last samples."""
-
-    def __init__(self, width, channels):
-        self._baseline, self._median = _Baseline(width, channels), Trailing(running_median, width, channels)
-
-    def update(self, y):
-        return self._median.update(np.abs(self._baseline.update(y)))
-
-
-class _Scaled:
-    """Samples over their running scale."""
-
-    def __init__(self, spread, floor):
-        self._spread, self._floor = spread, floor
-
-    def update(self, y):
-        return divided(y, self._spread.update(y), self._floor)
-
-
-def divided(y, scale, floor):
-    """Return the samples (channels, n) over their scales, none of which counts as less than that of its channel."""
-    scale = np.maximum(scale, floor[:, None])
-    return y / np.where(scale > 0, scale, 1.0)
+    def _transformed(self, y, windows):
+        scale = np.maximum(self._scale(y, windows), float(self.floor) * self.scale_[:, np.newaxis])
+        return y / np.where(scale > 0, scale, 1.0)

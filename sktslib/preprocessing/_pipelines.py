@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -317,6 +317,7 @@ def _transformed(steps, X, times):
     return X, times
 
 
+@dataclass(eq=False, repr=False)
 class Resampled(MetaEstimatorMixin, Estimator):
     """Run an estimator at another sampling rate; matches and segments are those of the recording's own samples.
 
@@ -362,20 +363,18 @@ class Resampled(MetaEstimatorMixin, Estimator):
     array([60])
     """
 
+    estimator: Any
+    rate: float
+    sampling_rate: float | None = None
+    _: KW_ONLY
+    nan_policy: str = "raise"
+
     _parameter_constraints = {
         "estimator": "no_validation",
         "rate": "no_validation",
         "sampling_rate": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
     }
-
-    def __init__(
-        self, estimator: Any, rate: float, sampling_rate: float | None = None, *, nan_policy: str = "raise"
-    ) -> None:
-        self.estimator = estimator
-        self.rate = rate
-        self.sampling_rate = sampling_rate
-        self.nan_policy = nan_policy
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, times: Times | None = None) -> Self:
         """Fit a clone of the estimator at the new rate.

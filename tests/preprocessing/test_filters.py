@@ -159,7 +159,7 @@ WRONG = {
     "high": (BandPass(4, 60, 100), r"'high' parameter of BandPass must be below half the sampling rate, 50\. Got 60"),
     "low": (BandPass(50, None, 100), r"'low' parameter of BandPass must be below half the sampling rate, 50\. Got 50"),
     "order": (BandPass(20, 4, 100), r"'low' parameter of BandPass must be below 'high'\. Got 20 and 4\."),
-    "zero": (BandPass(0, 4, 100), r"'low' parameter of BandPass must be a real number in the range \(0, inf\)"),
+    "zero": (BandPass(0, 4, 100), r"'low' parameter of BandPass must be a float in the range \(0.0, inf\) or None"),
     "slow": (BandPass(1e-9, 4, 100), r"'low' parameter of BandPass must be at least 1e-06 of the sampling rate"),
     "rate": (BandPass(4, 20), r"'sampling_rate' parameter of BandPass must be a number, .* Got None and no times"),
     "width": (RunningBaseline(2.5), "'width' parameter of RunningBaseline must be an int in the range"),
