@@ -17,10 +17,10 @@ from ..search import QuerySearcher, QuerySegmenter
 from ..search._query import event_score, refuse_sample_weight
 from ..search._several import entry, one_each, refuse_several, several
 from ..search._sources import n_samples
-from ..utils._sklearn import Estimator, StrOptions
+from ..utils._sklearn import Estimator, HasMethods
 from ..utils._times import times_of
 from ..utils.validation import shown
-from ._resample import like_table, new_labels, read_grid, times_between
+from ._resample import RATES, new_labels, resampled
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -233,24 +233,32 @@ class PipelineStream:
         return self._last.flush()
 
 
-def _taken_apart(fitted, wanted, caller):
-    """Return the steps before the last estimator, with their names, and that estimator, checked for its class."""
+def _last_of(fitted, wanted=()):
+    """Return the steps before the last estimator, with their names, and that one, innermost or of a wanted class."""
     steps, last = [], fitted
-    while not (isinstance(last, wanted) or _is_resampled(last, wanted)):
+    while not isinstance(last, wanted):
         if isinstance(last, FrozenEstimator):
             last = last.estimator
         elif isinstance(last, Pipeline):
             steps, last = [*steps, *last.steps[:-1]], last.steps[-1][1]
         elif hasattr(last, "best_estimator_"):
             last = last.best_estimator_
-        elif hasattr(last, "refit") and hasattr(last, "fit"):
-            check_is_fitted(last)
-            raise ValueError(
-                f"{caller} needs the best estimator of {type(last).__name__}, which refit={shown(last.refit)} does not "
-                "keep. Set 'refit' to True, or to the name of a score, and fit again."
-            )
         else:
+            break
+    return steps, last
+
+
+def _taken_apart(fitted, wanted, caller):
+    """Return the steps before the last estimator, with their names, and that estimator, checked for its class."""
+    steps, last = _last_of(fitted, wanted)
+    if not isinstance(last, wanted) and not _is_resampled(last, wanted):
+        if not hasattr(last, "refit") or not hasattr(last, "fit"):
             raise TypeError(_other_end(fitted, last, wanted, caller))
+        check_is_fitted(last)
+        raise ValueError(
+            f"{caller} needs the best estimator of {type(last).__name__}, which refit={shown(last.refit)} does not "
+            "keep. Set 'refit' to True, or to the name of a score, and fit again."
+        )
     check_is_fitted(last)
     return list(_flat(steps)), last
 
@@ -267,25 +275,7 @@ def _flat(steps):
 def _is_resampled(last, wanted):
     """Return whether an estimator runs one of the class that is wanted at another rate, and not in a stream."""
     fitted = isinstance(last, Resampled) and hasattr(last, "estimator_") and not isinstance(wanted, tuple)
-    return fitted and isinstance(_last_of(last.estimator_), wanted)
-
-
-def _last_of(fitted):
-    """Return the innermost estimator at the end of fitted pipelines and searches."""
-    while True:
-        if isinstance(fitted, Pipeline):
-            fitted = fitted.steps[-1][1]
-        elif isinstance(fitted, FrozenEstimator):
-            fitted = fitted.estimator
-        elif hasattr(fitted, "best_estimator_"):
-            fitted = fitted.best_estimator_
-        else:
-            return fitted
-
-
-def ends_with_searcher(fitted):
-    """Return whether a fitted pipeline or search ends with a `QuerySearcher`."""
-    return isinstance(_last_of(fitted), QuerySearcher)
+    return fitted and isinstance(_last_of(last.estimator_)[1], wanted)
 
 
 def _other_end(fitted, last, wanted, caller):
@@ -369,12 +359,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
     _: KW_ONLY
     nan_policy: str = "raise"
 
-    _parameter_constraints = {
-        "estimator": "no_validation",
-        "rate": "no_validation",
-        "sampling_rate": "no_validation",
-        "nan_policy": [StrOptions({"raise", "omit"})],
-    }
+    _parameter_constraints = {"estimator": [HasMethods(["fit"])], **RATES}
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, times: Times | None = None) -> Self:
         """Fit a clone of the estimator at the new rate.
@@ -401,18 +386,12 @@ class Resampled(MetaEstimatorMixin, Estimator):
             If a parameter is out of its range, or the sampling rate of `X` is neither given nor told by its times.
         """
         self._validate()
-        if not hasattr(self.estimator, "fit"):
-            raise TypeError(
-                "The 'estimator' parameter of Resampled must be a QuerySearcher, a QuerySegmenter or a pipeline that "
-                f"ends with one. Got {self.estimator!r}."
-            )
         refuse_several(X)
-        x, given, grid = self._read(X, times, self.sampling_rate)
-        new_times = None if given is None else times_between(given, grid.at)
-        rest = {} if times is None or isinstance(self.estimator, Pipeline) else {"times": new_times}
-        y = None if y is None else new_labels(y, grid)
-        self.estimator_ = clone(self.estimator).fit(like_table(X, self._resampled(x, grid), new_times), y, **rest)
-        self.sampling_rate_ = grid.old_rate
+        resampled = self._resampled(X, times, self.sampling_rate)
+        rest = {} if times is None or isinstance(self.estimator, Pipeline) else {"times": resampled.new_times}
+        y = None if y is None else new_labels(y, resampled.grid)
+        self.estimator_ = clone(self.estimator).fit(resampled.table, y, **rest)
+        self.sampling_rate_ = resampled.grid.old_rate
         return self
 
     def search(self, X: ArrayLike, times: Times | None = None) -> Matches:
@@ -463,10 +442,8 @@ class Resampled(MetaEstimatorMixin, Estimator):
         -------
         ndarray of shape (n,)
         """
-        check_is_fitted(self)
-        x, given, grid = self._read_known(X, times)
-        new_times = None if given is None else times_between(given, grid.at)
-        labels = self.estimator_.predict(like_table(X, self._resampled(x, grid), new_times))
+        resampled = self._resampled_as_fitted(X, times)
+        labels, grid = self.estimator_.predict(resampled.table), resampled.grid
         edges = grid.to_old(np.column_stack([np.arange(len(grid)), np.arange(1, len(grid) + 1)]))
         return labels[np.searchsorted(edges[:, 0], np.arange(grid.n), "right") - 1]
 
@@ -493,7 +470,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
         """
         refuse_sample_weight(sample_weight)
         check_is_fitted(self)
-        found = (self.search if ends_with_searcher(self.estimator_) else self.segment)(X, times)
+        found = (self.search if isinstance(_last_of(self.estimator_)[1], QuerySearcher) else self.segment)(X, times)
         return event_score(y, found, np.shape(y)[0])
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -516,32 +493,24 @@ class Resampled(MetaEstimatorMixin, Estimator):
         """Number of channels."""
         return self.estimator_.n_features_in_
 
-    def _read(self, X, times, sampling_rate):
-        return read_grid(X, times, self.rate, sampling_rate, self.nan_policy, type(self).__name__)
+    def _resampled(self, X, times, sampling_rate):
+        return resampled(X, times, self.rate, sampling_rate, self.nan_policy, type(self).__name__)
 
-    def _read_known(self, X, times):
-        """Read a recording and make its grid; it may have no times.
-
-        Without times, and without the parameter `sampling_rate`, it counts as sampled at the rate that `fit` found.
-        """
+    def _resampled_as_fitted(self, X, times):
+        """Resample a recording. Without times and `sampling_rate` it counts as sampled at the rate that `fit` found."""
+        check_is_fitted(self)
         timed = times_of(X, times) is not None
         known = self.sampling_rate_ if self.sampling_rate is None and not timed else self.sampling_rate
-        return self._read(X, times, known)
-
-    def _resampled(self, x, grid):
-        values = grid.values(x.reshape(len(x), -1).T)
-        return values[0] if x.ndim == 1 else np.ascontiguousarray(values.T)
+        return self._resampled(X, times, known)
 
     def _found(self, find, X, times):
-        check_is_fitted(self)
         refuse_several(X)
-        x, given, grid = self._read_known(X, times)
-        new_times = None if given is None else times_between(given, grid.at)
-        found = find(self.estimator_, like_table(X, self._resampled(x, grid), new_times), times=new_times)
+        new = self._resampled_as_fitted(X, times)
+        found = find(self.estimator_, new.table, times=new.new_times)
         ranges = np.column_stack([found.start, found.end]).astype(np.int64)
-        start, end = grid.to_old(ranges).T
-        source = ResampledSource(found._source, ranges, grid.at, x)
-        return replace(found, start=start.copy(), end=end.copy(), times=given, _source=source)
+        start, end = new.grid.to_old(ranges).T
+        source = ResampledSource(found._source, ranges, new.grid.at, new.values)
+        return replace(found, start=start.copy(), end=end.copy(), times=new.times, _source=source)
 
 
 class ResampledSource:

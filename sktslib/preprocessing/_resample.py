@@ -7,7 +7,8 @@ samples between the old ones, and converts ranges of one to ranges of the other.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import signal
@@ -16,10 +17,11 @@ from ..distances._series import fill
 from ..metrics import labels_from_events
 from ..metrics._events import change_points
 from ..search._query import check_labels, read_labels
-from ..utils._names import did_you_mean, warn
+from ..utils._names import warn
 from ..utils._sampling import APART, FEW, interval, unevenness
+from ..utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 from ..utils._times import is_datetime, name_of, times_of
-from ..utils.validation import as_dates, as_points, as_times, check_number, refuse_missing, shown
+from ..utils.validation import as_dates, as_points, as_times, refuse_missing, shown
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 WRONG = {"holes": "has holes", "uneven": "is sampled unevenly"}
 
 
-class Rate:
+class Rate(NamedTuple):
     """Samples a unit of time, and whether it is known of which kind of times that unit is.
 
     Attributes
@@ -43,8 +45,8 @@ class Rate:
         rate was given, which times in numbers cannot contradict, for nobody knows their unit.
     """
 
-    def __init__(self, value, dated=None):
-        self.value, self.dated = value, dated
+    value: float
+    dated: bool | None = None
 
     def compares(self, given):
         """Return whether the steps of times can be compared with the rate."""
@@ -237,33 +239,45 @@ def resample(
     >>> X.shape, y, times
     ((3,), array([0, 1, 0]), array([0. , 0.5, 1. ]))
     """
-    a, given, grid = read_grid(X, times, rate, sampling_rate, nan_policy, "resample")
-    values = grid.values(a.reshape(len(a), -1).T)
-    new_times = None if given is None else times_between(given, grid.at)
-    out = values[0] if a.ndim == 1 else np.ascontiguousarray(values.T)
-    results = [like_table(X, out, new_times)]
+    new = resampled(X, times, rate, sampling_rate, nan_policy, "resample")
+    results = [new.table]
     if y is not None:
-        results.append(new_labels(y, grid))
+        results.append(new_labels(y, new.grid))
     if times is not None:
-        results.append(new_times)
+        results.append(new.new_times)
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def read_grid(X, times, rate, sampling_rate, nan_policy, owner):
-    """Return a recording validated, its times as they were given, and the grid of its new samples."""
-    rate = check_number(rate, "rate", low=0.0, open_low=True, owner=owner)
-    if sampling_rate is not None:
-        sampling_rate = check_number(sampling_rate, "sampling_rate", low=0.0, open_low=True, owner=owner)
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(
-            f"The 'nan_policy' parameter of {owner} must be 'raise' or 'omit'. Got {shown(nan_policy)}."
-            f"{did_you_mean(nan_policy, ['raise', 'omit'])}"
-        )
+RATES = {
+    "rate": [Interval(Real, 0, np.inf, closed="neither")],
+    "sampling_rate": [Interval(Real, 0, np.inf, closed="neither"), None],
+    "nan_policy": [StrOptions({"raise", "omit"})],
+}
+
+
+class Resampling(NamedTuple):
+    """A recording, and what it is at another rate."""
+
+    values: np.ndarray  # (n,) or (n, channels)
+    times: Any  # as they were given, or None
+    grid: SampleGrid
+    table: Any  # the new samples, in the container of the old ones
+    new_times: Any
+
+
+def resampled(X, times, rate, sampling_rate, nan_policy, owner):
+    """Validate a recording, and bring it to another rate."""
+    rates = {"rate": rate, "sampling_rate": sampling_rate, "nan_policy": nan_policy}
+    validate_parameter_constraints(RATES, rates, owner)
     a = as_points(X, "X")
     refuse_missing(a, "X", missing=nan_policy == "omit")
     given = times_of(X, times)
     t = as_times(given, len(a), name_of(times))
-    return a, given, SampleGrid(len(a), t, given, rate, sampling_rate, owner)
+    grid = SampleGrid(len(a), t, given, float(rate), sampling_rate, owner)
+    values = grid.values(a.reshape(len(a), -1).T)
+    new_times = None if given is None else times_between(given, grid.at)
+    out = values[0] if a.ndim == 1 else np.ascontiguousarray(values.T)
+    return Resampling(a, given, grid, like_table(X, out, new_times), new_times)
 
 
 def new_labels(y, grid):

@@ -88,7 +88,7 @@ def test_wrong_rates_are_refused():
         resample(SLOW, rate=50)
     with pytest.raises(ValueError, match="'rate' parameter of resample must be within a factor of 1000"):
         resample(SLOW, rate=1e9, sampling_rate=200)
-    with pytest.raises(ValueError, match=r"'rate' parameter of resample must be a real number in the range \(0, inf\)"):
+    with pytest.raises(ValueError, match=r"'rate' parameter of resample must be a float in the range \(0.0, inf\)"):
         resample(SLOW, rate=0, sampling_rate=200)
     with pytest.raises(ValueError, match="'rate' parameter must leave a sample of each event"):
         resample(SLOW, np.arange(600) % 4 // 2, rate=20, sampling_rate=200)
