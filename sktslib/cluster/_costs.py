@@ -10,25 +10,24 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
-from ..distances._barycenters import random_numbers
 from ..distances._collection import has_gaps, is_matrix
 from ..distances._kernels.compile import block_size
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._nearest import Pruned
 from ..distances._pairwise import by_length, collection_weight, counts_alone, distances_between, driver_of
 from ..distances._series import spread
-from ..neighbors._collection_estimator import CollectionEstimator
+from ..neighbors._collection_estimator import COUNT, SEED, CollectionEstimator
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
-from ..utils._sklearn import Interval
+from ..utils._sklearn import StrOptions
 from ..utils.validation import shown
 
 if TYPE_CHECKING:
@@ -250,11 +249,11 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
     _power = 1.0  # of the distances that inertia adds up
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "init": "no_validation",
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": "no_validation",
+        "n_clusters": COUNT,
+        "init": [StrOptions(set(STARTS)), "array-like"],
+        "n_init": COUNT,
+        "max_iter": COUNT,
+        "random_state": SEED,
     }
 
     def _fit_clusters(self, X, name, unit):
@@ -263,7 +262,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         series = vars(self).pop("_series")
         collection_weight(self.weight, series, one_length=True)  # that of every center, which begins as a series
         self.metric_._check_sizes(series, series, ("X", "X"))
-        rng = random_numbers(self.random_state)
+        rng = check_random_state(self.random_state)
         if len(series) < self.n_clusters:
             raise ValueError(
                 f"'X' must hold at least 'n_clusters' series. Got n_samples={len(series)} should be >= n_clusters="

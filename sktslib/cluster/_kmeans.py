@@ -22,10 +22,8 @@ from ..distances._metrics.soft import Partners, SoftDTW, partners_of
 from ..distances._pairwise import collection_weight
 from ..distances._series import resample
 from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs, shared
-from ..utils._names import did_you_mean
 from ..utils._sklearn import Interval
-from ..utils.validation import shown
-from ._costs import STARTS, CollectionClusters, Compared, Costs, Parts, costs_between, drawn
+from ._costs import CollectionClusters, Compared, Costs, Parts, costs_between, drawn
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -464,11 +462,6 @@ class TimeSeriesKMeans(CollectionClusters):
             self.metric_ = SoftDTW(**{**self.metric_.get_params(), "divergence": False})
         problem = Problem.of(self.metric_, series, collection_weight(self.weight, series), self._power, self.n_jobs)
         given = None if isinstance(self.init, str) else self._given_centers(series)
-        if given is None and self.init not in STARTS:
-            hint = did_you_mean(self.init, STARTS)
-            raise ValueError(
-                f"The 'init' parameter must be 'k-means++', 'random' or the centers. Got {shown(self.init)}.{hint}"
-            )
 
         def run(count):
             centers = given

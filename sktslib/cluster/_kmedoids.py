@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..utils._names import did_you_mean
 from ..utils.validation import shown
-from ._costs import STARTS, CollectionClusters, assigned, drawn
+from ._costs import CollectionClusters, assigned, drawn
 from ._kmeans import Run
 
 if TYPE_CHECKING:
@@ -169,12 +168,6 @@ class TimeSeriesKMedoids(CollectionClusters):
         """Return a function that runs one start, and the number of starts."""
         n, k = len(series), self.n_clusters
         given = None if isinstance(self.init, str) else self._given_medoids(n)
-        if given is None and self.init not in STARTS:
-            hint = did_you_mean(self.init, STARTS)
-            raise ValueError(
-                f"The 'init' parameter must be 'k-means++', 'random' or indices of series. Got {shown(self.init)}."
-                f"{hint}"
-            )
         D = self._distances(series, series)
         far = D == np.inf
         # Any finite distance is better than an infinite one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..distances._metrics.mixed import Mixed
 from ..distances._names import MetricParameter
 from ..distances._pairwise import pairwise_distances, refuse_gaps
 from ..utils._names import did_you_mean
-from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names, with_index
+from ..utils._sklearn import JOBS, Estimator, Interval, StrOptions, check_columns, warn_of_names, with_index
 from ..utils.validation import check_memory, shown
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ def read_classes(y, series):
     return np.unique(y, return_inverse=True)
 
 
+COUNT = [Interval(Integral, 1, None, closed="left")]
+MEMORY = [Interval(Integral, 1, None, closed="left"), str, None]  # text such as "2GB", which is read later
+SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), np.random.RandomState, None]
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class CollectionEstimator(MetricParameter, Estimator):
     """Base of the estimators that are fitted on a collection of series.
@@ -56,11 +62,10 @@ class CollectionEstimator(MetricParameter, Estimator):
 
     _reads_times = True  # of series whose index holds them, where the metric uses any
     _compares_pairs = True  # whole series, which under "omit" only lockstep metrics do
-    _learns_weights = False  # whether `weight` may be a MetricWeights
     _parameter_constraints = {
         "metric": "no_validation",
         "metric_params": [dict, None],
-        "weight": "no_validation",
+        "weight": ["array-like", None],
         "nan_policy": [StrOptions({"raise", "omit"})],
         "n_jobs": JOBS,
         "channels_first": ["boolean", None],
@@ -70,18 +75,6 @@ class CollectionEstimator(MetricParameter, Estimator):
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
         self._validate()
-        if isinstance(self.weight, Estimator) and not self._learns_weights:
-            raise TypeError(
-                f"The 'weight' parameter of {type(self).__name__} must be an array or None: weights are learned from "
-                f"classes, in KNeighborsTimeSeriesClassifier. Got {self.weight!r}. Fit it by itself, and give its "
-                "'weight_'."
-            )
-        if isinstance(self.weight, str) or (isinstance(self.weight, type) and issubclass(self.weight, Estimator)):
-            learned = " To learn weights from classes, pass MetricWeights()." if self._learns_weights else ""
-            raise TypeError(
-                f"The 'weight' parameter of {type(self).__name__} must be an array or None. Got {shown(self.weight)}."
-                f"{learned}"
-            )
         metric = self._made_metric()
         for name in ("n_features_in_", "feature_names_in_", "_channel_names", "metric_weights_"):
             vars(self).pop(name, None)  # of an earlier fit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..distances._nearest import nearest_neighbors
 from ..distances._pairwise import pairwise_blocks
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import check_count, check_flag, check_memory
-from ._collection_estimator import CollectionEstimator, CollectionTransformer
+from ._collection_estimator import COUNT, MEMORY, CollectionEstimator, CollectionTransformer
 
 if TYPE_CHECKING:
     from typing import Any
@@ -53,8 +53,8 @@ class Neighbors(CollectionEstimator):
 
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "max_memory": "no_validation",
+        "n_neighbors": COUNT,
+        "max_memory": MEMORY,
     }
 
     def kneighbors(
@@ -236,7 +236,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         **CollectionTransformer._parameter_constraints,
         "mode": [StrOptions({"distance", "connectivity"})],
         "radius": [Interval(Real, 0, None, closed="left")],
-        "max_memory": "no_validation",
+        "max_memory": MEMORY,
     }
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:

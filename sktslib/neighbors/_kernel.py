@@ -10,7 +10,7 @@ import numpy as np
 
 from ..utils._names import warn
 from ..utils._sklearn import Interval, StrOptions
-from ._collection_estimator import CollectionTransformer
+from ._collection_estimator import MEMORY, CollectionTransformer
 
 if TYPE_CHECKING:
     from typing import Self
@@ -81,7 +81,7 @@ class PairwiseDistances(CollectionTransformer):
     _parameter_constraints = {
         **CollectionTransformer._parameter_constraints,
         "symmetrize": [StrOptions({*SYMMETRIZE}), None],
-        "max_memory": "no_validation",
+        "max_memory": MEMORY,
     }
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from joblib import delayed
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
-from ..distances._barycenters import random_numbers
 from ..distances._metrics.base import Metric
 from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
@@ -24,7 +24,7 @@ from ..search._profile import Choice
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
 from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, equal, learned, weights_of
 from ..utils._sklearn import Interval, StrOptions
-from ._collection_estimator import CollectionEstimator, read_classes
+from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_classes
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -274,10 +274,10 @@ class MetricWeights(CollectionEstimator):
         **{k: v for k, v in CollectionEstimator._parameter_constraints.items() if k not in ("weight", "nan_policy")},
         "kind": [StrOptions({"auto", "points", "channels", "both"})],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="right")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": COUNT,
         "n_knots": [Interval(Integral, 2, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": "no_validation",
+        "max_iter": COUNT,
+        "random_state": SEED,
     }
 
     def fit(self, X: Sequences, y: ArrayLike) -> Self:
@@ -378,7 +378,7 @@ class MetricWeights(CollectionEstimator):
         length = 1 if kind == "channels" else series[0].shape[1]
         basis = basis_of(kind, self.n_channels_, length, self.n_knots)
         task = Task(self.metric_, series, labels, basis, self.n_neighbors, self.max_iter, n_jobs)
-        rng = random_numbers(self.random_state)
+        rng = check_random_state(self.random_state)
         vars(self).pop("scores_", None)
         self.alpha_ = self.alpha
         with progress(None, self.verbose, "weights", "iteration") as count:

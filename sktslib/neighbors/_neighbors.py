@@ -157,7 +157,10 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     array(['bump'], dtype='<U4')
     """
 
-    _learns_weights = True
+    _parameter_constraints = {
+        **WeightedNeighbors._parameter_constraints,
+        "weight": [MetricWeights, "array-like", None],
+    }
 
     def fit(self, X: Sequences, y: ArrayLike) -> Self:
         """Keep the collection and its classes.

@@ -6,15 +6,14 @@ Shapelets are pieces of labeled series whose distances from the series distingui
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import delayed
 from scipy.special import entr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 
-from ..distances._barycenters import random_numbers
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
 from ..search._limits import observed_query
@@ -24,9 +23,9 @@ from ..search._query import named
 from ..search._several import matched
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
-from ..utils._sklearn import Interval, StrOptions, names_out
+from ..utils._sklearn import StrOptions, names_out
 from ..utils.validation import as_weight, plain_count, shown
-from ._collection_estimator import CollectionEstimator, read_classes
+from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_classes
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -384,16 +383,16 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     _compares_pairs = False
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
-        "queries": "no_validation",
-        "n_queries": [Interval(Integral, 1, None, closed="left"), None],
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "query_lengths": "no_validation",
+        "queries": ["array-like", dict, None],
+        "n_queries": [*COUNT, None],
+        "n_candidates": COUNT,
+        "query_lengths": ["array-like", None],
         "criterion": [StrOptions(set(CRITERIA))],
-        "random_state": "no_validation",
+        "random_state": SEED,
         "mode": [StrOptions({*MODES})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
-        "min_length": [Interval(Integral, 1, None, closed="left"), None],
-        "max_length": [Interval(Integral, 1, None, closed="left"), None],
+        "min_length": [*COUNT, None],
+        "max_length": [*COUNT, None],
     }
 
     def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
@@ -435,7 +434,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             given = self._timed(queries, given)
         vars(self).pop("shapelets_", None)
         lengths = self._lengths_of_queries(min(x.shape[1] for x in given))
-        rng = random_numbers(self.random_state)
+        rng = check_random_state(self.random_state)
         if self.n_queries is not None:
             given = self._learned(given, y, mode, lengths, rng)
         times = [getattr(x, "times", None) for x in given]
