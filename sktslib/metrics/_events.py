@@ -38,9 +38,7 @@ def pairs_by_iou(true, pred, min_iou):
     earliest = pred[:, 0] - lengths * min(1 / min_iou - 1, 2.0**52) - 1
     latest = pred[:, 0] + lengths * (1 - min_iou) + 1
     rows, columns = _pairs_by_start(true, earliest, latest)
-    common = np.minimum(true[rows, 1], pred[columns, 1]) - np.maximum(true[rows, 0], pred[columns, 0])
-    union = np.diff(true)[rows, 0] + lengths[columns] - common
-    keep = common / union >= min_iou
+    keep = intersection_over_union(true[rows], pred[columns]) >= min_iou
     return rows[keep], columns[keep]
 
 
@@ -55,9 +53,14 @@ def pairs_by_overlap(true, pred):
     """List the pairs (i, j) of events that overlap, and their intersections over union."""
     longest = int(np.diff(true).max(initial=0))
     rows, columns = _pairs_by_start(true, pred[:, 0] - longest, pred[:, 1])
-    common = np.minimum(true[rows, 1], pred[columns, 1]) - np.maximum(true[rows, 0], pred[columns, 0])
-    rows, columns, common = rows[common > 0], columns[common > 0], common[common > 0]
-    return rows, columns, common / (np.diff(true)[rows, 0] + np.diff(pred)[columns, 0] - common)
+    iou = intersection_over_union(true[rows], pred[columns])
+    return rows[iou > 0], columns[iou > 0], iou[iou > 0]
+
+
+def intersection_over_union(true, pred):
+    """Return the intersection over union of each pair of events; below 0 where they lie apart."""
+    common = np.minimum(true[:, 1], pred[:, 1]) - np.maximum(true[:, 0], pred[:, 0])
+    return common / (true[:, 1] - true[:, 0] + pred[:, 1] - pred[:, 0] - common)
 
 
 def _pairs_by_start(true, earliest, latest):
@@ -270,14 +273,9 @@ def boundary_error(y_true: ArrayLike, y_pred: ArrayLike, *, min_iou: float = 0.5
     >>> boundary_error([[10, 20]], [[30, 40]])
     inf
     """
-    true, pred, _ = _both_events(y_true, y_pred)
-    rows, columns = pairs_by_iou(true, pred, check_number(min_iou, "min_iou", low=0, high=1, open_low=True))
-    if len(true) + len(pred) == 0:
-        return 0.0
+    true, pred, _, (rows, columns), _ = agreement(y_true, y_pred, min_iou, None)
     if len(rows) == 0:
-        return math.inf
-    errors = np.abs(true[rows] - pred[columns]).sum(axis=1)
-    rows, columns = closest_matching(rows, columns, errors, len(true), len(pred))
+        return math.inf if len(true) + len(pred) else 0.0
     return float(np.abs(true[rows] - pred[columns]).mean())
 
 

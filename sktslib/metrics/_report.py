@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..utils._times import Sampling, given_times
 from ..utils.validation import as_times
-from ._events import agreement, change_points, is_background, pairs_by_overlap
+from ._events import agreement, change_points, intersection_over_union, is_background, pairs_by_overlap
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
     from pandas import DataFrame, Series
 
     from ..utils._times import Times
@@ -23,81 +23,12 @@ if TYPE_CHECKING:
 BACKGROUND = "background"
 
 
-class ClassTables:
-    """Tables of classes for `EventReport`, made from its `true_label` and `label`."""
-
-    def confusion(self) -> DataFrame:
-        """Count the events of each true class by the class that they were found as.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row and a column for each class, of the true events and of the found ones. The last row, "background",
-            counts what is false, and the last column what was missed.
-
-        Raises
-        ------
-        ValueError
-            If the classes of one side are not known.
-
-        Examples
-        --------
-        >>> from sktslib.metrics import event_report
-        >>> report = event_report(["N", "N", "", "V", "V", "", "N", "N"], ["N", "N", "", "N", "N", "", "", ""])
-        >>> table = report.confusion()
-        >>> table.columns.tolist(), table.loc["N"].tolist(), table.loc["V"].tolist()
-        (['N', 'V', 'background'], [1, 0, 1], [1, 0, 0])
-        """
-        import pandas as pd
-
-        sides = {"true": self.true_label, "found": self.label}
-        for side, labels in sides.items():
-            if labels is None:
-                raise ValueError(
-                    f"A report must know the classes of both sides to count them. Got none of the {side} events. Give "
-                    "event_report labels of the time points, or "
-                    f"{'kinds' if side == 'true' else 'the result of a search or a segmentation'}."
-                )
-        names = list(dict.fromkeys(name for labels in sides.values() for name in labels.tolist() if name is not None))
-        try:
-            names.sort()
-        except TypeError:  # numbers and texts together
-            names.sort(key=str)
-        number = dict(zip([*names, None], range(len(names) + 1), strict=True))
-        counts = np.zeros((len(number), len(number)), np.int64)
-        np.add.at(counts, tuple([number[name] for name in labels.tolist()] for labels in sides.values()), 1)
-        index, columns = (pd.Index([*names, BACKGROUND], dtype=object, name=side) for side in sides)
-        return pd.DataFrame(counts, index, columns)
-
-    def by_class(self) -> DataFrame:
-        """Return precision, recall and F1 of each class; a hit is an event that was found as its class.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by class: `true`, `found` and `hit`, numbers of events; `precision` and `recall`, 0 where there is
-            no event; `f1`.
-
-        Raises
-        ------
-        ValueError
-            As `confusion`.
-        """
-        import pandas as pd
-
-        table = self.confusion()
-        true, found, hit = (values[:-1] for values in (table.sum(axis=1), table.sum(axis=0), np.diag(table)))
-        columns = {"true": true, "found": found, "hit": hit, "precision": hit / np.maximum(found, 1)}
-        columns |= {"recall": hit / np.maximum(true, 1), "f1": 2 * hit / (true + found)}
-        return pd.DataFrame(columns, index=table.index[:-1].rename("label"))
-
-
 ROWS = 12  # of a table in a notebook
 KINDS = "hit", "missed", "false"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EventReport(ClassTables):
+class EventReport:
     """True and found events, one row each or one for two that agree, in order of time; see `event_report`.
 
     Attributes
@@ -236,6 +167,71 @@ class EventReport(ClassTables):
                 table[name] = table[name].astype("Int64").mask(values < 0)
         return table
 
+    def confusion(self) -> DataFrame:
+        """Count the events of each true class by the class that they were found as.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row and a column for each class, of the true events and of the found ones. The last row, "background",
+            counts what is false, and the last column what was missed.
+
+        Raises
+        ------
+        ValueError
+            If the classes of one side are not known.
+
+        Examples
+        --------
+        >>> from sktslib.metrics import event_report
+        >>> report = event_report(["N", "N", "", "V", "V", "", "N", "N"], ["N", "N", "", "N", "N", "", "", ""])
+        >>> table = report.confusion()
+        >>> table.columns.tolist(), table.loc["N"].tolist(), table.loc["V"].tolist()
+        (['N', 'V', 'background'], [1, 0, 1], [1, 0, 0])
+        """
+        import pandas as pd
+
+        sides = {"true": self.true_label, "found": self.label}
+        for side, labels in sides.items():
+            if labels is None:
+                raise ValueError(
+                    f"A report must know the classes of both sides to count them. Got none of the {side} events. Give "
+                    "event_report labels of the time points, or "
+                    f"{'kinds' if side == 'true' else 'the result of a search or a segmentation'}."
+                )
+        names = list(dict.fromkeys(name for labels in sides.values() for name in labels.tolist() if name is not None))
+        try:
+            names.sort()
+        except TypeError:  # numbers and texts together
+            names.sort(key=str)
+        number = dict(zip([*names, None], range(len(names) + 1), strict=True))
+        counts = np.zeros((len(number), len(number)), np.int64)
+        np.add.at(counts, tuple([number[name] for name in labels.tolist()] for labels in sides.values()), 1)
+        index, columns = (pd.Index([*names, BACKGROUND], dtype=object, name=side) for side in sides)
+        return pd.DataFrame(counts, index, columns)
+
+    def by_class(self) -> DataFrame:
+        """Return precision, recall and F1 of each class; a hit is an event that was found as its class.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by class: `true`, `found` and `hit`, numbers of events; `precision` and `recall`, 0 where there is
+            no event; `f1`.
+
+        Raises
+        ------
+        ValueError
+            As `confusion`.
+        """
+        import pandas as pd
+
+        table = self.confusion()
+        true, found, hit = (values[:-1] for values in (table.sum(axis=1), table.sum(axis=0), np.diag(table)))
+        columns = {"true": true, "found": found, "hit": hit, "precision": hit / np.maximum(found, 1)}
+        columns |= {"recall": hit / np.maximum(true, 1), "f1": 2 * hit / (true + found)}
+        return pd.DataFrame(columns, index=table.index[:-1].rename("label"))
+
     def __repr__(self):
         counts = f"{self.n_hit} hit, {self.n_missed} missed, {self.n_false} false"
         return f"<EventReport: {counts}, precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}>"
@@ -310,27 +306,31 @@ def event_report(
     _check_room(true, pred, n_samples)
     numbers = np.argsort(true[:, 0], kind="stable")  # of the true events, in temporal order
     rank = np.argsort(numbers)
-    true, rows = true[numbers], rank[rows]
-    sides = _Sides(true, pred, _true_labels(y_true, kinds, numbers), found.label if is_result else _labels(found))
-    pairs = _rows(sides, rows, columns)
-    i, j = pairs.T
-    iou, overlaps, agree = _overlaps(sides, pairs, (rank[agreeing[0]], agreeing[1]))
-    kind = np.where(i < 0, "false", np.where(j < 0, "missed", "hit"))
-    labels = [_taken(values, k) for values, k in ((sides.true_label, i), (sides.label, j))]
-    known = _distances(sides, pairs, found) if hasattr(found, "_compared") else {"above": np.zeros(len(pairs), bool)}
-    cause = np.where(known.pop("above"), "distance", np.where(iou > 0, "borders", "nothing")).astype(object)
+    true, rows, agreeing = true[numbers], rank[rows], (rank[agreeing[0]], agreeing[1])
+    # A hit has two numbers, every other row one and -1, which is the last of what is appended to each side.
+    missed, false = (np.setdiff1d(np.arange(len(side)), known) for side, known in ((true, rows), (pred, columns)))
+    i = np.concatenate([rows, missed, np.full(len(false), -1)]).astype(np.int64)
+    j = np.concatenate([columns, np.full(len(missed), -1), false]).astype(np.int64)
+    true, pred = (np.concatenate([side, [[-1, -1]]]) for side in (true, pred))
+    order = np.lexsort((i < 0, np.where(i >= 0, true[i, 0], pred[j, 0])))
+    i, j = i[order], j[order]
+    hit = (i >= 0) & (j >= 0)
+    iou, overlaps, agree = _overlaps(true, pred, (i, j), agreeing)
+    sides = _true_labels(y_true, kinds, numbers), found.label if is_result else _labels(found)
+    with_none = [None if of is None else np.append(of.astype(object), None) for of in sides]
+    labels = [None if of is None else of[k] for of, k in zip(with_none, (i, j), strict=True)]
+    known = _distances(np.where(j[:, None] >= 0, pred[j], true[i]), j, labels[0], found)
+    cause = np.where(known.pop("above"), "distance", np.where(iou > 0, "borders", "nothing"))
     cause[agree] = "double"
-    cause[kind == "hit"] = ""
-    if sides.true_label is not None and sides.label is not None:
-        names = set(sides.true_label.tolist()) & set(sides.label.tolist())
-        other = np.array([a != b for a, b in zip(*labels, strict=True)], bool)
-        cause[(kind == "hit") & other & bool(names)] = "label"
-    edges = [np.where(k < 0, -1, side[k, end]) if len(side) else np.full(len(k), -1) for side, k, end in
-             ((true, i, 0), (true, i, 1), (pred, j, 0), (pred, j, 1))]  # fmt: skip
-    errors = [np.where(kind == "hit", edges[end + 2] - edges[end], np.nan) for end in (0, 1)]
+    cause[hit] = ""
+    if all(of is not None for of in sides) and {*sides[0].tolist()} & {*sides[1].tolist()}:
+        cause[hit & (labels[0] != labels[1])] = "label"
+    edges = *true[i].T, *pred[j].T
+    errors = [np.where(hit, edges[end + 2] - edges[end], np.nan) for end in (0, 1)]
     t = _seconds(times, found, edges)
-    timed = [None, None] if t is None else [np.where(kind == "hit", t[end + 2] - t[end], np.nan) for end in (0, 1)]
-    return EventReport(kind, cause.astype(str), i, j, *edges, *errors, iou, overlaps, *timed, *labels, **known)
+    timed = [None, None] if t is None else [np.where(hit, t[end + 2] - t[end], np.nan) for end in (0, 1)]
+    kind = np.where(i < 0, "false", np.where(j < 0, "missed", "hit"))
+    return EventReport(kind, cause, i, j, *edges, *errors, iou, overlaps, *timed, *labels, **known)
 
 
 def _check_room(true, pred, n_samples):
@@ -344,76 +344,46 @@ def _check_room(true, pred, n_samples):
         )
 
 
-class _Sides(NamedTuple):
-    """True and found events, and their labels."""
-
-    true: NDArray
-    pred: NDArray
-    true_label: NDArray | None
-    label: NDArray | None
-
-
-def _rows(sides, rows, columns):
-    """Return the numbers (true, found) of each row in order of time, -1 where there is none."""
-    hits = np.column_stack([rows, columns])
-    missed = np.setdiff1d(np.arange(len(sides.true)), rows)
-    false = np.setdiff1d(np.arange(len(sides.pred)), columns)
-    pairs = np.concatenate([hits, np.column_stack([missed, np.full(len(missed), -1)]),
-                            np.column_stack([np.full(len(false), -1), false])])  # fmt: skip
-    pairs = pairs.astype(np.int64)
-    start = [sides.true[i, 0] if i >= 0 else sides.pred[j, 0] for i, j in pairs.tolist()]
-    return pairs[np.lexsort((pairs[:, 0] < 0, start))]
-
-
-def _overlaps(sides, pairs, agreeing):
-    """Return for each row the largest intersection over union, the index of that event, and whether a pair agrees."""
-    rows, columns, iou = pairs_by_overlap(sides.true, sides.pred)
+def _overlaps(true, pred, pairs, agreeing):
+    """Return for each row the largest intersection over union, the index of that event, and whether it agrees there."""
+    rows, columns, iou = pairs_by_overlap(true[:-1], pred[:-1])
     order = np.argsort(iou, kind="stable")  # the largest is written last
-    best, partner, agree = np.zeros(len(pairs)), pairs[:, 1].copy(), np.zeros(len(pairs), bool)
-    for side, own, other in ((0, rows, columns), (1, columns, rows)):
-        count = len((sides.true, sides.pred)[side])
-        largest, which, fits = np.zeros(count), np.full(count, -1), np.zeros(count, bool)
-        largest[own[order]], which[own[order]] = iou[order], other[order]
-        fits[agreeing[side]] = True
-        alone = pairs[:, 1 - side] < 0
-        numbers = pairs[alone, side]
-        best[alone], partner[alone], agree[alone] = largest[numbers], which[numbers], fits[numbers]
-    hit = (pairs >= 0).all(axis=1)
-    true, pred = sides.true[pairs[hit, 0]], sides.pred[pairs[hit, 1]]
-    common = np.maximum(np.minimum(true[:, 1], pred[:, 1]) - np.maximum(true[:, 0], pred[:, 0]), 0)
-    best[hit] = common / (np.diff(true)[:, 0] + np.diff(pred)[:, 0] - common)
-    return best, partner, agree
+    found = []
+    for side, own, other, fits, at in zip((true, pred), (rows, columns), (columns, rows), agreeing, pairs, strict=True):
+        best, partner = np.zeros(len(side)), np.full(len(side), -1)
+        best[own[order]], partner[own[order]] = iou[order], other[order]
+        found.append((best[at], partner[at], np.isin(at, fits)))
+    i, j = pairs
+    alone = [np.where(i >= 0, of_true, of_pred) for of_true, of_pred in zip(*found, strict=True)]
+    hit = (i >= 0) & (j >= 0)
+    both = np.maximum(intersection_over_union(true[i], pred[j]), 0.0)
+    return np.where(hit, both, alone[0]), np.where(hit, j, alone[1]), alone[2] & ~hit
 
 
-def _distances(sides, pairs, found):
+def _distances(ranges, j, true_label, found):
     """Return the distances of the rows, those of other queries, and whether what is missed is above the threshold."""
-    ranges = np.array([sides.pred[b] if b >= 0 else sides.true[a] for a, b in pairs.tolist()]).reshape(-1, 2)
-    every = found._compared(ranges)
+    if not hasattr(found, "_compared"):
+        return {"above": np.zeros(len(j), bool)}
+    every, matched = found._compared(ranges), j >= 0
     count = every.shape[1]
-    query = np.zeros(len(sides.pred), int) if found.query is None else found.query
+    query = np.append(np.zeros(len(found.start), int) if found.query is None else found.query, -1)[j]
     label_of = np.full(count, None) if found._query_labels is None else found._query_labels.astype(object)
+    own = label_of[query][:, None]
+    left_out = matched[:, None] & (((label_of == own) & (own != None)) | (np.arange(count) == query[:, None]))  # noqa: E711
     # Classes that are no query's label say nothing of queries, unless some others are.
-    same = sides.true_label is not None and bool({*label_of.tolist()} & {*sides.true_label.tolist()})
+    if true_label is not None and {*label_of.tolist()} & {*true_label.tolist()} - {None}:
+        left_out |= ~matched[:, None] & (label_of != true_label[:, None])
+    values = np.where(left_out, np.nan, every)
+    some = ~np.isnan(values).all(axis=1)
+    best, least = np.full(len(j), -1), np.full(len(j), np.nan)
+    best[some] = np.nanargmin(values[some], axis=1)
+    least[some] = values[some, best[some]]
     limit = np.full(count, np.nan) if found._limits is None else found._limits
-    distance, next_distance = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
-    next_query, above = np.full(len(pairs), -1), np.zeros(len(pairs), bool)
-    for row, (a, b) in enumerate(pairs.tolist()):
-        values = every[row].copy()
-        if b >= 0:
-            distance[row] = getattr(found, found._measure)[b]
-            own = label_of == label_of[query[b]] if label_of[query[b]] is not None else np.zeros(count, bool)
-            values[own | (np.arange(count) == query[b])] = np.nan
-            if not np.isnan(values).all():
-                next_query[row] = np.nanargmin(values)
-                next_distance[row] = values[next_query[row]]
-            continue
-        if same:
-            values[label_of != sides.true_label[a]] = np.nan
-        if not np.isnan(values).all():
-            distance[row] = np.nanmin(values)
-            above[row] = not (values <= np.where(np.isnan(limit), np.inf, limit)).any()
-    known = {"distance": distance, "above": above}
-    return known | ({"next_query": next_query, "next_distance": next_distance} if count > 1 else {})
+    above = some & ~matched & ~(values <= np.where(np.isnan(limit), np.inf, limit)).any(axis=1)
+    known = {"distance": np.where(matched, np.append(getattr(found, found._measure), np.nan)[j], least), "above": above}
+    if count > 1:
+        known |= {"next_query": np.where(matched, best, -1), "next_distance": np.where(matched, least, np.nan)}
+    return known
 
 
 def _seconds(times, found, edges):
@@ -455,12 +425,3 @@ def _labels(y):
         return None
     labels = y[change_points(y)[:-1]] if len(y) else y
     return labels[[not is_background(label) for label in labels.tolist()]]
-
-
-def _taken(labels, numbers):
-    """Return the labels of events, None where there is none."""
-    if labels is None:
-        return None
-    out = np.full(len(numbers), None, object)
-    out[numbers >= 0] = labels[numbers[numbers >= 0]]
-    return out
