@@ -349,22 +349,6 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         """
         return -float(self._nearest(X)[1].sum())
 
-    def fit_predict(self, X: Sequences, y: Any = None) -> NDArray[np.intp]:
-        """Divide a collection, and give the label of each series.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : ignored
-
-        Returns
-        -------
-        ndarray of int of shape (n_series,)
-            The same as `labels_`.
-        """
-        return self.fit(X).labels_
-
 
 def drawn(init, costs_from, sizes, rng):
     """Return the indices of k of n series to begin with.

@@ -52,6 +52,11 @@ class Task(NamedTuple):
         """Return the weights (channels, length or 1) of parameters."""
         return weights_of(v, self.basis)
 
+    @property
+    def same_class(self):
+        """Whether two series are of one class (n_series, n_series)."""
+        return self.labels[:, np.newaxis] == self.labels
+
     def of(self, which):
         """Return the task of some of the series."""
         return self._replace(series=[self.series[k] for k in which], labels=self.labels[which])
@@ -83,7 +88,7 @@ def nearest(distances, allowed, count):
 def triples_of(task, v, targets, unit):
     """Return the triples of each series, its targets, and the nearest of other classes under these parameters."""
     w = task.weights(v)
-    others = nearest(sums(task, task.series, task.series, w), other_class(task.labels), task.n_neighbors)
+    others = nearest(sums(task, task.series, task.series, w), ~task.same_class, task.n_neighbors)
     pairs = [(i, j) for i, of in enumerate(targets) if len(of) for j in (*of, *others[i])]
     parts = [pairs[part[0] : part[-1] + 1] for part in parts_for_jobs(np.arange(len(pairs)), task.n_jobs)]
     calls = [delayed(terms)(task, part, w) for part in parts]
@@ -99,28 +104,14 @@ def triples_of(task, v, targets, unit):
     return Comparisons(np.concatenate(rows), np.concatenate(share) / len(share))
 
 
-def same_class(labels):
-    """Return whether two different series are of one class."""
-    same = labels[:, np.newaxis] == labels
-    np.fill_diagonal(same, False)
-    return same
-
-
-def other_class(labels):
-    """Return whether two series are of different classes."""
-    return labels[:, np.newaxis] != labels
-
-
 # ----------------------------------------------------------------------------------------------------------- learning
 def learn(task, alpha, count):
     """Return the weights for a strength of the pull to equal ones; infinite means equal. `count` counts iterations."""
     v = np.ones(len(task.basis))
-    same = same_class(task.labels)
-    distances = sums(task, task.series, task.series, task.weights(v))
-    targets = nearest(distances, same, task.n_neighbors)
+    distances, others = sums(task, task.series, task.series, task.weights(v)), ~task.same_class
+    targets = nearest(distances, ~others & ~np.eye(len(others), dtype=bool), task.n_neighbors)
     near = [distances[i, of].mean() for i, of in enumerate(targets) if len(of)]
     unit = float(np.mean(near)) if near else 0.0
-    others = other_class(task.labels)
     unit = unit or (float(distances[others].mean()) if others.any() else 0.0)
     if not near or not others.any() or not unit > 0 or alpha == np.inf:  # nothing to learn from
         return equal(task.basis)
@@ -305,16 +296,13 @@ class MetricWeights(CollectionEstimator):
         """Return a clone for another estimator, which has the metric."""
         made = clone(self)
         made._validate()
-        if made.metric is not None:
-            raise ValueError(
-                f"The 'metric' parameter of MetricWeights must be None within {type(estimator).__name__}, whose own "
-                f"metric is weighed. Got {made.metric!r}; give it to {type(estimator).__name__} alone."
-            )
-        if made.metric_params is not None:
-            raise ValueError(
-                f"The 'metric_params' parameter of MetricWeights must be None within {type(estimator).__name__}, whose "
-                f"own metric is weighed. Got {made.metric_params!r}; give them to {type(estimator).__name__}."
-            )
+        owner = type(estimator).__name__
+        for name in ("metric", "metric_params"):
+            if getattr(made, name) is not None:
+                raise ValueError(
+                    f"The {name!r} parameter of MetricWeights must be None within {owner}, whose own metric is weighed."
+                    f" Got {getattr(made, name)!r}; give it to {owner} alone."
+                )
         if made.n_jobs is None:
             made.n_jobs = estimator.n_jobs
         return made
@@ -351,8 +339,7 @@ class MetricWeights(CollectionEstimator):
         with progress(None, made.verbose, "weights", "iteration") as count:
             learned = learn_weights(task, made.alpha_, count)
         w = task.before * spread(learned.weights, plan.m)
-        made.weight_ = w.T / w.mean()
-        return made._tell(learned.objective), w
+        return made._learned_so(learned, w.T / w.mean()), w
 
     def _check_query(self, estimator, metric):
         """Refuse a searcher or segmenter whose weights cannot be learned."""
@@ -372,11 +359,28 @@ class MetricWeights(CollectionEstimator):
 
     def _learn(self, series, y, n_jobs):
         """Learn from a validated collection."""
-        labels = _labels(series, y)
-        kind = self._kind(series)
-        self._check_metric(series)
-        length = 1 if kind == "channels" else series[0].shape[1]
-        basis = basis_of(kind, self.n_channels_, length, self.n_knots)
+        classes, labels = read_classes(y, series)
+        if len(classes) < 2:
+            raise ValueError("'y' must hold two classes or more, which weights are to tell apart. Got one class.")
+        if np.bincount(labels).max() < 2:
+            raise ValueError(
+                "'y' must hold a class of two series or more, which are to be near. Got one series a class."
+            )
+        kind, lengths = self.kind, {x.shape[1] for x in series}
+        if kind == "auto":
+            kind = "points" if self.n_channels_ == 1 and len(lengths) == 1 else "channels"
+        if kind != "channels" and len(lengths) > 1:
+            raise ValueError(
+                "The 'kind' parameter must be 'channels' for series of several lengths, whose points have no common "
+                f"weights. Got {kind!r} and lengths {min(lengths)} to {max(lengths)}."
+            )
+        self._check_linear()
+        if self.metric_.family == "lockstep" and len(lengths) > 1:
+            raise ValueError(
+                "The 'metric' parameter must be an elastic one for series of several lengths. Got "
+                f"{self.metric_!r}; take 'dtw', or resample the series."
+            )
+        basis = basis_of(kind, self.n_channels_, 1 if kind == "channels" else max(lengths), self.n_knots)
         task = Task(self.metric_, series, labels, basis, self.n_neighbors, self.max_iter, n_jobs)
         rng = check_random_state(self.random_state)
         vars(self).pop("scores_", None)
@@ -385,36 +389,12 @@ class MetricWeights(CollectionEstimator):
             if self.alpha == "auto":
                 self.alpha_, self.scores_ = choose_alpha(task, rng, count)
             learned = learn(task, self.alpha_, count)
-        self.weight_ = learned.weights[0] if kind == "points" else learned.weights.T
-        return self._tell(learned.objective)
+        return self._learned_so(learned, learned.weights[0] if kind == "points" else learned.weights.T)
 
-    def _tell(self, objective):
-        """Show how the objective fell."""
-        self.objective_ = np.array(objective)
-        self.n_iter_ = max(len(objective) - 1, 0)
+    def _learned_so(self, learned, weight):
+        self.weight_, self.objective_ = weight, np.array(learned.objective)
+        self.n_iter_ = max(len(learned.objective) - 1, 0)
         return self
-
-    def _kind(self, series):
-        """Return the kind of the weights, checked against the lengths of the series."""
-        lengths = {x.shape[1] for x in series}
-        if self.kind == "auto":
-            return "points" if self.n_channels_ == 1 and len(lengths) == 1 else "channels"
-        if self.kind != "channels" and len(lengths) > 1:
-            raise ValueError(
-                "The 'kind' parameter must be 'channels' for series of several lengths, whose points have no common "
-                f"weights. Got {self.kind!r} and lengths {min(lengths)} to {max(lengths)}."
-            )
-        return self.kind
-
-    def _check_metric(self, series):
-        """Refuse a metric that is not linear in weights, or compares no series of these lengths."""
-        self._check_linear()
-        metric = self.metric_
-        if metric.family == "lockstep" and len({x.shape[1] for x in series}) > 1:
-            raise ValueError(
-                f"The 'metric' parameter must be an elastic one for series of several lengths. Got {metric!r}; take "
-                "'dtw', or resample the series."
-            )
 
     def _check_linear(self):
         """Refuse a metric that is not linear in weights."""
@@ -429,17 +409,3 @@ class MetricWeights(CollectionEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _labels(series, y):
-    """Return the number of each series' class; there are two classes or more."""
-    if y is None:
-        raise ValueError(
-            "MetricWeights requires y to be passed, but the target y is None. Pass the class of each series."
-        )
-    classes, labels = read_classes(y, series)
-    if len(classes) < 2:
-        raise ValueError("'y' must hold two classes or more, which weights are to tell apart. Got one class.")
-    if np.bincount(labels).max() < 2:
-        raise ValueError("'y' must hold a class of two series or more, which are to be near. Got one series a class.")
-    return labels

@@ -81,26 +81,7 @@ class WeightedNeighbors(Neighbors):
                 f"at once, shape {distances.shape}. Got shape {weights.shape}. Write it along axis=1, or pass lambda "
                 "d: numpy.apply_along_axis(function, 1, d)."
             )
-        if not _by_rows(self.weights, distances, weights):
-            raise ValueError(
-                "The function 'weights' must weigh each row of distances by itself: as in scikit-learn it is given "
-                "all rows at once, shape (n_queries, n_neighbors). Got other weights for a row alone. Write it along "
-                "axis=1, or pass lambda d: numpy.apply_along_axis(function, 1, d)."
-            )
         return weights
-
-
-def _by_rows(function, distances, weights):
-    """Return whether a function gives rows the same weights as the matrix of them, as far as it takes rows."""
-    for row, expected in zip(distances, weights, strict=True):
-        try:
-            with np.errstate(all="ignore"):  # of which the matrix has told
-                alone = np.asarray(function(row.copy()), dtype=float)
-        except Exception:  # one that takes matrices alone
-            return True
-        if alone.shape == row.shape and not np.allclose(alone, expected, rtol=1e-9, equal_nan=True):
-            return False
-    return True
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
@@ -220,25 +201,6 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         votes = self._votes(X)
         return votes / votes.sum(axis=1, keepdims=True)
 
-    def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the share of series whose class is predicted.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-        y : array-like of shape (n_series,)
-            Their classes.
-        sample_weight : array-like of shape (n_series,), optional
-            How much each series counts.
-
-        Returns
-        -------
-        float
-            In [0, 1].
-        """
-        return super().score(X, y, sample_weight)
-
 
 class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNeighbors):
     """Regression by the mean of the nearest neighbors' targets, scikit-learn's over series of any length.
@@ -344,22 +306,3 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         targets = self._targets.reshape(len(self._targets), -1)
         means = (weights[..., np.newaxis] * targets[indices]).sum(axis=1) / total[:, np.newaxis]
         return means.reshape(-1, *self._targets.shape[1:])
-
-    def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the coefficient of determination of the predictions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-        y : array-like of shape (n_series,) or (n_series, n_outputs)
-            Their targets.
-        sample_weight : array-like of shape (n_series,), optional
-            How much each series counts.
-
-        Returns
-        -------
-        float
-            At most 1.
-        """
-        return super().score(X, y, sample_weight)
