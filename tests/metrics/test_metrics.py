@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import runs
 
-from sktslib import metrics
 from sktslib.metrics import (
     boundary_error,
     event_f1_score,
@@ -80,89 +79,41 @@ def intervals(events):
 
 # ----------------------------------------------------------------------------------------------------- properties
 @given(label_vectors)
-def test_events_are_the_runs_of_labels(pair):
-    labels = pair[0]
-    events = events_from_labels(labels)
-    assert events.dtype == np.intp
-    assert events.shape[1:] == (2,)
-    assert [tuple(e) for e in events.tolist()] == slow_events(labels)
-
-
-@given(event_lists, event_lists, ious)
-def test_f1_by_iou_equals_brute_force(true, pred, min_iou):
-    expected = slow_f1(true, pred, lambda a, b: iou(a, b) >= min_iou)
-    assert event_f1_score(intervals(true), intervals(pred), min_iou=min_iou) == expected
-
-
-@given(event_lists, event_lists, st.sampled_from([0, 1, 2.5, 100]))
-def test_f1_by_tolerance_equals_brute_force(true, pred, tolerance):
-    expected = slow_f1(true, pred, lambda a, b: abs(a[0] - b[0]) <= tolerance and abs(a[1] - b[1]) <= tolerance)
-    assert event_f1_score(intervals(true), intervals(pred), tolerance=tolerance) == expected
-
-
-@given(event_lists, event_lists, ious)
-def test_boundary_error_equals_brute_force(true, pred, min_iou):
-    expected = slow_error(true, pred, lambda a, b: iou(a, b) >= min_iou)
-    assert boundary_error(intervals(true), intervals(pred), min_iou=min_iou) == pytest.approx(expected, rel=1e-12)
-
-
-@given(label_vectors)
-def test_covering_equals_brute_force(pair):
-    y_true, y_pred = pair
-    expected = slow_covering(y_true, y_pred) if y_true else 1.0
-    assert segmentation_covering(y_true, y_pred) == pytest.approx(expected, rel=1e-12)
-
-
-@given(event_lists, event_lists, ious, st.one_of(st.none(), st.integers(0, 5)))
-def test_symmetric_and_bounded(true, pred, min_iou, tolerance):
-    a, b = intervals(true), intervals(pred)
-    score = event_f1_score(a, b, min_iou=min_iou, tolerance=tolerance)
-    assert 0 <= score <= 1
-    assert score == event_f1_score(b, a, min_iou=min_iou, tolerance=tolerance)
-    error = boundary_error(a, b, min_iou=min_iou)
-    assert error >= 0
-    assert error == pytest.approx(boundary_error(b, a, min_iou=min_iou), rel=1e-12)
-
-
-@given(label_vectors)
-def test_perfect_on_itself(pair):
-    y = pair[0]
-    assert event_f1_score(y, y) == event_f1_score(y, y, min_iou=1.0) == event_f1_score(y, y, tolerance=0) == 1.0
-    assert boundary_error(y, y) == 0.0
-    assert segmentation_covering(y, y) == 1.0
-
-
-@given(label_vectors)
-def test_labels_and_their_events_are_the_same_input(pair):
-    y_true, y_pred = pair
-    true, pred = events_from_labels(y_true), events_from_labels(y_pred)
+def test_labels_are_their_events(pair):
+    y, other = pair
+    events, others = events_from_labels(y), events_from_labels(other)
+    assert events.dtype == np.intp and events.shape[1:] == (2,)
+    assert [tuple(e) for e in events.tolist()] == slow_events(y)
     for score in (event_f1_score, boundary_error):
-        assert score(y_true, y_pred) == score(true, pred) == score(y_true, pred) == score(true, y_pred)
-    covering = segmentation_covering(y_true, y_pred)
-    assert covering == segmentation_covering(y_true, pred) == segmentation_covering(true, y_pred)
-    assert 0 < covering <= 1
+        assert score(y, other) == score(events, others) == score(y, others) == score(events, other)
+    covering = segmentation_covering(y, other)
+    assert covering == segmentation_covering(y, others) == segmentation_covering(events, other)
+    assert covering == pytest.approx(slow_covering(y, other) if y else 1.0, rel=1e-12)
+    assert event_f1_score(y, y) == event_f1_score(y, y, min_iou=1.0) == event_f1_score(y, y, tolerance=0) == 1.0
+    assert (boundary_error(y, y), segmentation_covering(y, y)) == (0.0, 1.0)
 
 
-@given(event_lists, event_lists, st.integers(0, 99))
-def test_order_of_events_does_not_matter(true, pred, seed):
-    rng = np.random.default_rng(seed)
-    a, b = intervals(true), intervals(pred)
-    shuffled = rng.permutation(a), rng.permutation(b)
-    assert event_f1_score(a, b, min_iou=0.3) == event_f1_score(*shuffled, min_iou=0.3)
-    assert boundary_error(a, b, min_iou=0.3) == pytest.approx(boundary_error(*shuffled, min_iou=0.3), rel=1e-12)
+@given(event_lists, event_lists, ious, st.sampled_from([0, 1, 2.5, 100]), st.integers(0, 99))
+def test_scores_equal_brute_force(true, pred, min_iou, tolerance, seed):
+    def overlap(a, b):
+        return iou(a, b) >= min_iou
+
+    def near(a, b):
+        return abs(a[0] - b[0]) <= tolerance and abs(a[1] - b[1]) <= tolerance
+
+    rng, a, b = np.random.default_rng(seed), intervals(true), intervals(pred)
+    kept = a.copy(), b.copy()
+    # Neither sides nor orders matter.
+    for sides in ((a, b), (b, a), (rng.permutation(a), rng.permutation(b))):
+        assert event_f1_score(*sides, min_iou=min_iou) == slow_f1(true, pred, overlap)
+        assert event_f1_score(*sides, tolerance=tolerance) == slow_f1(true, pred, near)
+        error = boundary_error(*sides, min_iou=min_iou)
+        assert error == pytest.approx(slow_error(true, pred, overlap), rel=1e-12)
+    np.testing.assert_array_equal(a, kept[0])
+    np.testing.assert_array_equal(b, kept[1])
 
 
 # --------------------------------------------------------------------------------------------------------- values
-def test_maximum_matching_beats_greedy_choice():
-    # The first true event agrees with both predictions, the second with [3, 13) only: [3, 13) must be left to it.
-    true, pred = [[0, 10], [6, 16]], [[3, 13], [0, 5]]
-    assert event_f1_score(true, pred) == 1.0
-    assert boundary_error(true, pred) == (3 + 3 + 0 + 5) / 4
-
-
-def test_closest_of_several_matchings():
-    true, pred = [[0, 10], [2, 12]], [[2, 12], [0, 10]]
-    assert boundary_error(true, pred, min_iou=0.5) == 0.0
 
 
 def test_kinds_are_not_compared():
@@ -181,11 +132,6 @@ def test_thresholds_are_inclusive():
     assert event_f1_score([[0, 2]], [[1, 3]], tolerance=0.99) == 0.0
 
 
-def test_tolerance_replaces_iou():
-    assert event_f1_score([[0, 2]], [[4, 6]], tolerance=4) == 1.0
-    assert event_f1_score([[0, 100]], [[1, 99]], tolerance=0) == 0.0
-
-
 def test_one_side_without_events():
     empty = np.empty((0, 2))
     assert event_f1_score([0, 0, 0], [0, 1, 0]) == 0.0
@@ -195,19 +141,11 @@ def test_one_side_without_events():
 
 
 def test_no_events_at_all():
-    empty = np.empty((0, 2))
+    empty, some = np.empty((0, 2)), [[10, 20], [30, 40]]
     for nothing in ([], [0, 0], empty):
         assert event_f1_score(nothing, nothing) == event_f1_score(nothing, nothing, tolerance=1) == 1.0
-        assert boundary_error(nothing, nothing) == 0.0
-        assert segmentation_covering(nothing, nothing) == 1.0
-
-
-def test_an_empty_list_holds_no_events():
-    assert (
-        segmentation_covering([[10, 20], [30, 40]], [])
-        == segmentation_covering([[10, 20], [30, 40]], np.empty((0, 2), int))
-        == 0.25
-    )
+        assert (boundary_error(nothing, nothing), segmentation_covering(nothing, nothing)) == (0.0, 1.0)
+    assert segmentation_covering(some, []) == segmentation_covering(some, empty) == 0.25
     assert segmentation_covering([], [[10, 20]]) == 0.5
     assert event_f1_score([0, 1, 1, 0], []) == event_f1_score([], [0, 1, 1, 0]) == 0.0
 
@@ -229,15 +167,6 @@ def test_dtypes_of_labels(dtype):
     assert event_f1_score(y, y.astype(int)) == 1.0
 
 
-def test_inputs_are_not_changed():
-    y_true, y_pred = np.array([[5, 9], [0, 3]]), np.array([[6, 9], [0, 2]])
-    before = y_true.copy(), y_pred.copy()
-    for score in (event_f1_score, boundary_error, segmentation_covering):
-        score(y_true, y_pred)
-    assert np.array_equal(y_true, before[0])
-    assert np.array_equal(y_pred, before[1])
-
-
 def test_many_events_are_compared_with_their_neighbors_only():
     # A table of all pairs would take 80 GB.
     starts = np.arange(100_000) * 20
@@ -253,18 +182,11 @@ def test_many_events_are_compared_with_their_neighbors_only():
     assert segmentation_covering(labels, labels) == 1.0
 
 
-def test_public_names_are_sorted():
-    assert metrics.__all__ == sorted(metrics.__all__)
-    assert all(callable(getattr(metrics, name)) for name in metrics.__all__)
-
-
 # --------------------------------------------------------------------------------------------------------- errors
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([1j], "The 'y' parameter must hold numbers, bools or texts, with 0 or an empty text for background. Got"),
         (np.array(["a", 1.5], dtype=object), "must hold numbers, bools or texts"),
-        (np.array(["a", np.nan], dtype=object), "must hold numbers, bools or texts"),
         ([1, None], "Got dtype object. Number the labels"),
         ([1 + 1j], "Got dtype complex128"),
         ([0.0, np.nan, np.nan], "Got 2 NaN, the first at index 1. Use 0 for background."),
@@ -282,19 +204,10 @@ def test_errors_of_labels(y, message):
     ("y", "message"),
     [
         ([["N", "V"]], "The '{}' parameter must hold numbers, bools or texts"),
-        (
-            np.zeros((4, 1)),
-            "The '{}' parameter must be labels of shape (n,) or events of shape (n_events, 2). Got shape",
-        ),
-        (
-            [[0, 2], [3, 3]],
-            "The '{}' parameter must hold events [start, end) with 0 <= start < end. Got [3, 3] in row 1.",
-        ),
+        (np.zeros((4, 1)), "The '{}' parameter must be labels of shape (n,) or events of shape (n_events, 2). Got"),
+        ([[0, 2], [3, 3]], "'{}' parameter must hold events [start, end) with 0 <= start < end. Got [3, 3] in row 1."),
         ([[-1, 2]], "Got [-1, 2] in row 0. Drop empty events"),
-        (
-            [[0, 2], [0.5, 2]],
-            "The '{}' parameter must hold sample indices, which are integers below 2**53. Got 0.5 at index (1, 0).",
-        ),
+        ([[0, 2], [0.5, 2]], "'{}' parameter must hold sample indices, which are integers below 2**53. Got 0.5 at"),
         ([[0, np.inf]], "Got inf at index (0, 1). Convert times to indices"),
         ([0, np.nan], "The '{}' parameter must have a label for each time point. Got 1 NaN, the first at index 1."),
     ],

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sktslib import QuerySegmenter
 from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.preprocessing import resample
 
@@ -26,10 +25,6 @@ def ways_in(message):
 def test_an_event_that_is_listed_twice_is_one():
     assert text_of([[3, 9], [3, 9]]) == "000111111000"
     assert text_of([[3, 9], [1, 2], [3, 9], [3, 9]], list("abaa")).replace("a", "") == "b"
-    X = np.sin(np.arange(60.0))[:, None]
-    once, twice = (labels_from_events(e, n_samples=60) for e in ([[5, 25], [35, 55]], [[5, 25], [35, 55], [5, 25]]))
-    once, twice = (QuerySegmenter("euclidean").fit(X, y).query_ for y in (once, twice))
-    np.testing.assert_array_equal(once, twice)
 
 
 def test_events_that_overlap_are_an_error_that_names_ways_out():

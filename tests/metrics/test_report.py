@@ -158,18 +158,22 @@ def test_segments_labels_and_times():
     assert at_end.end_error_time.tolist() == [1.0]  # the end lies one last step behind
     by_labels = event_report(y, y)
     assert by_labels.label.tolist() == KINDS and by_labels.summary()["f1"] == 1
-    with pytest.raises(ValueError, match="'times' must have a time for each sample"):
-        event_report(TRUE, TRUE, times=[1.0, 2.0])
-    with pytest.raises(ValueError, match=r"Got 4, and an event ends at 5. Clip the events to the recording"):
-        event_report([[0, 5]], [[0, 4]], times=[0.0, 1.0, 4.0, 5.0])
-    with pytest.raises(ValueError, match="Got 3, and an event ends at"):
-        event_report(np.mean(TRUE, axis=1), TRUE)  # peaks
-    with pytest.raises(ValueError, match="'found' parameter must hold"):
-        event_report(TRUE, "matches")
-    with pytest.raises(ValueError, match="'kinds' parameter must be None"):
-        event_report(y, TRUE, kinds=KINDS)
-    with pytest.raises(ValueError, match="one class for each of the 3 events"):
-        event_report(TRUE, TRUE, kinds=["a"])
+
+
+@pytest.mark.parametrize(
+    ("true", "found", "rest", "message"),
+    [
+        (TRUE, TRUE, {"times": [1.0, 2.0]}, "'times' must have a time for each sample"),
+        ([[0, 5]], [[0, 4]], {"times": [0.0, 1.0, 4.0, 5.0]}, "Got 4, and an event ends at 5. Clip the events to"),
+        (np.mean(TRUE, axis=1), TRUE, {}, "Got 3, and an event ends at"),  # peaks
+        (TRUE, "matches", {}, "'found' parameter must hold"),
+        (np.ones(35), TRUE, {"kinds": KINDS}, "'kinds' parameter must be None"),
+        (TRUE, TRUE, {"kinds": ["a"]}, "one class for each of the 3 events"),
+    ],
+)
+def test_errors_say_what_is_wrong(true, found, rest, message):
+    with pytest.raises(ValueError, match=message):
+        event_report(true, found, **rest)
 
 
 def test_nothing_found_and_nothing_true():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sktslib.distances import pairwise_distances
 from sktslib.neighbors import (
     DistanceKernel,
     KNeighborsTimeSeriesClassifier,
@@ -36,18 +35,6 @@ def test_distances_within_little_memory(cls):
     np.testing.assert_array_equal(*(a.toarray() if hasattr(a, "toarray") else a for a in (got, want)))
     with pytest.raises(ValueError, match=r"'max_memory' parameter must leave room for one pair of series and 1 job,"):
         cls("dtw", max_memory=100).fit(X).transform(X)
-
-
-@pytest.mark.filterwarnings("ignore:The distances are not symmetric")
-@pytest.mark.parametrize("metric", ["dtw", "kullback_leibler", "lcss"])
-@pytest.mark.parametrize("weight", [None, np.arange(1.0, 6.0)])
-def test_the_factor_of_a_kernel_is_of_the_median(metric, weight):
-    X = np.random.default_rng(0).uniform(1.0, 9.0, size=(18, 5))
-    distances = pairwise_distances(X, metric=metric, weight=weight)
-    want = 1.0 / np.median(distances[~np.eye(18, dtype=bool)])
-    kernel = DistanceKernel(metric, weight=weight, max_memory="20 kB")
-    np.testing.assert_array_equal(kernel.fit_transform(X), np.exp(-want * distances))
-    assert kernel.gamma_ == kernel.fit(X).gamma_ == want
 
 
 def test_a_kernel_whose_gamma_is_known_computes_no_distances_to_fit(monkeypatch):

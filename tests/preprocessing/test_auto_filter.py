@@ -165,16 +165,6 @@ def test_few_marked_of_many_give_the_band_of_all(kind):
     assert_allclose(fitted.event_spectrum_, want.event_spectrum_, rtol=0.01, atol=0.01 * want.event_spectrum_.max())
 
 
-def test_what_resembles_the_mirrored_event_is_no_further_event():
-    X, y = planted("white"), Y.copy()
-    y[STARTS[2] + LENGTH :] = 0
-    for start in STARTS[3::2]:
-        X[start : start + LENGTH, 0] -= 8 * TONE
-    filtered = BandPass(6, 20, RATE).fit_transform(X).T
-    assert not len(recurring([filtered], *occurrences(y))[0])
-    assert AutoFilter(RATE).fit(X, y).band_[0] > 3
-
-
 def test_events_in_silence_are_found_without_a_warning():
     X = planted("white") * 0
     for start in STARTS:

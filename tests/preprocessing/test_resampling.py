@@ -83,15 +83,18 @@ def test_labels_keep_their_events(runs, data):
         assert abs(a - s * rate / 100) <= 2.01 + rate / 100 and abs(b - e * rate / 100) <= 2.01 + rate / 100
 
 
-def test_wrong_rates_are_refused():
-    with pytest.raises(ValueError, match="'sampling_rate' parameter of resample must be a number"):
-        resample(SLOW, rate=50)
-    with pytest.raises(ValueError, match="'rate' parameter of resample must be within a factor of 1000"):
-        resample(SLOW, rate=1e9, sampling_rate=200)
-    with pytest.raises(ValueError, match=r"'rate' parameter of resample must be a float in the range \(0.0, inf\)"):
-        resample(SLOW, rate=0, sampling_rate=200)
-    with pytest.raises(ValueError, match="'rate' parameter must leave a sample of each event"):
-        resample(SLOW, np.arange(600) % 4 // 2, rate=20, sampling_rate=200)
+@pytest.mark.parametrize(
+    ("y", "rates", "message"),
+    [
+        (None, {"rate": 50}, "'sampling_rate' parameter of resample must be a number"),
+        (None, {"rate": 1e9, "sampling_rate": 200}, "'rate' parameter of resample must be within a factor of 1000"),
+        (None, {"rate": 0, "sampling_rate": 200}, r"'rate' parameter of resample must be a float in .* \(0.0, inf\)"),
+        (np.arange(600) % 4 // 2, {"rate": 20, "sampling_rate": 200}, "'rate' parameter must leave a sample of each"),
+    ],
+)
+def test_wrong_rates_are_refused(y, rates, message):
+    with pytest.raises(ValueError, match=message):
+        resample(SLOW, y, **rates)
 
 
 BUMP = np.sin(np.linspace(0, np.pi, 40)) ** 2
