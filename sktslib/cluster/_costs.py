@@ -163,10 +163,6 @@ class Costs:
         self.values[:, c] = np.where(known, values, self.compared.bounds([center])[:, 0])
         self.known[:, c] = known
 
-    def of(self, members, c):
-        """Return the known costs of some series with a center."""
-        return self.values[members, c]
-
     def ask(self, limits, asked):
         """Find out costs, as far as they are not above the limits of the series."""
         columns = np.flatnonzero(asked.any(axis=0))
@@ -199,6 +195,10 @@ class Costs:
                 return seen
             self.ask(limits, doubtful)
 
+    def own(self, labels):
+        """Return the known costs of the series with one center each."""
+        return self.values[np.arange(len(labels)), labels]
+
     def labels(self):
         """Return the cheapest center of each series, of equally cheap ones the first."""
         return assigned(self.nearest())
@@ -209,7 +209,7 @@ def nearest_centers(metric, w, centers, series, power, gaps):
     costs = Costs(Compared(metric, w, series, power, gaps, ONCE / len(centers)), centers)
     costs.ask_own()
     labels = costs.labels()
-    return labels, costs.of(np.arange(len(labels)), labels)
+    return labels, costs.own(labels)
 
 
 def assigned(costs):

@@ -106,8 +106,6 @@ class Problem(NamedTuple):
 
         Along paths, steps are made as long as they gain the share `tol`, and one more.
 
-        Further steps are made as long as they gain a share, and one more.
-
         `own` is what the members cost with it.
         """
         if isinstance(self.metric, ElasticMetric):
@@ -117,10 +115,12 @@ class Problem(NamedTuple):
             share = np.full(len(members), 1.0 / len(members))
             jobs = count_jobs(self.n_jobs)
             with shared(jobs) as for_each:
-                task = Task(self.metric, series, share, self.w, jobs, for_each, SOFT_STEPS, 0.0, _uncounted)
+                task = Task(self.metric, series, share, self.w, jobs, for_each, SOFT_STEPS, 0.0, lambda *_: None)
                 return soft(task, z)[0]
         series = np.array([at_length(y, z) for y in series])
-        return series.mean(axis=0) if self.metric._center == "mean" else lower_median(series)
+        if self.metric._center == "mean":
+            return series.mean(axis=0)
+        return np.quantile(series, 0.5, axis=0, method="lower")  # of two values in the middle the lower one
 
     def stepped(self, z, members, most):
         """Return the members' costs with a center, the center after a step, and limits of their costs with that one.
@@ -188,7 +188,7 @@ class Problem(NamedTuple):
         while n_iter < max_iter:
             n_iter += 1
             labels = self._filled(costs, labels)
-            before, inertia = inertia, total(costs, labels)
+            before, inertia = inertia, float(costs.own(labels).sum())
             count(1, f"inertia {min(inertia, limit):.8g}")
             if before - inertia <= tol * abs(inertia) or inertia - (before - inertia) > limit:
                 break
@@ -196,18 +196,18 @@ class Problem(NamedTuple):
             for c, center in enumerate(costs.centers):
                 members = np.flatnonzero(labels == c)
                 if len(members) and not np.array_equal(settled.get(c, ()), members):
-                    trial[c] = members, self.moved(center, members, costs.of(members, c), tol)
+                    trial[c] = members, self.moved(center, members, costs.values[members, c], tol)
             if not trial:
                 break
             moved = [z for _, z in trial.values()]
             found = self.compared.costs(moved, np.full(len(labels), np.inf), labels[:, np.newaxis] == list(trial))
             for (c, (members, z)), column, known in zip(trial.items(), *(of.T for of in found), strict=True):
-                if column[members].sum() < costs.of(members, c).sum():
+                if column[members].sum() < costs.values[members, c].sum():
                     costs.put(c, z, column, known)
                 else:  # it would not move at the next turn, either
                     settled[c] = members
             labels = costs.labels()
-        return Run(costs.centers, labels, total(costs, labels), n_iter, costs)
+        return Run(costs.centers, labels, float(costs.own(labels).sum()), n_iter, costs)
 
     def _costs_after(self, run, centers):
         """Return the costs of the series with some centers, reusing those of centers that a run already had."""
@@ -235,9 +235,9 @@ class Problem(NamedTuple):
                 tried.pop(c, None)
                 continue
             if c not in tried or not np.array_equal(tried[c].members, members):
-                centers[c], tried[c] = self._anew(z, members, run.costs.of(members, c), tol)
+                centers[c], tried[c] = self._anew(z, members, run.costs.values[members, c], tol)
             if tol < ROUGH and tried[c].rival is not None:
-                limit = run.costs.of(members, c).sum() * (1.0 - tol)
+                limit = run.costs.values[members, c].sum() * (1.0 - tol)
                 rival = self.followed(tried[c].rival.center, members, tol, limit, tried[c].rival.costs)
                 centers[c], tried[c] = rival.center if rival.cost < limit else z, tried[c]._replace(rival=None)
         if any(z is not before for z, before in zip(centers, run.centers, strict=True)):
@@ -292,7 +292,7 @@ class Problem(NamedTuple):
         for c in range(len(costs.centers)):
             if (labels == c).any():
                 continue
-            own = costs.of(np.arange(len(labels)), labels)
+            own = costs.own(labels)
             farthest = int(np.argmax(own))
             center = at_length(self.series[farthest], costs.centers[c])
             column = self.costs_with([center], own)[0]
@@ -302,28 +302,14 @@ class Problem(NamedTuple):
         return labels
 
 
-def total(costs, labels):
-    """Return the sum of what the series cost with their own centers."""
-    return float(costs.of(np.arange(len(labels)), labels).sum())
-
-
 def at_length(y, z):
     """Return a series interpolated at the length of another one."""
     return y if y.shape == z.shape else resample(y, z.shape[1])
 
 
-def lower_median(series):
-    """Return the median of each point; of an even number of values the lower one in the middle."""
-    return np.quantile(series, 0.5, axis=0, method="lower")
-
-
 def _some(of, part):
     """Return some items of an array, a list, or of nothing."""
     return [of[k] for k in part] if isinstance(of, list) else None if of is None else of[part]
-
-
-def _uncounted(steps=1, word=""):
-    """Ignore the steps within an iteration."""
 
 
 def _partners(metric, w, z, series):
@@ -464,14 +450,14 @@ class TimeSeriesKMeans(CollectionClusters):
         given = None if isinstance(self.init, str) else self._given_centers(series)
 
         def run(count):
-            centers = given
-            if given is None:
-                sizes = len(series), self.n_clusters
-                chosen = drawn(
-                    self.init, lambda of, most: problem.costs_with([series[k] for k in of], most), sizes, rng
-                )
-                centers = [series[k] for k in chosen]
-            return problem.lowered(centers, self.max_iter, self.tol, count)
+            if given is not None:
+                return problem.lowered(given, self.max_iter, self.tol, count)
+
+            def costs_with(chosen, limits):
+                return problem.costs_with([series[k] for k in chosen], limits)
+
+            chosen = drawn(self.init, costs_with, (len(series), self.n_clusters), rng)
+            return problem.lowered([series[k] for k in chosen], self.max_iter, self.tol, count)
 
         return run, self.n_init if given is None else 1
 

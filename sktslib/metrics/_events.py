@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bip
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from ..utils._names import did_you_mean
+from ..utils._sklearn import StrOptions, validate_parameter_constraints
 from ..utils.validation import as_indices, check_count, check_flag, check_number, shown
 
 if TYPE_CHECKING:
@@ -431,9 +431,6 @@ def _as_labels(y, name):
     return values
 
 
-ON_OVERLAP = "error", "first", "merge", "cut"
-
-
 def labels_from_events(
     events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int, on_overlap: str = "error"
 ) -> NDArray:
@@ -475,11 +472,8 @@ def labels_from_events(
     >>> labels_from_events([[0, 4], [2, 7]], n_samples=8, on_overlap="merge")
     array([1, 1, 1, 1, 1, 1, 1, 0])
     """
-    if on_overlap not in ON_OVERLAP:
-        raise ValueError(
-            f"The 'on_overlap' parameter must be one of {', '.join(map(repr, ON_OVERLAP))}. Got {shown(on_overlap)}."
-            f"{did_you_mean(on_overlap, ON_OVERLAP)}"
-        )
+    rules = {"on_overlap": [StrOptions({"error", "first", "merge", "cut"})]}
+    validate_parameter_constraints(rules, {"on_overlap": on_overlap}, "labels_from_events")
     n = check_count(n_samples, "n_samples", low=0)
     none = hasattr(events, "__len__") and not len(events)
     ranges = _events(np.empty((0, 2), np.int64) if none else events, "events")[0]

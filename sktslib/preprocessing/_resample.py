@@ -166,17 +166,19 @@ class SampleGrid:
 
     def to_old(self, ranges):
         """Convert half-open ranges (k, 2) of new samples to ranges of the recording, in the same order, none empty."""
-        found = np.rint(self._borders[np.asarray(ranges, np.int64)]).astype(np.int64).reshape(-1, 2)
-        start = np.minimum(found[:, 0], self.n - 1)
-        return np.column_stack([start, np.maximum(found[:, 1], start + 1)])
+        return _rounded(self._borders[np.asarray(ranges, np.int64)], self.n)
 
     def to_new(self, ranges):
         """Convert half-open ranges (k, 2) of samples of the recording to ranges of new samples."""
         borders = self._borders
-        found = np.interp(np.asarray(ranges, float), borders, np.arange(len(borders)))
-        found = np.rint(found).astype(np.int64).reshape(-1, 2)
-        start = np.minimum(found[:, 0], len(self) - 1)
-        return np.column_stack([start, np.maximum(found[:, 1], start + 1)])
+        return _rounded(np.interp(np.asarray(ranges, float), borders, np.arange(len(borders))), len(self))
+
+
+def _rounded(ranges, n):
+    """Return ranges (k, 2) rounded to n samples, none empty."""
+    found = np.rint(ranges).astype(np.int64).reshape(-1, 2)
+    start = np.minimum(found[:, 0], n - 1)
+    return np.column_stack([start, np.maximum(found[:, 1], start + 1)])
 
 
 def resample(
