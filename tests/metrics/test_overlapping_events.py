@@ -39,7 +39,9 @@ def test_events_that_overlap_are_an_error_that_names_ways_out():
     with pytest.raises(ValueError, match="even with on_overlap='merge'") as error:
         text_of([A, B], ["x", "y"], on_overlap="merge")
     assert ways_in(str(error.value)) == ["cut", "first"]
-    with pytest.raises(ValueError, match=r"The 'on_overlap' parameter of labels_from_events must be .* Did you mean 'merge'\?"):
+    with pytest.raises(
+        ValueError, match=r"The 'on_overlap' parameter of labels_from_events must be .* Did you mean 'merge'\?"
+    ):
         text_of([A, B], on_overlap="merged")
     assert text_of([A, B], ["x", "x"], n=4) == "x"  # the other lies behind the end
 

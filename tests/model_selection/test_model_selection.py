@@ -55,11 +55,10 @@ def test_blocks(n, n_splits, gap):
         assert train.tolist() == far
 
 
-def test_wrong_splits():
-    for arguments in ({"n_splits": 1}, {"n_splits": 2.5}, {"gap": -1}):
-        with pytest.raises((ValueError, TypeError), match="of BlockedSeriesSplit must be an integer"):
-            BlockedSeriesSplit(**arguments)
-    assert repr(BlockedSeriesSplit(3, gap=2)) == "BlockedSeriesSplit(n_splits=3, gap=2)"
+@pytest.mark.parametrize("arguments", [{"n_splits": 1}, {"n_splits": 2.5}, {"gap": -1}])
+def test_wrong_splits(arguments):
+    with pytest.raises((ValueError, TypeError), match="of BlockedSeriesSplit must be an integer"):
+        BlockedSeriesSplit(**arguments)
 
 
 def test_query_split_fits_on_the_query_and_tests_on_the_sequence():
@@ -99,22 +98,16 @@ def test_every_parameter_is_a_key(estimator, grid):
 
 def test_queries_learned_from_labels():
     searcher = QuerySearcher("dtw", n_matches=None)
-    scores = cross_val_score(searcher, COLUMN, LABELS, cv=BlockedSeriesSplit(2))
-    assert (scores > 0.5).all()
+    assert (cross_val_score(searcher, COLUMN, LABELS, cv=BlockedSeriesSplit(2)) > 0.5).all()
     fitted = searcher.fit(COLUMN, LABELS)
-    runs = [SEQUENCE[b - 20 : b + 40] for b in ECG["beats"][(ECG["beat_kinds"] == "N") & (ECG["beats"] < N)] if b >= 20]
     assert 40 < len(fitted.query_) <= 60
     assert fitted.query_[:, 0].argmax() == pytest.approx(20, abs=2)
-    assert abs(fitted.query_.max() - np.mean([run.max() for run in runs])) < 0.1
-    values = [0.0, 1.0, 5.0, 1.0, 0.0, 1.0, 5.5, 1.0, 0.0, 1.0, 9.0, 1.0, 0.0, 7.0, 0.0]
-    marks = [0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 2, 0]
-    mean = QuerySearcher("euclidean").fit(np.reshape(values, (-1, 1)), marks)
+    values = np.reshape([0.0, 1, 5, 1, 0, 1, 5.5, 1, 0, 1, 9, 1, 0, 7, 0], (-1, 1))
+    mean = QuerySearcher("euclidean").fit(values, [0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 2, 0])
     assert mean.query_.ravel().tolist() == [1.0, 6.5, 1.0]
     with pytest.warns(UserWarning, match="'y' should mark occurrences"):
-        single = QuerySearcher("euclidean").fit(np.reshape(values, (-1, 1)), [0] * 13 + [2, 0])
+        single = QuerySearcher("euclidean").fit(values, [0] * 13 + [2, 0])
     assert len(single.query_) == 15  # a run of one sample is no occurrence
-    two = QuerySearcher("dtw").fit(np.reshape(values, (-1, 1)), [0, 3, 3, 3, 0, 4, 4, 0, 0, 4, 4, 4, 0, 0, 0])
-    assert [query.ravel().tolist() for query in two.query_] == [[1.0, 5.0, 1.0], [1.0, 5.5]]
 
 
 # ------------------------------------------------------------------------------------------------------------ scorers
@@ -249,10 +242,10 @@ def test_transformers_are_routed_times(routing):
     assert (got.predict(COLUMN, times=ts) == LABELS).mean() > 0.9
 
 
-def test_scores_know_no_weights_of_time_points():
-    for estimator in (QuerySearcher(), QuerySegmenter()):
-        with pytest.raises(ValueError, match="The 'sample_weight' parameter must be None"):
-            estimator.fit(QUERY).score(SEQUENCE, LABELS, sample_weight=LABELS)
+@pytest.mark.parametrize("estimator", [QuerySearcher(), QuerySegmenter()])
+def test_scores_know_no_weights_of_time_points(estimator):
+    with pytest.raises(ValueError, match="The 'sample_weight' parameter must be None"):
+        estimator.fit(QUERY).score(SEQUENCE, LABELS, sample_weight=LABELS)
 
 
 def test_weights_that_nobody_asked_for_are_an_error(routing):

@@ -144,25 +144,40 @@ def test_weights_of_votes():
     np.testing.assert_array_equal(in_place.predict_proba(one), model.predict_proba(one))
 
 
-def test_distances_to_queries():
-    queries, weight = [X[0, 2:6], X[1, :4]], [1.0, 2.0, 2.0, 1.0]
-    for metric, normalize in (("dtw", None), ("euclidean", None), ("dtw", "zscore"), (TWED(nu=0.5), None)):
-        transformer = QueryDistances(metric, queries=queries, weight=weight, normalize=normalize).fit(X)
-        found, columns = transformer.locate(NEW), transformer.transform(NEW)
-        for s, series in enumerate(NEW):
-            for q, query in enumerate(queries):
-                best = (
-                    QuerySearcher(metric, candidates=Subsequences(min_length=None), normalize=normalize)
-                    .fit(query, weight=weight)
-                    .search(series)
-                )
-                assert (found.start[s, q], found.end[s, q]) == (best.start[0], best.end[0])
-                assert found.distance[s, q] == columns[s, q] == best.distance[0]
-    assert [q.shape for q in transformer.queries_] == [(4, 1), (4, 1)]
+GAPPY, GAPPED = X.copy(), X[0, 2:6].copy()
+GAPPY[0, 3], GAPPY[1, :6], GAPPED[1] = np.nan, np.nan, np.nan
+QUERIES = {
+    "plain": ([X[0, 2:6], X[1, :4]], NEW, {"weight": [1.0, 2.0, 2.0, 1.0]}),
+    "gaps": ([GAPPED], GAPPY, {"nan_policy": "omit"}),
+}
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+@pytest.mark.parametrize(("metric", "normalize"), [("dtw", None), ("euclidean", "zscore"), (TWED(nu=0.5), None)])
+def test_distances_to_queries(kind, metric, normalize):
+    queries, series, rest = QUERIES[kind]
+    transformer = QueryDistances(metric, queries=queries, normalize=normalize, **rest).fit(series)
+    found, columns = transformer.locate(series), transformer.transform(series)
+    assert np.isfinite(columns).all() and [q.shape for q in transformer.queries_] == [(4, 1)] * len(queries)
+    for q, query in enumerate(queries):
+        any_length = Subsequences(min_length=None) if metric != "euclidean" and normalize is None else "auto"
+        searcher = QuerySearcher(metric, query=query, normalize=normalize, candidates=any_length, **rest).fit(query)
+        for s, y in enumerate(series):
+            best = searcher.search(y)
+            want = (best.start[0], best.end[0], best.distance[0]) if len(best) else (-1, -1, np.inf)
+            assert (found.start[s, q], found.end[s, q], found.distance[s, q]) == want
+            assert columns[s, q] == want[2] or not len(best)
+
+
+def test_queries_without_a_match_or_a_value():
     none = QueryDistances(LCSS(eps=0.1), queries=[[50, 60]]).fit(X)
     assert none.locate(NEW).start.tolist() == [[-1]] * 3
     np.testing.assert_array_equal(none.transform(NEW), np.zeros((3, 1)))
     np.testing.assert_array_equal(np.diag(QueryDistances("euclidean").fit(X).transform(X)), np.zeros(12))
+    with pytest.raises(ValueError, match="'X' must be finite"):
+        QueryDistances("euclidean", queries=[X[0]]).fit(GAPPY)
+    with pytest.raises(ValueError, match="at least one value that is not NaN"):
+        QueryDistances("euclidean", queries=[[np.nan]], nan_policy="omit").fit(GAPPY)
 
 
 # ------------------------------------------------------------------------------------------------- forms of the input
@@ -208,55 +223,32 @@ def test_missing_values():
             pairwise_distances(gappy, metric=metric, nan_policy=policy)
 
 
-def test_queries_in_series_with_missing_values():
-    gappy, query = X.copy(), X[0, 2:6].copy()
-    gappy[0, 3], gappy[1, :6], query[1] = np.nan, np.nan, np.nan
-    for metric in ("euclidean", "dtw"):
-        transformer = QueryDistances(metric, queries=[query], nan_policy="omit").fit(gappy)
-        found = transformer.locate(gappy)
-        for k, series in enumerate(gappy):
-            best = (
-                QuerySearcher(metric, candidates=Subsequences(min_length=None), nan_policy="omit")
-                .fit(query)
-                .search(series)
-            )
-            want = (best.start[0], best.end[0], best.distance[0]) if len(best) else (-1, -1, np.inf)
-            assert (found.start[k, 0], found.end[k, 0], found.distance[k, 0]) == want
-        assert np.isfinite(transformer.transform(gappy)).all()
-    assert found.start[0, 0] >= 4 or found.end[0, 0] <= 3
-    with pytest.raises(ValueError, match="'X' must be finite"):
-        QueryDistances("euclidean", queries=[X[0]]).fit(gappy)
-    with pytest.raises(ValueError, match="at least one value that is not NaN"):
-        QueryDistances("euclidean", queries=[[np.nan]], nan_policy="omit").fit(gappy)
+@pytest.mark.parametrize("listed", [True, False])
+def test_channels_of_tables_are_told_by_their_names(listed):
+    cells = pd.DataFrame({"a": [x[:, 0] for x in RAGGED], "b": [x[:, 1] for x in RAGGED]})
+    tables = [pd.DataFrame(x, columns=["a", "b"]) for x in RAGGED] if listed else cells
 
+    def edited(edit):
+        return [edit(table) for table in tables] if listed else edit(tables)
 
-def test_channels_of_a_list_of_tables_are_told_by_their_names():
-    rng = np.random.default_rng(4)
-    tables = [pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"]) for n in (5, 6, 7, 5)]
-    fitted = KNeighborsTimeSeriesClassifier("dtw", n_neighbors=1).fit(tables, [0, 1, 0, 1])
-    with pytest.raises(ValueError, match=r"must be those of the fitted table, \['a', 'b'\]\. Got \['b', 'a'\]"):
-        fitted.predict([table[["b", "a"]] for table in tables])
-    with pytest.raises(ValueError, match=r"in one order.*\['b', 'a'\] at index 1"):
-        fitted.fit([tables[0], tables[1][["b", "a"]]], [0, 1])
-    want = PairwiseDistances("dtw").fit_transform([table[["b"]].to_numpy() for table in tables])
-    np.testing.assert_array_equal(PairwiseDistances(Mixed({"b": "dtw", "a": None})).fit_transform(tables), want)
-    first = [table.T.rename(columns=str) for table in tables]
-    found = PairwiseDistances(channels_first=True).fit(first[::3]).transform(first[1:2])
-    np.testing.assert_array_equal(found, pairwise_distances(tables[1:2], tables[::3]))
-    others = [table.rename(columns={"a": f"a{k}"}) for k, table in enumerate(tables)]  # names of a table alone
-    np.testing.assert_array_equal(pairwise_distances(others), pairwise_distances(tables))
-
-
-def test_channels_of_a_table_are_told_by_their_names():
-    table = pd.DataFrame({"a": [x[:, 0] for x in RAGGED], "b": [x[:, 1] for x in RAGGED]})
-    fitted = PairwiseDistances().fit(table)
+    fitted = PairwiseDistances().fit(tables)
     with pytest.warns(UserWarning, match="X does not have valid feature names, but PairwiseDistances was fitted"):
         found = fitted.transform(RAGGED)
-    np.testing.assert_array_equal(found, fitted.transform(table))
+    np.testing.assert_array_equal(found, fitted.transform(tables))
     with pytest.raises(ValueError, match=r"Got \['a', 'bb'\].*Did you mean 'b'\?"):
-        fitted.transform(table.rename(columns={"b": "bb"}))
+        fitted.transform(edited(lambda table: table.rename(columns={"b": "bb"})))
     with pytest.raises(ValueError, match=r"must be those of the fitted table, \['a', 'b'\]\. Got \['b', 'a'\]"):
-        fitted.transform(table[["b", "a"]])
+        fitted.transform(edited(lambda table: table[["b", "a"]]))
+    alone = PairwiseDistances(Mixed({"b": "dtw", "a": None})).fit_transform(tables)
+    np.testing.assert_array_equal(alone, PairwiseDistances("dtw").fit_transform([x[:, 1:] for x in RAGGED]))
+    if listed:
+        with pytest.raises(ValueError, match=r"in one order.*\['b', 'a'\] at index 1"):
+            fitted.fit([tables[0], tables[1][["b", "a"]]])
+        first = [table.T.rename(columns=str) for table in tables]
+        found = PairwiseDistances(channels_first=True).fit(first[::3]).transform(first[1:2])
+        np.testing.assert_array_equal(found, pairwise_distances(tables[1:2], tables[::3]))
+        others = [table.rename(columns={"a": f"a{k}"}) for k, table in enumerate(tables)]  # names of a table alone
+        np.testing.assert_array_equal(pairwise_distances(others), pairwise_distances(tables))
 
 
 # --------------------------------------------------------------------------------------------- life in scikit-learn
@@ -373,32 +365,24 @@ def test_wrong_input(call, message):
 
 # -------------------------------------------------------------------------------------- what is infinitely far, weights
 def test_what_is_infinitely_far_has_no_vote():
-    A, nan = [[1.0, 2, 3, 4], [10.0, 20, 30, 40], [11.0, np.nan, 30, 41]], np.nan
-    model = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, nan_policy="omit").fit(
-        A, ["low", "high", "high"]
-    )
-    np.testing.assert_array_equal(model.predict_proba([[nan, 21, 30, nan]]), [[0.5, 0.5]])
+    nan, rest = np.nan, {"n_neighbors": 3, "nan_policy": "omit"}
+    A, new = [[1.0, 2, 3, 4], [10.0, 20, 30, 40], [11.0, nan, 30, 41]], [[nan, 21, 30, nan]]
+    model = KNeighborsTimeSeriesClassifier("euclidean", **rest).fit(A, ["low", "high", "high"])
+    np.testing.assert_array_equal(model.predict_proba(new), [[0.5, 0.5]])
     alone = [[nan, nan, nan, 41.0], [1, 2, 3, 4]]
     for estimator in (KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor):
         of = estimator("euclidean", nan_policy="omit").fit(A[:2], [1, 2])
         with pytest.raises(ValueError, match=r"finite distance from some fitted series. Got none for series \[0\]"):
             of.predict(alone)
         np.testing.assert_array_equal(of.predict(alone[1:]), [1])  # the way out
-    means = KNeighborsTimeSeriesRegressor("euclidean", n_neighbors=3, nan_policy="omit").fit(A, [1.0, 2, 30])
-    np.testing.assert_array_equal(means.predict([[nan, 21, 30, nan]]), [1.5])
-    shares = KNeighborsTimeSeriesRegressor(
-        "euclidean",
-        n_neighbors=3,
-        nan_policy="omit",
-        weights=lambda d: np.exp(-d / d.max(axis=1, keepdims=True)),
-    )
-    value = shares.fit(A, [0.0, 1, 30]).predict([[nan, 21, 30, nan]])[0]
-    d = pairwise_distances([[nan, 21, 30, nan]], A[:2], "euclidean", nan_policy="omit")[0]
+    means = KNeighborsTimeSeriesRegressor("euclidean", **rest).fit(A, [1.0, 2, 30])
+    np.testing.assert_array_equal(means.predict(new), [1.5])
+    shares = clone(means).set_params(weights=lambda d: np.exp(-d / d.max(axis=1, keepdims=True)))
+    d = pairwise_distances(new, A[:2], "euclidean", nan_policy="omit")[0]
     weights = np.exp(-d / d.max())
-    assert value == pytest.approx(weights[1] / weights.sum())
+    assert shares.fit(A, [0.0, 1, 30]).predict(new)[0] == pytest.approx(weights[1] / weights.sum())
     band = KNeighborsTimeSeriesRegressor("soft_dtw", n_neighbors=2, metric_params={"window": 0.5, "divergence": False})
-    band.fit([[0.0, 1, 0], np.zeros(30)], [1.0, 2])
-    np.testing.assert_array_equal(band.predict([[0.0, 1, 0]]), [1.0])
+    assert band.fit([[0.0, 1, 0], np.zeros(30)], [1.0, 2]).predict([[0.0, 1, 0]]).tolist() == [1.0]
 
 
 @pytest.mark.parametrize("metric", ["dtw", DTW(alpha=0.5), "kullback_leibler", lambda x, y: x[0]])
