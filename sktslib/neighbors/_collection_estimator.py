@@ -28,17 +28,29 @@ if TYPE_CHECKING:
     from ..utils._times import MetricLike, Sequences
 
 
-def read_classes(y, series):
+def read_classes(y, series, owner="Learning from classes"):
     """Return the classes of a collection, sorted, and the number of each series' one."""
     if y is None:
-        raise ValueError(
-            "Learning from classes requires y to be passed, but the target y is None. Pass one class a series."
-        )
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None. Pass one class a series.")
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_consistent_length(series, y)
     check_classification_targets(y)
     return np.unique(y, return_inverse=True)
+
+
+def read_examples(y, series, owner):
+    """Return what `read_classes` does, of two classes or more and series without missing values to learn from."""
+    classes, labels = read_classes(y, series, owner)
+    if len(classes) < 2:
+        raise ValueError(f"'y' must hold two classes or more, which {owner} is to tell apart. Got one class.")
+    for k, x in enumerate(series):
+        if np.isnan(x).any():
+            raise ValueError(
+                f"{owner} learns from series without missing values. Got some in 'X[{k}]'; fill them, or give what "
+                "would be learned."
+            )
+    return classes, labels
 
 
 COUNT = [Interval(Integral, 1, None, closed="left")]

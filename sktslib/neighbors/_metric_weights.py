@@ -24,7 +24,7 @@ from ..search._profile import Choice
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
 from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, equal, learned, weights_of
 from ..utils._sklearn import Interval, StrOptions
-from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_classes
+from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -47,10 +47,6 @@ class Task(NamedTuple):
     n_neighbors: int
     max_iter: int
     n_jobs: int | None
-
-    def weights(self, v):
-        """Return the weights (channels, length or 1) of parameters."""
-        return weights_of(v, self.basis)
 
     @property
     def same_class(self):
@@ -87,7 +83,7 @@ def nearest(distances, allowed, count):
 
 def triples_of(task, v, targets, unit):
     """Return the triples of each series, its targets, and the nearest of other classes under these parameters."""
-    w = task.weights(v)
+    w = weights_of(v, task.basis)
     others = nearest(sums(task, task.series, task.series, w), ~task.same_class, task.n_neighbors)
     pairs = [(i, j) for i, of in enumerate(targets) if len(of) for j in (*of, *others[i])]
     parts = [pairs[part[0] : part[-1] + 1] for part in parts_for_jobs(np.arange(len(pairs)), task.n_jobs)]
@@ -108,7 +104,7 @@ def triples_of(task, v, targets, unit):
 def learn(task, alpha, count):
     """Return the weights for a strength of the pull to equal ones; infinite means equal. `count` counts iterations."""
     v = np.ones(len(task.basis))
-    distances, others = sums(task, task.series, task.series, task.weights(v)), ~task.same_class
+    distances, others = sums(task, task.series, task.series, weights_of(v, task.basis)), ~task.same_class
     targets = nearest(distances, ~others & ~np.eye(len(others), dtype=bool), task.n_neighbors)
     near = [distances[i, of].mean() for i, of in enumerate(targets) if len(of)]
     unit = float(np.mean(near)) if near else 0.0
@@ -310,12 +306,6 @@ class MetricWeights(CollectionEstimator):
     def _learned_within(self, estimator, series, y):
         """Return a fitted clone for an estimator that has validated the series, and weighs its own metric."""
         made = self._made_within(estimator)
-        for k, x in enumerate(series):
-            if np.isnan(x).any():
-                raise ValueError(
-                    f"MetricWeights learns from series without missing values. Got some in 'X[{k}]'; fill them, or "
-                    "give weights."
-                )
         made.metric_, made.n_channels_ = estimator.metric_, estimator.n_channels_
         return made._learn(series, y, made.n_jobs)
 
@@ -359,9 +349,7 @@ class MetricWeights(CollectionEstimator):
 
     def _learn(self, series, y, n_jobs):
         """Learn from a validated collection."""
-        classes, labels = read_classes(y, series)
-        if len(classes) < 2:
-            raise ValueError("'y' must hold two classes or more, which weights are to tell apart. Got one class.")
+        labels = read_examples(y, series, "MetricWeights")[1]
         if np.bincount(labels).max() < 2:
             raise ValueError(
                 "'y' must hold a class of two series or more, which are to be near. Got one series a class."

@@ -25,7 +25,7 @@ from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
 from ..utils._sklearn import StrOptions, names_out
 from ..utils.validation import as_weight, plain_count, shown
-from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_classes
+from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -460,17 +460,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
 
     def _learned(self, series, y, mode, lengths, rng):
         """Return the pieces of labeled series that distinguish their classes."""
-        if y is None:
-            raise ValueError("'n_queries' learns from labels, one a series. Got y=None; call fit(X, y).")
-        classes, labels = read_classes(y, series)
-        if len(classes) < 2:
-            raise ValueError("'y' must hold two classes or more, which queries are to tell apart. Got one class.")
-        for k, x in enumerate(series):
-            if np.isnan(x).any():
-                raise ValueError(
-                    f"'n_queries' learns from series without missing values. Got some in 'X[{k}]'; fill them, or give "
-                    "'queries'."
-                )
+        classes, labels = read_examples(y, series, "'n_queries'")
         if hasattr(series[0], "times"):
             warn(
                 "Learned queries count samples, and the times in the index of the series are not used. Give 'queries' "

@@ -8,6 +8,7 @@ found as well.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -97,24 +98,22 @@ def _smooth(density, width):
 
 def typical(data, ranges):
     """Return the typical event of a class, and the part of it at each: cut off at its length or stretched to it."""
-    return min((_typical(data, ranges, fit) for fit in (_cut, resample)), key=lambda one: one[2])[:2]
+    tried = []
+    for fit in (_cut, resample):
+        pieces = cut(data, ranges, fit)
+        template = np.median(pieces - pieces.mean(axis=-1, keepdims=True), axis=0)
+        usual = template.shape[1]
+        fitted = [template if e - s == usual else fit(template, e - s) for s, e in ranges]
+        rest = [data[:, s:e] - part for (s, e), part in zip(ranges, fitted, strict=True)]
+        energy = sum(((part - part.mean(axis=-1, keepdims=True)) ** 2).sum() for part in rest)
+        tried.append((energy, template, fitted))
+    return min(tried, key=itemgetter(0))[1:]
 
 
-def _typical(data, ranges, fit):
-    """Return the typical event, the part of it at each, and the energy of what is left there."""
-    lengths = ranges[:, 1] - ranges[:, 0]
-    usual = int(np.median(lengths))
-    pieces = cut(data, ranges, fit)
-    template = np.median(pieces - pieces.mean(axis=-1, keepdims=True), axis=0)
-    fitted = [template if length == usual else fit(template, length) for length in lengths]
-    rest = [data[:, s:e] - part for (s, e), part in zip(ranges, fitted, strict=True)]
-    return template, fitted, sum(((part - part.mean(axis=-1, keepdims=True)) ** 2).sum() for part in rest)
-
-
-def cut(data, ranges, fit=None):
+def cut(data, ranges, fit):
     """Return the events (k, channels, m) of a class at their usual length, without those that are cut off."""
     lengths = ranges[:, 1] - ranges[:, 0]
-    usual, fit = int(np.median(lengths)), fit or _cut
+    usual = int(np.median(lengths))
     whole = ranges[lengths >= WHOLE * usual]
     return np.array([data[:, s:e] if e - s == usual else fit(data[:, s:e], usual) for s, e in whole])
 
@@ -163,10 +162,14 @@ def band_of(found):
     if not apart.any():
         return None, None
     first, last = edges[np.array(np.unravel_index(np.argmax(apart), apart.shape))]
-    step = frequencies[1]
-    low = None if first <= 1 else float(frequencies[first] - step / 2)
-    high = None if last == len(frequencies) else float(frequencies[last] - step / 2)
-    return low, high
+    return _between(frequencies, first, last)
+
+
+def _between(frequencies, first, last):
+    """Return the band of the frequencies [first, last)."""
+    half = frequencies[1] / 2
+    low = None if first <= 1 else float(frequencies[first] - half)
+    return low, None if last == len(frequencies) else float(frequencies[last] - half)
 
 
 def ratio_of(found):
@@ -192,30 +195,16 @@ SHARES = 2.0 ** -np.arange(1, 8)  # of the largest ratio, by halves: below a hun
 WRONG = 0.05  # share of the events, and of what is no event, that is left out: of 20 the worst one
 
 
-class Gains(NamedTuple):
-    """Gains of the marked events, and of the rest of a held-out block.
-
-    The gain is how much less power is left without the typical event of the rest than with it, relative to the power of
-    that event. It is 1 for the event itself, 0 for half of it, and -1 where nothing is.
-    """
-
-    events: np.ndarray
-    others: np.ndarray  # the largest ones where no event is
-
-
 def candidates(found, best):
     """Return the best band by the spectra, and the bands about the largest ratio in which it falls to a share of it."""
     frequencies, ratio = found.frequencies, ratio_of(found)
-    peak, half, bands = int(np.argmax(ratio)), frequencies[1] / 2, [best]
+    peak, bands = int(np.argmax(ratio)), [best]
     for share in SHARES:
         below = np.flatnonzero(ratio < share * ratio[peak])
         first = below[below < peak].max(initial=0) + 1
         last = below[below > peak].min(initial=len(frequencies))
-        low = None if first <= 1 else float(frequencies[first] - half)
-        band = low, None if last == len(frequencies) else float(frequencies[last] - half)
-        if band not in bands:
-            bands.append(band)
-    return bands
+        bands.append(_between(frequencies, first, last))
+    return list(dict.fromkeys(bands))
 
 
 def choose_band(found, best, filtered, ranges, code, look_alikes):
@@ -254,13 +243,17 @@ def choose_band(found, best, filtered, ranges, code, look_alikes):
 
 
 def gains(data, ranges, code, block, unknown):
-    """Return the gains of a block's events, at the best place near each, and of all else in it."""
+    """Return the gains of a block's events, at the best place near each, and the largest of all else in it.
+
+    The gain is how much less power is left without the typical event of the rest than with it, relative to the power of
+    that event. It is 1 for the event itself, 0 for half of it, and -1 where nothing is.
+    """
     within = block.holds(ranges)
     part = data[:, block.first : block.last]
     n = part.shape[1]
     events, lengths, largest = [], [], np.full(n, -np.inf)
     for label in np.unique(code[~within]):
-        template = np.median(cut(data, ranges[~within & (code == label)]), axis=0)
+        template = np.median(cut(data, ranges[~within & (code == label)], _cut), axis=0)
         m, power = template.shape[1], (template**2).sum()
         if m > n or not power > 0:
             continue
@@ -273,13 +266,13 @@ def gains(data, ranges, code, block, unknown):
         largest = np.maximum(largest, gain)
         lengths.append(m)
     if not lengths:
-        return Gains(np.empty(0), np.empty(0))
+        return np.empty(0), np.empty(0)
     half = min(lengths) // 2
     for start in np.append(ranges[within, 0], unknown[:, 0]) - block.first:
         largest[max(start - half, 0) : max(start + half, 0)] = -np.inf
     places = signal.find_peaks(np.concatenate([[-np.inf], largest, [-np.inf]]), distance=max(half, 1))[0] - 1
     events, others = np.array(events), largest[places]
-    return Gains(events[np.isfinite(events)], others[np.isfinite(others)])
+    return events[np.isfinite(events)], others[np.isfinite(others)]
 
 
 def detectability(blocks):

@@ -117,26 +117,21 @@ class SampleGrid:
         self.n, self.old_rate, ratio = n, old, Fraction(rate / old).limit_denominator(TERMS)
         # A step of uneven times counts as many even ones as it lasts.
         self._even = None
-        length = n
-        if not steps_are_even(t):
+        length, even = n, steps_are_even(t)
+        if not even:
             step = interval(t)
             length = int((t[-1] - t[0]) / step + 1e-9) + 1
-            if length > MOST:
-                raise ValueError(
-                    f"The times of 'X' must not have holes that are so long that {length} samples would fill them. Cut "
-                    "the recording there."
-                )
-            self._even = np.interp(t[0] + step * np.arange(length), t, np.arange(n))
         self._up, self._down = ratio.numerator, ratio.denominator
         self.rate = old * self._up / self._down
         count = (length - 1) * self._up // self._down + 1
-        if count > MOST:
+        if max(length, count) > MOST:
             raise ValueError(
-                f"The 'rate' parameter of {owner} must give at most {MOST} samples. Got {shown(rate)}, which makes "
-                f"{count} of {n}. Lower it, or resample parts of the recording."
+                f"The 'rate' parameter of {owner} must give at most {MOST} samples, holes of the times filled. Got "
+                f"{shown(rate)}, which makes {count} of {n}. Lower it, or resample parts of the recording."
             )
         self.at = np.arange(count) * self._down / self._up
-        if self._even is not None:
+        if not even:
+            self._even = np.interp(t[0] + step * np.arange(length), t, np.arange(n))
             self.at = np.interp(t[0] + step * self.at, t, np.arange(n))
 
     def __len__(self):

@@ -56,12 +56,14 @@ def test_objective(kind):
     rng = np.random.default_rng(1)
     v = rng.uniform(0.5, 1.5, len(task.basis))
     same = task.same_class & ~np.eye(len(Y), dtype=bool)
-    equal = _metric_weights.sums(task, task.series, task.series, task.weights(np.ones(len(v))))
+    equal = _metric_weights.sums(
+        task, task.series, task.series, _linear_weights.weights_of(np.ones(len(v)), task.basis)
+    )
     targets = _metric_weights.nearest(equal, same, 2)
     unit = np.mean([equal[i, of].mean() for i, of in enumerate(targets)])
 
     def wanted(v):
-        w = task.weights(v)
+        w = _linear_weights.weights_of(v, task.basis)
         full = [np.broadcast_to(w, x.shape).T.tolist() for x in task.series]
         loss = margin_loss([x.T.tolist() for x in task.series], task.labels.tolist(), full, 2)
         return loss + pull(w.ravel().tolist(), 0.3)

@@ -103,7 +103,7 @@ def test_jobs_bounds_and_seeds(monkeypatch):
     [
         ({"queries": [[0.0, 1]]}, X, Y, "takes no 'queries'"),
         ({"weight": np.ones(5)}, X, Y, "takes no 'weight'"),
-        ({}, X, None, r"call fit\(X, y\)"),
+        ({}, X, None, "Pass one class a series"),
         ({}, X, ["a"] * 15, "two classes or more"),
         ({}, X, Y[:3], "inconsistent numbers of samples"),
         ({"query_lengths": (5, 30)}, X, Y, r"length of the shortest series, 20. Got \(5, 30\)"),

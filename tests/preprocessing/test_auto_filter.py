@@ -13,7 +13,6 @@ from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import AutoFilter, BandPass
 from sktslib.preprocessing._auto_filter import (
-    Gains,
     Spectra,
     align,
     band_of,
@@ -130,10 +129,10 @@ def test_what_is_held_out_is_that_of_a_naive_version():
     for first, last in ((0, 310), (310, 1000)):
         found = gains(data, ranges, np.zeros(5, int), Block(first, last), np.empty((0, 2), int))
         events, others = naive.gains(data.tolist(), ranges[:, 0].tolist(), LENGTH, first, last)
-        assert_allclose(found.events, events, atol=1e-9)
-        assert_allclose(found.others, others, atol=1e-9)
+        assert_allclose(found[0], events, atol=1e-9)
+        assert_allclose(found[1], others, atol=1e-9)
         without = gains(data, ranges, np.zeros(5, int), Block(first, last), np.array([[0, N]]))  # a look-alike at 0
-        assert len(without.others) <= len(found.others)
+        assert len(without[1]) <= len(found[1])
 
 
 @pytest.mark.parametrize("mirrored", [0, 4])
@@ -184,12 +183,12 @@ def test_a_constant_recording_is_no_overflow():
 
 def test_detectability_is_of_medians_and_tails():
     events, others = np.linspace(0.5, 1.0, 21), np.linspace(-1.0, 0.0, 21)  # worst ones of 20: 0.525 and -0.05
-    assert detectability([Gains(events, others)]) == pytest.approx(1.25 / (1.25 + 0.225 + 0.45))
-    assert detectability([Gains(events[:10], others), Gains(events[10:], others)]) == pytest.approx(
-        detectability([Gains(events, np.tile(others, 2))])
+    assert detectability([(events, others)]) == pytest.approx(1.25 / (1.25 + 0.225 + 0.45))
+    assert detectability([(events[:10], others), (events[10:], others)]) == pytest.approx(
+        detectability([(events, np.tile(others, 2))])
     )
-    assert detectability([Gains(np.ones(3), np.zeros(3))]) == 1.0
-    assert detectability([Gains(others, events)]) == detectability([Gains(events, events[:0])]) == 0.0
+    assert detectability([(np.ones(3), np.zeros(3))]) == 1.0
+    assert detectability([(others, events)]) == detectability([(events, events[:0])]) == 0.0
 
 
 def test_what_spectra_do_not_tell_is_learned_from_held_out_events():
@@ -219,7 +218,7 @@ def test_what_spectra_do_not_tell_is_learned_from_held_out_events():
     assert low < 4 < high
     assert chosen(59, none) == (9.0, 15.0)  # where the worst of 20 cannot be seen there is no evidence
     fast, block = filtered((9.0, 15.0)), Block(0, 4000)
-    every, rest = (gains(fast, ranges, code, block, unknown).others.max() for unknown in (none[0], other))
+    every, rest = (gains(fast, ranges, code, block, unknown)[1].max() for unknown in (none[0], other))
     assert every > 0.8 > rest + 0.3  # what may be an event tells nothing
 
 
