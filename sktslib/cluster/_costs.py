@@ -31,7 +31,7 @@ from ..utils._sklearn import StrOptions
 from ..utils.validation import shown
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
 
     from numpy.typing import NDArray
 
@@ -120,18 +120,18 @@ class Parts:
 
     def bounds(self, centers):
         """See `Compared`."""
-        if len(self.parts) == 1:  # what jobs take besides is longer than a small comparison
-            return self.parts[0][1].bounds(centers)
-        return np.concatenate(self._each([delayed(part.bounds)(centers) for _, part in self.parts]))
+        return np.concatenate(self._each("bounds", lambda _: (centers,)))
 
     def costs(self, centers, limits, asked):
         """See `Compared`."""
-        if len(self.parts) == 1:
-            return self.parts[0][1].costs(centers, limits, asked)
-        calls = [delayed(part.costs)(centers, limits[of], asked[of]) for of, part in self.parts]
-        return [np.concatenate(found) for found in zip(*self._each(calls), strict=True)]
+        found = self._each("costs", lambda of: (centers, limits[of], asked[of]))
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
-    def _each(self, calls):
+    def _each(self, name, given_of):
+        calls = [(getattr(part, name), given_of(of)) for of, part in self.parts]
+        if len(calls) == 1:  # what jobs take besides is longer than a small comparison
+            return [function(*given) for function, given in calls]
+        calls = [delayed(function)(*given) for function, given in calls]
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
 
@@ -236,7 +236,10 @@ ROWS = 2**11  # series whose centers are searched for at once; of no influence o
 
 @dataclass(eq=False, repr=False)
 class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, CollectionEstimator):
-    """Base of the estimators that divide a collection among centers."""
+    """Base of the estimators that divide a collection among centers.
+
+    A subclass has `_starts`, which gives a function that runs one start, and the number of starts.
+    """
 
     n_clusters: int = 8
     metric: MetricLike = "dtw"
@@ -246,6 +249,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
     max_iter: int = 300
     random_state: Any = None
 
+    _progress = "clusters", "iteration"  # what a bar on stderr shows, and counts
     _power = 1.0  # of the distances that inertia adds up
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
@@ -256,8 +260,20 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         "random_state": SEED,
     }
 
-    def _fit_clusters(self, X, name, unit):
-        """Return the series and the best of the starts; `_starts` gives what runs one, and their number."""
+    def fit(self, X: Sequences, y: Any = None) -> Self:
+        """Divide a collection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        object
+            The clusterer itself.
+        """
         self._fit_collection(X)
         series = vars(self).pop("_series")
         collection_weight(self.weight, series, one_length=True)  # that of every center, which begins as a series
@@ -271,10 +287,14 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         one_channel = self.n_channels_ == 1 and getattr(X, "ndim", 2) < 3
         self._flat = one_channel and (hasattr(X, "columns") or is_matrix(X) or np.ndim(X[0]) == 1)
         run, n_init = self._starts(series, rng)
+        name, unit = self._progress
         with progress(n_init if unit == "start" else None, self.verbose, name, unit) as count:
             runs = [run(count) for _ in range(n_init)]
         best = min(runs, key=lambda run: run.inertia)  # of equal ones the first
         self.labels_, self.inertia_, self.n_iter_ = best.labels, best.inertia, best.n_iter
+        self._centers = best.centers
+        if best.indices is not None:
+            self.medoid_indices_ = np.array(best.indices)
         self._n_features_out = self.n_clusters
         found = len(np.unique(best.labels))
         if found < self.n_clusters:
@@ -283,13 +303,10 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
                 "'n_clusters', or try another 'init' or 'random_state'; 'X' may hold equal series.",
                 ConvergenceWarning,
             )
-        return series, best
-
-    def _shown_centers(self, centers):
-        """Return the centers (channels, m) in the layout of the collection."""
-        centers = [np.asarray(z) for z in centers]  # without their times
+        centers = [np.asarray(z) for z in best.centers]  # without their times
         made = [z[0].copy() if self._flat else (z if self.channels_first else z.T).copy() for z in centers]
-        return np.array(made) if len({z.shape for z in made}) == 1 else made
+        self.cluster_centers_ = np.array(made) if len({z.shape for z in made}) == 1 else made
+        return self
 
     def _nearest(self, X):
         """Return the nearest center of each series, and what it adds to the inertia."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from joblib import delayed
@@ -25,12 +25,6 @@ from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs, shared
 from ..utils._sklearn import Interval
 from ._costs import CollectionClusters, Compared, Costs, Parts, costs_between, drawn
 
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from ..utils._times import Sequences
-
-
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
 FEWER = 10.0  # gains like the last one, which those of all further steps hardly add up to
 SWAPS = 3  # centers that are moved elsewhere, one at a time, before a start ends
@@ -40,11 +34,12 @@ SOFT_STEPS = 10  # of a quasi-Newton descent, which needs a few to learn how cur
 class Run(NamedTuple):
     """The clustering that one start led to."""
 
-    centers: list  # (channels, m) each, or indices of series
+    centers: list  # (channels, m) each
     labels: np.ndarray
     inertia: float
     n_iter: int
     costs: Costs | None = None  # of each series with each center
+    indices: list | None = None  # of the centers, where these are series
 
 
 class Followed(NamedTuple):
@@ -422,25 +417,6 @@ class TimeSeriesKMeans(CollectionClusters):
         **{name: v for name, v in CollectionClusters._parameter_constraints.items() if name != "nan_policy"},
         "tol": [Interval(Real, 0, None, closed="left")],
     }
-
-    def fit(self, X: Sequences, y: Any = None) -> Self:
-        """Divide a collection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : ignored
-
-        Returns
-        -------
-        TimeSeriesKMeans
-            Itself.
-        """
-        _, best = self._fit_clusters(X, "clusters", "iteration")
-        self._centers = best.centers
-        self.cluster_centers_ = self._shown_centers(best.centers)
-        return self
 
     def _starts(self, series, rng):
         """Return a function that runs one start, and the number of starts."""

@@ -6,18 +6,11 @@ pays.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..utils.validation import shown
 from ._costs import CollectionClusters, assigned, drawn
 from ._kmeans import Run
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from ..utils._times import Sequences
 
 
 def swapped(D, medoids, max_iter):
@@ -144,25 +137,7 @@ class TimeSeriesKMedoids(CollectionClusters):
     (2.0, [0, 3])
     """
 
-    def fit(self, X: Sequences, y: Any = None) -> Self:
-        """Divide a collection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : ignored
-
-        Returns
-        -------
-        TimeSeriesKMedoids
-            Itself.
-        """
-        series, best = self._fit_clusters(X, "medoids", "start")
-        self.medoid_indices_ = np.array(best.centers)
-        self._centers = [series[k] for k in best.centers]
-        self.cluster_centers_ = self._shown_centers(self._centers)
-        return self
+    _progress = "medoids", "start"
 
     def _starts(self, series, rng):
         """Return a function that runs one start, and the number of starts."""
@@ -183,7 +158,7 @@ class TimeSeriesKMedoids(CollectionClusters):
             labels[np.array(medoids)[tied]] = np.flatnonzero(tied)
             inertia = float(costs[np.arange(n), labels].sum())
             count(1, f"inertia {inertia:.8g}")
-            return Run(medoids, labels, inertia, n_iter)
+            return Run([series[k] for k in medoids], labels, inertia, n_iter, indices=medoids)
 
         return run, self.n_init if given is None else 1
 

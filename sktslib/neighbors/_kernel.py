@@ -209,8 +209,9 @@ class DistanceKernel(PairwiseDistances):
             Itself.
         """
         super().fit(X)
-        self._fit_gamma(None)
-        return self
+        # No estimator gets this matrix, which need not be symmetric.
+        distances = self._symmetrized if self.symmetrize else lambda series: self._distances(series, series)
+        return self._fit_gamma(distances(self._series) if self.gamma == "median" else None)
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Return the similarities of series to the fitted ones.
@@ -250,13 +251,12 @@ class DistanceKernel(PairwiseDistances):
         with np.errstate(over="ignore"):  # what is too far is not alike at all
             return np.exp(-self.gamma_ * distances)
 
-    def _fit_gamma(self, known):
-        """Find the factor, from the distances of the fitted series where it needs any, which may be known already."""
+    def _fit_gamma(self, distances):
+        """Find the factor, from the distances of the fitted series where it needs any."""
         if self.gamma != "median":
             self.gamma_ = float(self.gamma)
-            return
-        if known is None:  # no estimator gets this matrix, which need not be symmetric
-            known = self._symmetrized(self._series) if self.symmetrize else self._distances(self._series, self._series)
-        between = known[~np.eye(len(known), dtype=bool)]
+            return self
+        between = distances[~np.eye(len(distances), dtype=bool)]
         median = float(np.median(between)) if len(between) else 0.0
         self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0
+        return self
