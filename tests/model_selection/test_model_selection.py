@@ -176,23 +176,18 @@ def routing():
 
 
 def test_weights_and_times_are_routed(routing):
+    scaled, sequence = (StandardScaler().fit(QUERY[:, np.newaxis]).transform(a) for a in (QUERY[:, np.newaxis], COLUMN))
     searcher = QuerySearcher(TWED(nu=0.1)).set_fit_request(weight=True, times=True).set_score_request(times=True)
-    pipe = make_pipeline(StandardScaler(), searcher)
-    scaled = StandardScaler().fit(QUERY[:, np.newaxis])
-    pipe.fit(QUERY[:, np.newaxis], weight=WEIGHT, times=ECG["tq"])
-    want = QuerySearcher(TWED(nu=0.1)).fit(scaled.transform(QUERY[:, np.newaxis]), weight=WEIGHT, times=ECG["tq"])
+    pipe = make_pipeline(StandardScaler(), searcher).fit(QUERY[:, np.newaxis], weight=WEIGHT, times=ECG["tq"])
+    want = QuerySearcher(TWED(nu=0.1)).fit(scaled, weight=WEIGHT, times=ECG["tq"])
     np.testing.assert_array_equal(pipe[-1].weight_, want.weight_)
-    got = pipe[-1].profile(scaled.transform(COLUMN), times=TS).distance
-    np.testing.assert_array_equal(got, want.profile(scaled.transform(COLUMN), times=TS).distance)
-    want = QuerySearcher("dtw").fit(scaled.transform(QUERY[:, np.newaxis]), weight=WEIGHT)
-    want = want.search(scaled.transform(COLUMN))
+    got = pipe[-1].profile(sequence, times=TS).distance
+    np.testing.assert_array_equal(got, want.profile(sequence, times=TS).distance)
     pipe = make_pipeline(StandardScaler(), QuerySearcher("dtw").set_fit_request(weight=True))
     pipe.fit(QUERY[:, np.newaxis], weight=WEIGHT)
+    want = QuerySearcher("dtw").fit(scaled, weight=WEIGHT).search(sequence)
     score = event_f1_score(LABELS, np.column_stack([want.start, want.end]))
     assert EventScorer(event_f1_score)(pipe, COLUMN, LABELS) == pipe.score(COLUMN, LABELS) == score
-    segmenter = make_pipeline(StandardScaler(), QuerySegmenter(query=QUERY))
-    scaled = StandardScaler().fit_transform(COLUMN)
-    assert segmenter.fit(COLUMN).score(COLUMN, LABELS) == QuerySegmenter().fit(QUERY).score(scaled, LABELS)
     weighed = QuerySearcher(query=QUERY, n_matches=12).set_fit_request(weight=True)
     search = GridSearchCV(weighed, {}, cv=BlockedSeriesSplit(2)).fit(COLUMN, LABELS, weight=WEIGHT)
     np.testing.assert_array_equal(search.best_estimator_.weight_[:, 0], WEIGHT / WEIGHT.max())
@@ -246,9 +241,3 @@ def test_transformers_are_routed_times(routing):
 def test_scores_know_no_weights_of_time_points(estimator):
     with pytest.raises(ValueError, match="The 'sample_weight' parameter must be None"):
         estimator.fit(QUERY).score(SEQUENCE, LABELS, sample_weight=LABELS)
-
-
-def test_weights_that_nobody_asked_for_are_an_error(routing):
-    pipe = make_pipeline(StandardScaler(), QuerySearcher())
-    with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="weight"):
-        pipe.fit(QUERY[:, np.newaxis], weight=WEIGHT)

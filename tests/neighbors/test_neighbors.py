@@ -110,15 +110,13 @@ def test_neighbors_leave_out_the_series_itself_among_copies():
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
-def test_the_classifier_is_scikit_learn_s_over_our_distances(weights):
-    for count in (1, 3):
-        ours = KNeighborsTimeSeriesClassifier("dtw", n_neighbors=count, weights=weights).fit(X, Y)
-        theirs = make_pipeline(
-            PairwiseDistances("dtw"), KNeighborsClassifier(count, weights=weights, metric="precomputed")
-        )
-        np.testing.assert_array_equal(ours.predict(NEW), theirs.fit(X, Y).predict(NEW))
-        np.testing.assert_allclose(ours.predict_proba(NEW), theirs.predict_proba(NEW))
-        assert ours.predict_proba(X[:1]).sum() == pytest.approx(1.0)
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_classifier_is_scikit_learn_s_over_our_distances(count, weights):
+    ours = KNeighborsTimeSeriesClassifier("dtw", n_neighbors=count, weights=weights).fit(X, Y)
+    theirs = KNeighborsClassifier(count, weights=weights, metric="precomputed").fit(pairwise_distances(X), Y)
+    far = pairwise_distances(NEW, X)
+    np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(far))
+    np.testing.assert_allclose(ours.predict_proba(NEW), theirs.predict_proba(far))
     assert list(ours.classes_) == ["a", "b"]
     assert ours.score(X, Y) == 1.0 or weights == "uniform"
 
@@ -286,8 +284,6 @@ def test_output_in_polars():
 
 @pytest.mark.filterwarnings("ignore:The distances are not symmetric")
 def test_parameters_of_the_metric_in_a_grid():
-    grid = {"metric": ["dtw", LCSS()], "n_neighbors": [1, 2]}
-    assert len(GridSearchCV(KNeighborsTimeSeriesClassifier(), grid, cv=2).fit(X, Y).cv_results_["params"]) == 4
     nearest = KNeighborsClassifier(1, metric="precomputed")
     for metric, key, values in (("dtw", "alpha", [0.5, 1.0]), ("lcss", "eps", [0.1, 0.4])):
         pipe = make_pipeline(PairwiseDistances(metric), nearest)
