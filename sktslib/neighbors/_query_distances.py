@@ -307,7 +307,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         Parameters of the metric.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the points of every query, which must have one length then.
-    mode : {"auto", "windows", "subsequence"}, default="auto"
+    candidates : {"auto", "windows", "subsequence"}, default="auto"
         Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
         metrics only). "auto" takes windows for lockstep metrics and where `normalize` is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
@@ -375,7 +375,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     query_lengths: tuple[int, int] | None = None
     criterion: str = "information_gain"
     random_state: Any = None
-    mode: str = "auto"
+    candidates: str = "auto"
     normalize: str | None = None
     min_length: int | str | None = None
     max_length: int | None = None
@@ -389,7 +389,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         "query_lengths": ["array-like", None],
         "criterion": [StrOptions(set(CRITERIA))],
         "random_state": SEED,
-        "mode": [StrOptions({*MODES})],
+        "candidates": [StrOptions({*MODES})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
         "min_length": [*COUNT, None],
         "max_length": [*COUNT, None],
@@ -419,7 +419,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             `y` is missing or holds one class, or a series has missing values.
         """
         self._fit_collection(X)
-        mode = resolve_mode(self.metric_, self.mode, self.normalize)
+        mode = resolve_mode(self.metric_, self.candidates, self.normalize)
         given, self._query_names = vars(self).pop("_series"), None
         for name in ("queries", "weight"):
             if self.n_queries is not None and getattr(self, name) is not None:
