@@ -10,7 +10,6 @@ from sktslib.distances._kernels.simd import (
     REGISTERS,
     aligned,
     aligned_zeros,
-    cheaper,
     copy,
     entering,
     fill,
@@ -55,11 +54,6 @@ EXPRESSIONS = {
     "negative": (lambda a, b: -a, -A),
     "root": (lambda a, b: sqrt(abs(a)), np.sqrt(np.abs(A))),
     "minimum": (lambda a, b: minimum(a, b), np.minimum(A, B)),
-    "cheaper": (lambda a, b: cheaper(abs(a), b), np.minimum(np.abs(A), B)),
-    "cheaper of none": (
-        lambda a, b: cheaper(where(a < 0.0, np.inf, abs(a)), 0.5),
-        np.where(A < 0, 0.5, np.minimum(A, 0.5)),
-    ),
     "larger of a number": (lambda a, b: maximum(a, 0.25), np.maximum(A, 0.25)),
     "where": (lambda a, b: where(a < b, a, 7.0), np.where(A < B, A, 7.0)),
     "where both": (lambda a, b: where((a >= 0.0) & (b <= 0.0), 1.0, b), np.where((A >= 0) & (B <= 0), 1.0, B)),
@@ -95,11 +89,11 @@ def test_equals_arrays(name):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_numbers_take_the_same_functions(compiled):
     def run(table):
-        minima = minimum(1.0, 2.0), minimum(2.0, 1.0), cheaper(2.0, 1.0)
+        minima = minimum(1.0, 2.0), minimum(2.0, 1.0)
         return minima, maximum(1.0, 2.0), sqrt(4.0), take(table, 3.0), take(table, 1e3), where(1.0 > 2.0, 1, 2.5)
 
     found = (njit(run) if compiled else run)(TABLE)
-    assert found == ((1.0, 1.0, 1.0), 2.0, 2.0, 9.0, TABLE[-1], 2.5)
+    assert found == ((1.0, 1.0), 2.0, 2.0, 9.0, TABLE[-1], 2.5)
 
 
 def test_codes_of_two_conditions():

@@ -37,9 +37,8 @@ SSE2                  16 of two            4: two                    16: eight
 others (ARM)          32 of two            8: four                   16: eight
 ===================== ==================== ========================= ==========================================
 
-A matrix goes along four query points at a time on all of them. With AVX-512 on AMD's processors half of the minima are
-those of integers, which keeps adders and multipliers busy alike; elsewhere all are those of floats. Where all moves
-cost the same, a search computes one register of a strip after the other: costs and starts alone fill 16 registers.
+A matrix goes along four query points at a time on all of them. Where all moves cost the same, a search computes one
+register of a strip after the other: costs and starts alone fill 16 registers.
 
 In `mass`, one part serves queries that have no weights and are normalized by mean, by mean and deviation, or, of
 squares, not at all; all of it uses `load_rows` and `dot_rows`, on the Fourier transforms of `fft`.

@@ -20,15 +20,12 @@ from .dispatch import (
     gap_terms,
     has_weights,
     lag_cost,
-    lagged,
-    minimum_cost,
     moves,
     terms,
 )
 from .scalar import cells_of, rows_of
-from .simd import CHOSEN, aligned, aligned_zeros, channels_of, copy, fill, makers, maximum, minimum, some, store
+from .simd import BATCH, aligned, aligned_zeros, channels_of, copy, fill, makers, maximum, minimum, some, store
 
-BATCH = CHOSEN.lanes
 ROWS = 4
 BIG = np.inf  # a cost that no path has
 ABOVE, DONE, UNFINISHED = 0, 1, 2
@@ -40,24 +37,18 @@ load, splat, _ = makers(BATCH, fused=False)
 @step
 def _meet(p, diag, left):
     """Return the cheaper of these predecessors of a cell where all moves cost the same; else the diagonal one."""
-    if not equal_moves(p):
-        return diag
-    return minimum(diag, left) if lagged(p) else minimum_cost(p, diag, left)
+    return minimum(diag, left) if equal_moves(p) else diag
 
 
 @step
-def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
-    """Return the accumulated cost of a query point with a point of the series.
-
-    Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they alternate so
-    that both have the same load, with fewer to the multipliers where costs are multiplied by what lags give.
-    """
+def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost):
+    """Return the accumulated cost of a query point with a point of the series."""
     d, u, v = moves(p, here, by_lag, a, b, c, gap_cost)
     if equal_moves(p):
-        return accumulate(p, minimum_cost(p, met, up) if turn else minimum(met, up), d)
+        return accumulate(p, minimum(met, up), d)
     if equal_stretches(p):
-        return minimum_cost(p, accumulate(p, met, d), accumulate(p, minimum(up, left), u))
-    return minimum_cost(p, accumulate(p, up, u), minimum_cost(p, accumulate(p, met, d), accumulate(p, left, v)))
+        return minimum(accumulate(p, met, d), accumulate(p, minimum(up, left), u))
+    return minimum(accumulate(p, up, u), minimum(accumulate(p, met, d), accumulate(p, left, v)))
 
 
 @step
@@ -111,10 +102,10 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
             a3, b3, c3 = add_terms(p, (a3, b3, c3), _row(rows, weighted, k, i + 3), y, yb)
         # All that needs the costs of the column before comes first, so that new ones can take their registers.
         m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
-        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost, False), limit0, inside)
-        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost, True), limit1, inside)
-        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost, False), limit2, inside)
-        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost, True), limit3, inside)
+        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost), limit0, inside)
+        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost), limit1, inside)
+        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost), limit2, inside)
+        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost), limit3, inside)
         corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
         l1, l2, l3 = l0, l1, l2  # a query point later and a series point later the lag is the same
         if i + 3 < m:

@@ -41,7 +41,7 @@ import numpy as np
 from . import batch
 from .batch import BATCH, ROWS, load, splat
 from .compile import block_size, budgets, inner, kernel, pieces, step
-from .dispatch import accumulate, gap, gap_terms, lag_cost, minimum_cost, moves, terms
+from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .moments import scale_and_shift
 from .scalar import cells_of
 from .simd import (
@@ -762,7 +762,7 @@ def _sum(p, rows, weighted, k, i, low, high):
 @step
 def _cell(p, points, i, diagonal, left, up, a):
     cost = moves(p, (points[0, i], points[1, i], points[2, i]), 0.0, a, 0.0, 0.0, 0.0)[0]
-    return accumulate(p, minimum_cost(p, minimum(diagonal, left), up), cost)
+    return accumulate(p, minimum(minimum(diagonal, left), up), cost)
 
 
 @inner

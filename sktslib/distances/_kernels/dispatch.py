@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import overload
 
 from .compile import INNER
-from .simd import build_cheaper, build_minimum, cheaper, compiled_as, minimum, type_of
+from .simd import compiled_as
 
 _PARTS = {}
 # What the functions of a recurrence are called with.
@@ -30,7 +30,7 @@ ARGUMENTS = {
     "accumulate": "p, total, cost",
 }
 # Derived from what a recurrence declares.
-DERIVED = "equal_moves_in_search", "even_search", "lagged", "has_gap_cost", "minimum_cost"
+DERIVED = "equal_moves_in_search", "even_search", "has_gap_cost"
 
 
 class BoundFacts(NamedTuple):
@@ -105,8 +105,7 @@ def recurrence(
         cost is added.
     monotone : bool, default=False
         Whether costs never fall along a path: none is negative, and `accumulate` gives no less than was accumulated.
-        Then searches and neighbors leave out what cannot matter, and kernels compare costs in a faster way. Where it
-        does not hold, results are wrong.
+        Then searches and neighbors leave out what cannot matter. Where it does not hold, results are wrong.
     bounds : bool or BoundFacts, default=False
         Whether two points cost no less the farther their values are apart, and every move costs at least what
         ``moves`` gives for the diagonal one, if it does not leave a point out. Then lower bounds leave out series and
@@ -176,12 +175,10 @@ def recurrence(
             "gap": gap or _free,
             "pairs": pairs or _always,
             "accumulate": accumulate or _add,
-            "minimum_cost": cheaper if monotone else minimum,
             "size": int(size),
             **flags,
             "equal_moves_in_search": equal_moves and not with_lags,  # in a search each way in brings lags of its own
             "even_search": equal_moves and not with_lags and closed_boundary and monotone,
-            "lagged": with_lags,
             "has_gap_cost": gap not in (None, _free),
             "bounds": BoundFacts() if bounds is True else bounds,
         }
@@ -237,20 +234,8 @@ gap_terms, gap, lag_cost = (by_type(_part, name) for name in ("gap_terms", "gap"
 matched_pair, accumulate = by_type(_part, "pairs"), by_type(_part, "accumulate")
 n_sums = _fact("size", types.intp)
 closed_boundary, has_gap_cost = _fact("closed_boundary", types.boolean), _fact("has_gap_cost", types.boolean)
-equal_moves, lagged = _fact("equal_moves", types.boolean), _fact("lagged", types.boolean)
+equal_moves, equal_stretches = _fact("equal_moves", types.boolean), _fact("equal_stretches", types.boolean)
 equal_moves_in_search = _fact("equal_moves_in_search", types.boolean)
-equal_stretches = _fact("equal_stretches", types.boolean)
-
-
-def minimum_cost(p, a, b):
-    """Return the smaller of two accumulated costs."""
-    return _part("minimum_cost", type(p))(a, b)
-
-
-@compiled_as(minimum_cost, lambda p, a, b: type_of(a, b))
-def _build_minimum_cost(context, builder, sig, args):
-    build = build_cheaper if _part("minimum_cost", sig.args[0].instance_class) is cheaper else build_minimum
-    return build(context, builder, sig.return_type(*sig.args[1:]), args[1:])
 
 
 # ------------------------------------------------------------------------------------------------------------ defaults

@@ -13,17 +13,15 @@ rounding has little way to run. The largest rounding is added to the product: th
 import numpy as np
 
 from .compile import block_size, budgets, inner, kernel
-from .simd import CHOSEN, makers, maximum, store
+from .simd import BATCH, makers, maximum, store
 
 EPS = 2.0**-52
 TILE = block_size(2048, 5)  # rows that are gone along before products are added up anew
 
-
-LANES = CHOSEN.lanes
 # Side by side: what is read of them stays in the first-level cache. A multiple of the lanes.
-DIAGONALS = block_size(256, 2 * LANES)
-ROOM = DIAGONALS + LANES  # behind the last window: vectors are read whole
-load, splat, _ = makers(LANES, fused=True)
+DIAGONALS = block_size(256, 2 * BATCH)
+ROOM = DIAGONALS + BATCH  # behind the last window: vectors are read whole
+load, splat, _ = makers(BATCH, fused=True)
 
 
 @inner
@@ -38,7 +36,7 @@ def _largest(values):
 @inner
 def _begin(x, i, y, j, m, product):
     """Fill in the products of the window of x at i and the windows of y from j on, each less its mean."""
-    for k in range(0, DIAGONALS, LANES):
+    for k in range(0, DIAGONALS, BATCH):
         total, mean = splat(0.0), load(y[1], j + k)
         for t in range(m):
             total = total + (x[0][i + t] - x[1][i]) * (load(y[0], j + k + t) - mean)
@@ -52,7 +50,7 @@ def _step(x, y, i, j, fresh, products, rows, best):
     own, lack, row = x[5][i], y[5], load(rows, 0)
     product, h, w, inverse = products[0], share * x[2][0, i], share * x[3][0, i], x[4][0, i]
     half, whole, others = y[2][0], y[3][0], y[4][0]
-    for k in range(0, DIAGONALS, LANES):
+    for k in range(0, DIAGONALS, BATCH):
         a = load(product, k) + (h * load(whole, j + k) + w * load(half, j + k))
         store(product, k, a)
         total = (a * inverse) * load(others, j + k)
@@ -88,7 +86,7 @@ def _sweep(x, y, m, sign, first, last, place, left, products, rows, best_x, best
             for i in range(i0, min(i1, i0 + n_y - j0)):
                 _step(x, y, i, j0 + i - i0, i == i0, products, rows[i - i0], best_y)
         for i in range(i0, i1):
-            for k in range(LANES):
+            for k in range(BATCH):
                 best_x[i] = max(best_x[i], rows[i - i0, k])
         place[1] = 0
     return True
@@ -107,7 +105,7 @@ def sweep(x, y, m, sign, first, last, best_x, best_y):
     best_x, best_y : ndarray of shape (n - m + 1,)
         Of the sums less what the *other* window takes off, the largest up to now; one array, if x and y are one.
     """
-    products, rows = np.empty((len(x[0]), DIAGONALS)), np.empty((TILE, LANES))
+    products, rows = np.empty((len(x[0]), DIAGONALS)), np.empty((TILE, BATCH))
     place, left = np.zeros(2, np.int64), np.empty(1)
     for left[0] in budgets():
         if _sweep(x, y, m, sign, first, last, place, left, products, rows, best_x, best_y):

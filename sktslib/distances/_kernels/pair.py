@@ -29,7 +29,6 @@ from .dispatch import (
     gap_terms,
     has_gap_cost,
     lag_cost,
-    minimum_cost,
     moves,
     terms,
     weighting,
@@ -244,9 +243,9 @@ def best_move(p, diag, up, left, d, u, v):
     if not equal_moves(p):
         best, other, third = accumulate(p, diag, d), accumulate(p, up, u), accumulate(p, left, v)
     by_query = other < best
-    best = minimum_cost(p, other, best)
+    best = minimum(other, best)
     by_series = third < best
-    best = minimum_cost(p, third, best)
+    best = minimum(third, best)
     return accumulate(p, best, d) if equal_moves(p) else best, by_query, by_series
 
 
@@ -274,13 +273,11 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
         lag = abs((i - t) + 2.0 * rows_at)
         d, u, v = moves(p, here, lag_cost(p, lag, lag), a, b, c, gap_cost_at(p, gap_costs, at))
         if codes is None and equal_moves(p):  # a sum's rounding keeps the order, so that this is the same to the bit
-            best = accumulate(p, minimum_cost(p, old, shifted(over, minimum(at_corner, maximum(at_edge, shut)))), d)
+            best = accumulate(p, minimum(old, shifted(over, minimum(at_corner, maximum(at_edge, shut)))), d)
         else:
             up = shifted(old, maximum(at_edge, shut))
             if codes is None:
-                best = minimum_cost(
-                    p, minimum_cost(p, accumulate(p, diag, d), accumulate(p, up, u)), accumulate(p, old, v)
-                )
+                best = minimum(minimum(accumulate(p, diag, d), accumulate(p, up, u)), accumulate(p, old, v))
             else:
                 best, by_query, by_series = best_move(p, diag, up, old, d, u, v)
                 store_codes(codes, (t - begin) * STRIP, by_query, by_series)

@@ -39,41 +39,26 @@ from .compile import block_size, inner
 # Names of LLVM for processors of this kind that have no AVX; others of it are newer.
 WITHOUT_AVX = {"generic", "x86-64", "x86-64-v2", "nocona", "core2", "penryn", "nehalem", "westmere", "silvermont"}
 WITHOUT_AVX |= {"goldmont", "goldmont-plus", "tremont", "k8", "k8-sse3", "amdfam10", "barcelona", "btver1"}
+REGISTERS = 4  # that the rows of a strip are striped to, in pairs and searches
 
 
 class Sizes(NamedTuple):
     """Numbers of floats that are computed at once."""
 
     register: int  # floats that stand side by side
-    lanes: int  # series side by side, in matrices, neighbors and windows
-    parts: int  # of `register` rows each that a strip is made of, in pairs and searches; `pair` is written for four
-    bits: bool = False  # whether the minimum of integers is one instruction, beside the adders
-
-
-SIZES = {
-    "AVX-512": Sizes(register=8, lanes=16, parts=4),
-    "AVX": Sizes(register=4, lanes=8, parts=4),
-    "SSE2": Sizes(register=4, lanes=4, parts=4),
-    "other": Sizes(register=4, lanes=8, parts=4),
-}
-SMALL_SIZES = Sizes(register=2, lanes=4, parts=4)
-
-
-def kind_of(machine, name, features):
-    """Return the key of `SIZES` for a kind of machine and a processor, given by its features or its name.
-
-    What is said of no feature is told by the name, which is what LLVM does; AVX-512 must be said.
-    """
-    if machine.lower() not in ("x86_64", "amd64"):
-        return "other"
-    avx = features.get("avx", name not in WITHOUT_AVX)
-    return "AVX-512" if features.get("avx512f") else "AVX" if avx else "SSE2"
+    batch: int  # series side by side, in matrices, neighbors and windows
 
 
 def sizes_for(machine, name, features):
-    """Return the sizes for a processor, see `kind_of`."""
-    sizes = SIZES[kind_of(machine, name, features)]
-    return sizes._replace(bits=sizes.register == 8 and name.startswith("znver"))
+    """Return the sizes for a kind of machine and a processor, given by its features or its name.
+
+    A feature that is not given follows from the name, as in LLVM; AVX-512 must be given.
+    """
+    if machine.lower() not in ("x86_64", "amd64"):
+        return Sizes(register=4, batch=8)
+    if features.get("avx512f"):
+        return Sizes(register=8, batch=16)
+    return Sizes(register=4, batch=8 if features.get("avx", name not in WITHOUT_AVX) else 4)
 
 
 def _compiled_for():
@@ -85,8 +70,7 @@ def _compiled_for():
     return name, {feature[1:]: feature[0] == "+" for feature in told if feature}
 
 
-CHOSEN = block_size(sizes_for(platform.machine(), *_compiled_for()), SMALL_SIZES)
-REGISTER, BITS = CHOSEN.register, CHOSEN.bits
+REGISTER, BATCH = block_size(sizes_for(platform.machine(), *_compiled_for()), Sizes(register=2, batch=4))
 BOOL, I8, I32, I64, F64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
 
@@ -284,15 +268,6 @@ def minimum(a, b):
     return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a < b else b)
 
 
-def cheaper(a, b):
-    """Return the smaller of a cost, which is not negative, and of another number.
-
-    Their bits, read as integers, are in the same order. AMD's vector units compare integers on the side where they
-    multiply and floats on the side where they add: a recurrence is faster if it keeps both sides busy.
-    """
-    return minimum(a, b)
-
-
 def maximum(a, b):
     """Return the larger of two values.
 
@@ -306,7 +281,7 @@ def maximum(a, b):
 
 
 @compiled_as(minimum, lambda a, b: type_of(a, b))
-def build_minimum(context, builder, sig, args):
+def _build_minimum(context, builder, sig, args):
     a, b = _all_as_type(context, builder, args, sig.args, sig.return_type)
     return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
@@ -315,19 +290,6 @@ def build_minimum(context, builder, sig, args):
 def _build_maximum(context, builder, sig, args):
     a, b = _all_as_type(context, builder, args, sig.args, sig.return_type)
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
-
-
-@compiled_as(cheaper, lambda a, b: type_of(a, b))
-def build_cheaper(context, builder, sig, args):
-    if not (BITS and isinstance(sig.return_type, Vector)):
-        return build_minimum(context, builder, sig, args)
-    lanes = sig.return_type.lanes
-    words = ir.VectorType(I64, lanes)
-    function = ir.FunctionType(words, [words, words])
-    least = cgutils.get_or_insert_function(builder.module, function, f"llvm.smin.v{lanes}i64")
-    costs = _all_as_type(context, builder, args, sig.args, sig.return_type)
-    word = builder.call(least, [builder.bitcast(cost, words) for cost in costs])
-    return builder.bitcast(word, ir.VectorType(F64, lanes))
 
 
 def multiply_add(a, b, c):
@@ -428,9 +390,6 @@ def _build_take(context, builder, sig, args):
         lane = ir.Constant(I32, k)
         out = builder.insert_element(out, one(builder.extract_element(args[1], lane)), lane)
     return out
-
-
-REGISTERS = CHOSEN.parts  # that rows are striped to
 
 
 def _address(context, builder, sig, args, lanes, number=F64):

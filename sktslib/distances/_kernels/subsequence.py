@@ -13,7 +13,6 @@ from .dispatch import (
     equal_moves_in_search,
     lag_cost,
     matched_pair,
-    minimum_cost,
     moves,
 )
 from .pair import (
@@ -167,8 +166,8 @@ def _search_strip(p, query, series, radius, at, strip, edges, state):
             other = where(lag_f > radius, INF, other)
             third = where(lag_g > radius, INF, third)
         start = s_diag if closed_boundary(p) else where(matched_pair(p, a), e, s_diag)
-        start, best = where(other < best, s_up, start), minimum_cost(p, other, best)
-        start, best = where(third < best, s_old, start), minimum_cost(p, third, best)
+        start, best = where(other < best, s_up, start), minimum(other, best)
+        start, best = where(third < best, s_old, start), minimum(third, best)
         if equal_moves_in_search(p):
             best = accumulate(p, best, d)
         if unlikely(t < STRIP or t >= count):
