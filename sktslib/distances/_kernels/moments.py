@@ -127,6 +127,15 @@ def moments_about(y, m, origin, first, mean, spread, error):
         before, next_before = next_before, before
 
 
+@inner
+def _end_of_run(y, at, known, most):
+    """Return the end of the equal samples from `at` on, which are known up to some sample; `most` is far enough."""
+    end = max(known, at + 1)
+    while end < most and y[end] == y[at]:
+        end += 1
+    return end
+
+
 @kernel(linked=True)
 def find_constants(y, m, first, products, mean, spread, error):
     """Distinguish constant windows from those whose squares over- or underflow, whose error is infinite.
@@ -138,21 +147,12 @@ def find_constants(y, m, first, products, mean, spread, error):
         count += not spread[j] > TINY
     if count == 0:
         return
-    last, end, j = -1, first + spread.shape[0] + m - 1, 0
-    while j < spread.shape[0]:
-        if spread[j] > TINY:
-            j += 1
-            continue
-        if last < first + j:  # how long the window's first sample stays
-            last = first + j
-            while last + 1 < end and y[last + 1] == y[last]:
-                last += 1
-        sure = last >= first + j + m - 1
-        after = last - first - m + 2 if sure else j + 1  # the windows up to there are constant as well
-        sure = sure and not (products and 0.0 < abs(mean[j]) < SMALLEST)
-        while j < after:
+    end = first
+    for j in range(spread.shape[0]):
+        if not spread[j] > TINY:
+            end = _end_of_run(y, first + j, end, first + spread.shape[0] + m - 1)
+            sure = end >= first + j + m and not (products and 0.0 < abs(mean[j]) < SMALLEST)
             spread[j], error[j] = 0.0, 0.0 if sure else np.inf
-            j += 1
 
 
 @kernel(error_model="numpy")
@@ -438,17 +438,12 @@ def standardize_windows(y, m, first, total, most, uncertainty, kind, mean, sprea
         unknown += not ((doubt[j] <= uncertainty) & (scale[j] < INF))
     if unknown == 0:
         return 0
-    unknown = 0
+    unknown, end = 0, first
     for j in range(size):
         if not (doubt[j] <= uncertainty and scale[j] < INF):
-            constant = True
-            if not plain:
-                constant = low[j] == high[j]
-            else:
-                for i in range(first + j + 1, first + j + m):
-                    if y[i] != y[first + j]:
-                        constant = False
-                        break
+            if plain:
+                end = _end_of_run(y, first + j, end, first + size + m - 1)
+            constant = end >= first + j + m if plain else low[j] == high[j]
             scale[j], shift[j] = (0.0 if constant else np.nan), 0.0
             unknown += not constant
     return unknown
