@@ -25,14 +25,12 @@ another thread may get the interpreter, and must be waited for. A block is two r
 imaginary part of one transform, since a query is real.
 """
 
-from functools import partial
 from math import frexp, ldexp
-from typing import NamedTuple
 
 import numpy as np
 
 from . import lockstep
-from .bounds import slide
+from .bounds import slide_row
 from .compile import block_size, inner, kernel, pieces
 from .fft import backward, forward, room_of, turns
 from .lockstep import finish_all
@@ -44,9 +42,8 @@ from .moments import (
     SMALL,
     SMALLEST,
     TINY,
+    add_channel,
     add_dots,
-    add_products,
-    add_squares,
     add_windows,
     apart,
     drop_doubtful,
@@ -61,7 +58,7 @@ from .moments import (
     to_range,
     weighted_moments,
 )
-from .simd import aligned, aligned_zeros, scratch
+from .simd import aligned_zeros, fill, scratch
 
 DOTS = block_size(512, 8)  # direct dot products at a time
 WINDOWS = block_size(2**19, 40)  # windows at a time of which it is noted which are in doubt
@@ -174,6 +171,17 @@ def load_rows(y, first, step, squared, direct, rows, spectra, norms, by, roots, 
         if not direct:
             _level(rows, of_both, by[k])
             forward(rows, spectra[k], roots, room)
+
+
+@inner
+def _transform(waves, rows, roots, room):
+    """Replace the channels of queries by their transforms."""
+    for q in range(waves.shape[0]):
+        for k in range(waves.shape[1]):
+            for r in range(2):
+                for t in range(rows.shape[1]):
+                    rows[r, t] = waves[q, k, r, t]
+            forward(rows, waves[q, k], roots, room)
 
 
 @kernel(linked=True)
@@ -314,12 +322,7 @@ def _shared_profiles(
     rows, spectra, totals, norms, by, blocks, moments, scales, sums, piece, room = rooms
     channels, count = y.shape[0], 0
     if first == 0 and not direct:
-        for q in range(kernels.shape[0]):
-            for k in range(channels):
-                for r in range(2):
-                    for t in range(rows.shape[1]):
-                        rows[r, t] = kernels[q, k, r, t]
-                forward(rows, kernels[q, k], roots, room)
+        _transform(kernels, rows, roots, room)
     for begin in range(first, last, 2 * step):
         end = min(begin + 2 * step, last)
         here = end - begin
@@ -354,65 +357,69 @@ def _shared_profiles(
     return count
 
 
-def as_waves(x, size, direct):
-    """Return the channels of a short series, transformed (channels, 2, size), or as direct sums need them."""
-    if direct:
-        return np.ascontiguousarray(x)[:, np.newaxis]
-    out = aligned_zeros(len(x), 2, size)
-    out[:, 0, : x.shape[1]] = x / size  # a power of two
-    return out
+@kernel(error_model="numpy")
+def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, roots, rooms, first, last, doubtful, out):
+    """Fill out[q, first:last] and doubtful[q] where moments are of each query; return the number of doubtful ones.
 
-
-def correlated(x, size, direct):
-    """Return the channels of a short series as `dot_rows` takes them: transforms (channels, 2, size), or themselves."""
-    waves = as_waves(x, size, direct)
-    if direct:
-        return waves
-    roots, out = turns(size), aligned(*waves.shape)
-    room = aligned(*room_of(roots))
-    for wave, to in zip(waves, out, strict=True):
-        forward(wave, to, roots, room)
-    return out
-
-
-def shared_profiles(record, squares, queries, y, sizes, scaling, directly, out):
-    """Fill out[q] with the distances of queries to all windows; what is in doubt is computed by `directly`.
-
-    `queries`: what they are correlated with (n_queries, channels, ..), by `as_waves` and transformed here, their sums
-    of squares, the errors of dot products with a row of norm 1, what channels' squares are about, and the sums of
-    their points less that. `sizes`: points of a query, windows of a row, and whether products are direct.
+    See `_shared_profiles`. The samples of some pairs of rows are transformed before the queries follow.
     """
-    kernels, (_, step, direct), channels, n_windows = queries[0], sizes, len(y), out.shape[1]
-    size, many = step + sizes[0] - 1, 2 * step + 40  # no distance of a power of two between rows, see `mass`
-    roots = turns(16 if direct else size)
-    of_windows, rows = 1 if scaling == 0 else many, scratch("rows", (2, size))
-    rooms = (
-        rows,
-        scratch("spectra", (channels, 2, size)),
-        scratch("totals", (2, step)) if channels > 1 and scaling == 0 else rows,
-        np.empty((channels, 2, 2)),
-        np.ones((channels, 2)),
-        scratch("blocks", (4, apart(sizes[0]))),
-        scratch("moments", (2, of_windows)),
-        scratch("scales", (channels, of_windows)),
-        scratch("sums", (4, of_windows if channels > 1 else 1)),
-        scratch("pieces", (3, PIECE)),
-        scratch("columns", room_of(roots)),
-    )
-    kind = None if scaling else True, None if squares else True, True if channels > 1 else None
-    together = max(WINDOWS // (2 * step * len(kernels)), 1)  # blocks
-    for first in range(0, n_windows, 2 * step * together):
-        last = min(first + 2 * step * together, n_windows)
-        doubtful, count = scratch("doubtful", (len(kernels), last - first), np.bool_), 0
-        for a, b in pieces(-(-(last - first) // (2 * step)), COST * size * channels * len(kernels)):
-            begin, end = first + 2 * step * a, min(first + 2 * step * b, last)
-            here = doubtful[:, begin - first : end - first]
-            count += _shared_profiles(
-                record, *kind, y, sizes, scaling or None, queries, roots, rooms, begin, end, here, out
-            )
-        if count:
-            for q, doubts in enumerate(doubtful):
-                directly(q, np.flatnonzero(doubts) + first)
+    (m, step, direct), (kernels, averages, bound, norms, numbers) = sizes, queries
+    rows, room, spectra, dots, by, of_rows, moments, ranges, squares, averaged, by_squares, of_squares = rooms
+    channels, many, count = y.shape[0], 2 * step * spectra.shape[1], 0
+    means_count = 0 if scaling > 0 else 1 if products is None else 2
+    share = rounding(m) / 2 + 4 * EPS if means_count == 1 else 0.0
+    if first == 0 and not direct:
+        _transform(kernels, rows, roots, room)
+        if weighted is not None:
+            _transform(averages, rows, roots, room)
+    for begin in range(first, last, many):
+        end = min(begin + many, last)
+        here = end - begin
+        some, both = slice(0, -(-here // (2 * step))), slice(0, 2 * -(-here // (2 * step)))
+        mean, scale, spread, error = moments[0, :here], moments[1, :here], moments[2, :here], moments[3, :here]
+        a, b, c, dot = moments[4, :here], moments[5, :here], moments[6, :here], dots[both]
+        fill(scale, 0, here, 1.0)
+        for k in range(channels):
+            to = spectra[k, some], of_rows[k, both], by[k, some]
+            load_rows(y[k], begin, step, False, direct, rows, *to, roots, room)
+            if weighted is not None:
+                to = squares[k, some], of_squares[k, both], by_squares[k, some]
+                load_rows(y[k], begin, step, True, direct, rows, *to, roots, room)
+        for q in range(kernels.shape[0]):
+            more, doubts = False, doubtful[q, begin - first : end - first]
+            for k in range(channels):
+                total, origin, mean_x = numbers[0, q, k], numbers[1, q, k], numbers[2, q, k]
+                if not total > 0.0:
+                    continue
+                if weighted is not None:
+                    average = averaged[both]
+                    dot_rows(spectra[k, some], averages[q, k], by[k, some], step, direct, dot, roots, room)
+                    dot_rows(squares[k, some], averages[q, k], by_squares[k, some], step, direct, average, roots, room)
+                    errors = of_rows[k], of_squares[k], bound, numbers[5, q, k]
+                    about = step, total, origin, mean_x, means_count
+                    weighted_moments(dot, average, *errors, *about, mean, spread, error)
+                    if scaling > 0:
+                        fill(mean, 0, here, 0.0)
+                        standardize(scale, spread, error, total, scaling)
+                else:
+                    origin = y[k, begin] if scaling > 2 else origin
+                    moments_about(y[k], m, origin, begin, mean, spread, error)
+                    find_constants(y[k], m, begin, means_count == 2, mean, spread, error)
+                    if scaling > 2:
+                        low, high = ranges[0, : here + m - 1], ranges[1, : here + m - 1]
+                        slide_row(y[k, begin : end + m - 1], m, low, high)
+                        to_range(low, high, origin, mean, scale, spread, error, mean_x, m, scaling == 4)
+                dot_rows(spectra[k, some], kernels[q, k], by[k, some], step, direct, dot, roots, room)
+                of_channel = bound * numbers[4, q, k], of_rows[k], mean, scale, spread, error, numbers[3, q, k]
+                add_channel(products, dot, step, *of_channel, mean_x, total, a, b, c, more)
+                more = True
+            if products is None:
+                count += judge_squares(a, b, c, norms[q], share, doubts)
+                finish_all(record, a, 0.0, b, out[q, begin:end])
+            else:
+                count += judge_products(a, b, c, norms[q], share, doubts)
+                finish_products(record, a, norms[q], b, out[q, begin:end])
+    return count
 
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
@@ -455,75 +462,19 @@ def row_size(m, n, weighted=False):
     return fft_size(m, n, weighted) if m >= SHORTEST_FFT else 4072 + m - 1
 
 
-class Correlator:
-    """Sliding dot products of short series of m points with blocks of a long one's channels: some pairs of rows."""
-
-    def __init__(self, m, size, n, channels=1):
-        self.m, self.size, self.step = m, size, size - m + 1
-        self.direct = m < SHORTEST_FFT
-        both, n_windows = 2 * size, n - m + 1
-        self.n_pairs = min(max(1, min(GROUP, HELD // channels) // both), -(-n_windows // (2 * self.step)))
-        self._rows, self._roots = scratch("rows", (2, size)), turns(16 if self.direct else size)
-        self._columns = scratch("columns", room_of(self._roots))
-
-    @property
-    def positions(self):
-        """Number of windows that are computed at a time."""
-        return 2 * self.n_pairs * self.step
-
-    def room(self, name):
-        """Return the memory for what is loaded of one channel."""
-        return scratch(name, (self.n_pairs, 2, self.size))
-
-    def kernels(self, x):
-        """Return short series (k, m) as they are correlated with."""
-        return correlated(x, self.size, self.direct)
-
-    def load(self, y, first, out, squared=False):
-        """Take the samples from `first` on, or their squares, into room for them.
-
-        Returns them as they are correlated, and of each row of windows what errors are relative to, and the mean.
-        """
-        n_pairs = min(self.n_pairs, -(-(len(y) - self.m + 1 - first) // (2 * self.step)))
-        norms, by = np.empty((2 * n_pairs, 2)), np.ones((n_pairs, 2))
-        of_all = self._rows, out[:n_pairs], norms, by, self._roots, self._columns
-        load_rows(y, first, self.step, squared, self.direct, *of_all)
-        return (out[:n_pairs], by), norms
-
-    def dot(self, loaded, kernel, name="dots"):
-        """Return dot products with the windows of what was loaded, less its mean: the first `step` of each row.
-
-        They are in memory of that name, which the next ones take.
-        """
-        spectra, by = loaded
-        out = self.room(name)[: len(spectra)].reshape(-1, self.size)
-        dot_rows(spectra, kernel, by, self.step, self.direct, out, self._roots, self._columns)
-        return out
-
-
 def dot_error(m, size):
     """Return the bound of a dot product's error, relative to the norms of the row and of the short series."""
     return EPS * (np.sqrt(m) if m < SHORTEST_FFT else np.log2(size))
 
 
 # ----------------------------------------------------------------------------------------------------------- queries
-class _Part(NamedTuple):
-    """A channel of a query, less its mean."""
+def _centered(x, w, squares, scaling):
+    """Return the channels of a query as they are correlated with windows: less their means, times the weights.
 
-    channel: int
-    kernel: np.ndarray  # it times its weights, and these, as they are correlated with
-    averages: np.ndarray | None
-    total: float  # of the weights
-    origin: float  # what means of windows are taken less
-    mean: float  # its own less the origin
-    own: float  # its weighted sum of squares
-    norms: tuple  # of it times its weights, and of these
-
-
-def _parts(x, w, squares, scaling, prepared):
-    """Return the channels of a query that count; `prepared` makes of series what they are correlated with."""
-    parts, weight = [], np.ones_like(x) if w is None else w
-    largest = np.abs(x).max()
+    With them six numbers of each channel: the weights' total, the origin that means of windows are taken less, the
+    query's mean less that, its weighted sum of squares, and the norms of it times its weights and of the weights.
+    """
+    weight, largest = np.ones_like(x) if w is None else w, np.abs(x).max()
     if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
         x = np.ldexp(x, -np.frexp(largest)[1])
     totals = weight.sum(axis=1)
@@ -535,67 +486,19 @@ def _parts(x, w, squares, scaling, prepared):
     if w is not None or scaling or not squares:  # else squares are about the first, whatever is left of the mean
         centered -= rests[:, np.newaxis]
     own = weight * centered
-    kernels, averages = prepared(own), [None] * len(x) if w is None else prepared(w)
-    squared, norms = (own * centered).sum(axis=1), np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)]).T
-    for k in counts.tolist():
-        # Of squares only differences of means count: they are taken less the query's, to keep their digits.
-        origin, mean = (means[k], rests[k]) if squares and not scaling else (0.0, means[k] + rests[k])
-        of_query = kernels[k], averages[k], totals[k], origin, mean, squared[k]
-        parts.append(_Part(k, *of_query, tuple(norms[k])))
-    return parts
+    # Of squares only differences of means count: they are taken less the query's, to keep their digits.
+    about = (means, rests) if squares and not scaling else (np.zeros_like(means), means + rests)
+    norms = np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)])
+    return own, np.array([totals, *about, (own * centered).sum(axis=1), *norms])
 
 
-class _Samples:
-    """The samples of a block of windows as queries are correlated with them, and the moments of its windows."""
-
-    def __init__(self, y, scaling, error_kind, weighted, correlator):
-        self._y, self._scaling, self._error_kind, self._weighted = y, scaling, error_kind, weighted
-        self._correlator = correlator
-        self._rooms = [correlator.room(("samples", k)) for k in range(len(y))]
-        self._squares = [correlator.room(("squares", k)) for k in range(len(y))] if weighted else None
-        # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
-        # places of the first-level cache.
-        self._moments = scratch("moments", (4, correlator.positions + 40))
-        self._moments[1] = 1.0  # the scale of windows that are not normalized
-
-    def load(self, first, last):
-        """Take the windows [first, last)."""
-        self._first, self._last, load = first, last, self._correlator.load
-        self._loaded = [load(y, first, room) for y, room in zip(self._y, self._rooms, strict=True)]
-        if self._weighted:
-            self._of_squares = [load(y, first, room, True) for y, room in zip(self._y, self._squares, strict=True)]
-
-    def loaded(self, k):
-        """Return the transforms of a channel, and the norm and mean of each row."""
-        return self._loaded[k]
-
-    def moments(self, part):
-        """Return the mean, scale, spread and error of the windows of a query's channel."""
-        mean, scale, spread, error = moments = self._moments[:, : self._last - self._first]
-        if not self._weighted:
-            self._find(part.channel, part.origin, part.mean, *moments)
-            return moments
-        correlator, k = self._correlator, part.channel
-        (loaded, rows), (squares, rows_q) = self._loaded[k], self._of_squares[k]
-        s = correlator.dot(loaded, part.averages, "averages")
-        q = correlator.dot(squares, part.averages)
-        bounds = rows, rows_q, dot_error(correlator.m, correlator.size), part.norms[1]
-        about = part.total, part.origin, part.mean, self._error_kind
-        weighted_moments(s, q, *bounds, correlator.step, *about, mean, spread, error)
-        if self._scaling:
-            mean[:] = 0.0
-            standardize(scale, spread, error, part.total, self._scaling)
-        return moments
-
-    def _find(self, k, origin, mean_x, mean, scale, spread, error):
-        y, m, first = self._y[k], self._correlator.m, self._first
-        origin = y[first] if self._scaling > 2 else origin
-        moments_about(y, m, origin, first, mean, spread, error)
-        find_constants(y, m, first, self._error_kind == 2, mean, spread, error)
-        if self._scaling > 2:
-            low, high = np.empty((2, 1, self._last - first))
-            slide(y[np.newaxis, first : self._last + m - 1], m, low, high)
-            to_range(low[0], high[0], origin, mean, scale, spread, error, mean_x, m, self._scaling == 4)
+def _as_waves(x, size, direct):
+    """Return channels (.., m) as kernels transform them, (.., 2, size), or as direct sums need them, (.., 1, m)."""
+    if direct:
+        return np.ascontiguousarray(x)[..., np.newaxis, :]
+    out = aligned_zeros(*x.shape[:-1], 2, size)
+    out[..., 0, : x.shape[-1]] = x / size  # a power of two
+    return out
 
 
 # ---------------------------------------------------------------------------------------------------------- profiles
@@ -607,76 +510,77 @@ def profiles(record, X, W, y, scaling, out, size=None):
     """
     size = row_size(X.shape[2], y.shape[1], W is not None) if size is None else size
     together = max(1, SPECTRA // (len(y) * size))
-    shared = W is None and (scaling in (1, 2) or (scaling == 0 and isinstance(record, SQUARES)))
-    find = _by_samples if shared else _profiles
     for at in range(0, len(X), together):
         some = slice(at, at + together)
-        find(record, X[some], W if W is None else W[some], y, scaling, size, out[some])
-
-
-def _by_samples(record, X, _, y, scaling, size, out):
-    """Compute the profiles where moments are those of the samples alone."""
-    squares, m = isinstance(record, SQUARES), X.shape[2]
-    queries = [_parts(x, None, squares, scaling, partial(as_waves, size=size, direct=m < SHORTEST_FFT)) for x in X]
-    wrong = [dot_error(m, size) * np.sqrt(sum(part.norms[0] ** 2 for part in parts)) for parts in queries]
-    if scaling:
-        own = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
-    else:
-        own = [sum(part.own for part in parts) for parts in queries]
-    kernels = np.array([[part.kernel for part in parts] for parts in queries])
-    centers = np.array([[part.origin for part in parts] for parts in queries])
-    rests = np.array([[part.total * part.mean for part in parts] for parts in queries])
-    sizes, ones = (m, size - m + 1, m < SHORTEST_FFT), np.ones_like(X[0])
-
-    def directly(q, which):
-        if len(which):
-            _directly(record, X[q], ones, y, scaling, which, out[q])
-
-    of_queries = kernels, np.array(own), np.array(wrong), centers, rests
-    shared_profiles(record, squares, of_queries, y, sizes, scaling, directly, out)
+        _profiles(record, X[some], None if W is None else W[some], y, scaling, size, out[some])
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
 def _profiles(record, X, W, y, scaling, size, out):
-    """Compute the profiles where moments are of each query."""
-    squares, m = isinstance(record, SQUARES), X.shape[2]
-    correlator = Correlator(m, size, y.shape[1], len(y))
-    step, wrong = correlator.step, dot_error(m, size)
-    add, judge = (add_squares, judge_squares) if squares else (add_products, judge_products)
-    weights = [None] * len(X) if W is None else W
-    queries = [_parts(x, w, squares, scaling, correlator.kernels) for x, w in zip(X, weights, strict=True)]
-    norms = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
-    error_kind = 0 if scaling else (1 if squares else 2)  # means count
-    share = rounding(m) / 2 + 4 * EPS if error_kind == 1 else 0.0
-    samples = _Samples(y, scaling, error_kind, W is not None, correlator)
-    many = correlator.positions
-    sums, doubtful = scratch("sums", (3, many + 40)), scratch("doubtful", (many,), np.bool_)
-    for first in range(0, out.shape[1], many):
-        last = min(first + many, out.shape[1])
-        samples.load(first, last)
-        a, b, c = sums[:, : last - first]
-        for q, (parts, norm) in enumerate(zip(queries, norms, strict=True)):
-            here = a, b, c, norm, share, doubtful[: last - first]
-            for part in parts:
-                more = part is not parts[0]
-                loaded, rows = samples.loaded(part.channel)
-                moments, of_query = samples.moments(part), (part.own, part.mean, part.total)
-                dot = correlator.dot(loaded, part.kernel)
-                add(dot, step, wrong * part.norms[0] * rows[:, 0], *moments, *of_query, a, b, c, more)
-            count = judge(*here)
-            if squares:
-                lockstep.finish_all(record, a, 0.0, b, out[q, first:last])
-            else:
-                finish_products(record, a, norm, b, out[q, first:last])
-            if count:
-                which = np.flatnonzero(doubtful[: last - first]) + first
-                _directly(record, X[q], np.ones_like(X[q]) if W is None else W[q], y, scaling, which, out[q])
+    """Fill in the distances of queries whose transforms fit into memory, the doubtful ones by the exact kernels."""
+    squares, (count, channels, m), n_windows = isinstance(record, SQUARES), X.shape, out.shape[1]
+    step, direct, bound = size - m + 1, m < SHORTEST_FFT, dot_error(m, size)
+    queries = zip(X, [None] * count if W is None else W, strict=True)
+    own, numbers = map(np.array, zip(*(_centered(x, w, squares, scaling) for x, w in queries), strict=True))
+    kernels, numbers = _as_waves(own, size, direct), np.ascontiguousarray(numbers.transpose(1, 0, 2))
+    totals, origins, means, own, norms, _ = numbers
+    shared = W is None and (scaling in (1, 2) or (scaling == 0 and squares))
+    # Channel by channel, as a sum of arrays, so that it does not depend on the number of queries.
+    whole = sum((own if shared and not scaling else own + totals * means * means).T)
+    roots, rows = turns(16 if direct else size), scratch("rows", (2, size))
+    room, pairs = scratch("columns", room_of(roots)), 1
+    if shared:
+        fill_profiles, many, several = _shared_profiles, 2 * step + 40, channels > 1
+        kind = None if scaling else True, None if squares else True, True if several else None
+        queries = kernels, whole, bound * np.sqrt(sum((norms**2).T)), origins, totals * means
+        of_windows = many if scaling else 1
+        rooms = (
+            rows,
+            scratch("spectra", (channels, 2, size)),
+            scratch("totals", (2, step)) if several and not scaling else rows,
+            np.empty((channels, 2, 2)),
+            np.ones((channels, 2)),
+            scratch("blocks", (4, apart(m))),
+            scratch("moments", (2, of_windows)),
+            scratch("scales", (channels, of_windows)),
+            scratch("sums", (4, of_windows if several else 1)),
+            scratch("pieces", (3, PIECE)),
+            room,
+        )
+    else:
+        fill_profiles, kind = _profiles_of_each, (None if squares else True, None if W is None else True)
+        pairs = min(max(1, min(GROUP, HELD // channels) // (2 * size)), -(-n_windows // (2 * step)))
+        many = 2 * pairs * step + 40
+        averages = None if W is None else _as_waves(W, size, direct)
+        queries = kernels, averages, bound, whole, numbers
+
+        def of_samples(name):
+            """Return room for the samples, or their squares: transforms, dot products, factors and norms of rows."""
+            spectra, dots = scratch(name, (channels, pairs, 2, size)), scratch(f"dots of {name}", (2 * pairs, size))
+            return spectra, dots, np.ones((channels, pairs, 2)), np.empty((channels, 2 * pairs, 2))
+
+        moments, ranges = scratch("moments", (7, many)), scratch("ranges", (2, many + m if scaling > 2 else 0))
+        rooms = rows, room, *of_samples("samples"), moments, ranges
+        rooms += (None,) * 4 if W is None else of_samples("squares")
+    block = 2 * step * pairs
+    together = max(WINDOWS // (block * count), 1) * block
+    for first in range(0, n_windows, together):
+        last = min(first + together, n_windows)
+        doubtful, found = scratch("doubtful", (count, last - first), np.bool_), 0
+        for a, b in pieces(-(-(last - first) // block), COST * size * channels * count * pairs):
+            begin, end = first + block * a, min(first + block * b, last)
+            given = y, (m, step, direct), scaling if scaling or not shared else None, queries, roots, rooms
+            here = doubtful[:, begin - first : end - first]
+            found += fill_profiles(record, *kind, *given, begin, end, here, out)
+        for q in range(count if found else 0):
+            which = np.flatnonzero(doubtful[q]) + first
+            _directly(record, X[q], np.ones_like(X[q]) if W is None else W[q], y, scaling, which, out[q])
 
 
 def _directly(record, x, w, y, scaling, which, out):
     """Compute the windows `which` by the exact kernels, neighbors together."""
     m = x.shape[1]
-    for run in np.split(which, np.flatnonzero(np.diff(which) > 64) + 1):
+    for run in np.split(which, np.flatnonzero(np.diff(which) > 64) + 1) if len(which) else ():
         first, last = run[0], run[-1] + 1
         piece = np.ascontiguousarray(y[:, first : last + m - 1])
         lockstep.profile(record, x, piece, w, scaling, out[first:last])

@@ -155,7 +155,7 @@ def find_constants(y, m, first, products, mean, spread, error):
             spread[j], error[j] = 0.0, 0.0 if sure else np.inf
 
 
-@kernel(error_model="numpy")
+@inner(error_model="numpy")
 def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, mean_x, kind, mean, spread, error):
     """Compute weighted moments of windows from weighted sums of samples and of squares, `s` and `q`.
 
@@ -195,7 +195,7 @@ def standardize(scale, spread, error, total, scaling):
         scale[j] = np.sqrt(scale[j])
 
 
-@kernel(error_model="numpy")
+@inner(error_model="numpy")
 def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered):
     """Replace the moments of windows by those of windows whose range is 1, and fill in their `scale`.
 
@@ -215,40 +215,34 @@ def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered)
         spread[j] *= scale[j] * scale[j]
 
 
-@kernel
-def add_squares(dot, step, wrong, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
-    """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or start again."""
+@inner
+def add_channel(products, dot, step, wrong, norms, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
+    """Add a channel to the sums a, their sizes b and errors c of windows; or start again.
+
+    The sums are of squared differences, whose size is that of their terms, or of `products` (True, else None), whose
+    size is the window's own square. `wrong` is the error of a dot product with a row of norm 1, of the `norms`.
+    """
     for r in range(dot.shape[0]):
+        w = wrong * norms[r, 0]
+        if products is None:
+            w *= 2.0
         for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
             last = min(first + PIECE, (r + 1) * step, a.shape[0])
-            d, w, at = dot[r, first - r * step : last - r * step], 2.0 * wrong[r], lift[first:last]
+            d, at = dot[r, first - r * step : last - r * step], lift[first:last]
             v, e, by = spread[first:last], error[first:last], scale[first:last]
             to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
             if not more:
                 to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
-            for j in range(d.shape[0]):
-                to_b[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j])
-            for j in range(d.shape[0]):
-                to_a[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j]) - 2.0 * d[j] * by[j]
-            for j in range(d.shape[0]):
-                to_c[j] += w * by[j] + e[j]
-
-
-@kernel
-def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
-    """Add a channel's products to a, the window's squares to b, the error of a to c; or start again."""
-    for r in range(dot.shape[0]):
-        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
-            last = min(first + PIECE, (r + 1) * step, a.shape[0])
-            d, w, at = dot[r, first - r * step : last - r * step], wrong[r], lift[first:last]
-            v, e, by = spread[first:last], error[first:last], scale[first:last]
-            to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
-            if not more:
-                to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
-            for j in range(d.shape[0]):
-                to_a[j] += d[j] * by[j] + total * mean_x * at[j]
-            for j in range(d.shape[0]):
-                to_b[j] += v[j] + total * at[j] * at[j]
+            if products is None:
+                for j in range(d.shape[0]):
+                    to_b[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j])
+                for j in range(d.shape[0]):
+                    to_a[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j]) - 2.0 * d[j] * by[j]
+            else:
+                for j in range(d.shape[0]):
+                    to_a[j] += d[j] * by[j] + total * mean_x * at[j]
+                for j in range(d.shape[0]):
+                    to_b[j] += v[j] + total * at[j] * at[j]
             for j in range(d.shape[0]):
                 to_c[j] += w * by[j] + e[j]
 
@@ -356,7 +350,7 @@ def judge_squares(a, b, c, norm, share, doubtful):
 
 @kernel(linked=True, error_model="numpy")
 def judge_products(a, b, c, norm, share, doubtful):
-    """The error of the window's norm counts as one of the products does; see `add_products`."""
+    """The error of the window's norm counts as one of the products does; see `add_channel`."""
     count = 0
     for j in range(a.shape[0]):
         both = np.sqrt(norm * b[j]) if b[j] > 0.0 else 0.0
