@@ -169,7 +169,7 @@ def allowed_windows(limits, x, w, y):
         known = room[:, : part.stop - first]
         for k in np.flatnonzero(weight.any(axis=1)):
             if w is None:
-                moments.moments(y[k], m, first, *known[:3])
+                moments.moments(y[k], m, 0.0, first, *known[:3])
             else:
                 moments.direct_moments(y[k], weight[k], first, *known)
             of_query = query.mean[k], query.deviation[k], weight[k].sum()

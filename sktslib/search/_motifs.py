@@ -212,7 +212,7 @@ def _windows(y, m, places):
     mean, half, whole, inverse = np.zeros((4, len(y), y.shape[1] - m + 1))
     for k, channel in enumerate(y):
         spread, error = np.empty((2, mean.shape[1]))
-        moments(channel, m, 0, mean[k], spread, error)
+        moments(channel, m, 0.0, 0, mean[k], spread, error)
         _know(channel, m, mean[k], spread, np.flatnonzero(~(error <= CERTAIN * spread)))
         varied = spread > 0.0
         inverse[k, varied] = 1.0 / np.sqrt(spread[varied])

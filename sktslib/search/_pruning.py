@@ -188,7 +188,7 @@ class Windows:
         y, w, m = self.samples[k], self.weight[k], self.m
         mean, spread, error, low, high = room[:, : last - first]
         if self.w is None and self.normalize != "minmax":
-            moments.moments(y, m, first, mean, spread, error)
+            moments.moments(y, m, 0.0, first, mean, spread, error)
             low = high = most = np.empty(0)
         else:
             below, above = np.empty((2, 1, last + m - 1 - first))

@@ -91,7 +91,7 @@ def test_moments_see_their_own_window_alone(m):
     y[m + 20 : m + 25] = 1e9
     first, count = 3, n - m - 2
     mean, spread, error = np.empty((3, count))
-    moments.moments(y, m, first, mean, spread, error)
+    moments.moments(y, m, 0.0, first, mean, spread, error)
     for j in range(0, count, 7):
         window = y[first + j : first + j + m]
         exact = ((window - window.mean()) ** 2).sum()

@@ -41,7 +41,7 @@ import numpy as np
 from . import batch
 from .batch import BATCH, ROWS, load, splat
 from .compile import block_size, budgets, inner, kernel, pieces, step
-from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
+from .dispatch import accumulate, by_type, gap, gap_terms, lag_cost, moves, terms
 from .moments import scale_and_shift
 from .scalar import cells_of
 from .simd import (
@@ -291,95 +291,72 @@ def _range(least, most, j, at, also, s, c, uncertainty):
     return bottom * s + (c - uncertainty), top * s + (c + uncertainty)
 
 
-@step
-def _of_query(p, k, i, h, known, j, query, ranges, s, c, uncertainty):
-    """Return the terms of query point i, and h before it, with the values of the windows from j on within the band."""
-    x, w, _, _, _, pinned, starts, second = query
+def _of_query(query, p, k, i, h, known, j, ranges, s, c, uncertainty):
+    """Return the terms of query point i, and h before it, with the values of the windows from j on within the band.
+
+    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima.
+    """
     # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
-    least, most = ranges[pinned[i], k], ranges[2 - pinned[i], k]
-    bottom, top = _range(least, most, j, starts[i], _also(second, i), s, c, uncertainty)
-    under, over = _range(least, most, j, starts[h], _also(second, h), s, c, uncertainty)
-    value, before = x[k, i], known * x[k, h]
-    return terms(
-        p,
-        (value, before, w[k, 0, i], w[k, 1, i]),
-        _nearest(value, bottom, top),
-        _nearest(before, known * under, known * over),
-    )
+    least, most = ranges[query.pinned[i], k], ranges[2 - query.pinned[i], k]
+    bottom, top = _range(least, most, j, query.starts[i], _also(query.second, i), s, c, uncertainty)
+    under, over = _range(least, most, j, query.starts[h], _also(query.second, h), s, c, uncertainty)
+    value, before = query.x[k, i], known * query.x[k, h]
+    row = value, before, query.w[k, 0, i], query.w[k, 1, i]
+    a, b, _ = terms(p, row, _nearest(value, bottom, top), _nearest(before, known * under, known * over))
+    return a, b, 0.0
 
 
-@step
-def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
+def _of_window(query, p, k, i, h, known, j, y, s, c, uncertainty):
     """Return the terms of the windows' points i and h before it with query values in the band, and the gap cost."""
     value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
-    row = value, before, w[k, 0, i], w[k, 1, i]
+    row, low, high = (value, before, query.w[k, 0, i], query.w[k, 1, i]), query.low, query.high
     a, b, _ = terms(
         p, row, _nearest(value, low[k, i], high[k, i]), _nearest(before, known * low[k, h], known * high[k, h])
     )
     return a, b, gap_terms(p, value, before) + 0.0 * value
 
 
-@inner
-def _by_query(p, query, ranges, made, uncertainty, order, cutoff, bounds):
-    """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
+def _skip_of_query(query, p, i, gap_terms):
+    return query.skips[i]
 
-    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima; `made`
-    are scale and shift of the windows, as the bounds are.
+
+def _skip_of_window(query, p, i, gap_terms):
+    """Return its own gap cost, at least that of `skips`, and that of another point."""
+    return maximum(gap(p, gap_terms, 1.0), query.skips[i]) + query.minimum_gap_cost
+
+
+_SIDES = {QueryPoints: (_of_query, _skip_of_query), WindowPoints: (_of_window, _skip_of_window)}
+_terms_of, _skip_of = (by_type(lambda k, side: _SIDES[side][k] if side in _SIDES else None, k) for k in range(2))
+
+
+@inner
+def _add_points(p, side, values, first, made, uncertainty, order, cutoff, bounds):
+    """Add minimum costs of the points of `order` to the bounds that are not above the cutoff.
+
+    By the `side` they are those of the query, or of the windows from the `first` on of the samples `values`; see
+    `_of_query` and `_of_window`. `made` are scale and shift of the windows, as the bounds are.
     """
-    channels, points, lags, skips = query.x.shape[0], query.points, query.lags, query.skips
-    scale, shift = made
-    for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
-        total = load_wide(bounds, j)
+    points, lags, (scale, shift) = side.points, side.lags, made
+    for at in range(0, bounds.shape[0] - WIDE + 1, WIDE):
+        total, j = load_wide(bounds, at), first + at
         if not some(total <= cutoff):
             continue
-        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        s, c = load_wide(scale[0], at), load_wide(shift[0], at)
         for t0 in range(0, order.shape[0], STRIDE):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                a, b, _ = _of_query(p, 0, i, h, known, j, query, ranges, s, c, uncertainty)
-                for k in range(1, channels):
-                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
-                    e, f, _ = _of_query(p, k, i, h, known, j, query, ranges, u, v, uncertainty)
-                    a, b = a + e, b + f
-                here = points[0, i], points[1, i], points[2, i]
-                cost = rounded(moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0])
-                total = accumulate(p, total, minimum(cost, skips[i]))
-            if not some(total <= cutoff):
-                break
-        store(bounds, j, total)
-
-
-@inner
-def _by_window(p, query, y, first, made, order, cutoff, bounds):
-    """Add minimum costs of the windows' points of `order` to the bounds that are not above the cutoff.
-
-    The windows are those of `y` from the `first` on.
-
-    A point left out costs its own gap cost, at least `skips`, and the `minimum_gap_cost` of another one.
-    """
-    w, points, lags, skips, minimum_gap_cost, low, high = query
-    scale, shift = made
-    for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
-        total, at = load_wide(bounds, j), first + j
-        if not some(total <= cutoff):
-            continue
-        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
-        for t0 in range(0, order.shape[0], STRIDE):
-            for t in range(t0, min(t0 + STRIDE, order.shape[0])):
-                i = order[t]
-                h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                a, b, g = _of_window(p, 0, i, h, known, at, w, y, low, high, s, c)
-                for k in range(1, low.shape[0]):
-                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
-                    e, f, d = _of_window(p, k, i, h, known, at, w, y, low, high, u, v)
+                a, b, g = _terms_of(side, p, 0, i, h, known, j, values, s, c, uncertainty)
+                for k in range(1, scale.shape[0]):
+                    u, v = load_wide(scale[k], at), load_wide(shift[k], at)
+                    e, f, d = _terms_of(side, p, k, i, h, known, j, values, u, v, uncertainty)
                     a, b, g = a + e, b + f, g + d
                 here = points[0, i], points[1, i], points[2, i]
                 cost = rounded(moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0])
-                total = accumulate(p, total, minimum(cost, maximum(gap(p, g, 1.0), skips[i]) + minimum_gap_cost))
+                total = accumulate(p, total, minimum(cost, _skip_of(side, p, i, g)))
             if not some(total <= cutoff):
                 break
-        store(bounds, j, total)
+        store(bounds, at, total)
 
 
 @inner
@@ -410,9 +387,9 @@ def _enter(p, of_query, of_window, reach, y, uncertainty, query_first, orders, c
                 row = ranges[1, k, :span]
                 copy(y[k], first, first + span, row, 0)
                 slide_row(row, reach, ranges[0, k], ranges[2, k])
-            _by_query(p, of_query, ranges, made, uncertainty, order, cutoff, entered)
+            _add_points(p, of_query, ranges, 0, made, uncertainty, order, cutoff, entered)
         else:
-            _by_window(p, of_window, y, first, made, order, cutoff, entered)
+            _add_points(p, of_window, y, first, made, uncertainty, order, cutoff, entered)
         if turn == 1:
             for j in range(bounds.shape[0]):
                 bounds[j] = max(bounds[j], entered[j])

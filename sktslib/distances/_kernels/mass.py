@@ -51,7 +51,7 @@ from .moments import (
     find_constants,
     judge_products,
     judge_squares,
-    moments_about,
+    moments,
     normalized_windows,
     rounding,
     standardize,
@@ -204,7 +204,7 @@ def _squares_about(y, m, center, first, more, out, room):
     """Add to `out`, or start again, the sums of (y - center)^2 over the windows that start at `first` and after.
 
     A window that starts in a block of m samples is what the block holds from there on, and what the next block holds
-    before the window's end: running sums of samples of its own, as in `moments_about`. `room` is for four blocks.
+    before the window's end: running sums of samples of its own, as in `moments`. `room` is for four blocks.
     """
     turn = 0
     _run_squares(y[first : first + m], center, room[2], False, room[3], room[0])
@@ -319,14 +319,14 @@ def _shared_profiles(
     """
     m, step, direct = sizes
     kernels, of_queries, wrongs, centers, rests = queries
-    rows, spectra, totals, norms, by, blocks, moments, scales, sums, piece, room = rooms
+    rows, spectra, totals, norms, by, blocks, values, scales, sums, piece, room = rooms
     channels, count = y.shape[0], 0
     if first == 0 and not direct:
         _transform(kernels, rows, roots, room)
     for begin in range(first, last, 2 * step):
         end = min(begin + 2 * step, last)
         here = end - begin
-        spread, error, before = moments[0, :here], moments[1, :here], sums[3, :here]
+        spread, error, before = values[0, :here], values[1, :here], sums[3, :here]
         of_windows = (spread, error, error) if several is None else (sums[0, :here], sums[1, :here], sums[2, :here])
         for k in range(channels):
             one, scale = slice(k, k + 1), scales[k, :here]
@@ -364,7 +364,7 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
     See `_shared_profiles`. The samples of some pairs of rows are transformed before the queries follow.
     """
     (m, step, direct), (kernels, averages, bound, norms, numbers) = sizes, queries
-    rows, room, spectra, dots, by, of_rows, moments, ranges, squares, averaged, by_squares, of_squares = rooms
+    rows, room, spectra, dots, by, of_rows, values, ranges, squares, averaged, by_squares, of_squares = rooms
     channels, many, count = y.shape[0], 2 * step * spectra.shape[1], 0
     means_count = 0 if scaling > 0 else 1 if products is None else 2
     share = rounding(m) / 2 + 4 * EPS if means_count == 1 else 0.0
@@ -376,8 +376,8 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
         end = min(begin + many, last)
         here = end - begin
         some, both = slice(0, -(-here // (2 * step))), slice(0, 2 * -(-here // (2 * step)))
-        mean, scale, spread, error = moments[0, :here], moments[1, :here], moments[2, :here], moments[3, :here]
-        a, b, c, dot = moments[4, :here], moments[5, :here], moments[6, :here], dots[both]
+        mean, scale, spread, error = values[0, :here], values[1, :here], values[2, :here], values[3, :here]
+        a, b, c, dot = values[4, :here], values[5, :here], values[6, :here], dots[both]
         fill(scale, 0, here, 1.0)
         for k in range(channels):
             to = spectra[k, some], of_rows[k, both], by[k, some]
@@ -403,7 +403,7 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
                         standardize(scale, spread, error, total, scaling)
                 else:
                     origin = y[k, begin] if scaling > 2 else origin
-                    moments_about(y[k], m, origin, begin, mean, spread, error)
+                    moments(y[k], m, origin, begin, mean, spread, error)
                     find_constants(y[k], m, begin, means_count == 2, mean, spread, error)
                     if scaling > 2:
                         low, high = ranges[0, : here + m - 1], ranges[1, : here + m - 1]
@@ -559,8 +559,8 @@ def _profiles(record, X, W, y, scaling, size, out):
             spectra, dots = scratch(name, (channels, pairs, 2, size)), scratch(f"dots of {name}", (2 * pairs, size))
             return spectra, dots, np.ones((channels, pairs, 2)), np.empty((channels, 2 * pairs, 2))
 
-        moments, ranges = scratch("moments", (7, many)), scratch("ranges", (2, many + m if scaling > 2 else 0))
-        rooms = rows, room, *of_samples("samples"), moments, ranges
+        ranges = scratch("ranges", (2, many + m if scaling > 2 else 0))
+        rooms = rows, room, *of_samples("samples"), scratch("moments", (7, many)), ranges
         rooms += (None,) * 4 if W is None else of_samples("squares")
     block = 2 * step * pairs
     together = max(WINDOWS // (block * count), 1) * block

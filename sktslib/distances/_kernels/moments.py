@@ -22,28 +22,15 @@ PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-le
 
 
 @inner
-def _run_on(y, b, count, after):
-    """after[:, k] = sums of y - y[b] and of its square over the k samples from b on."""
-    base = y[b]
-    for k0 in range(0, count, RUN):
-        s, q, done_s, done_q = 0.0, 0.0, after[0, k0], after[1, k0]
-        for k in range(k0, min(k0 + RUN, count)):
-            d = y[b + k] - base
-            s += d
-            q += d * d
-            after[0, k + 1], after[1, k + 1] = done_s + s, done_q + q
-
-
-@inner
 def _run_both(y, b, m, before, after):
-    """Fill in the running sums of a block of m samples forwards from sample b and backwards from sample b + m.
+    """Fill in the running sums of a block of m samples forwards from sample b and backwards from sample b + m, if any.
 
     after[:, k] = sums of y - y[b] and of its square over the k samples from b on. before[:, m - k] = those of
     y - y[b + m] over the k samples before b + m.
 
     Both runs at once, since either waits for its own sums.
     """
-    base, other = y[b], y[b + m]
+    base, other = y[b], y[min(b + m, y.shape[0] - 1)]
     for k0 in range(0, m, RUN):
         k1 = min(k0 + RUN, m)
         # Slices, because an index that might be negative to the compiler costs as much as the sums.
@@ -79,18 +66,12 @@ def rounding(m):
     return EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
 
 
-@kernel(error_model="numpy")
-def moments(y, m, first, mean, spread, error):
-    """Compute mean and sum of squared deviations of the windows of m samples that start at `first` and after."""
-    moments_about(y, m, 0.0, first, mean, spread, error)
-
-
 @kernel(linked=True, error_model="numpy")
-def moments_about(y, m, origin, first, mean, spread, error):
-    """Compute the moments of windows, their means less an `origin`; `mean` may be None.
+def moments(y, m, origin, first, mean, spread, error):
+    """Compute the moments of windows of m samples, their means less an `origin`; `mean` may be None.
 
-    The moments are the mean and the sum of squared deviations of the windows of m samples that start at `first` and
-    after. Less the origin, means keep their digits under an offset.
+    The moments are the mean and the sum of squared deviations of the windows that start at `first` and after. Less the
+    origin, means keep their digits under an offset.
 
     All windows that hold the sample `b` are split there into what lies before it and the rest; the sums of either part
     run away from b and are taken relative to y[b]. So no sample outside of a window ever enters its sums, and as y[b]
@@ -107,10 +88,7 @@ def moments_about(y, m, origin, first, mean, spread, error):
     for b in range(first, end + m - 1, m):
         low, high = max(b - m + 1, first), min(b, end - 1)
         base = y[b] - origin
-        if high == b and b + m < y.shape[0]:
-            _run_both(y, b, m, next_before, after)
-        else:
-            _run_on(y, b, high + m - b, after)
+        _run_both(y, b, high + m - b, next_before, after)
         last = low + m - b
         s0, q0 = before[0, last : high + m - b + 1], before[1, last : high + m - b + 1]
         s1, q1 = after[0, last : high + m - b + 1], after[1, last : high + m - b + 1]
@@ -275,7 +253,7 @@ def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, 
 @inner
 def normalized_windows(y, m, first, scaling, scale, spread, error):
     """Replace the moments of the windows of a channel by those after scaling."""
-    moments_about(y, m, 0.0, first, None, spread, error)
+    moments(y, m, 0.0, first, None, spread, error)
     for begin in range(0, spread.shape[0], PIECE):
         here = slice(begin, begin + PIECE)
         by, of_spread, of_error = scale[here], spread[here], error[here]
@@ -370,8 +348,6 @@ PIECE_OF_WINDOWS = block_size(512, 8)  # windows at a time
 def direct_moments(y, w, first, mean, spread, error, low, high):
     """Compute the weighted moments and the range of the windows that start at `first` and after.
 
-    See `moments.moments`.
-
     `spread` is the weighted sum of squared deviations from the mean, `error` bounds its error.
     """
     m, total, heavy = w.shape[0], w.sum(), int(np.argmax(w))
@@ -462,7 +438,7 @@ def scale_and_shift(windows, m, first, size, room, made):
             fill(c, 0, size, 0.0)
         else:
             mean, spread, error, none = room[0, k, :size], room[1, k, :size], room[2, k, :size], room[0, k, :0]
-            moments_about(y[k], m, 0.0, first, mean, spread, error)
+            moments(y[k], m, 0.0, first, mean, spread, error)
             about = mean, spread, error, none, none
             unknown += standardize_windows(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
     return unknown
