@@ -245,22 +245,6 @@ def test_folders_that_others_can_write_to_are_not_used(tmp_path, monkeypatch):
     assert store._private_folder() is None
 
 
-def test_files_are_whole_or_not_there(tmp_path):
-    old = tmp_path / "kernels-old"
-    old.mkdir()
-    (old / "file").write_bytes(b"")
-    os.utime(old, (time.time() - store.AGE - 10,) * 2)
-    store.write(tmp_path / "kernels-new", "file", b"data")
-    assert store.read(tmp_path / "kernels-new" / "file") == b"data"
-    assert not old.exists()
-    (tmp_path / "kernels-new" / "file").write_bytes(store.MARK + b"data")
-    with pytest.raises(ValueError, match="not a whole file"):
-        store.read(tmp_path / "kernels-new" / "file")
-    with pytest.raises(OSError, match=r".+"):
-        store.write(tmp_path / "kernels-new", "no/such/folder", b"data")
-    assert [path.name for path in (tmp_path / "kernels-new").iterdir()] == ["file"]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="files have no mode")
 def test_files_can_be_read_by_whom_the_umask_lets(tmp_path):
     """What an administrator has compiled serves all users."""

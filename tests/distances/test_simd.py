@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sktslib.distances._kernels import simd as scratch_memory
 from sktslib.distances._kernels.simd import (
     REGISTER,
     REGISTERS,
     aligned,
     aligned_zeros,
-    copy,
     entering,
-    fill,
     last,
     makers,
     maximum,
@@ -107,17 +104,6 @@ def test_codes_of_two_conditions():
     np.testing.assert_array_equal(out, np.where(B < 0, 2, A < 0))
 
 
-def test_loops_in_place_of_slices():
-    @njit
-    def run(out):
-        fill(out, 1, 4, 2.0)
-        copy(out, 2, 5, out, 0)
-
-    out = np.zeros(5)
-    run(out)
-    assert out.tolist() == [2.0, 2.0, 0.0, 2.0, 0.0]
-
-
 @pytest.mark.parametrize("table", [np.arange(8), np.arange(8.0)[::2], np.arange(8, dtype=np.float32)])
 def test_tables_of_any_numbers(table):
     @njit
@@ -142,9 +128,3 @@ def test_arrays_begin_where_a_cache_line_does(shape, dtype):
         a[...] = k % 2
     for k, a in enumerate(held):
         assert (a == k % 2).all()  # none lies in another's memory
-
-
-def test_zeros_are_written(monkeypatch):
-    monkeypatch.setattr(scratch_memory, "aligned", lambda *shape, dtype: np.ones(shape, dtype))
-    assert aligned_zeros(3, 5).tolist() == np.zeros((3, 5)).tolist()
-    assert aligned_zeros(4, dtype=np.int64).tolist() == [0, 0, 0, 0]

@@ -341,7 +341,10 @@ def test_threads_and_later_edits_change_nothing():
         (lambda: KNeighborsTimeSeriesTransformer().fit(X).kneighbors(n_neighbors=0), "'n_neighbors'"),
         (lambda: RadiusNeighborsTimeSeriesTransformer(radius=-1).fit(X), "The 'radius' parameter"),
         (lambda: KNeighborsTimeSeriesClassifier(weights="far").fit(X, Y), "The 'weights' parameter"),
-        (lambda: QueryDistances("euclidean", candidates="subsequence").fit(X), "candidates='subsequence' needs an elastic metric"),
+        (
+            lambda: QueryDistances("euclidean", candidates="subsequence").fit(X),
+            "candidates='subsequence' needs an elastic metric",
+        ),
         (lambda: QueryDistances(queries=[[1, 2]], weight=[1, 2, 3]).fit(X), "'weight' must have one value per point"),
         (lambda: QueryDistances(queries=RAGGED).fit(X), r"'queries\[0\]' must have as many channels"),
         (lambda: QueryDistances([[0, 1], [2, 3]]).fit(X), r"'metric' parameter, the first.*QueryDistances\(queries="),

@@ -118,19 +118,16 @@ def compiled_as(function, result_type):
     return lower_builtin(function, types.VarArg(types.Any))
 
 
-def _splatted(builder, scalar, lanes):
-    """Return the vector whose lanes are all this number."""
-    nothing = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
-    first = builder.insert_element(nothing, scalar, ir.Constant(I32, 0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
-
-
 def as_type(context, builder, value, given, wanted):
     """Return a number or a vector of the given type as one of the wanted type, a float or a vector."""
     if isinstance(given, Vector):
         return value
     scalar = context.cast(builder, value, given, types.float64)
-    return _splatted(builder, scalar, wanted.lanes) if isinstance(wanted, Vector) else scalar
+    if not isinstance(wanted, Vector):
+        return scalar
+    nothing = ir.Constant(ir.VectorType(F64, wanted.lanes), ir.Undefined)
+    first = builder.insert_element(nothing, scalar, ir.Constant(I32, 0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(I32, wanted.lanes), [0] * wanted.lanes))
 
 
 def _all_as_type(context, builder, values, given, wanted):
@@ -152,12 +149,12 @@ def type_of(*given):
     return _vector_of(*given)
 
 
-def _operator(op, result, build):
+def _operator(op, compares, build):
     @type_callable(op)
     def typer(context):
         def result_type(a, b):
             vector = _vector_of(a, b)
-            return vector and result(vector)
+            return vector and (Mask(vector.lanes) if compares else vector)
 
         return result_type
 
@@ -170,26 +167,11 @@ def _operator(op, result, build):
         lower_builtin(op, left, right)(lower)
 
 
-def _same(vector):
-    return vector
-
-
-def _mask(vector):
-    return Mask(vector.lanes)
-
-
-_operator(operator.add, _same, lambda builder, a, b, v: builder.fadd(a, b, flags=v.flags))
-_operator(operator.sub, _same, lambda builder, a, b, v: builder.fsub(a, b, flags=v.flags))
-_operator(operator.mul, _same, lambda builder, a, b, v: builder.fmul(a, b, flags=v.flags))
-_operator(operator.truediv, _same, lambda builder, a, b, v: builder.fdiv(a, b, flags=v.flags))
-for _op, _sign in (
-    (operator.lt, "<"),
-    (operator.le, "<="),
-    (operator.gt, ">"),
-    (operator.ge, ">="),
-    (operator.eq, "=="),
-):
-    _operator(_op, _mask, lambda builder, a, b, v, sign=_sign: builder.fcmp_ordered(sign, a, b))
+_arithmetic = {"add": ir.IRBuilder.fadd, "sub": ir.IRBuilder.fsub, "mul": ir.IRBuilder.fmul}
+for _name, _build in (_arithmetic | {"truediv": ir.IRBuilder.fdiv}).items():
+    _operator(getattr(operator, _name), False, lambda builder, a, b, v, f=_build: f(builder, a, b, flags=v.flags))
+for _name, _sign in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}.items():
+    _operator(getattr(operator, _name), True, lambda builder, a, b, v, s=_sign: builder.fcmp_ordered(s, a, b))
 
 
 def _call(builder, name, *args):
@@ -200,7 +182,7 @@ def _call(builder, name, *args):
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), args)
 
 
-_operator(operator.pow, _same, lambda builder, a, b, v: _call(builder, "llvm.pow", a, b))
+_operator(operator.pow, False, lambda builder, a, b, v: _call(builder, "llvm.pow", a, b))
 
 
 def _unary(op, build):
@@ -447,14 +429,19 @@ def shifted(v, first):
     return np.concatenate([[first], dealt[-1, :-1], dealt[:-1].ravel()])
 
 
-@compiled_as(shifted, lambda v, first: v)
-def _build_shifted(context, builder, sig, args):
+def _shuffled(context, builder, sig, args, order):
+    """Return lanes of a vector after a number, which stand behind each other, in an order of their places."""
     lanes, scalar = sig.args[0].lanes, context.cast(builder, args[1], sig.args[1], types.float64)
     nothing = ir.Constant(ir.VectorType(F64, lanes), ir.Undefined)
-    entering = builder.insert_element(nothing, scalar, ir.Constant(I32, lanes - 1))
-    size = lanes // REGISTERS
-    order = [lanes - 1, *range(2 * lanes - size, 2 * lanes - 1), *range(lanes, 2 * lanes - size)]
-    return builder.shuffle_vector(entering, args[0], ir.Constant(ir.VectorType(I32, lanes), order))
+    first = builder.insert_element(nothing, scalar, ir.Constant(I32, lanes - 1))
+    return builder.shuffle_vector(first, args[0], ir.Constant(ir.VectorType(I32, lanes), [lanes - 1, *order]))
+
+
+@compiled_as(shifted, lambda v, first: v)
+def _build_shifted(context, builder, sig, args):
+    lanes = sig.args[0].lanes
+    order = *range(2 * lanes - lanes // REGISTERS, 2 * lanes - 1), *range(lanes, 2 * lanes - lanes // REGISTERS)
+    return _shuffled(context, builder, sig, args, order)
 
 
 def shifted_lanes(v, first):
@@ -464,11 +451,8 @@ def shifted_lanes(v, first):
 
 @compiled_as(shifted_lanes, lambda v, first: v)
 def _build_shifted_lanes(context, builder, sig, args):
-    lanes, scalar = sig.args[0].lanes, context.cast(builder, args[1], sig.args[1], types.float64)
-    nothing = ir.Constant(ir.VectorType(F64, lanes), ir.Undefined)
-    entering = builder.insert_element(nothing, scalar, ir.Constant(I32, lanes - 1))
-    order = ir.Constant(ir.VectorType(I32, lanes), list(range(lanes - 1, 2 * lanes - 1)))
-    return builder.shuffle_vector(entering, args[0], order)
+    lanes = sig.args[0].lanes
+    return _shuffled(context, builder, sig, args, range(lanes, 2 * lanes - 1))
 
 
 def entering(v, first):
