@@ -1,11 +1,14 @@
-"""Calls that know nothing of each other, in jobs, and bars that show how far long work has come."""
+"""Calls that know nothing of each other, in jobs, and bars that show how far long work has come.
+
+Threads are those of an executor, processes and clusters joblib's. Calls in jobs within such a thread are made by it.
+"""
 
 import os
 import sys
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import TimeoutError as JobTimeout
 from numbers import Integral
@@ -17,21 +20,14 @@ from joblib.parallel import ThreadingBackend, get_active_backend
 from ._conversion import shown
 
 MANY = 10_000  # steps from which on a bar writes thousands and millions
-KEPT = 4  # groups of threads that are kept
+KEPT = 4  # executors, of different numbers of threads
 AT_ONCE = 2  # calls for each job that are begun and whose results are not taken
-_waiting = []  # threads that are kept: how many there are and the group of them, the last one used last
+MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))
+# Names of the exceptions by which concurrent.futures, loky, dask and ray report a process that is gone.
+LOST = {"BrokenProcessPool", "TerminatedWorkerError", "KilledWorker", "RayActorError", "WorkerCrashedError"}
+_kept = {}  # executors that nobody uses, by their numbers of threads, the last one used last
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _waiting.clear())  # another process has none of them
-# What the engines say of a process that is gone, by the module that is loaded where they are used.
-LOST = {
-    "concurrent.futures.process": ["BrokenProcessPool"],
-    "joblib.externals.loky.process_executor": ["TerminatedWorkerError"],
-    "distributed.scheduler": ["KilledWorker"],
-    "ray.exceptions": ["RayActorError", "WorkerCrashedError"],
-}
-
-
-MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))  # each is made before it is known what there is to do
+    os.register_at_fork(after_in_child=lambda: _kept.clear())  # another process has none of their threads
 
 
 def check_jobs(n_jobs):
@@ -71,7 +67,9 @@ def losses_explained(name):
             "worker hangs, or the call takes longer. Allow more time, or find out what holds the worker up. Processes "
             "of joblib were ended, and the next call starts new ones; threads cannot be ended."
         ) from error
-    except _lost() as error:
+    except Exception as error:
+        if LOST.isdisjoint(cls.__name__ for cls in type(error).__mro__):
+            raise
         raise RuntimeError(
             f"The work ({name}) must not lose the processes that do it. Got {type(error).__name__}: a worker "
             "process was killed, most often by the operating system for lack of memory. Take fewer jobs, a smaller "
@@ -122,14 +120,10 @@ def one_by_one(function, items):
 
 def _among(submit, others, function, items):
     """Return the results of a function of each item, computed by the caller's thread and `others` more."""
-    left, out = deque(enumerate(items)), [None] * len(items)
+    left, out = enumerate(items), [None] * len(items)
 
     def work():
-        while left:
-            try:
-                k, item = left.popleft()
-            except IndexError:  # another thread was faster
-                return
+        for k, item in left:  # of which each thread takes the next
             out[k] = function(item)
 
     begun = [submit(work) for _ in range(min(others, len(items) - 1))]
@@ -170,39 +164,29 @@ def _threads(jobs):
     Threads that have done all they were given are kept for the next call, for they hold memory that need not be asked
     of the system again: new ones take a twentieth to a tenth of a call of 30 ms.
     """
-    backend, within = get_active_backend(prefer="threads")[0].get_nested_backend()
-    ended = threading.Event()
-    unwanted = *getattr(threading.current_thread(), "unwanted", ()), ended
-
-    def begun(call, *given, **more):
-        parallel_config(backend, n_jobs=within)
-        threading.current_thread().unwanted = unwanted
-        return call(*given, **more)
-
-    threads, process = _taken(jobs) or ThreadPoolExecutor(jobs), os.getpid()
+    process = os.getpid()
+    executor, ended = _kept.pop(jobs, None) or _executor(jobs)
     try:
-        yield partial(threads.submit, begun)
+        yield executor.submit
     except BaseException:
-        ended.set()  # calls that run look for it, for Python waits for them at its end
-        threads.shutdown(wait=False, cancel_futures=True)
+        ended.set()  # for Python waits for calls that run at its end
+        executor.shutdown(wait=False, cancel_futures=True)
         raise
     if process == os.getpid():  # not one that was forked meanwhile
-        _waiting.append((jobs, threads))
-    while len(_waiting) > KEPT:
-        _waiting.pop(0)[1].shutdown(wait=False)
+        _kept[jobs] = executor, ended
+    for least in [*_kept][:-KEPT]:
+        _kept.pop(least, None)  # its threads end
 
 
-def _taken(jobs):
-    """Return a kept group of `jobs` threads, or None if there is none.
+def _executor(jobs):
+    """Return an executor, and an event for which its threads look: they hear by it that nobody waits for them."""
+    ended = threading.Event()
 
-    Another thread may be taking one at the same time.
-    """
-    for group in _waiting[::-1]:
-        if group[0] == jobs:
-            with suppress(ValueError):
-                _waiting.remove(group)
-                return group[1]
-    return None
+    def begin():
+        threading.current_thread().unwanted = (ended,)
+        parallel_config(ThreadingBackend(nesting_level=1), n_jobs=1)
+
+    return ThreadPoolExecutor(jobs, initializer=begin), ended
 
 
 def _hear_of_losses(backend):
@@ -222,12 +206,6 @@ def _hear_of_losses(backend):
         return future
 
     setattr(backend, name, heard)
-
-
-def _lost():
-    """Return the exception classes by which the loaded engines report a lost process."""
-    loaded = [(sys.modules[module], names) for module, names in LOST.items() if module in sys.modules]
-    return tuple(getattr(module, name) for module, names in loaded for name in names)
 
 
 def _called(call, plain, *given, **more):
@@ -253,11 +231,12 @@ def as_plain(a):
 def count_jobs(n_jobs):
     """Return the number of calls that run at once, in threads if nothing else is set.
 
-    Processes that others started may start some as well.
+    Processes that others started may start some as well; a thread that makes a call for another one starts none.
     """
     backend, usual = get_active_backend(prefer="threads")
     n_jobs = check_jobs(n_jobs)
-    return 1 if n_jobs == 1 else backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
+    alone = n_jobs == 1 or hasattr(threading.current_thread(), "unwanted")
+    return 1 if alone else backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
 
 
 def counted(jobs):

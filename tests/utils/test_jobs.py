@@ -117,7 +117,7 @@ def late(k, least=0):
 
 @pytest.fixture
 def none_waiting(monkeypatch):
-    monkeypatch.setattr(_jobs, "_waiting", [])
+    monkeypatch.setattr(_jobs, "_kept", {})
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 20])
@@ -133,9 +133,9 @@ def test_threads_begin_calls_in_order_and_not_too_far_ahead(n_jobs, at_once, mon
         assert threading.active_count() <= before + n_jobs
 
 
-def who_calls(n_jobs, together=None):
-    """The threads that make calls, none of which ends before all of them, or all `together`, have begun."""
-    begun = together or threading.Barrier(n_jobs, timeout=60)
+def who_calls(n_jobs):
+    """The threads that make calls, none of which ends before all of them have begun."""
+    begun = threading.Barrier(n_jobs, timeout=60)
     calls = [delayed(lambda: (begun.wait(), threading.current_thread())[1])() for _ in range(n_jobs)]
     return set(in_jobs(calls, n_jobs, 0, "numbers", "number"))
 
@@ -152,17 +152,14 @@ def test_threads_do_the_next_call_too(none_waiting):
 
 
 def test_few_threads_are_kept(none_waiting):
-    together = threading.Barrier(10, timeout=60)
-    seen = set.union(*in_jobs([delayed(who_calls)(2, together) for _ in range(5)], 5, 0, "numbers", "number"))
-    assert len(seen) == 10
-    kept = sum(jobs for jobs, _ in _jobs._waiting)
-    assert len(_jobs._waiting) == _jobs.KEPT and kept == 5 + 2 * (_jobs.KEPT - 1)  # the last ones
-    for _ in range(60_000):
-        if sum(thread.is_alive() for thread in seen) == kept - 5:
-            break
-        sleep(0.001)
-    else:
-        raise AssertionError("threads that are not kept have not ended")
+    sizes = range(2, 4 + _jobs.KEPT)
+    seen = {size: who_calls(size) for size in sizes}
+    assert [*_jobs._kept] == [*sizes[-_jobs.KEPT :]]
+    for size in sizes[: -_jobs.KEPT]:
+        for thread in seen[size]:
+            thread.join(60)
+            assert not thread.is_alive()
+    assert who_calls(sizes[-1]) == seen[sizes[-1]]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
@@ -174,7 +171,7 @@ def test_a_forked_process_has_threads_of_its_own(none_waiting):
         if not child:
             signal.alarm(60)
             try:
-                right = not _jobs._waiting and len(who_calls(2)) == 2
+                right = not _jobs._kept and len(who_calls(2)) == 2
             finally:
                 os._exit(0 if right else 1)
         assert os.waitpid(child, 0)[1] == 0
@@ -184,7 +181,7 @@ def test_a_forked_process_has_threads_of_its_own(none_waiting):
 def test_threads_of_another_process_are_not_kept(none_waiting, monkeypatch):
     with shared(2):
         monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a process that is forked here
-    assert not _jobs._waiting
+    assert not _jobs._kept
 
 
 def test_an_error_in_a_thread_stands_where_its_result_would():
@@ -233,8 +230,12 @@ def test_calls_end_that_run_while_another_one_fails(within):
     assert pairwise_distances([[0.0, 1.0], [2.0, 3.0]], metric=asks)[0, 1] == 1.0  # who calls is wanted
 
 
-def test_jobs_within_jobs():
+def test_jobs_within_jobs_are_made_by_their_thread():
     def inner(k):
+        here = threading.current_thread()
+        with shared(count_jobs(2)) as for_each:
+            assert {*for_each(lambda _: threading.current_thread(), range(k))} <= {here}
+        assert {*in_jobs([delayed(threading.current_thread)() for _ in range(k)], 2, 0, "a", "b")} <= {here}
         return sum(in_jobs([delayed(late)(j) for j in range(k)], 2, 0, "numbers", "number"))
 
     assert in_jobs([delayed(inner)(k) for k in range(5)], 2, 0, "sums", "sum") == [0, 0, 1, 3, 6]
