@@ -345,7 +345,7 @@ def _without_index(table, notes):
     frame, index = table.frame, None
     drop = []
     for k, name in enumerate(frame.columns):
-        if name == "" and (k or kind_of_column(frame[name]) == "number"):
+        if not name.strip() and (k or kind_of_column(frame[name]) == "number"):
             drop.append(name)
             column = frame[name].to_numpy()
             if frame[name].isna().all() or counts(column):
@@ -396,7 +396,11 @@ def _times(frame, index, reading, option, path, notes, rows):
         if not of_times:
             if index is None:
                 return None, None, []
-            return index.to_numpy(np.float64), "index" if index.name == "" else f"column {index.name}", [index.name]
+            return (
+                index.to_numpy(np.float64),
+                "index" if not index.name.strip() else f"column {index.name}",
+                [index.name],
+            )
     elif reading.time_column in frame:
         of_times = [reading.time_column]
     else:
@@ -408,7 +412,7 @@ def _times(frame, index, reading, option, path, notes, rows):
     notes += [f"{path}: {note}" for note in noted]
     _refuse_disorder(times[rows], of_times, option, path, rows.start)
     as_times(times[rows], len(times[rows]), where)
-    return times, " and ".join(name or "index" for name in of_times), of_times
+    return times, " and ".join(name.strip() or "index" for name in of_times), of_times
 
 
 def _refuse_disorder(times, names, option, path, first):

@@ -11,7 +11,8 @@ import pytest
 
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
-from sktslib._cli import tables
+from sktslib._cli import text as text_files
+from sktslib._cli.text import read_text
 from sktslib.distances import get_metric
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -309,20 +310,20 @@ def test_a_line_of_any_length_is_not_read_whole(files, capsys, before, line, end
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     message = capsys.readouterr().err
-    assert f"lines of at most {tables.LONGEST_LINE} bytes" in message
+    assert f"lines of at most {text_files.LONGEST_LINE} characters" in message
     assert f"Got a longer one, line {line}." in message
     assert peak < path.stat().st_size / 2
 
 
 @pytest.mark.parametrize("longest", [7, 8, 9, 40])
 def test_lines_up_to_the_limit_are_read(files, monkeypatch, longest):
-    monkeypatch.setattr(tables, "LONGEST_LINE", longest)
+    monkeypatch.setattr(text_files, "LONGEST_LINE", longest)
     (files / "some.csv").write_text("t,level\n0,1.5\n1,23.5\n2,345.25\n", encoding="utf-8")  # the last line has 8
     if longest < 8:
-        with pytest.raises(ValueError, match=r"at most 7 bytes.*a longer one, line 4"):
-            tables.read_table("some.csv", tables.Reading(), "--query")
+        with pytest.raises(ValueError, match=r"at most 7 characters.*a longer one, line 4"):
+            read_text("some.csv")
     else:
-        frame = tables.read_table("some.csv", tables.Reading(), "--query").frame
+        frame = read_text("some.csv").frame
         assert frame["level"].tolist() == [1.5, 23.5, 345.25]
 
 

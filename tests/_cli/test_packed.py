@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from sktslib._cli import tables
+from sktslib._cli import text
 from sktslib._cli.recordings import Files
 from sktslib._cli.tables import Reading
 
@@ -25,7 +25,7 @@ def zstandard():
 
 @pytest.mark.parametrize("block", [7, 2**16])
 def test_zstandard_is_unpacked(tmp_path, zstandard, monkeypatch, block):
-    monkeypatch.setattr(tables, "PACKED", block)
+    monkeypatch.setattr(text, "PACKED", block)
     compress = zstandard.ZstdCompressor().compress
     half = len(TEXT) // 2
     for name, content in {"one": compress(TEXT), "two frames": compress(TEXT[:half]) + compress(TEXT[half:])}.items():

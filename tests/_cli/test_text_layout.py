@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib._cli import tables
+from sktslib._cli import text as text_files
 from sktslib._cli.recordings import Files
-from sktslib._cli.tables import Reading, layout_of, read_table
+from sktslib._cli.tables import Reading, read_table
+from sktslib._cli.text import layout_of
 
 T = np.arange(12) * 0.25
 X = np.round(np.sin(T * 2) * 1234.5, 2)
@@ -47,6 +48,10 @@ TEXTS = {  # text -> names of channels, name of times
     "quotes": ('"Time [s]","My, value"\n' + lines('"{}","{}"\n', T, X), ["My, value"], "Time [s]"),
     "comments": ("# a\nt,v\n" + lines("{},{}\n", T[:6], X[:6]) + "# b\n" + lines("{},{}\n", T[6:], X[6:]), ["v"], "t"),
     "twice": ("t,v,v\n" + lines("{},{},{}\n", T, X, Y), ["v", "v.1"], "t"),
+    "columns without names": ("t;b;;\n" + lines("{};{};{};\n", T, X, range(5, 17)), ["b"], "t"),
+    "empty columns": ("t,b,,\n" + lines("{},{},,\n", T, X), ["b"], "t"),
+    "several marks": ("t;b\n" + lines("{};{};;;\n", T, X), ["b"], "t"),
+    "an index of two levels": (",,t,b\n" + lines("{0},{0},{1},{2}\n", T[::-1], T, X), ["b"], "t"),
     "row count": ("no.,t,v\n" + lines("{},{},{}\n", range(1, 13), T, X), ["v"], "t"),
     "sample count of PhysioNet": ("'sample #','MLII'\n" + lines("{},{}\n", range(12), X), ["MLII"], None),
     "an apostrophe": ("time,patient's,it's\n" + lines("{},{},{}\n", T, X, Y), ["patient's", "it's"], "time"),
@@ -113,7 +118,7 @@ def test_a_bar_while_a_large_file_is_read(tmp_path, monkeypatch, terminal, large
     shown = io.StringIO()
     monkeypatch.setattr(shown, "isatty", lambda: terminal, raising=False)
     monkeypatch.setattr(sys, "stderr", shown)
-    monkeypatch.setattr(tables, "LARGE", 10 if large else 10**6)
+    monkeypatch.setattr(text_files, "LARGE", 10 if large else 10**6)
     np.testing.assert_array_equal(read(path).numbers[:, 0], X)
     assert ("some.csv.gz" in shown.getvalue()) == (terminal and large)
 
@@ -147,6 +152,19 @@ def test_options_say_what_cannot_be_found(tmp_path):
     assert read(path, header=1).names == ["1", "2"]
     assert len(read(path, header=1)) == 2
     assert len(read(path, separator="space", header=0)) == 3
+    path.write_text("made by hand\nt v\n0 4\n1 6\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"--header must be the line of .*, 2. Got line 1 with 3: 'made by hand'"):
+        read(path, header=1)
+
+
+@pytest.mark.parametrize("remark", ["# remark", "# a, b, c"])
+def test_comments_may_come_late(tmp_path, remark):
+    path = tmp_path / "some.csv"
+    rows = [f"{k},{k % 7}" for k in range(600)]
+    path.write_text("\n".join(["t,v", *rows[:550], remark, *rows[550:]]), encoding="utf-8")
+    found = read(path)
+    assert found.times.tolist() == [*range(600)]
+    assert found.numbers[:, 0].tolist() == [k % 7 for k in range(600)]
 
 
 def test_a_text_in_a_column_of_numbers_is_no_units_row():
