@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 
 from .options import (
+    add_metric,
     add_output,
     add_parameters,
     add_reading,
@@ -12,24 +13,22 @@ from .options import (
     errors_of,
     given,
     parameters_of,
-    parse_metric,
     reading_of,
     with_bar,
 )
-from .output import check_picture, counted, note, print_frame, print_json
+from .output import (
+    FORMATS,
+    check_picture,
+    counted,
+    draw_alignment,
+    draw_matrix,
+    note,
+    print_frame,
+    print_json,
+    save_picture,
+    tell_notes,
+)
 from .recordings import HOW, Files, add_scale, compared, scaled_values, scaler_of
-from .searching import tell_notes
-
-METRIC = "NAME[:KEY=VALUE,...]"
-
-
-def add_metric(parser, **kwargs):
-    """Add the option of the distance."""
-    text = (
-        "the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them (default: dtw)"
-    )
-    more = ", may be repeated" if kwargs else ""
-    parser.add_argument("--metric", metavar=METRIC, type=parse_metric, help=text + more, **kwargs)
 
 
 # ----------------------------------------------------------------------------------------------------------- distance
@@ -71,13 +70,7 @@ def run_distance(options):
             note(f"only one of the series has times, so {metric.full_name} counts samples")
         times = {"tx": x.times, "ty": y.times} if timed else {}
         with errors_of(f"--metric {name}", options.parameters):
-            d = metric.distance(
-                a,
-                b,
-                weight=x.weight,
-                **times,
-                **given(options, options.parameters),
-            )
+            d = metric.distance(a, b, weight=x.weight, **times, **given(options, options.parameters))
         path = getattr(d, "path", None)
         if drawn is None and path is not None:
             drawn = metric, float(d), path
@@ -86,7 +79,13 @@ def run_distance(options):
     if not frame["path"].any():
         frame = frame.drop(columns="path")
     if options.picture is not None:
-        _draw_alignment(options.picture, x, y, drawn)
+        if drawn is None:
+            raise ValueError(
+                "--picture needs a distance that aligns the series, such as dtw or twed. Choose one with --metric."
+            )
+        metric, d, path = drawn
+        title = f"{x.title} (above) and {y.title}: {metric!r} {d:.4g}"
+        save_picture(draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture)
     about = {"first": x.title, "second": y.title, "columns": x.names, "samples": [len(x), len(y)]}
     if options.format == "table":  # distances of one pair by several metrics have no scale in common
         frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
@@ -97,22 +96,7 @@ def run_distance(options):
 def _scaled(options, recordings):
     """Return the values of recordings as arrays, brought to one scale."""
     scaler = scaler_of(options.scale, recordings)
-    if scaler is None:
-        return [np.asarray(one.numbers) for one in recordings]
     return [np.asarray(scaled_values(one.values, scaler)) for one in recordings]
-
-
-def _draw_alignment(path, x, y, drawn):
-    from .output import draw_alignment
-
-    if drawn is None:
-        raise ValueError(
-            "--picture needs a distance that aligns the series, such as dtw or twed. Choose one with --metric."
-        )
-    metric, d, alignment = drawn
-    title = f"{x.title} (above) and {y.title}: {metric!r} {d:.4g}"
-    draw_alignment(x.values, y.values, alignment, x.times, y.times, title).savefig(path)
-    note(f"picture: {path}")
 
 
 # ----------------------------------------------------------------------------------------------------------- pairwise
@@ -158,10 +142,7 @@ def run_pairwise(options):
         distances = pairwise_distances(series, metric=metric, **values)
     note(f"{counted(names, 'series').removesuffix('s') if len(names) > 1 else '1 series'}, {metric!r}")
     if options.picture is not None:
-        from .output import draw_matrix
-
-        draw_matrix(distances, names, metric.full_name).savefig(options.picture)
-        note(f"picture: {options.picture}")
+        save_picture(draw_matrix(distances, names, metric.full_name), options.picture)
     if options.format == "json":
         rows = [[float(d) if np.isfinite(d) else None for d in row] for row in distances]
         print_json({"metric": repr(metric), "series": names, "distances": rows})
@@ -195,8 +176,6 @@ def add_metrics_arguments(parser, argv=()):
     families = [action for action in parser._actions if action.dest == "family"]
     families[0].nargs = None
     parser.set_defaults(parameters=parameters_of(metric_names))
-    from .output import FORMATS
-
     parser.add_argument("--format", choices=FORMATS, default="table", help="how it is printed (default: table)")
 
 
@@ -209,18 +188,16 @@ def run_metrics(options):
     if options.name is None:
         with errors_of("", options.parameters):
             names = metric_names(**given(options, options.parameters))
-        metrics = [get_metric(name) for name in names]
-        yes = {True: "yes", False: "no"}
         rows = [
-            {
-                "name": one.name,
-                "family": one.family,
-                "channels": "several" if one.multivariate else "one",
-                "metric": yes[one.is_metric],
-                "parameters": ",".join(one.get_params()),
-                "full_name": one.full_name,
-            }
-            for one in metrics
+            (
+                one.name,
+                one.family,
+                "several" if one.multivariate else "one",
+                "yes" if one.is_metric else "no",
+                ",".join(one.get_params()),
+                one.full_name,
+            )
+            for one in map(get_metric, names)
         ]
         columns = ["name", "family", "channels", "metric", "parameters", "full_name"]
         _print_texts(pd.DataFrame(rows, columns=columns), options.format, "metrics", {})
@@ -246,8 +223,7 @@ def _print_texts(frame, form, key, about):
     if form != "table":
         print_frame(frame, form, about, key)
         return
-    widths = {
-        name: max(len(name), *(len(v) for v in column)) if len(frame) else len(name) for name, column in frame.items()
-    }
-    for row in [list(frame), *frame.to_numpy().tolist()]:
-        print("  ".join(str(cell).ljust(widths[name]) for name, cell in zip(frame, row, strict=True)).rstrip())
+    rows = [[name, *column] for name, column in frame.items()]
+    widths = [max(map(len, column)) for column in rows]
+    for row in zip(*rows, strict=True):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -20,6 +20,7 @@ from .output import (
     lines_of,
     note,
     ranges_frame,
+    tell_notes,
     write_times,
 )
 from .recordings import Files, compared
@@ -134,8 +135,7 @@ def read_job(options):
     files.check()
     as_series(query.numbers, "--query")
     as_series(sequence.numbers, "--sequence")
-    for text in dict.fromkeys([*query.notes, *sequence.notes]):
-        note(text)
+    tell_notes([query, sequence])
     return Job(
         DrawnQuery("query", query.values, query.times, query.weight, query.time_name or "sample"),
         Drawn(sequence.values, sequence.times, sequence.time_name or "sample", channel_labels(sequence.names)),

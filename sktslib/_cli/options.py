@@ -133,12 +133,15 @@ def _help(parameter):
 
 def given(options, parameters):
     """Return the parameters that were given, by name; what is described as an array may be the name of a file."""
-    values = {one.name: getattr(options, one.name) for one in parameters if hasattr(options, one.name)}
+    values = {}
     for one in parameters:
-        if one.type.startswith("array-like") and isinstance(values.get(one.name), str):
-            values[one.name] = _array(values[one.name], one.option)
-        if "timedelta" in one.type and isinstance(values.get(one.name), str):
-            values[one.name] = _durations(values[one.name], one)
+        if hasattr(options, one.name):
+            value = getattr(options, one.name)
+            if isinstance(value, str) and one.type.startswith("array-like"):
+                value = _array(value, one.option)
+            elif isinstance(value, str) and "timedelta" in one.type:
+                value = _durations(value, one)
+            values[one.name] = value
     return values
 
 
@@ -186,6 +189,19 @@ def parse_metric(text):
             )
         parameters[key.strip()] = value_of(value.strip())
     return name.strip(), parameters
+
+
+def add_metric(parser, default="dtw", **kwargs):
+    """Add the option of the distance; further arguments are those of `add_argument`."""
+    more = ", may be repeated" if kwargs else ""
+    parser.add_argument(
+        "--metric",
+        metavar="NAME[:KEY=VALUE,...]",
+        type=parse_metric,
+        help="the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them"
+        f"{more} (default: {default})",
+        **kwargs,
+    )
 
 
 def in_options(message, parameters):
@@ -265,11 +281,8 @@ class Parser(argparse.ArgumentParser):
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             known = [name for name in self._option_string_actions if name.startswith("--")]
-            near = (
-                []
-                if not unknown[0].startswith("-")
-                else difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1, cutoff=0.5)
-            )
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1, cutoff=0.5)
+            near = near if unknown[0].startswith("-") else []
             hint = f". Did you mean {near[0]}?" if near else ""
             if "--query" in known and not near:
                 hint = ". The pattern is named with --query FILE"

@@ -26,6 +26,12 @@ def note(text):
     print(text, file=sys.stderr)
 
 
+def tell_notes(recordings):
+    """Say what was guessed about files, once."""
+    for text in dict.fromkeys(text for one in recordings for text in one.notes):
+        note(text)
+
+
 def decimals_of(step):
     """Return the number of decimals that keep values `step` apart distinct."""
     return next((d for d in range(12) if abs(round(step, d) - step) <= 0.1 * step), 12)
@@ -191,6 +197,12 @@ def check_picture(path, option):
     if Path(path).suffix.lstrip(".").lower() not in formats:
         raise ValueError(f"{option} must end in one of .{', .'.join(sorted(formats))}. Got {path!r}.")
     check_writable(path, option)
+
+
+def save_picture(figure, path):
+    """Save a picture and say so."""
+    figure.savefig(path)
+    note(f"picture: {path}")
 
 
 def counted(found, noun):

@@ -651,7 +651,9 @@ class ScaledArray:
 
 
 def scaled_values(values, scaler):
-    """Return values (n, channels), scaled: a DataFrame, or an array that is not in memory."""
+    """Return values (n, channels), scaled if there is a scaler: a DataFrame, or an array that is not in memory."""
+    if scaler is None:
+        return values
     if not hasattr(values, "columns"):
         return _scaled(values, scaler) if type(values) is np.ndarray else ScaledArray(values, scaler)
     import pandas as pd

@@ -6,13 +6,13 @@ from datetime import timedelta
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .options import (
     DEFAULT_MATCHES,
+    add_metric,
     add_output,
     add_parameters,
     add_reading,
     errors_of,
     given,
     hints,
-    parse_metric,
     reading_of,
     with_bar,
 )
@@ -27,6 +27,8 @@ from .output import (
     note,
     print_frame,
     ranges_frame,
+    save_picture,
+    tell_notes,
 )
 from .recordings import (
     HOW,
@@ -61,13 +63,7 @@ def add_estimator(parser, task, more=""):
     parameters = add_parameters(
         parser, f"parameters of {cls.__name__}; a VALUE is a Python literal, none or a word", cls, APART
     )
-    parser.add_argument(
-        "--metric",
-        metavar="NAME[:KEY=VALUE,...]",
-        type=parse_metric,
-        help="the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them"
-        f"{more} (default: {cls().metric})",
-    )
+    add_metric(parser, f"{cls().metric}{more}")
     return parameters
 
 
@@ -132,8 +128,7 @@ def run(options):
             recording.values, recording.times, recording.time_name or "sample", channel_labels(recording.names)
         )
         title = f"{counted(found, NOUNS[options.task][0])} in {recording.title}: {estimator.metric_.full_name}"
-        draw(queries, drawn, {title: found}, shown=shown).savefig(options.picture)
-        note(f"picture: {options.picture}")
+        save_picture(draw(queries, drawn, {title: found}, shown=shown), options.picture)
     if len(found) or options.format != "table":
         print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1
@@ -228,7 +223,7 @@ def _scaled(options, recording):
     """Return the scaler of the channels, None without --scale, and the values of the recording, scaled by it."""
     with errors_of(recording.title, (), "the recording"):
         scaler = scaler_of(options.scale, [recording])
-    return scaler, recording.values if scaler is None else scaled_values(recording.values, scaler)
+    return scaler, scaled_values(recording.values, scaler)
 
 
 def _count_gap(estimator, recording):
@@ -244,8 +239,7 @@ def _fit(estimator, queries, timed, named, scaler):
     import numpy as np
 
     one, values = len(queries) == 1, [query.values for query in queries]
-    values = values if scaler is None else [scaled_values(query, scaler) for query in values]
-    values = values if named else [np.asarray(query) for query in values]
+    values = [scaled_values(query if named else np.asarray(query), scaler) for query in values]
     weights = [query.weight for query in queries]
     arguments = {"weight": None if all(w is None for w in weights) else weights[0] if one else weights}
     if timed:
@@ -270,10 +264,8 @@ def _learned(estimator, scaler=None):
     if hasattr(estimator, "queries_"):
         queries, weights = estimator.queries_, estimator.weights_
     else:
-        several = isinstance(estimator.query_, list)
-        queries, weights = (
-            [estimator.query_, estimator.weight_] if several else [[estimator.query_], [estimator.weight_]]
-        )
+        queries, weights = estimator.query_, estimator.weight_
+        queries, weights = (queries, weights) if isinstance(queries, list) else ([queries], [weights])
     classes = list(getattr(estimator, "classes_", ()))
     own = len(classes) == len(queries) and not isinstance(getattr(estimator, "query", None), str)
     titles = [f"class {name}" for name in classes] if own else [f"template {k + 1}" for k in range(len(queries))]
@@ -281,12 +273,6 @@ def _learned(estimator, scaler=None):
         DrawnQuery(title, unscaled(query, scaler), None, weight, "sample")
         for title, query, weight in zip(titles, queries, weights, strict=True)
     ]
-
-
-def tell_notes(recordings):
-    """Say what was guessed about files, once."""
-    for text in dict.fromkeys(text for one in recordings for text in one.notes):
-        note(text)
 
 
 # ------------------------------------------------------------------------------------------------------------- models
@@ -343,8 +329,7 @@ def _by_model(options, files):
         recording = recording.take(recording.names, list(names))
     elif names is not None:  # whose order was told
         del estimator.feature_names_in_
-    scaled = recording.values if scaler is None else scaled_values(recording.values, scaler)
-    found = _found(options, estimator, recording, scaled, recording.times is not None)
+    found = _found(options, estimator, recording, scaled_values(recording.values, scaler), recording.times is not None)
     return estimator, recording, _learned(estimator, scaler), found, scaler
 
 
