@@ -1,12 +1,15 @@
 """What tests of commands share: the electrocardiogram in files, and what a command prints."""
 
 import io
+import shlex
 
 import numpy as np
 import pandas as pd
 
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
+from sktslib._cli.recordings import Files
+from sktslib._cli.tables import Reading
 
 ECG = load_ecg_example()
 N = 600  # five seconds are quick without the compiler
@@ -21,15 +24,15 @@ def write_electrocardiogram():
     pd.DataFrame({"time": ECG.tq, "mV": ECG.query, "weight": ECG.weight}).to_csv("beat.csv", index=False)
 
 
-def printed(capsys, *argv, code=0):
-    """What a command prints."""
-    assert main(list(argv)) == code
+def printed(capsys, line, *argv, code=0):
+    """What a command line, or its first words and further ones, prints."""
+    assert main([*shlex.split(line), *argv]) == code
     return capsys.readouterr()
 
 
-def table(capsys, *argv, code=0):
+def table(capsys, line, *argv, code=0):
     """The table that a command prints, and what it says beside it."""
-    out, err = printed(capsys, *argv, "--format", "csv", code=code)
+    out, err = printed(capsys, line, *argv, "--format", "csv", code=code)
     return pd.read_csv(io.StringIO(out)), err
 
 
@@ -38,3 +41,8 @@ def same(frame, found, names=("start", "end", "distance")):
     expected = found.to_frame()
     for name in names:
         np.testing.assert_array_equal(frame[name], expected[name])
+
+
+def read(path, **how):
+    """A recording in a file."""
+    return Files(Reading(**how)).read(str(path), "--query")

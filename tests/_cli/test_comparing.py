@@ -37,14 +37,14 @@ def test_distances_are_those_of_the_metrics(files, capsys):
     assert [row["metric"] for row in rows] == ["DTW(window=0.5)", "TWED()", "Euclidean()"]
     assert "columns compared: v" in err
     assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
-    out, _ = printed(capsys, "distance", "0.csv", "1.csv", "--cutoff", "1e-6", "--format", "json")
+    out, _ = printed(capsys, "distance 0.csv 1.csv --cutoff 1e-6 --format json")
     assert json.loads(out)["distances"][0]["distance"] is None  # infinity
-    out, _ = printed(capsys, "distance", "0.csv:2-8", "0.csv:2-8")
+    out, _ = printed(capsys, "distance 0.csv:2-8 0.csv:2-8")
     assert out.split() == ["metric", "distance", "path", "DTW()", "0", "6"]
 
 
 def test_a_picture_needs_an_alignment(files, capsys):
-    err = printed(capsys, "distance", "0.csv", "1.csv", "--metric", "euclidean", "--picture", "p.png", code=2).err
+    err = printed(capsys, "distance 0.csv 1.csv --metric euclidean --picture p.png", code=2).err
     assert "--picture needs a distance that aligns the series, such as dtw" in err
 
 
@@ -61,26 +61,26 @@ def test_pairs_of_files(files, capsys):
 
 def test_pairs_of_columns(files, capsys):
     pd.DataFrame({name: pd.Series(x) for name, x in zip("abc", SERIES, strict=True)}).to_csv("table.csv")
-    out, err = printed(capsys, "pairwise", "table.csv", "--format", "csv")
+    out, err = printed(capsys, "pairwise table.csv --format csv")
     frame = pd.read_csv(io.StringIO(out), index_col="series")
     assert list(frame) == ["a", "b", "c"]
     np.testing.assert_array_equal(frame, pairwise_distances(SERIES))
     assert "columns that end in empty cells, and are shorter: 2" in err
     assert "series: 3 columns of table.csv" in err
     pd.DataFrame({"a": [1, None, 2], "b": [1, 2, 3]}).to_csv("table.csv")
-    assert "finite" in printed(capsys, "pairwise", "table.csv", code=2).err
+    assert "finite" in printed(capsys, "pairwise table.csv", code=2).err
 
 
 def test_metrics_are_those_of_the_registry(capsys):
-    out, _ = printed(capsys, "metrics", "--format", "json")
+    out, _ = printed(capsys, "metrics --format json")
     rows = json.loads(out)["metrics"]
     assert [row["name"] for row in rows] == metric_names()
     assert [row["parameters"] for row in rows if row["name"] == "twed"] == [",".join(get_metric("twed").get_params())]
-    out, _ = printed(capsys, "metrics", "--family", "time")
+    out, _ = printed(capsys, "metrics --family time")
     assert [line.split()[0] for line in out.splitlines()] == ["name", "tam"]
-    out, _ = printed(capsys, "metrics", "--metric", "true", "--family", "elastic", "--format", "csv")
+    out, _ = printed(capsys, "metrics --metric true --family elastic --format csv")
     assert pd.read_csv(io.StringIO(out))["name"].tolist() == metric_names("elastic", metric=True)
-    assert printed(capsys, "metrics", "--family", "elastc", code=2).err.count("Did you mean 'elastic'?") == 1
+    assert printed(capsys, "metrics --family elastc", code=2).err.count("Did you mean 'elastic'?") == 1
 
 
 @pytest.mark.parametrize("name", metric_names())

@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import printed
 
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
@@ -33,13 +34,11 @@ def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        printed = []
-        patch.setattr(
-            "builtins.print", lambda *a, **k: printed.append((k.get("file"), "\n".join(a) + k.get("end", "\n")))
-        )
+        said = []
+        patch.setattr("builtins.print", lambda *a, **k: said.append((k.get("file"), "\n".join(a) + k.get("end", "\n"))))
         assert main(["--csv", "found.csv"]) == 0
-    out = "".join(text for file, text in printed if file is None)
-    err = "".join(text for file, text in printed if file is not None)
+    out = "".join(text for file, text in said if file is None)
+    err = "".join(text for file, text in said if file is not None)
     return folder, out, err
 
 
@@ -201,77 +200,65 @@ def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, 
 
 # ------------------------------------------------------------------------------------------------------------- errors
 WRONG = {
-    "no sequence": (["--query", "q.csv"], "--sequence must be given with --query. Got --query 'q.csv' alone."),
-    "no file": (["--query", "x.csv", "--sequence", "s.csv"], "--query must name a readable file. Got 'x.csv'"),
-    "empty file": (
-        ["--query", "empty.csv", "--sequence", "s.csv"],
-        "--query: 'empty.csv': the file must hold at least",
-    ),
-    "header only": (
-        ["--query", "head.csv", "--sequence", "s.csv"],
-        "'head.csv': the file must hold at least one row of numbers",
-    ),
+    "no sequence": ("--query q.csv", "--sequence must be given with --query. Got --query 'q.csv' alone."),
+    "no file": ("--query x.csv --sequence s.csv", "--query must name a readable file. Got 'x.csv'"),
+    "empty file": ("--query empty.csv --sequence s.csv", "--query: 'empty.csv': the file must hold at least"),
+    "header only": ("--query head.csv --sequence s.csv", "'head.csv': the file must hold at least one row of numbers"),
     "ragged": (
-        ["--query", "ragged.csv", "--sequence", "s.csv"],
+        "--query ragged.csv --sequence s.csv",
         "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 3, saw 3",
     ),
-    "gap": (["--query", "gap.csv", "--sequence", "s.csv"], "'--query' must be finite. Got 1 NaN of 3 values"),
-    "text": (
-        ["--query", "text.csv", "--sequence", "s.csv"],
-        "the column 'level' must hold numbers. Got 'high' in row 2",
-    ),
-    "times back": (["--query", "q.csv", "--sequence", "back.csv"], "'t' must be strictly increasing"),
+    "gap": ("--query gap.csv --sequence s.csv", "'--query' must be finite. Got 1 NaN of 3 values"),
+    "text": ("--query text.csv --sequence s.csv", "the column 'level' must hold numbers. Got 'high' in row 2"),
+    "times back": ("--query q.csv --sequence back.csv", "'t' must be strictly increasing"),
     "times text": (
-        ["--query", "q.csv", "--sequence", "noon.csv"],
+        "--query q.csv --sequence noon.csv",
         "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1. Correct that",
     ),
-    "weights": (["--query", "below.csv", "--sequence", "s.csv"], "'--weight-column' must not be negative. Got"),
-    "channels": (["--query", "two.csv", "--sequence", "s.csv"], "the query has 2 (a, b) and the sequence 1 (level)"),
-    "no channel": (
-        ["--query", "times.csv", "--sequence", "s.csv"],
-        "--columns must name at least one column of values.",
-    ),
+    "weights": ("--query below.csv --sequence s.csv", "'--weight-column' must not be negative. Got"),
+    "channels": ("--query two.csv --sequence s.csv", "the query has 2 (a, b) and the sequence 1 (level)"),
+    "no channel": ("--query times.csv --sequence s.csv", "--columns must name at least one column of values."),
     "column": (
-        [*OWN, "--columns", "low"],
+        "--query q.csv --sequence s.csv --columns low",
         "--columns must name a column. Got 'low'; --query has time_s, level, weight.",
     ),
-    "time column": ([*OWN, "--time-column", "when"], "--time-column must name a column. Got 'when'; q.csv has"),
-    "weight column": ([*OWN, "--weight-column", "w"], "--weight-column must name a column. Got 'w'"),
-    "column alone": (["--columns", "a"], "--columns needs --query and --sequence. Got 'a' without them."),
-    "too long": (
-        ["--query", "s.csv", "--sequence", "q.csv", "--columns", "level"],
-        "for euclidean, which compares pieces",
+    "time column": (
+        "--query q.csv --sequence s.csv --time-column when",
+        "--time-column must name a column. Got 'when'; q.csv has",
     ),
-    "distance": (["--distance", "dwt"], "--distance: Unknown distance 'dwt'. Did you mean 'dtw'?"),
-    "time distance": (["--distance", "tam"], "--distance: Time Alignment Measurement has no search"),
-    "set form": (["--set", "eps=1"], "--set must have the form NAME.KEY=VALUE, such as lcss.eps=0.2. Got 'eps=1'."),
-    "set name": (["--set", "lcs.eps=1"], "--set: Unknown distance 'lcs'. Did you mean 'lcss'?"),
-    "set unused": (
-        ["--set", "canberra.p=1"],
-        "--set must name a distance of this search (dtw, lcss, twed, euclidean).",
+    "weight column": (
+        "--query q.csv --sequence s.csv --weight-column w",
+        "--weight-column must name a column. Got 'w'",
     ),
-    "set key": (["--set", "lcss.esp=1"], "Did you mean 'eps'?"),
-    "set value": (["--set", "lcss.eps=-1"], "The 'eps' parameter of LCSS must be a number in the range [0.0, inf)"),
-    "set word": (["--set", "lcss.eps=wide"], "The 'eps' parameter of LCSS must be a number in the range [0.0, inf)"),
-    "segment by": (["--segment-by", "canberra"], "--segment-by must be a distance of this search"),
-    "n matches": (["--n-matches", "0"], "--n-matches: must be an integer of at least 1, or all. Got '0'."),
-    "n matches word": (["--n-matches", "ten"], "--n-matches: must be an integer of at least 1, or all. Got 'ten'."),
-    "threshold": (["--threshold", "-1"], "--threshold: must be a number in the range [0, inf). Got '-1'."),
-    "threshold nan": (["--threshold", "x"], "--threshold: must be a number in the range [0, inf). Got 'x'."),
-    "picture kind": (["--output", "picture.xyz"], "--output must end in one of"),
-    "picture folder": (["--output", "no/p.png"], "--output must name a file in a folder that exists. Got 'no/p.png'."),
-    "csv folder": (["--csv", "no/t.csv"], "--csv must name a file in a folder that exists. Got 'no/t.csv'."),
-    "unknown": (["--fast"], "unrecognized arguments: --fast"),
-    "set window": (["--set", "dtw.window='itakura'"], "--distance: The 'window' parameter must be"),
+    "column alone": ("--columns a", "--columns needs --query and --sequence. Got 'a' without them."),
+    "too long": ("--query s.csv --sequence q.csv --columns level", "for euclidean, which compares pieces"),
+    "distance": ("--distance dwt", "--distance: Unknown distance 'dwt'. Did you mean 'dtw'?"),
+    "time distance": ("--distance tam", "--distance: Time Alignment Measurement has no search"),
+    "set form": ("--set eps=1", "--set must have the form NAME.KEY=VALUE, such as lcss.eps=0.2. Got 'eps=1'."),
+    "set name": ("--set lcs.eps=1", "--set: Unknown distance 'lcs'. Did you mean 'lcss'?"),
+    "set unused": ("--set canberra.p=1", "--set must name a distance of this search (dtw, lcss, twed, euclidean)."),
+    "set key": ("--set lcss.esp=1", "Did you mean 'eps'?"),
+    "set value": ("--set lcss.eps=-1", "The 'eps' parameter of LCSS must be a number in the range [0.0, inf)"),
+    "set word": ("--set lcss.eps=wide", "The 'eps' parameter of LCSS must be a number in the range [0.0, inf)"),
+    "segment by": ("--segment-by canberra", "--segment-by must be a distance of this search"),
+    "n matches": ("--n-matches 0", "--n-matches: must be an integer of at least 1, or all. Got '0'."),
+    "n matches word": ("--n-matches ten", "--n-matches: must be an integer of at least 1, or all. Got 'ten'."),
+    "threshold": ("--threshold -1", "--threshold: must be a number in the range [0, inf). Got '-1'."),
+    "threshold nan": ("--threshold x", "--threshold: must be a number in the range [0, inf). Got 'x'."),
+    "picture kind": ("--output picture.xyz", "--output must end in one of"),
+    "picture folder": ("--output no/p.png", "--output must name a file in a folder that exists. Got 'no/p.png'."),
+    "csv folder": ("--csv no/t.csv", "--csv must name a file in a folder that exists. Got 'no/t.csv'."),
+    "unknown": ("--fast", "unrecognized arguments: --fast"),
+    "set window": ("--set 'dtw.window='\"'\"'itakura'\"'\"''", "--distance: The 'window' parameter must be"),
     "search": (
-        [*OWN, "--distance", "mahalanobis", "--set", "mahalanobis.VI=[[1.0]]"],
+        "--query q.csv --sequence s.csv --distance mahalanobis --set mahalanobis.VI=[[1.0]]",
         "--distance mahalanobis: The 'VI' parameter",
     ),
 }
 
 
-@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
-def test_wrong_options_are_refused_in_one_line(files, capsys, options, message):
+@pytest.mark.parametrize(("line", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_options_are_refused_in_one_line(files, capsys, line, message):
     texts = {
         "empty": "",
         "head": "time,level\n",
@@ -287,8 +274,7 @@ def test_wrong_options_are_refused_in_one_line(files, capsys, options, message):
     for name, text in texts.items():
         (files / f"{name}.csv").write_text(text, encoding="utf-8")
     before = sorted(os.listdir())
-    assert main(options) == 2
-    out, err = capsys.readouterr()
+    out, err = printed(capsys, line, code=2)
     assert out == ""
     assert sorted(os.listdir()) == before
     assert err.splitlines()[-1].startswith("sktslib: error: ")

@@ -6,20 +6,11 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import ECG, TS, ZONED, N, Y, printed, same, table, write_electrocardiogram
+from command_runs import ECG, TS, ZONED, N, Y, printed, same, table
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
 from sktslib.search import Learning
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """Stand in a folder with the electrocardiogram."""
-    monkeypatch.chdir(tmp_path)
-    write_electrocardiogram()
-    return tmp_path
-
 
 EVENTS = np.column_stack([ECG.beats - 12, ECG.beats + 18]).clip(0)[ECG.beats < N - 20] // 4
 CLASSES = ECG.beat_kinds[ECG.beats < N - 20]
@@ -52,7 +43,7 @@ def test_labels_make_a_saved_estimator(files, capsys, written):
     for a, b in zip(saved.queries_, learned.queries_, strict=True):
         np.testing.assert_array_equal(a, b)
     pd.DataFrame({"double": 2 * FEW, "mV": FEW}).to_csv("two.csv", index=False)
-    frame, err = table(capsys, "segment", "two.csv", "--model", "m.joblib")  # its column is chosen by name
+    frame, err = table(capsys, "segment two.csv --model m.joblib")  # its column is chosen by name
     found = learned.segment(pd.DataFrame({"mV": FEW}))
     same(frame, found, ("start", "end", "cost", "label"))
     assert len(found) > 3
@@ -78,12 +69,11 @@ def test_a_searcher_learns_its_threshold(files, capsys):
     pd.DataFrame({"time": TIMES, "mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
     argv = ["--labels", "beat", "--task", "search", "--normalize", "mean", "--output", "m.joblib"]
     printed(capsys, "learn", "rec.csv", *argv)
-    frame, _ = table(capsys, "search", "rec.csv", "--model", "m.joblib", "--columns", "mV", "--n-jobs", "1")
+    frame, _ = table(capsys, "search rec.csv --model m.joblib --columns mV --n-jobs 1")
     learned = QuerySearcher(normalize="mean", n_matches=None).fit(pd.DataFrame({"mV": FEW}), LABELS)
     same(frame, learned.search(pd.DataFrame({"mV": FEW})), ("start", "end", "distance", "label"))
     assert (
-        "m.joblib', which is for `sktslib search`."
-        in printed(capsys, "segment", "rec.csv", "--model", "m.joblib", code=2).err
+        "m.joblib', which is for `sktslib search`." in printed(capsys, "segment rec.csv --model m.joblib", code=2).err
     )
 
 
@@ -92,7 +82,7 @@ def test_the_metric_may_be_chosen_by_the_labels(files, capsys):
     argv = ["--labels", "beat", "--task", "search", "--mode", "windows", "--output", "m.joblib", "--metric", "auto"]
     err = printed(capsys, "learn", "rec.csv", *argv).err
     assert f"metric chosen by the labels: {joblib.load('m.joblib').metric_!r}, normalize=" in err
-    err = printed(capsys, "search", "rec.csv", "--query", ":10-20", "--metric", "auto", code=2).err
+    err = printed(capsys, "search rec.csv --query :10-20 --metric auto", code=2).err
     assert "--metric: 'auto' is chosen by labels: `sktslib learn` takes it" in err
 
 
@@ -126,7 +116,7 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     assert want.self_training_[0, 0] > 0 and saved.classes_.tolist() == ["beat" if texts else 7]
     assert f"round 1: {want.self_training_[0, 0]} of {saved.classes_[0]} in what is unlabeled" in err
     same(
-        table(capsys, "segment", "rec.csv", "--model", "m.joblib", "--columns", "mV")[0],
+        table(capsys, "segment rec.csv --model m.joblib --columns mV")[0],
         want.segment(FEW),
         ("start", "end", "cost"),
     )
@@ -167,13 +157,13 @@ def test_ranges_of_a_file_that_overlap(files, capsys):
 
 
 def test_labels_that_are_nowhere(files, capsys):
-    err = printed(capsys, "learn", "rec.csv", "--labels", "missing.csv", "--output", "m.joblib", code=2).err
+    err = printed(capsys, "learn rec.csv --labels missing.csv --output m.joblib", code=2).err
     assert "--labels must name a file of ranges that exists, or a column. Got 'missing.csv'; the recording has" in err
 
 
 def test_labels_that_are_instants_are_refused(files, capsys):
     pd.DataFrame({"time": [0.4, 1.4]}).to_csv("peaks.csv", index=False)
-    err = printed(capsys, "learn", "rec.csv", "--labels", "peaks.csv", "--output", "m.joblib", code=2).err
+    err = printed(capsys, "learn rec.csv --labels peaks.csv --output m.joblib", code=2).err
     assert "Got 'peaks.csv' with time. Of instants alone, such as R peaks, make ranges about them." in err
 
 
@@ -181,5 +171,5 @@ def test_labels_that_are_instants_are_refused(files, capsys):
 def test_a_class_that_may_be_meant_for_unlabeled_is_told_of(files, capsys, names):
     y = np.array(names)[np.where(np.arange(len(FEW)) < 90, LABELS != 0, 2)]
     pd.DataFrame({"mV": FEW, "beat": y}).to_csv("rec.csv", index=False)
-    err = printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib").err
+    err = printed(capsys, "learn rec.csv --labels beat --output m.joblib").err
     assert "-1 is one of the classes: with --task segment --self-train 3 it means unlabeled" in err

@@ -3,107 +3,69 @@
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
+from command_runs import printed
 
-from sktslib import load_ecg_example
 from sktslib.__main__ import main
 from sktslib._cli import options
 from sktslib._cli.options import parse_metric
 
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """Write some of the electrocardiogram, and stand in its folder."""
-    monkeypatch.chdir(tmp_path)
-    ecg = load_ecg_example()
-    pd.DataFrame({"time": ecg.ts, "mV": ecg.sequence}).to_csv("rec.csv", index=False)
-    pd.DataFrame({"time": ecg.ts, "mV": ecg.sequence, "double": 2 * ecg.sequence}).to_csv("two.csv", index=False)
-    pd.DataFrame({"time": ecg.tq, "mV": ecg.query, "weight": ecg.weight}).to_csv("beat.csv", index=False)
-    return tmp_path
-
-
 # ------------------------------------------------------------------------------------------------------------- errors
 WRONG = {
-    "command": (["serach"], "Unknown command 'serach'. Did you mean 'search'?"),
-    "option": (
-        ["search", "rec.csv", "--querry", "a"],
-        "Did you mean --query? (sktslib search --help lists all options)",
-    ),
-    "two files": (["search", "rec.csv", "beat.csv"], "arguments: beat.csv. The pattern is named with --query FILE"),
-    "nothing": (["search"], "the following arguments are required: RECORDING"),
-    "no query": (["search", "rec.csv"], "one of --query and --model must be given. Got neither."),
-    "both": (["search", "rec.csv", "--query", "a", "--model", "b"], "must be given. Got both."),
-    "no file": (["search", "no.csv", "--query", "beat.csv"], "the recording must name a readable file. Got 'no.csv'"),
-    "slice": (
-        ["search", "rec.csv", "--query", "rec.csv:1x-2x"],
-        "A part of a file is written FILE:START-STOP in samples",
-    ),
-    "column": (["search", "rec.csv", "--query", "beat.csv", "--columns", "mv"], "rec has"),
-    "metric": (
-        ["search", "rec.csv", "--query", "beat.csv", "--metric", "dwt"],
-        "--metric: Unknown metric 'dwt'. Did you",
-    ),
-    "key": (["search", "rec.csv", "--query", "beat.csv", "--metric", "dtw:windw=1"], "Did you mean 'window'?"),
-    "form": (
-        ["search", "rec.csv", "--query", "beat.csv", "--metric", "dtw:1"],
-        "must have the form NAME or NAME:KEY=VALUE",
-    ),
-    "value": (
-        ["search", "rec.csv", "--query", "beat.csv", "--normalize", "z"],
-        "error: --normalize must be one of {",
-    ),
+    "command": ("serach", "Unknown command 'serach'. Did you mean 'search'?"),
+    "option": ("search rec.csv --querry a", "Did you mean --query? (sktslib search --help lists all options)"),
+    "two files": ("search rec.csv beat.csv", "arguments: beat.csv. The pattern is named with --query FILE"),
+    "nothing": ("search", "the following arguments are required: RECORDING"),
+    "no query": ("search rec.csv", "one of --query and --model must be given. Got neither."),
+    "both": ("search rec.csv --query a --model b", "must be given. Got both."),
+    "no file": ("search no.csv --query beat.csv", "the recording must name a readable file. Got 'no.csv'"),
+    "slice": ("search rec.csv --query rec.csv:1x-2x", "A part of a file is written FILE:START-STOP in samples"),
+    "column": ("search rec.csv --query beat.csv --columns mv", "--columns must name a column. Got 'mv'"),
+    "metric": ("search rec.csv --query beat.csv --metric dwt", "--metric: Unknown metric 'dwt'. Did you"),
+    "key": ("search rec.csv --query beat.csv --metric dtw:windw=1", "Did you mean 'window'?"),
+    "form": ("search rec.csv --query beat.csv --metric dtw:1", "must have the form NAME or NAME:KEY=VALUE"),
+    "value": ("search rec.csv --query beat.csv --normalize z", "error: --normalize must be one of {"),
     "threshold": (
-        ["search", "rec.csv", "--query", "beat.csv", "--threshold", "-1"],
+        "search rec.csv --query beat.csv --threshold -1",
         "--threshold must be a number in the range [0.0, inf), fdr:ALPHA, conformal:ALPHA or None. Got -1 instead.",
     ),
     "text": (
-        ["search", "rec.csv", "--query", "beat.csv", "--threshold", "abc"],
+        "search rec.csv --query beat.csv --threshold abc",
         "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05. Got 'abc'.",
     ),
     "alpha": (
-        ["search", "rec.csv", "--query", "beat.csv", "--threshold", "fdr:2"],
+        "search rec.csv --query beat.csv --threshold fdr:2",
         "error: --threshold: ALPHA must be a number in the range (0.0, 1.0). Got 2.0 instead.",
     ),
     "count": (
-        ["search", "rec.csv", "--query", "beat.csv", "--n-matches", "x"],
+        "search rec.csv --query beat.csv --n-matches x",
         "--n-matches must be one of {'auto'}, a whole number in the range [1, inf) or None. Got 'x' instead.",
     ),
-    "gap": (
-        ["search", "gap.csv", "--query", "beat.csv"],
-        "gap.csv: the recording must be finite. Got 1 NaN of 4 values",
-    ),
-    "way out": (["search", "gap.csv", "--query", "beat.csv"], "To leave out what is NaN, set --nan-policy omit."),
-    "picture": (["search", "rec.csv", "--query", "beat.csv", "--picture", "a.foo"], "--picture must end in one of"),
-    "model": (["search", "rec.csv", "--model", "no"], "--model must name a file that `sktslib learn` saved. Got 'no'"),
-    "no model": (["search", "rec.csv", "--model", "rec.csv"], "--model must name a file that `sktslib learn` saved."),
-    "fixed": (["search", "rec.csv", "--model", "m", "--threshold", "1"], "--threshold must be left out with --model"),
+    "gap": ("search gap.csv --query beat.csv", "gap.csv: the recording must be finite. Got 1 NaN of 4 values"),
+    "way out": ("search gap.csv --query beat.csv", "To leave out what is NaN, set --nan-policy omit."),
+    "picture": ("search rec.csv --query beat.csv --picture a.foo", "--picture must end in one of"),
+    "model": ("search rec.csv --model no", "--model must name a file that `sktslib learn` saved. Got 'no'"),
+    "no model": ("search rec.csv --model rec.csv", "--model must name a file that `sktslib learn` saved."),
+    "fixed": ("search rec.csv --model m --threshold 1", "--threshold must be left out with --model"),
     "labels": (
-        ["learn", "rec.csv", "--labels", "no", "--output", "m"],
+        "learn rec.csv --labels no --output m",
         "--labels must name a file of ranges that exists, or a column. Got 'no'",
     ),
-    "no labels": (
-        ["learn", "rec.csv", "--labels", "flat.csv", "--output", "m"],
-        "none of the 1 ranges lies in the recording",
-    ),
-    "one label": (
-        ["learn", "two.csv", "--labels", "double", "--output", "no/m"],
-        "--output must name a file in a folder",
-    ),
-    "zone": (["search", "rec.csv", "--query", "beat.csv", "--time-column", "tmie"], "Did you mean 'time'?"),
+    "no labels": ("learn rec.csv --labels flat.csv --output m", "none of the 1 ranges lies in the recording"),
+    "one label": ("learn two.csv --labels double --output no/m", "--output must name a file in a folder"),
+    "zone": ("search rec.csv --query beat.csv --time-column tmie", "Did you mean 'time'?"),
 }
 
 
-@pytest.mark.parametrize(("argv", "message"), WRONG.values(), ids=WRONG)
-def test_wrong_use_is_one_line_and_exit_code_2(files, capsys, argv, message):
+@pytest.mark.parametrize(("line", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_use_is_one_line_and_exit_code_2(files, capsys, line, message):
     (files / "gap.csv").write_text("time,mV\n0,1\n1,\n2,3\n3,4\n", encoding="utf-8")
     (files / "flat.csv").write_text("start,end\n9000,9005\n", encoding="utf-8")
-    assert main(argv) == 2
-    out, err = capsys.readouterr()
+    out, err = printed(capsys, line, code=2)
     assert out == ""
     last = err.splitlines()[-1]
     assert last.startswith("sktslib: error: ")
-    assert ("--columns must name a column. Got 'mv'" if message == "rec has" else message) in last
+    assert message in last
 
 
 def test_values_on_the_command_line():

@@ -5,17 +5,12 @@ import os
 
 import numpy as np
 import pytest
+from command_runs import read
 
 from sktslib._cli import text
-from sktslib._cli.recordings import Files
-from sktslib._cli.tables import Reading
 
 VALUES = np.random.default_rng(0).normal(size=9000)  # some blocks of bytes that are unpacked at a time
 TEXT = ("v\n" + "\n".join(map(str, VALUES)) + "\n").encode()
-
-
-def read(path):
-    return Files(Reading()).read(str(path), "--query")
 
 
 @pytest.fixture

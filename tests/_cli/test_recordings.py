@@ -5,6 +5,7 @@ import builtins
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import read
 from scipy.io import savemat, wavfile
 
 from sktslib._cli.recordings import Files, compared
@@ -13,10 +14,6 @@ from sktslib._cli.tables import Reading
 X = np.sin(np.arange(20.0))
 N = len(X)
 START = pd.Timestamp("2024-03-31 01:59:55")
-
-
-def read(path, **how):
-    return Files(Reading(**how)).read(str(path), "--query")
 
 
 def write(path, head, rows):

@@ -47,7 +47,7 @@ def test_columns_are_less_their_means_over_their_deviations(files, capsys, monke
 
 
 def test_columns_are_divided_by_numbers(files, capsys):
-    frame, err = table(capsys, "search", "rec.csv", "--query", ":40-60", "--scale", "2,100")
+    frame, err = table(capsys, "search rec.csv --query :40-60 --scale 2,100")
     same(frame, QuerySearcher(n_matches=10).fit((X / [2, 100])[QUERY]).search(X / [2, 100]))
     assert "columns scaled: acc over 2, gyr over 100\n" in err
     assert main(["search", "rec.csv", "--query", ":40-60", "--scale", "2,100", "--format", "json"]) == 0
@@ -72,7 +72,7 @@ def test_a_model_keeps_the_scale(files, capsys, scale, values):
     labels = np.zeros(300, int)
     labels[40:60] = labels[100:122] = 1
     want = QuerySegmenter().fit(values, labels).segment(values)
-    frame, _ = table(capsys, "segment", "rec.csv", "--model", "m.joblib", "--picture", "p.png")
+    frame, _ = table(capsys, "segment rec.csv --model m.joblib --picture p.png")
     np.testing.assert_array_equal(frame[["start", "end"]], np.column_stack([want.start, want.end]))
     np.testing.assert_allclose(frame["cost"], want.cost, rtol=1e-9)
     found = segment_in(joblib.load("m.joblib"), FRAME)  # in Python the same
@@ -90,9 +90,9 @@ def test_templates_are_drawn_in_the_unit_of_the_recording():
 def test_distances_and_pairs(files, capsys):
     both = StandardScaler().fit(np.concatenate([X[:100], X[150:280]]))
     a, b = both.transform(X[:100]), both.transform(X[150:280])
-    frame, _ = table(capsys, "distance", "rec.csv:0-100", "rec.csv:150-280", "--scale", "zscore")
+    frame, _ = table(capsys, "distance rec.csv:0-100 rec.csv:150-280 --scale zscore")
     np.testing.assert_allclose(frame["distance"], get_metric("dtw")(a, b), rtol=1e-9)
-    frame, _ = table(capsys, "pairwise", "rec.csv:0-100", "rec.csv:150-280", "--scale", "zscore")
+    frame, _ = table(capsys, "pairwise rec.csv:0-100 rec.csv:150-280 --scale zscore")
     np.testing.assert_allclose(frame.iloc[:, 1:], pairwise_distances([a, b], metric="dtw"), rtol=1e-9)
-    frame, _ = table(capsys, "pairwise", "rec.csv", "--scale", "zscore")
+    frame, _ = table(capsys, "pairwise rec.csv --scale zscore")
     np.testing.assert_allclose(frame.iloc[:, 1:], pairwise_distances(list(Z.T), metric="dtw"), rtol=1e-9)

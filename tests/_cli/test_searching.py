@@ -7,28 +7,20 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import ECG, TS, ZONED, N, Y, printed, same, table, write_electrocardiogram
+from command_runs import ECG, TS, ZONED, N, Y, printed, same, table
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
-from sktslib._cli import options, output, searching
+from sktslib._cli import options, searching
 from sktslib._cli.options import parameters_of
 from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
 from sktslib.search import ChannelPlan, Windows
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """Stand in a folder with the electrocardiogram."""
-    monkeypatch.chdir(tmp_path)
-    write_electrocardiogram()
-    return tmp_path
-
-
 # ------------------------------------------------------------------------------------------------------------- search
 def test_search_prints_the_matches_of_the_estimator(files, capsys):
-    frame, err = table(capsys, "search", "rec.csv", "--query", "beat.csv", "--metric", "dtw:alpha=0.7")
+    frame, err = table(capsys, "search rec.csv --query beat.csv --metric dtw:alpha=0.7")
     found = QuerySearcher(DTW(alpha=0.7), n_matches=10).fit(ECG.query, weight=ECG.weight).search(Y, times=TS)
     same(frame, found, ("start", "end", "distance", "start_time", "end_time"))
     assert frame["rank"].tolist() == [*range(1, len(found) + 1)]
@@ -96,7 +88,7 @@ def test_a_parameter_that_is_added_becomes_an_option(files, capsys, monkeypatch)
             )
 
     monkeypatch.setattr(searching, "estimator_class", lambda task: Searcher)
-    err = printed(capsys, "search", "rec.csv", "--query", "beat.csv", "--max-leap", "0.5", code=2).err
+    err = printed(capsys, "search rec.csv --query beat.csv --max-leap 0.5", code=2).err
     assert err.endswith("error: --max-leap must be small, as --max-leap 0.1. Got 0.5.\n")
     with pytest.raises(SystemExit):
         main(["search", "--help"])
@@ -104,44 +96,28 @@ def test_a_parameter_that_is_added_becomes_an_option(files, capsys, monkeypatch)
 
 
 def test_queries_may_be_slices_and_several(files, capsys):
-    frame, _ = table(
-        capsys, "search", "rec.csv", "--query", ":1.5s-2s", "--query", "beat.csv:10-50", "--n-matches", "2"
-    )
+    frame, _ = table(capsys, "search rec.csv --query :1.5s-2s --query beat.csv:10-50 --n-matches 2")
     found = QuerySearcher(n_matches=2).fit([Y[180:240], ECG.query[10:50]]).search(Y)
     same(frame, found)
     assert frame["query"].tolist() == [("rec.csv:1.5s-2s", "beat.csv:10-50")[k] for k in found.query]
-    part, _ = table(capsys, "search", "rec.csv:100-400", "--query", ":180-240", "--n-matches", "1")
+    part, _ = table(capsys, "search rec.csv:100-400 --query :180-240 --n-matches 1")
     assert part[["start", "end"]].to_numpy().tolist() == [[80, 140]]
     assert part["start_time"].tolist() == [TS[180]]
     clock = ZONED.tz_localize(None)
     pd.DataFrame({"mV": Y}, index=clock).to_csv("clock.csv")
-    day, _ = table(
-        capsys, "search", "clock.csv:01:59:59-02:00:03", "--query", ":01:59:59..02:00:00", "--n-matches", "1"
-    )
+    day, _ = table(capsys, "search clock.csv:01:59:59-02:00:03 --query :01:59:59..02:00:00 --n-matches 1")
     assert day[["start", "end", "start_time"]].to_numpy().tolist() == [[0, 100, "2024-03-31 01:59:59"]]
 
 
 def test_times_of_both_files_count_for_metrics_of_times(files, capsys):
-    frame, err = table(capsys, "search", "rec.csv", "--query", "beat.csv", "--metric", "twed:nu=0.5")
+    frame, err = table(capsys, "search rec.csv --query beat.csv --metric twed:nu=0.5")
     with_times = QuerySearcher("twed", metric_params={"nu": 0.5}, n_matches=10)
     with_times.fit(ECG.query, weight=ECG.weight, times=ECG.tq)
     same(frame, with_times.search(Y, times=TS))
-    frame, err = table(
-        capsys,
-        "search",
-        "rec.csv",
-        "--query",
-        "beat.csv",
-        "--metric",
-        "twed:nu=0.5",
-        "--time-column",
-        "none",
-        "--columns",
-        "mV",
-    )
+    frame, err = table(capsys, "search rec.csv --query beat.csv --metric twed:nu=0.5 --time-column none --columns mV")
     assert "start_time" not in frame
     pd.DataFrame({"mV": ECG.query}).to_csv("q.csv", index=False)
-    frame, err = table(capsys, "search", "rec.csv", "--query", "q.csv", "--metric", "twed:nu=0.5")
+    frame, err = table(capsys, "search rec.csv --query q.csv --metric twed:nu=0.5")
     assert "only the recording has times, so Time Warp Edit Distance counts samples" in err
     same(frame, QuerySearcher("twed", metric_params={"nu": 0.5}, n_matches=10).fit(ECG.query).search(Y))
     np.testing.assert_array_equal(frame["start_time"], TS[frame["start"]])
@@ -155,19 +131,7 @@ def test_times_of_both_files_count_for_metrics_of_times(files, capsys):
 
 def test_json_has_iso_times_with_their_zone(files, capsys):
     pd.DataFrame({"mV": Y}, index=ZONED).to_csv("zoned.csv")
-    out, _ = printed(
-        capsys,
-        "search",
-        "zoned.csv",
-        "--query",
-        ":40-105",
-        "--n-matches",
-        "2",
-        "--time-zone",
-        "Europe/Berlin",
-        "--format",
-        "json",
-    )
+    out, _ = printed(capsys, "search zoned.csv --query :40-105 --n-matches 2 --time-zone Europe/Berlin --format json")
     content = json.loads(out)
     assert content["columns"] == ["mV"]
     assert content["queries"] == ["zoned.csv:40-105"]
@@ -179,7 +143,7 @@ def test_json_has_iso_times_with_their_zone(files, capsys):
 
 
 def test_a_table_shows_samples_and_times(files, capsys):
-    out, _ = printed(capsys, "search", "rec.csv", "--query", ":40-105", "--n-matches", "1")
+    out, _ = printed(capsys, "search rec.csv --query :40-105 --n-matches 1")
     assert [line.split() for line in out.splitlines()] == [
         ["rank", "start", "end", "start_time", "end_time", "distance"],
         ["1", "40", "105", "0.333", "0.875", "0.000"],
@@ -187,18 +151,16 @@ def test_a_table_shows_samples_and_times(files, capsys):
 
 
 def test_nothing_found_is_exit_code_1(files, capsys):
-    out, err = printed(capsys, "search", "rec.csv", "--query", "beat.csv", "--threshold", "1e-9", code=1)
+    out, err = printed(capsys, "search rec.csv --query beat.csv --threshold 1e-9", code=1)
     assert out == ""
     assert "0 matches by" in err
-    out, _ = printed(
-        capsys, "search", "rec.csv", "--query", "beat.csv", "--threshold", "1e-9", "--format", "json", code=1
-    )
+    out, _ = printed(capsys, "search rec.csv --query beat.csv --threshold 1e-9 --format json", code=1)
     assert json.loads(out)["matches"] == []
 
 
 def test_numpy_files_are_read_by_chunks(files, capsys):
     np.save("rec.npy", Y)
-    frame, _ = table(capsys, "search", "rec.npy", "--query", "beat.csv", "--rate", "120")
+    frame, _ = table(capsys, "search rec.npy --query beat.csv --rate 120")
     found = QuerySearcher(n_matches=10).fit(ECG.query, weight=ECG.weight).search(Y)
     same(frame, found)
     np.testing.assert_allclose(frame["end_time"], found.end / 120)
@@ -275,24 +237,12 @@ def test_lags_of_channels_are_samples_or_durations(files, capsys):
 
 def test_what_a_file_lost_is_told_before_an_error(files, capsys):
     pd.DataFrame({"a": ECG.query, "b": "x"}).to_csv("named.csv", index=False)
-    _, err = printed(capsys, "search", "two.csv", "--query", "named.csv", code=2)
+    _, err = printed(capsys, "search two.csv --query named.csv", code=2)
     assert "column 'b' holds no numbers and was left out" in err
     assert "sktslib: error: --columns must say which columns" in err
 
 
 # ------------------------------------------------------------------------------------------------------------ pictures
-def test_clock_times_are_drawn_as_such(files, capsys, monkeypatch):
-    drawn = []
-    own = output.draw
-    monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
-    clocks = (pd.Timestamp("2024-05-01 14:30") + pd.to_timedelta(TS, unit="s")).strftime("%H:%M:%S.%f")
-    pd.DataFrame({"Zeit": clocks, "mV": Y}).to_csv("clock.csv", index=False)
-    printed(capsys, "search", "clock.csv", "--query", ":40-105", "--n-matches", "3", "--picture", "p.png")
-    (ax,) = [ax for ax in drawn[0].subfigs[1].axes if ax.get_xlabel()]
-    assert ax.get_xlabel() == "Zeit"
-    assert "14:30:02" in [text.get_text() for text in ax.get_xticklabels()]
-
-
 @pytest.mark.parametrize(
     ("recording", "part", "limits"),
     [
@@ -302,10 +252,7 @@ def test_clock_times_are_drawn_as_such(files, capsys, monkeypatch):
         ("clock.csv", "14:30:01-14:30:02.5", (52201.0, 52202.0 + 59 / 120)),
     ],
 )
-def test_a_part_is_drawn_of_the_whole_that_is_searched(files, capsys, monkeypatch, recording, part, limits):
-    drawn = []
-    own = output.draw
-    monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
+def test_a_part_is_drawn_of_the_whole_that_is_searched(files, capsys, drawn, recording, part, limits):
     np.save("rec.npy", Y)
     clocks = (pd.Timestamp("2024-05-01 14:30") + pd.to_timedelta(TS, unit="s")).strftime("%H:%M:%S.%f")
     pd.DataFrame({"Zeit": clocks, "mV": Y}).to_csv("clock.csv", index=False)
@@ -314,23 +261,23 @@ def test_a_part_is_drawn_of_the_whole_that_is_searched(files, capsys, monkeypatc
     same(frame, QuerySearcher(n_matches=5).fit(Y[40:105]).search(Y))
     ax = drawn[0].subfigs[1].axes[0]
     assert ax.get_xlim() == pytest.approx(limits, abs=1e-5)
+    if recording == "clock.csv":
+        assert ax.get_xlabel() == "Zeit"
+        assert "14:30:01.300" in [text.get_text() for text in ax.get_xticklabels()]
 
 
 def test_a_part_that_cannot_be_drawn(files, capsys):
     argv = ["search", "rec.csv", "--query", ":40-105", "--n-matches", "1"]
-    err = printed(capsys, *argv, "--time-range", "1s-2s", code=2).err
-    assert "--time-range needs --picture, of which it is the part that is shown. To search a part, write REC" in err
-    err = printed(capsys, *argv, "--picture", "p.png", "--time-range", "1to2", code=2).err
-    assert "--time-range must be written START-STOP in samples (1500-1572)" in err
-    err = printed(capsys, *argv, "--picture", "p.png", "--time-range", "1h-2h", code=2).err
-    assert "--time-range: a slice must lie in the recording" in err
+    for more, words in {
+        "1s-2s": "--time-range needs --picture, of which it is the part that is shown. To search a part, write REC",
+        "1to2 --picture p.png": "--time-range must be written START-STOP in samples (1500-1572)",
+        "1h-2h --picture p.png": "--time-range: a slice must lie in the recording",
+    }.items():
+        assert words in printed(capsys, *argv, "--time-range", *more.split(), code=2).err
 
 
-def test_every_channel_is_drawn(files, capsys, monkeypatch):
-    drawn = []
-    own = output.draw
-    monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
-    printed(capsys, "search", "two.csv", "--query", ":40-105", "--n-matches", "3", "--picture", "p.png")
+def test_every_channel_is_drawn(files, capsys, drawn):
+    printed(capsys, "search two.csv --query :40-105 --n-matches 3 --picture p.png")
     assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
     above, below = drawn[0].subfigs
     assert [ax.get_ylabel() for ax in below.axes[:2]] == ["mV", "double"]
@@ -341,21 +288,19 @@ def test_every_channel_is_drawn(files, capsys, monkeypatch):
     assert [ax.get_ylabel() for ax in query.axes] == ["mV", "double"]
     assert [len(ax.lines) for ax in found.axes] == [3, 3]
     np.testing.assert_array_equal(found.axes[1].lines[0].get_ydata(), 2 * Y[40:105])
-    printed(capsys, "segment", "two.csv", "--query", ":40-105", "--query", "two.csv:180-240", "--picture", "p.svg")
+    printed(capsys, "segment two.csv --query :40-105 --query two.csv:180-240 --picture p.svg")
     assert "<svg" in (files / "p.svg").read_text(encoding="utf-8")
     assert len(drawn[1].subfigs[0].subfigs) == 3
 
 
 # ------------------------------------------------------------------------------------------------------------ segment
 def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
-    frame, err = table(
-        capsys, "segment", "rec.csv", "--query", "beat.csv", "--metric", "adtw", "--partial", "--background", "0.2"
-    )
+    frame, err = table(capsys, "segment rec.csv --query beat.csv --metric adtw --partial --background 0.2")
     segmenter = QuerySegmenter("adtw", partial=True, background=0.2).fit(ECG.query, weight=ECG.weight)
     same(frame, segmenter.segment(Y), ("start", "end", "cost", "label"))
     assert "repetitions by QuerySegmenter(metric=ADTW(omega='auto'), background=0.2, partial=True)" in err
     assert "a sample of background costs" not in err
-    _, err = table(capsys, "segment", "rec.csv", "--query", "beat.csv")
+    _, err = table(capsys, "segment rec.csv --query beat.csv")
     cost = QuerySegmenter().fit(ECG.query, weight=ECG.weight).background_
     assert f"a sample of background costs {cost:.4f}; " in err
     assert "times as long as the query" not in err
@@ -367,11 +312,11 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
         assert hint in printed(capsys, *command, *more, code=1).err.splitlines()[-1]
     wave = np.sin(np.arange(20) * 0.3)
     pd.DataFrame({"v": np.r_[wave, np.full(80, wave[-1]), wave]}).to_csv("rest.csv", index=False)
-    _, err = table(capsys, "segment", "rest.csv", "--query", ":0-20", "--metric", "dtw")
+    _, err = table(capsys, "segment rest.csv --query :0-20 --metric dtw")
     assert "repetitions are up to 5.0 times as long as the query: bound them with --max-length" in err
     wave = np.sin(np.arange(80) * 0.6) + np.arange(80) % 3
     np.savetxt("wave.txt", wave)
-    frame, _ = table(capsys, "segment", "wave.txt", "--query", "auto", "--metric", "euclidean")
+    frame, _ = table(capsys, "segment wave.txt --query auto --metric euclidean")
     found = QuerySegmenter("euclidean", query="auto").fit(wave.reshape(-1, 1)).segment(wave)
     assert len(found) > 2
     same(frame, found, ("start", "end", "cost"))

@@ -5,6 +5,7 @@ import datetime as dt
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import read
 
 from sktslib._cli.recordings import Files
 from sktslib._cli.tables import Reading, read_sheet
@@ -56,10 +57,6 @@ class Cells:
     def read(self, sheet_name, header, na_values):
         assert header is None
         return pd.DataFrame(self.sheets[sheet_name]).replace(list(na_values), np.nan)
-
-
-def read(path, **how):
-    return Files(Reading(**how)).read(path, "--query")
 
 
 def test_names_dates_and_numbers_of_a_table(save):

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import read
 
 from sktslib._cli import text as text_files
-from sktslib._cli.recordings import Files
 from sktslib._cli.tables import Reading, read_table
 from sktslib._cli.text import layout_of
 
@@ -57,10 +57,6 @@ TEXTS = {  # text -> names of channels, name of times
     "an apostrophe": ("time,patient's,it's\n" + lines("{},{},{}\n", T, X, Y), ["patient's", "it's"], "time"),
     "a note": ("t,v,note\n" + lines("{},{},fine\n", T, X), ["v"], "t"),
 }
-
-
-def read(path, **how):
-    return Files(Reading(**how)).read(str(path), "--query")
 
 
 @pytest.mark.parametrize(("text", "names", "time_name"), TEXTS.values(), ids=TEXTS)
