@@ -308,7 +308,7 @@ def refuse_channels(estimator, shape):
 
 def validated(estimator, X, times):
     """Return the array of a sequence, its times for the kernels, and its times as they were given."""
-    y, total = sized_series(X, "X", missing=estimator.nan_policy == "omit", n_jobs=estimator.n_jobs)
+    y, total = sized_series(X, "X", missing=estimator.nan_policy == "omit")
     check_table(estimator, X)
     if y.shape[0] != estimator.n_features_in_:
         refuse_channels(estimator, np.asarray(X).shape)

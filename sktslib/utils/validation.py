@@ -7,6 +7,7 @@ What needs no conversion is passed on as it is, so nothing validated may write i
 import math
 import re
 from datetime import date, timedelta
+from functools import partial
 from itertools import repeat
 from math import isfinite
 from numbers import Integral, Real
@@ -15,7 +16,6 @@ from operator import attrgetter, is_
 import numpy as np
 
 from ._conversion import converted, place, shown
-from ._jobs import count_jobs, jobs_are_threads, shared
 from ._names import did_you_mean
 from ._times import Sampling, as_dates, given_times
 
@@ -42,54 +42,38 @@ FEW, MANY = 1e-270, 1e280
 SEEN = 1e-135  # a point of this size shows that a series is not too small
 # From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.
 MANY_NUMBERS = 10_000
-MANY_ROWS = 2**10  # 8 million numbers, from which on two threads take less time than one
 ROW = 2**13  # of many numbers so many are summed at a time, which takes half as long as einsum
 
 
-def sum_of_squares(a, n_jobs=1):
-    """Return the sum of squares of an array, without memory or warnings; no number of jobs changes a digit."""
+def sum_of_squares(a):
+    """Return the sum of squares of an array, without memory or warnings."""
     if a.size < MANY_NUMBERS:
         return np.vdot(a, a)
     if not a.flags.forc:
         axes = list(range(a.ndim))
         return np.einsum(a, axes, a, axes, [])
-    flat = a.ravel("K")
-    rows, rest = np.split(flat, [a.size // ROW * ROW])
+    rows, rest = np.split(a.ravel("K"), [a.size // ROW * ROW])
     rows = rows.reshape(-1, ROW)
-    sums = _of_rows(rows) if n_jobs == 1 or len(rows) < MANY_ROWS else _of_rows_in_jobs(rows, n_jobs)
     with np.errstate(all="ignore"):
-        return sums.sum() + np.vdot(rest, rest)
+        return np.vecdot(rows, rows).sum() + np.vdot(rest, rest)
 
 
-def _of_rows_in_jobs(rows, n_jobs):
-    jobs = count_jobs(n_jobs) if jobs_are_threads() else 1
-    with shared(jobs) as for_each:
-        return np.concatenate(for_each(_of_rows, np.array_split(rows, jobs)))
-
-
-def _of_rows(rows):
-    with np.errstate(all="ignore"):  # each thread has its own
-        return np.vecdot(rows, rows)
-
-
-def check_size(a, what, power, owner, total=None):
+def check_size(a, what, power, owner, total=None, *, small=True):
     """Refuse a series (channels, length), which `what` names, with values too large for a power of differences.
 
     Their sizes must not exceed 1e140 for squares. What is not raised to a power above 1 is never too large, and NaN do
-    not count. `total` is the sum of their squares, if it is known.
+    not count. Unless it may be `small`, it is refused as well where not all is 0 and no value reaches 1e-140. `total`
+    is the sum of squares, if it is known.
     """
-    if not _fits(a, power, total) and _size(a) > largest(power):
+    if _fits(a, power, total):
+        return
+    if _size(a) > largest(power):
         raise _out_of_reach(what, f"hold values of at most {largest(power):g} in size", power, owner, _size(a))
-
-
-def check_query(a, what, power, owner, total=None):
-    """Refuse a query with values too large for a power of differences, or too small while not all are 0.
-
-    For squares it is too small if no value reaches 1e-140.
-    """
-    check_size(a, what, power, owner, total)
-    if not _fits(a, power, total) and 0.0 < _size(a) < 1.0 / largest(power):
+    if not small and 0.0 < _size(a) < 1.0 / largest(power):
         raise _too_small(what, power, owner, _size(a))
+
+
+check_query = partial(check_size, small=False)
 
 
 def check_sizes(X, Y, names, power, owner):
@@ -275,16 +259,15 @@ def refuse_missing(
     name,
     way_out="Cut the series there, or fill the gaps, for example with numpy.interp.",
     missing=None,
-    n_jobs=1,
     padded=None,
 ):
     """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time).
 
     NaN behind all points of a series, whose time is the axis `padded`, have a way out of their own. With `missing` NaN
     may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
-    Returns the sum of squares, which may overflow; threads may share it out.
+    Returns the sum of squares, which may overflow.
     """
-    total = sum_of_squares(a, n_jobs)
+    total = sum_of_squares(a)
     if isfinite(total):
         return total
     finite = np.isfinite(a) | np.isnan(a) if missing else np.isfinite(a)
@@ -351,7 +334,6 @@ def sized_series(
     missing=None,
     *,
     channels_first=False,
-    n_jobs=1,
     in_collection=False,
 ):
     """Return a series as a float64 array (channels, length), and the sum of its squares.
@@ -366,7 +348,7 @@ def sized_series(
     if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like, channels_first))
     axis = a.ndim - 1 if channels_first else 0
-    total = refuse_missing(a, name, missing=missing, n_jobs=n_jobs, padded=axis if in_collection else None)
+    total = refuse_missing(a, name, missing=missing, padded=axis if in_collection else None)
     if a.ndim == 1:
         return a[np.newaxis], total
     return (a if channels_first else np.ascontiguousarray(a.T)), total
