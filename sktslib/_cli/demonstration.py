@@ -7,7 +7,7 @@ import numpy as np
 
 from ..utils._jobs import progress
 from ..utils.validation import as_series
-from .options import add_reading, errors_of, is_terminal, number, reading_of, value_of
+from .options import add_options, add_reading, errors_of, is_terminal, number, reading_of, value_of
 from .output import (
     Drawn,
     DrawnQuery,
@@ -29,6 +29,7 @@ DISTANCES = ("dtw", "lcss", "twed", "euclidean")
 # Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
 # only 67 % within 0.1 mV: the baseline drifts. The R peak is 1.7 mV high, so 0.3 mV cannot take another wave for it.
 ECG_EPS = 0.3
+BEATS = "R peak (s), kind"  # column
 EPS_SHARE = 0.5  # eps of lcss for files, as a share of the sequence's standard deviation
 
 
@@ -40,67 +41,47 @@ class Job:
     sequence: Drawn
     eps: float
     columns: str  # which are compared
-    marks: tuple | None = None  # sample indices of known beats and their classes
+    beats: list | None = None  # time and class of each marked beat
     n_matches: int = 10
 
-    @property
-    def timed(self):
-        """Whether both have times."""
-        return self.query.times is not None and self.sequence.times is not None
 
-
-def number_of_matches(text):
-    """Read a number of matches: an integer of at least 1, or "all"."""
-    return text if text == "all" else number(text, int, 1, "an integer of at least 1, or all")
-
-
-def threshold(text):
-    """Return the largest distance."""
-    return number(text, float, 0, "a number in the range [0, inf)")
+FILES = {
+    "--query": ("FILE", "the pattern, a file or a part of one (FILE:START-STOP)"),
+    "--sequence": ("FILE", "the recording"),
+}
+SEARCH = {
+    "--distance": ("NAME", f"a distance, may be repeated (default: {', '.join(DISTANCES)})", {"action": "append"}),
+    "--set": (
+        "NAME.KEY=VALUE",
+        "a parameter of a distance, may be repeated: --set dtw.alpha=0.7 (default: those of the library; eps of "
+        f"lcss is {ECG_EPS} mV in the demonstration and {EPS_SHARE} standard deviations of the sequence elsewhere)",
+        {"action": "append", "default": []},
+    ),
+    "--n-matches": (
+        "K",
+        "how many occurrences at most, or all that fit (default: all with --threshold, else 12 in the demonstration "
+        "and 10 elsewhere)",
+        {"type": lambda text: text if text == "all" else number(text, int, 1, "an integer of at least 1, or all")},
+    ),
+    "--threshold": (
+        "T",
+        "the largest distance of an occurrence, for every distance alike",
+        {"type": lambda text: number(text, float, 0, "a number in the range [0, inf)")},
+    ),
+    "--segment-by": ("NAME", "the distance that cuts the recording (default: twed if used, else the first)"),
+}
+OUTPUT = {
+    "--output": ("FILE", "the picture (default: sktslib.png)", {"default": "sktslib.png"}),
+    "--no-picture": (None, "draw nothing", {"action": "store_true"}),
+    "--csv": ("FILE", "write all tables into one CSV file too"),
+}
 
 
 def add_arguments(parser, argv=()):
     """Add the arguments of demo."""
-    files = parser.add_argument_group("your own files")
-    files.add_argument("--query", metavar="FILE", help="the pattern, a file or a part of one (FILE:START-STOP)")
-    files.add_argument("--sequence", metavar="FILE", help="the recording")
-    search = parser.add_argument_group("search")
-    search.add_argument(
-        "--distance",
-        metavar="NAME",
-        action="append",
-        help=f"a distance, may be repeated (default: {', '.join(DISTANCES)})",
-    )
-    search.add_argument(
-        "--set",
-        metavar="NAME.KEY=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of a distance, may be repeated: --set dtw.alpha=0.7 (default: those of the library; eps of "
-        f"lcss is {ECG_EPS} mV in the demonstration and {EPS_SHARE} standard deviations of the sequence elsewhere)",
-    )
-    search.add_argument(
-        "--n-matches",
-        metavar="K",
-        type=number_of_matches,
-        help="how many occurrences at most, or all that fit (default: all with --threshold, else 12 in the "
-        "demonstration and 10 elsewhere)",
-    )
-    search.add_argument(
-        "--threshold",
-        metavar="T",
-        type=threshold,
-        help="the largest distance of an occurrence, for every distance alike",
-    )
-    search.add_argument(
-        "--segment-by",
-        metavar="NAME",
-        help="the distance that cuts the recording (default: twed if used, else the first)",
-    )
-    output = parser.add_argument_group("output")
-    output.add_argument("--output", metavar="FILE", default="sktslib.png", help="the picture (default: sktslib.png)")
-    output.add_argument("--no-picture", action="store_true", help="draw nothing")
-    output.add_argument("--csv", metavar="FILE", help="write all tables into one CSV file too")
+    add_options(parser, "your own files", FILES)
+    add_options(parser, "search", SEARCH)
+    add_options(parser, "output", OUTPUT)
     add_reading(parser)
 
 
@@ -117,13 +98,12 @@ def read_job(options):
 
         ecg = load_ecg_example()
         times = write_times(ecg.ts[ecg.beats], decimals_between(ecg.ts))
-        beats = [f"{time} {kind}" for time, kind in zip(times, ecg.beat_kinds, strict=True)]
         return Job(
             DrawnQuery("query", ecg.query, ecg.tq, ecg.weight, "time (s)"),
             Drawn(ecg.sequence, ecg.ts, "time (s)", ["mV"], (ecg.beats, ecg.beat_kinds.tolist())),
             eps=ECG_EPS,
             columns="the packaged electrocardiogram, in mV and s",
-            marks=(ecg.beats, np.array(beats)),
+            beats=[f"{time} {kind}" for time, kind in zip(times, ecg.beat_kinds, strict=True)],
             n_matches=12,
         )
     for name, other in (("query", "sequence"), ("sequence", "query")):
@@ -190,20 +170,18 @@ def find(job, metrics, by, n_matches, threshold):
     """Return occurrences by each distance, and the segmentation by one of them."""
     from ..search import QuerySearcher, QuerySegmenter
 
-    query, sequence = job.query, job.sequence
-    tq, ts = (query.times, sequence.times) if job.timed else (None, None)
-    searches, verbose = {}, int(is_terminal())
+    query, sequence, verbose = job.query, job.sequence, int(is_terminal())
+    timed = query.times is not None and sequence.times is not None
+    fit = {"weight": query.weight, "times": query.times if timed else None}
+    times, searches = sequence.times if timed else None, {}
     with progress(len(metrics), verbose, "search", "distance") as count:
         for name, metric in metrics.items():
             with errors_of(f"--distance {name}"):
-                searcher = QuerySearcher(metric, n_matches=n_matches, threshold=threshold)
-                searcher.fit(query.values, weight=query.weight, times=tq)
-                searches[name] = searcher.search(sequence.values, times=ts)
+                searcher = QuerySearcher(metric, n_matches=n_matches, threshold=threshold).fit(query.values, **fit)
+                searches[name] = replace(searcher.search(sequence.values, times=times), times=sequence.times)
             count()
-    segmenter = QuerySegmenter(metrics[by], verbose=verbose).fit(query.values, weight=query.weight, times=tq)
-    segments = segmenter.segment(sequence.values, times=ts)
-    times = sequence.times
-    return {name: replace(found, times=times) for name, found in searches.items()}, replace(segments, times=times)
+    segmenter = QuerySegmenter(metrics[by], verbose=verbose).fit(query.values, **fit)
+    return searches, replace(segmenter.segment(sequence.values, times=times), times=sequence.times)
 
 
 def run(options):
@@ -222,21 +200,23 @@ def run(options):
         note(f"only one of the files has times, so {', '.join(timed)} counts samples")
     searches, segments = find(job, metrics, by, n_matches, options.threshold)
     text = summary(job, searches, segments, by)
+    tables = [
+        (f"{metrics[name].full_name}, {metrics[name]!r}: {counted(found, 'occurrence')}, best first", found)
+        for name, found in searches.items()
+    ]
+    tables.append((f"Segmentation by {by}: {counted(segments, 'repetition')} in order of time", segments))
+    frames = [frame_of(job, found) for _, found in tables]
 
     # Files first: who reads only the head of the tables gets them all the same.
     if options.csv is not None:
-        frame_of_all(job, searches, segments, by).to_csv(options.csv, index=False)
+        write_tables(frames, [*searches, by], options.csv)
     if not options.no_picture:
         panels = {f"{name}: {metrics[name].full_name}": found for name, found in searches.items()}
         panels[f"segmentation by {by}"] = segments
-        draw([job.query._replace(title="query and the weights of its points")], job.sequence, panels, text).savefig(
-            options.output
-        )
-    for name, matches in searches.items():
-        print(f"{metrics[name].full_name}, {metrics[name]!r}: {counted(matches, 'occurrence')}, best first")
-        print("\n".join(lines_of(frame_of(job, matches), job.sequence.times)), end="\n\n")
-    print(f"Segmentation by {by}: {counted(segments, 'repetition')} in order of time")
-    print("\n".join(lines_of(frame_of(job, segments), job.sequence.times)), end="\n\n")
+        query = job.query._replace(title="query and the weights of its points")
+        draw([query], job.sequence, panels, text).savefig(options.output)
+    for (title, _), frame in zip(tables, frames, strict=True):
+        print(title, *lines_of(frame, job.sequence.times), "", sep="\n")
     print("\n".join(fill(line, 120) for line in text))
     if options.csv is not None:
         print(f"table: {options.csv}")
@@ -248,50 +228,43 @@ def run(options):
 def frame_of(job, found):
     """Return a table of `Matches` or `Segments`, with the known beats in each range."""
     frame = ranges_frame(found).drop(columns=["label", "stretch", "duration"], errors="ignore")
-    return frame if job.marks is None else frame.assign(**{"R peak (s), kind": beats_in(job, found)})
+    return frame if job.beats is None else frame.assign(**{BEATS: beats_in(job, found)})
 
 
-def frame_of_all(job, searches, segments, by):
-    """Return all tables as one DataFrame, one row per occurrence or repetition."""
+def write_tables(frames, names, path):
+    """Write all tables into one file, a row for each occurrence, and behind them for each repetition."""
     import pandas as pd
 
-    frames = []
-    for kind, name, found in [*(("occurrence", *item) for item in searches.items()), ("repetition", by, segments)]:
-        names = {"cost": "distance", "number": "rank", "R peak (s), kind": "beats"}
-        frame = frame_of(job, found).rename(columns=names)
-        frame.insert(0, "metric", name)
-        frame.insert(0, "kind", kind)
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
+    kinds = ["occurrence"] * (len(frames) - 1) + ["repetition"]
+    table = pd.concat(
+        frame.rename(columns={"cost": "distance", "number": "rank", BEATS: "beats"}).assign(kind=kind, metric=name)
+        for frame, kind, name in zip(frames, kinds, names, strict=True)
+    )
+    first = ["kind", "metric"]
+    table[[*first, *table.columns.drop(first)]].to_csv(path, index=False)
 
 
 def beats_in(job, found):
     """Return for each range the known beats whose R peak is in it, as text."""
-    index, texts = job.marks
-    return [", ".join(texts[(index >= s) & (index < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
+    at, texts = job.sequence.marks[0], np.array(job.beats)
+    return [", ".join(texts[(at >= s) & (at < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
 
 
 def summary(job, searches, segments, by):
     """Say in a few lines what the tables and the picture show."""
-    text = [
-        "Colored: the occurrences, numbered from the best, which has the smallest distance. Shaded: the repetitions.",
-    ]
-    if job.marks is not None:
-        held = {name: _count(job, found) for name, found in [*searches.items(), (f"segmentation by {by}", segments)]}
-        text += [
-            "Beats: N normal, like the query; V wide and ectopic; F in between. Found: "
-            + "; ".join(f"{name} {beats}" for name, beats in held.items())
-            + ".",
-            "The normal beats at 3.633 s and 4.158 s lie closer together than the query is long: an occurrence of full "
-            "length at one leaves no room for one at the other.",
-        ]
-    return text
-
-
-def _count(job, found):
-    """Count the ranges that hold a beat of each class, in words."""
-    beats = [text[-1] for text in beats_in(job, found)]
-    return (
-        ", ".join(f"{beats.count(key)} {key.replace('-', 'without a beat')}" for key in "NFV-" if key in beats)
-        or "none"
+    drawn = (
+        "Colored: the occurrences, numbered from the best, which has the smallest distance. Shaded: the repetitions."
     )
+    if job.beats is None:
+        return [drawn]
+    held = []
+    for name, found in [*searches.items(), (f"segmentation by {by}", segments)]:
+        kinds = [beat[-1] for beat in beats_in(job, found)]
+        counts = [f"{kinds.count(key)} {key.replace('-', 'without a beat')}" for key in "NFV-" if key in kinds]
+        held.append(f"{name} {', '.join(counts) or 'none'}")
+    return [
+        drawn,
+        f"Beats: N normal, like the query; V wide and ectopic; F in between. Found: {'; '.join(held)}.",
+        "The normal beats at 3.633 s and 4.158 s lie closer together than the query is long: an occurrence of full "
+        "length at one leaves no room for one at the other.",
+    ]

@@ -7,7 +7,7 @@ import numpy as np
 
 from .options import errors_of, parameters_of
 from .output import align
-from .recordings import listed, no_column, parse_slice, samples_of
+from .recordings import first_samples, listed, no_column, parse_slice, samples_of
 from .tables import kind_of_column, read_table, times_of_columns
 
 EDGES = (("start_time", "end_time"), ("start", "end"))
@@ -188,8 +188,7 @@ def _samples_at(column, recording, reading):
             f"{where}: the column {column.name!r} must hold times like those of the recording, from {times[0]}. Got "
             f"{wanted[0]}."
         )
-    slack = 1e-6 * float(np.median(np.diff(np.asarray(times, np.float64)))) if len(times) > 1 else 0.0
-    return np.searchsorted(np.asarray(times, np.float64), np.asarray(wanted, np.float64) - slack), what
+    return first_samples(np.asarray(times, np.float64), np.asarray(wanted, np.float64)), what
 
 
 def lines_of_report(estimator, X, labels, times, trains=False):

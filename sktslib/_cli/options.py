@@ -245,26 +245,6 @@ def hints(estimator, segments):
         )
 
 
-READING = {
-    "--columns": ("A,B", "the columns to compare (default: all that hold numbers and nothing else)"),
-    "--time-column": (
-        "NAME",
-        "the column of times, or two, of dates and of clock times: DATE,TIME; none: count samples (default: "
-        "found by name and content)",
-    ),
-    "--weight-column": ("NAME", "the column of weights in the query's file (default: the one named weight)"),
-    "--time-zone": ("NAME", "the zone of the times, such as Europe/Berlin (default: that of the file, if it says one)"),
-    "--epoch": ("UNIT", "the column of times counts s, ms, us or ns since 1970, in UTC: they are read as dates"),
-    "--rate": ("HZ", "samples per second, for files without times"),
-    "--separator": ("CHAR", "what separates cells of text files: a character, tab or space (default: found)"),
-    "--decimal": ("CHAR", "the decimal mark of text files (default: found)"),
-    "--thousands": ("CHAR", "the mark between thousands in text files (default: found where it is certain)"),
-    "--header": ("LINE", "the line with the names of columns, from 1; 0: there is none (default: found)"),
-    "--sheet": ("NAME", "the sheet of an Excel file, by name or by number from 1 (default: the first)"),
-    "--encoding": ("NAME", "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)"),
-}
-DECIMALS = (".", ",")
-EPOCHS = ("s", "ms", "us", "ns")
 DEFAULT_MATCHES = 10  # enough to see what a pattern finds
 
 
@@ -303,21 +283,55 @@ def number(text, convert, low, rule, *, above=False):
     return value
 
 
+def add_options(parser, title, table):
+    """Add a group of options from a table: option -> metavar, help, and what else `add_argument` takes."""
+    group = parser.add_argument_group(title)
+    for option, (metavar, text, *more) in table.items():
+        group.add_argument(option, help=text, **({} if metavar is None else {"metavar": metavar}), **dict(*more))
+    return group
+
+
+READING = {
+    "--columns": ("A,B", "the columns to compare (default: all that hold numbers and nothing else)"),
+    "--time-column": (
+        "NAME",
+        "the column of times, or two, of dates and of clock times: DATE,TIME; none: count samples (default: "
+        "found by name and content)",
+    ),
+    "--weight-column": ("NAME", "the column of weights in the query's file (default: the one named weight)"),
+    "--time-zone": ("NAME", "the zone of the times, such as Europe/Berlin (default: that of the file, if it says one)"),
+    "--epoch": (
+        "UNIT",
+        "the column of times counts s, ms, us or ns since 1970, in UTC: they are read as dates",
+        {"choices": ("s", "ms", "us", "ns")},
+    ),
+    "--rate": (
+        "HZ",
+        "samples per second, for files without times",
+        {"type": lambda text: number(text, float, 0, "a number above 0", above=True)},
+    ),
+    "--separator": ("CHAR", "what separates cells of text files: a character, tab or space (default: found)"),
+    "--decimal": ("CHAR", "the decimal mark of text files (default: found)", {"choices": (".", ",")}),
+    "--thousands": ("CHAR", "the mark between thousands in text files (default: found where it is certain)"),
+    "--header": (
+        "LINE",
+        "the line with the names of columns, from 1; 0: there is none (default: found)",
+        {"type": lambda text: number(text, int, 0, "the number of a line, from 1, or 0")},
+    ),
+    "--sheet": ("NAME", "the sheet of an Excel file, by name or by number from 1 (default: the first)"),
+    "--encoding": ("NAME", "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)"),
+    "--day-first": (
+        None,
+        "read 02/03/2024 as the second of March (default: as other rows show, else month first)",
+        {"action": argparse.BooleanOptionalAction},
+    ),
+    "--transpose": (None, "the rows of an NPY or NPZ file are its channels", {"action": "store_true"}),
+}
+
+
 def add_reading(parser, without=()):
     """Add the options that say how files are read."""
-    group = parser.add_argument_group("reading files")
-    special = {
-        "--rate": {"type": lambda text: number(text, float, 0, "a number above 0", above=True)},
-        "--header": {"type": lambda text: number(text, int, 0, "the number of a line, from 1, or 0")},
-        "--decimal": {"choices": DECIMALS},
-        "--epoch": {"choices": EPOCHS},
-    }
-    for option, (metavar, text) in READING.items():
-        if option not in without:
-            group.add_argument(option, metavar=metavar, help=text, **special.get(option, {}))
-    order = "read 02/03/2024 as the second of March (default: as other rows show, else month first)"
-    group.add_argument("--day-first", action=argparse.BooleanOptionalAction, help=order)
-    group.add_argument("--transpose", action="store_true", help="the rows of an NPY or NPZ file are its channels")
+    add_options(parser, "reading files", {option: row for option, row in READING.items() if option not in without})
 
 
 def reading_of(options):
@@ -333,15 +347,9 @@ def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ..
     """Add the options that say what is written, and return their group."""
     from .output import FORMATS
 
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="table",
-        help="how results are printed on the standard output; notes go to the standard error (default: table)",
-    )
-    group.add_argument("--picture", metavar="FILE", help=picture)
-    return group
+    notes = "how results are printed on the standard output; notes go to the standard error (default: table)"
+    table = {"--format": (None, notes, {"choices": FORMATS, "default": "table"}), "--picture": ("FILE", picture)}
+    return add_options(parser, "output", table)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ HOW = (
     "FILE:START-STOP in samples (rec.csv:1500-1572), in seconds (rec.csv:12.5s-13.1s) or in timestamps "
     "(rec.csv:2024-05-01T12:30:05..2024-05-01T12:30:06)"
 )
+SLACK = 1e-6  # of the median step
 NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
 UNIT = "|".join(SECONDS)
 CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?"
@@ -46,23 +47,24 @@ class Slice(NamedTuple):
 def parse_slice(text):
     """Return the slice that a text stands for, or None where it stands for no slice."""
     for kind, form in FORMS.items():
-        found = form.fullmatch(text)
-        if found is None:
-            continue
-        start, of_start, stop, of_stop = found.groups()
-        if kind == "samples":
-            return Slice(kind, int(start), int(stop), text)
-        if kind == "seconds":
-            factors = SECONDS[of_start or of_stop], SECONDS[of_stop]
-            start, stop = (float(v.replace(",", ".")) * f for v, f in zip((start, stop), factors, strict=True))
-        return Slice(kind, start, stop, text)
+        if found := form.fullmatch(text):
+            start, of_start, stop, of_stop = found.groups()
+            if kind == "samples":
+                start, stop = int(start), int(stop)
+            elif kind == "seconds":
+                start, stop = _in_seconds(start, of_start or of_stop), _in_seconds(stop, of_stop)
+            return Slice(kind, start, stop, text)
     return None
+
+
+def _in_seconds(number, unit):
+    return float(number.replace(",", ".")) * SECONDS[unit]
 
 
 def seconds_of(text):
     """Return the seconds of a duration such as 1.5s, or None for any other text."""
     found = re.fullmatch(rf"({NUMBER}) ?({UNIT})", text)
-    return None if found is None else float(found[1].replace(",", ".")) * SECONDS[found[2]]
+    return None if found is None else _in_seconds(*found.groups())
 
 
 def split_slice(text):
@@ -143,18 +145,22 @@ def _by_times(cut, times, time_name, option):
             raise ValueError(f"{option}: cannot find {cut.text!r} among times from {times[0]}: {error}.") from None
         what = f"seconds after {times[0]}"
         times = (times - times[0]).total_seconds().to_numpy()
-    # A time as it was written may lie a rounding error off the sample's.
-    slack = 1e-6 * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    inside = np.searchsorted(times, wanted - slack)
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
-    if wanted[0] < times[0] - slack or wanted[1] > times[-1] + 1.5 * step:
+    if wanted[0] < times[0] - SLACK * step or wanted[1] > times[-1] + 1.5 * step:
         since = " If they count from 1970: --epoch s, ms, us or ns; slices then count from the first."
         since = since if times[0] > 1e8 else ""
         raise ValueError(
             f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {times[0]:.16g} to "
             f"{times[-1]:.16g}{'' if time_name is None else f' in {time_name!r}'}.{since}"
         )
-    return int(inside[0]), int(inside[1])
+    start, stop = first_samples(times, wanted)
+    return int(start), int(stop)
+
+
+def first_samples(times, wanted):
+    """Return the first samples that are not before times; as it was written, one may lie a rounding error off."""
+    slack = SLACK * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return np.searchsorted(times, wanted - slack)
 
 
 def _stamp(text, kind, times):

@@ -7,6 +7,7 @@ from .labels import label_column_name, lines_of_report, read_labels_of
 from .options import (
     DEFAULT_MATCHES,
     add_metric,
+    add_options,
     add_output,
     add_parameters,
     add_reading,
@@ -71,17 +72,15 @@ def add_arguments(parser, task, argv=()):
     """Add the arguments of search or segment."""
     what = "search in" if task == "search" else "segment"
     parser.add_argument("recording", metavar="RECORDING", help=f"the file to {what}, or a part of it, FILE:START-STOP")
-    group = parser.add_argument_group("what to look for")
     more = "; auto: one period of the recording" if task == "segment" else ""
-    group.add_argument(
-        "--query",
-        metavar="FILE",
-        action="append",
-        help=f"the pattern, a file or a part of one, {HOW}, and of the recording itself :START-STOP{more}. May be "
-        "repeated",
+    query = (
+        f"the pattern, a file or a part of one, {HOW}, and of the recording itself :START-STOP{more}. May be repeated"
     )
-    group.add_argument(
-        "--model", metavar="FILE", help=f"in place of queries an estimator that `sktslib learn` saved; {WARNING}"
+    model = f"in place of queries an estimator that `sktslib learn` saved; {WARNING}"
+    add_options(
+        parser,
+        "what to look for",
+        {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model)},
     )
     parameters = add_estimator(parser, task)
     add_scale(parser, "of the recording")
@@ -333,38 +332,32 @@ def _by_model(options, files):
     return estimator, recording, _learned(estimator, scaler), found, scaler
 
 
+LEARNING = {
+    "--labels": (
+        "NAME|FILE",
+        "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
+        "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
+        {"required": True},
+    ),
+    "--labeled": (
+        "START-STOP",
+        "the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train learns "
+        "from the rest, as from all that has the label -1 (default: all)",
+    ),
+    "--on-overlap": (
+        "WAY",
+        "what to do with ranges of a file that overlap: first keeps those listed first, merge joins those of one "
+        "class, cut divides them halfway (default: error)",
+    ),
+    "--task": (None, "what the estimator is for (default: segment)", {"choices": tuple(NOUNS), "default": "segment"}),
+    "--output": ("FILE", "where to save the estimator, such as model.joblib", {"required": True}),
+}
+
+
 def add_learn_arguments(parser, argv=()):
     """Add the arguments of learn, among them the parameters of what the task's estimator has."""
     parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
-    group = parser.add_argument_group("what to learn")
-    group.add_argument(
-        "--labels",
-        metavar="NAME|FILE",
-        required=True,
-        help="a column of the recording with the class of each row (0 or empty: background), or a file of ranges: "
-        "columns start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
-    )
-    group.add_argument(
-        "--labeled",
-        metavar="START-STOP",
-        help="the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train "
-        "learns from the rest, as from all that has the label -1 (default: all)",
-    )
-    group.add_argument(
-        "--on-overlap",
-        metavar="WAY",
-        help="what to do with ranges of a file that overlap: first keeps those listed first, merge joins those of one "
-        "class, cut divides them halfway (default: error)",
-    )
-    group.add_argument(
-        "--task",
-        choices=tuple(NOUNS),
-        default="segment",
-        help="what the estimator is for (default: segment)",
-    )
-    group.add_argument(
-        "--output", metavar="FILE", required=True, help="where to save the estimator, such as model.joblib"
-    )
+    add_options(parser, "what to learn", LEARNING)
     pre = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     pre.add_argument("--task", default="segment")
     task = pre.parse_known_args(argv)[0].task
