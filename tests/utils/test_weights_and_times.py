@@ -27,42 +27,30 @@ def test_equal_weights_are_none():
         assert as_weight(weight, 3, np.ndim(weight)) is None
 
 
-@pytest.mark.parametrize(
-    ("weight", "error", "message"),
-    [
-        ([1, 2], ValueError, "one value per point of the query (the first series), shape (3,), or one per point and"),
-        (np.ones((3, 3)), ValueError, "channel, shape (3, 2). Got shape (3, 3)."),
-        (np.ones((2, 3)), ValueError, "Got shape (2, 3)."),
-        (np.ones((3, 2, 1)), ValueError, "Got shape (3, 2, 1)."),
-        (1.0, ValueError, "Got shape ()."),
-        ([], ValueError, "Got shape (0,)."),
-        (
-            [1, -2, -0.5],
-            ValueError,
-            "'weight' must not be negative. Got -2 as the least value, the first below 0 at index 1.",
-        ),
-        (
-            [[1, 1], [1, -1], [1, 1]],
-            ValueError,
-            "the first below 0 at index (1, 1). Points that do not count have weight 0.",
-        ),
-        (
-            [1, np.nan, 1],
-            ValueError,
-            "'weight' must be finite. Got 1 NaN of 3 values, first at index 1. Points that do",
-        ),
-        ([-1, np.nan, 1], ValueError, "'weight' must be finite. Got 1 NaN"),
-        ([1, np.inf, 1], ValueError, "'weight' must be finite. Got 1 infinite"),
-        (
-            [0, 0, -0.0],
-            ValueError,
-            "at least one value above 0. Got only zeros: none of the points would count. Leave it",
-        ),
-        (["a", "b", "c"], TypeError, "'weight' must hold real numbers. Got text"),
-        ([1j, 1, 1], ValueError, "Complex data not supported"),
-        ([[1, 2], [3], [4]], ValueError, "Got a ragged list."),
+WEIGHTS = {
+    ValueError: [
+        ([1, 2], "one value per point of the query (the first series), shape (3,), or one per point and"),
+        (np.ones((3, 3)), "channel, shape (3, 2). Got shape (3, 3)."),
+        (np.ones((2, 3)), "Got shape (2, 3)."),
+        (np.ones((3, 2, 1)), "Got shape (3, 2, 1)."),
+        (1.0, "Got shape ()."),
+        ([], "Got shape (0,)."),
+        ([1, -2, -0.5], "'weight' must not be negative. Got -2 as the least value, the first below 0 at index 1."),
+        ([[1, 1], [1, -1], [1, 1]], "the first below 0 at index (1, 1). Points that do not count have weight 0."),
+        ([1, np.nan, 1], "'weight' must be finite. Got 1 NaN of 3 values, first at index 1. Points that do"),
+        ([-1, np.nan, 1], "'weight' must be finite. Got 1 NaN"),
+        ([1, np.inf, 1], "'weight' must be finite. Got 1 infinite"),
+        ([0, 0, -0.0], "at least one value above 0. Got only zeros: none of the points would count. Leave it"),
+        ([1j, 1, 1], "Complex data not supported"),
+        ([[1, 2], [3], [4]], "Got a ragged list."),
     ],
-)
+    TypeError: [
+        (["a", "b", "c"], "'weight' must hold real numbers. Got text"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("weight", "error", "message"), [(v, e, m) for e, rows in WEIGHTS.items() for v, m in rows])
 def test_weights_that_do_not_fit(weight, error, message):
     with pytest.raises(error, match=re.escape(message)) as raised:
         as_weight(weight, 3, 2)
@@ -120,74 +108,61 @@ def test_numbers_keep_their_origin_and_datetimes_their_zone_shift():
     np.testing.assert_array_equal(as_times(days, 2, "tx"), [0, 2 * 86400])
 
 
-@pytest.mark.parametrize(
-    ("times", "error", "message"),
-    [
-        (
-            [0, 1, 1, 2],
-            ValueError,
-            "'tx' must be strictly increasing. Got 1 at index 1 and then 1. Sort the recording and drop",
-        ),
-        ([0.0, 2.5, 1.5, 3.0], ValueError, "Got 2.5 at index 1 and then 1.5."),
-        (DAYS[::-1], ValueError, "Got 2024-01-01T00:00:03"),
-        ([0, 1], ValueError, "'tx' must have one time per point, shape (4,). Got shape (2,)."),
-        (np.zeros((4, 2)), ValueError, "Got shape (4, 2)."),
-        (DAYS.to_numpy().reshape(2, 2), ValueError, "Got shape (2, 2)."),
-        (np.array([], "M8[s]"), ValueError, "Got shape (0,)."),
-        (3, ValueError, "Got shape ()."),
-        (
-            [0, np.nan, 2, 3],
-            ValueError,
-            "'tx' must be finite. Got 1 NaN of 4 values, first at index 1. Every point needs a time.",
-        ),
-        ([0, 1, 2, np.inf], ValueError, "Got 1 infinite of 4 values, first at index 3."),
-        (DAYS.where(DAYS != DAYS[0]), ValueError, "Got 1 NaN of 4 values, first at index 0."),
-        (np.array(["NaT"] * 4, "M8[s]"), ValueError, "Got 4 NaN of 4 values, first at index 0."),
-        ([None, *DAYS[1:]], ValueError, "Got 1 NaN of 4 values, first at index 0."),
-        ([*DAYS[:3], pd.NaT], ValueError, "Got 1 NaN of 4 values, first at index 3."),
-        (
-            ["a"] * 4,
-            TypeError,
-            "'tx' must hold numbers or datetimes. Got text, dtype <U1, that is not of ISO 8601: 'a' at index 0.",
-        ),
-        ([1, *DAYS[1:]], TypeError, "'tx' must hold real numbers. Got Timestamp("),
-        (
-            [*DAYS[:3], 1],
-            TypeError,
-            "'tx' must be of one type: numbers, durations, or datetimes that all have a time zone or",
-        ),
-        ([DAYS[0], DAYS[1].tz_localize("UTC")] * 2, TypeError, "'tx' must be of one type"),
-        ([dt.timedelta(0), 1, 2, 3], TypeError, "Got datetime.timedelta(0) and 1, at index 1."),
-        (
-            [pd.Period("2024"), pd.Period("2024-02")] * 2,
-            TypeError,
-            "'tx' must be of one type: periods of one frequency. Got others, too",
-        ),
-        (["2024-01-01", "2024-01-02", "noon", "2024-01-04"], TypeError, "not of ISO 8601: 'noon' at index 2."),
-        (["2024-01-01", None, "2024-01-03", "2024-01-04"], ValueError, "Got 1 NaN of 4 values, first at index 1."),
-        (["1.5", "2.5", "3.5", "4.5"], TypeError, "or numbers with numpy.asarray(tx, dtype=float)"),
-        (
-            ["2024-01-01T00+01:00", "2024-01-02T00", "2024-01-03T00", "2024-01-04T00"],
-            TypeError,
-            "all have a time zone or all have none. Got text of both, such as '2024-01-01T00+01:00'.",
-        ),
+TIMES = {
+    ValueError: [
+        ([0, 1, 1, 2], "'tx' must be strictly increasing. Got 1 at index 1 and then 1. Sort the recording and drop"),
+        ([0.0, 2.5, 1.5, 3.0], "Got 2.5 at index 1 and then 1.5."),
+        (DAYS[::-1], "Got 2024-01-01T00:00:03"),
+        ([0, 1], "'tx' must have one time per point, shape (4,). Got shape (2,)."),
+        (np.zeros((4, 2)), "Got shape (4, 2)."),
+        (DAYS.to_numpy().reshape(2, 2), "Got shape (2, 2)."),
+        (np.array([], "M8[s]"), "Got shape (0,)."),
+        (3, "Got shape ()."),
+        ([0, np.nan, 2, 3], "'tx' must be finite. Got 1 NaN of 4 values, first at index 1. Every point needs a time."),
+        ([0, 1, 2, np.inf], "Got 1 infinite of 4 values, first at index 3."),
+        (DAYS.where(DAYS != DAYS[0]), "Got 1 NaN of 4 values, first at index 0."),
+        (np.array(["NaT"] * 4, "M8[s]"), "Got 4 NaN of 4 values, first at index 0."),
+        ([None, *DAYS[1:]], "Got 1 NaN of 4 values, first at index 0."),
+        ([*DAYS[:3], pd.NaT], "Got 1 NaN of 4 values, first at index 3."),
+        (["2024-01-01", None, "2024-01-03", "2024-01-04"], "Got 1 NaN of 4 values, first at index 1."),
         (
             pd.to_datetime(["2024-10-27 02:30", "2024-10-27 02:45", "2024-10-27 02:00", "2024-10-27 02:15"]),
-            ValueError,
             "to split it, do not shuffle it (shuffle=False). Local times repeat where a clock is set back",
         ),
         (
             pd.to_datetime(["2024-05-01 10:00", "2024-05-01 13:00"] * 2),
-            ValueError,
             "to split it, do not shuffle it (shuffle=False). Where several recordings stand one below the other",
         ),
-        ([0, 1, 0, 1], ValueError, "Where several recordings stand one below the other, cut them apart there."),
-        ([0, 1], ValueError, "Pass the time of each row, or None to count samples."),
-        ([1j] * 4, ValueError, "Complex data not supported"),
-        ([[1], [2, 3], [4], [5]], ValueError, "Got a ragged list."),
-        ([0, 1, 2, HUGE], ValueError, "'tx' must fit into float64"),
+        ([0, 1, 0, 1], "Where several recordings stand one below the other, cut them apart there."),
+        ([0, 1], "Pass the time of each row, or None to count samples."),
+        ([1j] * 4, "Complex data not supported"),
+        ([[1], [2, 3], [4], [5]], "Got a ragged list."),
+        ([0, 1, 2, HUGE], "'tx' must fit into float64"),
     ],
-)
+    TypeError: [
+        (
+            ["a"] * 4,
+            "'tx' must hold numbers or datetimes. Got text, dtype <U1, that is not of ISO 8601: 'a' at index 0.",
+        ),
+        ([1, *DAYS[1:]], "'tx' must hold real numbers. Got Timestamp("),
+        ([*DAYS[:3], 1], "'tx' must be of one type: numbers, durations, or datetimes that all have a time zone or"),
+        ([DAYS[0], DAYS[1].tz_localize("UTC")] * 2, "'tx' must be of one type"),
+        ([dt.timedelta(0), 1, 2, 3], "Got datetime.timedelta(0) and 1, at index 1."),
+        (
+            [pd.Period("2024"), pd.Period("2024-02")] * 2,
+            "'tx' must be of one type: periods of one frequency. Got others, too",
+        ),
+        (["2024-01-01", "2024-01-02", "noon", "2024-01-04"], "not of ISO 8601: 'noon' at index 2."),
+        (["1.5", "2.5", "3.5", "4.5"], "or numbers with numpy.asarray(tx, dtype=float)"),
+        (
+            ["2024-01-01T00+01:00", "2024-01-02T00", "2024-01-03T00", "2024-01-04T00"],
+            "all have a time zone or all have none. Got text of both, such as '2024-01-01T00+01:00'.",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize(("times", "error", "message"), [(v, e, m) for e, rows in TIMES.items() for v, m in rows])
 def test_times_that_are_none(times, error, message):
     with pytest.raises(error, match=re.escape(message)) as raised:
         as_times(times, 4, "tx")
