@@ -27,8 +27,8 @@ from .text import (
     layout_of,
     number_form,
     read_text,
+    table_of,
     unique_names,
-    without_empty_end,
 )
 
 OFFSET = re.compile(rf".*\d{ZONE.removesuffix('?')}")
@@ -229,23 +229,8 @@ CELLS = "\t"  # between the cells of a row that is looked at as a line of text
 NUMBERS = number_form(".", None)
 
 
-def read_sheet(path, sheet, header):
-    """Return the table in a sheet.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    sheet : str, optional
-        Name of the sheet, or its number from 1. Default: the first. A file that has but one needs none of that name.
-    header : int, optional
-        The row of the names, from 1; 0: there is none. Default: found as in a text.
-
-    Returns
-    -------
-    tuple of (DataFrame, int, bool, list of str)
-        The table, the row that its data begin with, whether the file names its columns, and what there is to say.
-    """
+def _read_excel(path, reading):
+    """Read a sheet of a workbook; its header is found as in a text."""
     import pandas as pd
 
     try:
@@ -258,26 +243,23 @@ def read_sheet(path, sheet, header):
         ) from None
     with file:
         names = file.sheet_names
-        name, notes = _chosen(names, sheet)
+        name, notes = _chosen(names, reading.sheet)
         frame = pd.read_excel(file, sheet_name=name, header=None, na_values=EMPTY_CELLS)
     lines = [CELLS.join(map(_text, row)) for row in frame.iloc[:HEAD].itertuples(index=False)]
-    if header is None:
+    if reading.header is None:
         notes += _join_groups(lines)
-    layout = layout_of(lines, separator=CELLS, decimal=".", header=header)
+    layout = layout_of(lines, separator=CELLS, decimal=".", header=reading.header)
     if layout is None:
         raise ValueError(
             f"the sheet {name!r} must hold at least one row of numbers. Got none in its first rows. The file has "
             f"{_listed(names)}; --sheet names another one, --header the row of its header."
         )
-    for number, line in layout.skipped:
-        cells = " ".join(line.split())
-        notes.append(f"row {number + 1} is neither names nor numbers and was skipped: {cells[:60]!r}")
     table = frame.iloc[layout.first :].reset_index(drop=True).infer_objects()
     # A column of which no cell holds anything is room between tables.
-    filled = [k for k in range(table.shape[1]) if table[k].notna().any() or (layout.names and layout.names[k])]
-    named = layout.names or [str(k + 1) for k in range(table.shape[1])]
-    table = table[filled].set_axis([named[k] for k in filled], axis=1)
-    return table, layout.first + 1, layout.names is not None, notes
+    filled = [k for k in table if table[k].notna().any() or (layout.names and layout.names[k])]
+    named = layout.names and [layout.names[k] for k in filled]
+    skipped = [(number, " ".join(line.split())) for number, line in layout.skipped]
+    return table_of(path, table[filled], layout._replace(names=named, skipped=skipped), notes, "row")
 
 
 def _chosen(names, wanted):
@@ -414,23 +396,11 @@ def read_table(path, reading, option):
 
 
 # ------------------------------------------------------------------------------------------------------ other formats
-def _read_parquet(path, reading):
+def _read_columns(path, reading):
     import pandas as pd
 
-    return _of_frame(path, pd.read_parquet(path))
-
-
-def _read_feather(path, reading):
-    import pandas as pd
-
-    return _of_frame(path, pd.read_feather(path))
-
-
-def _read_excel(path, reading):
-    frame, first, header, notes = read_sheet(path, reading.sheet, reading.header)
-    names = unique_names(frame.columns, notes)
-    frame = without_empty_end(frame.set_axis(names, axis=1), notes)
-    return Table(path, frame, names, first_line=first, header=header, notes=notes)
+    read = pd.read_parquet if contents(path)[1] in PARQUET else pd.read_feather
+    return _of_frame(path, read(path))
 
 
 def _of_frame(path, frame):
@@ -502,6 +472,7 @@ def _read_text(path, reading):
     return read_text(path, **{name: getattr(reading, name) for name in options})
 
 
+PARQUET = (".parquet", ".pq")
 READERS = {
     ".npy": _read_npy,
     ".npz": _read_npz,
@@ -509,6 +480,5 @@ READERS = {
     ".json": _refuse_json,
     ".jsonl": _refuse_json,
     **dict.fromkeys((".xlsx", ".xls", ".ods"), _read_excel),
-    **dict.fromkeys((".parquet", ".pq"), _read_parquet),
-    **dict.fromkeys((".feather", ".arrow"), _read_feather),
+    **dict.fromkeys((*PARQUET, ".feather", ".arrow"), _read_columns),
 }

@@ -418,9 +418,6 @@ def read_text(path, *, separator=None, decimal=None, thousands=None, header=None
             "mark may be named with --separator and --decimal, the line of its header with --header."
         )
     notes = [noted] if noted else []
-    names = unique_names(layout.names or [str(k + 1) for k in range(len(layout.kinds))], notes)
-    for number, line in layout.skipped:
-        notes.append(f"line {number + 1} is neither names nor numbers and was skipped: {line.strip()[:60]!r}")
     try:
         frame = _frame(path, encoding, layout)
         commented = frame[0].dtype.kind not in "biuf" and frame[0].astype(str).str.startswith("#").any()
@@ -431,7 +428,20 @@ def read_text(path, *, separator=None, decimal=None, thousands=None, header=None
     for k, kind in enumerate(layout.kinds):
         if kind == "number" and frame[k].dtype.kind not in "biuf":  # there is a text among the numbers
             frame[k] = _numbers_and_texts(frame[k], layout)
-    frame = without_empty_end(frame.set_axis(names, axis=1), notes)
+    return table_of(path, frame, layout, notes)
+
+
+def table_of(path, frame, layout, notes, row="line"):
+    """Return the table of data that were found by a layout, without empty rows at the end, as spreadsheets write."""
+    names = unique_names(layout.names or [str(k + 1) for k in frame], notes)
+    for number, line in layout.skipped:
+        notes.append(f"{row} {number + 1} is neither names nor numbers and was skipped: {line.strip()[:60]!r}")
+    full = np.flatnonzero(frame.notna().any(axis=1).to_numpy())
+    empty = len(frame) - (full[-1] + 1 if len(full) else 0)
+    if 0 < empty < len(frame):
+        notes.append(f"{empty} empty row{'' if empty == 1 else 's'} at the end left out")
+        frame = frame.iloc[: len(frame) - empty]
+    frame = frame.set_axis(names, axis=1)
     return Table(path, frame, names, first_line=layout.first + 1, header=layout.names is not None, notes=notes)
 
 
@@ -493,16 +503,6 @@ def _numbers_and_texts(column, layout):
         return float(cell.replace(layout.thousands or "\0", "").replace(layout.decimal, "."))
 
     return column.astype(object).map(converted)
-
-
-def without_empty_end(frame, notes):
-    """Return the rows up to the last that holds anything: spreadsheets write those below it, too."""
-    full = np.flatnonzero(frame.notna().any(axis=1).to_numpy())
-    empty = len(frame) - (full[-1] + 1 if len(full) else 0)
-    if not empty or empty == len(frame):
-        return frame
-    notes.append(f"{empty} empty row{'' if empty == 1 else 's'} at the end left out")
-    return frame.iloc[: len(frame) - empty]
 
 
 def unique_names(names, notes):

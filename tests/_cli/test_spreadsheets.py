@@ -8,7 +8,7 @@ import pytest
 from command_runs import read
 
 from sktslib._cli.recordings import Files
-from sktslib._cli.tables import Reading, read_sheet
+from sktslib._cli.tables import Reading, read_table
 
 X = np.sin(np.arange(20.0))
 TIMES = pd.date_range("2024-05-01 12:30:55.125", periods=20, freq="250ms")
@@ -126,7 +126,7 @@ def test_the_header_may_be_named(save):
     assert len(read(path, header=1)) == 20
     nameless = save({"A": [[v, k**2] for k, v in enumerate(X)]})
     assert read(nameless).names == ["1", "2"]
-    assert read_sheet(nameless, None, None)[2] is False
+    assert read_table(nameless, Reading(), "--query").header is False
 
 
 SHEETS = {"About": [["made by", "hand"]], "Day": [["v"], *([v] for v in X)], "7": [["w"], *([-v] for v in X)]}
