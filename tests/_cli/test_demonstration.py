@@ -52,7 +52,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-OWN = ["--query", "q.csv", "--sequence", "s.csv"]
+OWN = "--query q.csv --sequence s.csv"
 
 
 # ------------------------------------------------------------------------------------------------------ demonstration
@@ -72,14 +72,10 @@ def test_weighted_dtw_lists_the_normal_beats_first(demo):
         assert np.abs(peaks - float(row[-1].split()[0])).max() <= 0.05
 
 
-@pytest.mark.parametrize("heading", ["Longest Common Subsequence", "Time Warp Edit Distance", "Euclidean Distance"])
-def test_the_other_distances_find_eleven_normal_beats_and_the_one_in_between(demo, heading):
-    kinds = [row[-1].split()[-1] for row in rows_of(demo[1], heading)]
-    assert kinds == ["N"] * 11 + ["F"]
-
-
-def test_the_segmentation_holds_every_normal_beat(demo):
-    rows = rows_of(demo[1], "Segmentation by twed")
+def test_the_other_distances_find_eleven_normal_beats_and_the_one_in_between(demo):
+    for heading in ("Longest Common Subsequence", "Time Warp Edit Distance", "Euclidean Distance"):
+        assert [row[-1].split()[-1] for row in rows_of(demo[1], heading)] == ["N"] * 11 + ["F"]
+    rows = rows_of(demo[1], "Segmentation by twed")  # which holds every beat
     assert sorted(row[-1].split()[-1] for row in rows) == ["F"] + ["N"] * 12
     starts, ends = (np.array([float(row[k]) for row in rows]) for k in (1, 2))
     assert (starts[1:] >= ends[:-1]).all()
@@ -88,8 +84,7 @@ def test_the_segmentation_holds_every_normal_beat(demo):
 def test_the_demonstration_says_what_is_seen_and_what_it_wrote(demo):
     folder, out, err = demo
     assert "Found: dtw 12 N; lcss 11 N, 1 F; twed 11 N, 1 F; euclidean 11 N, 1 F;" in " ".join(out.split())
-    assert "picture: sktslib.png" in out
-    assert "table: found.csv" in out
+    assert out.endswith("\ntable: found.csv\npicture: sktslib.png\n")
     assert "compiles kernels (once)" in err
     assert (folder / "sktslib.png").read_bytes().startswith(PNG)
     table = pd.read_csv(folder / "found.csv")
@@ -102,8 +97,7 @@ def test_the_demonstration_says_what_is_seen_and_what_it_wrote(demo):
 
 # ---------------------------------------------------------------------------------------------------------- own files
 def test_times_and_weights_of_files_count(files, capsys):
-    assert main([*OWN, "--n-matches", "2", "--csv", "found.csv", "--output", "picture.png"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, f"{OWN} --n-matches 2 --csv found.csv --output picture.png").out
     assert rows_of(out, "Dynamic Time Warping")[0][:5] == ["1", "2", "7", "11.0", "13.5"]
     assert rows_of(out, "Euclidean Distance") == [
         ["1", "2", "7", "11.0", "13.5", "0.0000"],
@@ -123,10 +117,8 @@ def test_times_and_weights_of_files_count(files, capsys):
 def test_files_without_header_and_a_threshold(files, capsys):
     np.savetxt("q.csv", QUERY)
     # With a threshold all occurrences within it are listed; only the exact one lies within 0.1.
-    options = ["--distance", "Euclidean Distance", "--threshold", "0.1", "--no-picture", "--columns", "1"]
     np.savetxt("s.csv", SEQUENCE)
-    assert main([*OWN, *options]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, f"{OWN} --distance 'Euclidean Distance' --threshold 0.1 --no-picture --columns 1").out
     assert "1 occurrence, best first" in out
     assert rows_of(out, "Euclidean Distance") == [["1", "2", "7", "0.000"]]
     assert sorted(os.listdir()) == ["q.csv", "s.csv"]
@@ -137,35 +129,24 @@ def test_dates_channels_and_chosen_columns(files, capsys):
     table = {"b": -SEQUENCE, "when": when, "a": SEQUENCE, "note": "x"}
     pd.DataFrame(table).to_csv("s.csv", index=False, sep=";")
     pd.DataFrame({"a": QUERY, "b": -QUERY}).to_csv("q.csv", index=False)
-    options = ["--time-column", "when", "--distance", "manhattan", "--distance", "twed", "--n-matches", "all"]
-    assert main([*OWN, *options, "--output", "p.svg"]) == 0
-    out, err = capsys.readouterr()
-    assert rows_of(out, "Manhattan Distance")[0] == [
-        "1",
-        "2",
-        "7",
-        "2024-05-01 00:00:00.500",
-        "2024-05-01 00:00:01.750",
-        "0.0000",
-    ]
-    assert "only one of the files has times, so twed counts samples" in err
-    assert "columns compared: a, b" in err
-    assert "s.csv: column 'note' holds no numbers and was left out" in err
+    options = "--time-column when --distance manhattan --distance twed --n-matches all --output p.svg"
+    out, err = printed(capsys, f"{OWN} {options}")
+    first = ["1", "2", "7", "2024-05-01 00:00:00.500", "2024-05-01 00:00:01.750", "0.0000"]
+    assert rows_of(out, "Manhattan Distance")[0] == first
+    for said in (
+        "has times, so twed counts samples",
+        "compared: a, b",
+        "s.csv: column 'note' holds no numbers and was",
+    ):
+        assert said in err
     assert "<svg" in (files / "p.svg").read_text(encoding="utf-8")
 
 
 def test_parameters_are_set(files, capsys):
-    options = ["--distance", "lcss", "--distance", "dtw", "--set", "lcss.eps=0.05", "--set", "dtw.alpha=0.5"]
-    assert main([*OWN, *options, "--segment-by", "lcss", "--no-picture"]) == 0
-    out = capsys.readouterr().out
-    assert "LCSS(eps=0.05)" in out
-    assert "DTW(alpha=0.5)" in out
-    assert "Segmentation by lcss" in out
-
-
-def test_eps_of_files_follows_the_sequence(files, capsys):
-    assert main([*OWN, "--distance", "lcss", "--no-picture"]) == 0
-    assert f"LCSS(eps={0.5 * SEQUENCE.std():.3g})" in capsys.readouterr().out
+    options = "--distance lcss --distance dtw --set dtw.alpha=0.5 --no-picture"
+    out = printed(capsys, f"{OWN} {options} --set lcss.eps=0.05 --segment-by lcss").out
+    assert all(said in out for said in ("LCSS(eps=0.05)", "DTW(alpha=0.5)", "Segmentation by lcss"))
+    assert f"LCSS(eps={0.5 * SEQUENCE.std():.3g})" in printed(capsys, f"{OWN} {options}").out
 
 
 def test_a_reader_that_stops_early_is_no_error(files, monkeypatch):
@@ -173,7 +154,7 @@ def test_a_reader_that_stops_early_is_no_error(files, monkeypatch):
     os.close(read)
     with os.fdopen(write, "w") as pipe, monkeypatch.context() as patch:
         patch.setattr("sys.stdout", pipe)
-        assert main([*OWN, "--distance", "euclidean", "--no-picture"]) == 0
+        assert main([*OWN.split(), "--distance", "euclidean", "--no-picture"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -201,30 +182,21 @@ def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, 
 # ------------------------------------------------------------------------------------------------------------- errors
 WRONG = {
     "no sequence": ("--query q.csv", "--sequence must be given with --query. Got --query 'q.csv' alone."),
-    "no file": ("--query x.csv --sequence s.csv", "--query must name a readable file. Got 'x.csv'"),
     "empty file": ("--query empty.csv --sequence s.csv", "--query: 'empty.csv': the file must hold at least"),
-    "header only": ("--query head.csv --sequence s.csv", "'head.csv': the file must hold at least one row of numbers"),
     "ragged": (
         "--query ragged.csv --sequence s.csv",
         "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 3, saw 3",
     ),
     "gap": ("--query gap.csv --sequence s.csv", "'--query' must be finite. Got 1 NaN of 3 values"),
-    "text": ("--query text.csv --sequence s.csv", "the column 'level' must hold numbers. Got 'high' in row 2"),
-    "times back": ("--query q.csv --sequence back.csv", "'t' must be strictly increasing"),
     "times text": (
         "--query q.csv --sequence noon.csv",
         "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1. Correct that",
     ),
     "weights": ("--query below.csv --sequence s.csv", "'--weight-column' must not be negative. Got"),
-    "channels": ("--query two.csv --sequence s.csv", "the query has 2 (a, b) and the sequence 1 (level)"),
     "no channel": ("--query times.csv --sequence s.csv", "--columns must name at least one column of values."),
     "column": (
         "--query q.csv --sequence s.csv --columns low",
         "--columns must name a column. Got 'low'; --query has time_s, level, weight.",
-    ),
-    "time column": (
-        "--query q.csv --sequence s.csv --time-column when",
-        "--time-column must name a column. Got 'when'; q.csv has",
     ),
     "weight column": (
         "--query q.csv --sequence s.csv --weight-column w",
@@ -242,13 +214,8 @@ WRONG = {
     "set word": ("--set lcss.eps=wide", "The 'eps' parameter of LCSS must be a number in the range [0.0, inf)"),
     "segment by": ("--segment-by canberra", "--segment-by must be a distance of this search"),
     "n matches": ("--n-matches 0", "--n-matches: must be an integer of at least 1, or all. Got '0'."),
-    "n matches word": ("--n-matches ten", "--n-matches: must be an integer of at least 1, or all. Got 'ten'."),
     "threshold": ("--threshold -1", "--threshold: must be a number in the range [0, inf). Got '-1'."),
-    "threshold nan": ("--threshold x", "--threshold: must be a number in the range [0, inf). Got 'x'."),
-    "picture kind": ("--output picture.xyz", "--output must end in one of"),
     "picture folder": ("--output no/p.png", "--output must name a file in a folder that exists. Got 'no/p.png'."),
-    "csv folder": ("--csv no/t.csv", "--csv must name a file in a folder that exists. Got 'no/t.csv'."),
-    "unknown": ("--fast", "unrecognized arguments: --fast"),
     "set window": ("--set 'dtw.window='\"'\"'itakura'\"'\"''", "--distance: The 'window' parameter must be"),
     "search": (
         "--query q.csv --sequence s.csv --distance mahalanobis --set mahalanobis.VI=[[1.0]]",
@@ -261,15 +228,11 @@ WRONG = {
 def test_wrong_options_are_refused_in_one_line(files, capsys, line, message):
     texts = {
         "empty": "",
-        "head": "time,level\n",
         "ragged": "t,level\n0,1\n1,2\n2,3,4\n",
         "gap": "level\n1\nnan\n2\n",
-        "text": "level\n1\nhigh\n",
-        "back": "t,level\n0,1\n0,2\n1,3\n1.5,4\n2,5\n",
         "noon": "t,level\nnoon,1\nnight,2\n",
         "below": "level,weight\n1,1\n2,-1\n",
         "times": "time\n1\n2\n",
-        "two": "a,b\n1,2\n3,4\n",
     }
     for name, text in texts.items():
         (files / f"{name}.csv").write_text(text, encoding="utf-8")
@@ -311,14 +274,3 @@ def test_lines_up_to_the_limit_are_read(files, monkeypatch, longest):
     else:
         frame = read_text("some.csv").frame
         assert frame["level"].tolist() == [1.5, 23.5, 345.25]
-
-
-def test_help_names_every_option(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["demo", "--help"])
-    assert end.value.code == 0
-    out = capsys.readouterr().out
-    for option in ("--query", "--sequence", "--time-column", "--weight-column", "--columns", "--distance", "--set"):
-        assert option in out
-    assert "--csv" in out
-    assert "--no-picture" in out

@@ -156,11 +156,6 @@ def test_ranges_of_a_file_that_overlap(files, capsys):
     printed(capsys, *argv[:3], "beat", *argv[4:])
 
 
-def test_labels_that_are_nowhere(files, capsys):
-    err = printed(capsys, "learn rec.csv --labels missing.csv --output m.joblib", code=2).err
-    assert "--labels must name a file of ranges that exists, or a column. Got 'missing.csv'; the recording has" in err
-
-
 def test_labels_that_are_instants_are_refused(files, capsys):
     pd.DataFrame({"time": [0.4, 1.4]}).to_csv("peaks.csv", index=False)
     err = printed(capsys, "learn rec.csv --labels peaks.csv --output m.joblib", code=2).err

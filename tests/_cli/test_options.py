@@ -49,7 +49,7 @@ WRONG = {
     "fixed": ("search rec.csv --model m --threshold 1", "--threshold must be left out with --model"),
     "labels": (
         "learn rec.csv --labels no --output m",
-        "--labels must name a file of ranges that exists, or a column. Got 'no'",
+        "must name a file of ranges that exists, or a column. Got 'no'; the recording has",
     ),
     "no labels": ("learn rec.csv --labels flat.csv --output m", "none of the 1 ranges lies in the recording"),
     "one label": ("learn two.csv --labels double --output no/m", "--output must name a file in a folder"),
