@@ -5,6 +5,7 @@ import shlex
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
@@ -46,3 +47,9 @@ def same(frame, found, names=("start", "end", "distance")):
 def read(path, **how):
     """A recording in a file."""
     return Files(Reading(**how)).read(str(path), "--query")
+
+
+def refused(message, path, **how):
+    """A file that is not read, and why."""
+    with pytest.raises(ValueError, match=message):
+        read(path, **how)

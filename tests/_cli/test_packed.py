@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import pytest
-from command_runs import read
+from command_runs import read, refused
 
 from sktslib._cli import text
 
@@ -31,11 +31,9 @@ def test_zstandard_is_unpacked(tmp_path, zstandard, monkeypatch, block):
 def test_files_that_are_cut_off_are_refused(tmp_path, zstandard):
     content = zstandard.ZstdCompressor().compress(TEXT)
     (tmp_path / "a.csv.zst").write_bytes(content[:-9])
-    with pytest.raises(ValueError, match=r"--query must name a readable file. Got .*the packed file ends before"):
-        read(tmp_path / "a.csv.zst")
+    refused(r"--query must name a readable file. Got .*the packed file ends before", tmp_path / "a.csv.zst")
     (tmp_path / "a.csv.zst").write_bytes(b"v\n1\n2\n")
-    with pytest.raises(ValueError, match="the packed file cannot be unpacked"):
-        read(tmp_path / "a.csv.zst")
+    refused("the packed file cannot be unpacked", tmp_path / "a.csv.zst")
 
 
 def test_the_package_that_unpacks_is_named(tmp_path, monkeypatch):
@@ -48,19 +46,14 @@ def test_the_package_that_unpacks_is_named(tmp_path, monkeypatch):
         return whole(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(
-        ValueError, match=r"need the package zstandard, .*\(pip install zstandard\), or unpack the file"
-    ):
-        read(tmp_path / "a.csv.zst")
+    refused(r"need the package zstandard, .*\(pip install zstandard\), or unpack the file", tmp_path / "a.csv.zst")
 
 
 def test_packed_otherwise(tmp_path):
     (tmp_path / "a.7z").write_bytes(b"x")
-    with pytest.raises(ValueError, match=r"packed as .7z cannot be read. Unpack it; .*\.zst and .zip are read"):
-        read(tmp_path / "a.7z")
+    refused(r"packed as .7z cannot be read. Unpack it; .*\.zst and .zip are read", tmp_path / "a.7z")
 
 
 def test_a_pipe_cannot_be_read_twice(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match="read twice, which a pipe cannot"):
-        read(tmp_path / "pipe")
+    refused("read twice, which a pipe cannot", tmp_path / "pipe")

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import read
+from command_runs import read, refused
 
 from sktslib._cli import text as text_files
 from sktslib._cli.tables import Reading, read_table
@@ -138,8 +138,7 @@ def test_what_is_skipped_or_left_out_is_said(tmp_path):
 def test_options_say_what_cannot_be_found(tmp_path):
     path = tmp_path / "some.csv"
     path.write_text("a;b\n" + "".join(f"{k};{k % 7}\n" for k in range(600)) + "600;1,5\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"'b' must hold numbers. Got '1,5' in row 601 \(about line 602\).*--decimal"):
-        read(path)
+    refused(r"'b' must hold numbers. Got '1,5' in row 601 \(about line 602\).*--decimal", path)
     assert read(path, decimal=",").numbers[-1].tolist() == [600, 1.5]
     path.write_text("1.234;5\n2.345;6\n", encoding="utf-8")
     assert read(path).numbers[:, 0].tolist() == [1.234, 2.345]
@@ -149,8 +148,7 @@ def test_options_say_what_cannot_be_found(tmp_path):
     assert len(read(path, header=1)) == 2
     assert len(read(path, separator="space", header=0)) == 3
     path.write_text("made by hand\nt v\n0 4\n1 6\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"--header must be the line of .*, 2. Got line 1 with 3: 'made by hand'"):
-        read(path, header=1)
+    refused(r"--header must be the line of .*, 2. Got line 1 with 3: 'made by hand'", path, header=1)
 
 
 @pytest.mark.parametrize("remark", ["# remark", "# a, b, c"])
