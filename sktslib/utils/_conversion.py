@@ -4,10 +4,10 @@ The module also recognizes arrays that are not in memory, and opens those stored
 """
 
 from datetime import date, timedelta
+from functools import partial
 from mmap import ALLOCATIONGRANULARITY
 from os.path import abspath
 from pathlib import PurePath
-from typing import NamedTuple
 
 import numpy as np
 
@@ -163,11 +163,9 @@ def is_stored(X):
     """Return whether something can be sliced and is not in memory already: memory maps, zarr, h5py, dask."""
     if isinstance(X, np.memmap):
         return True
-    if hasattr(X, "collect_schema"):  # a lazy frame of polars, which validation refuses
-        return False
-    if isinstance(X, IN_MEMORY) or not hasattr(X, "__getitem__") or hasattr(X, "iloc") or hasattr(X, "columns"):
-        return False
-    if hasattr(X, "tocsr"):  # sparse; validation refuses it
+    # Validation refuses lazy frames of polars and sparse arrays; tables are in memory.
+    others = ("collect_schema", "tocsr", "iloc", "columns")
+    if isinstance(X, IN_MEMORY) or not hasattr(X, "__getitem__") or any(hasattr(X, name) for name in others):
         return False
     return hasattr(X, "__len__") or hasattr(X, "shape")
 
@@ -194,49 +192,31 @@ def rows_of_chunk(X):
     return int(np.max(chunks[0])) if chunks else None
 
 
-class MemoryMap(NamedTuple):
-    """Location of a memory map in its file."""
-
-    filename: str
-    offset: int  # of its first element, in bytes
-    dtype: np.dtype
-    shape: tuple
-    strides: tuple
-
-    def open(self):
-        """Open the array in this process."""
-        return np.ndarray(
-            self.shape, self.dtype, np.memmap(self.filename, np.uint8, "r"), self.offset, self.strides
-        ).view(np.memmap)
+def _open_map(filename, offset, dtype, shape, strides):
+    """Open a memory map whose first element stands behind `offset` bytes of its file."""
+    return np.ndarray(shape, dtype, np.memmap(filename, np.uint8, "r"), offset, strides).view(np.memmap)
 
 
-class Dataset(NamedTuple):
-    """Location of an h5py dataset in its file."""
+def _open_dataset(filename, name):
+    import h5py
 
-    filename: str
-    name: str
-
-    def open(self):
-        """Open the array in this process."""
-        import h5py
-
-        return h5py.File(self.filename, "r")[self.name]
+    return h5py.File(filename, "r")[name]
 
 
 def stored(X):
-    """Return the location of an array that is stored in a file, for another process to open; anything else as it is."""
+    """Return how another process opens an array that is stored in a file; anything else as it is."""
     if isinstance(X, np.memmap):
         # Where a copy is written to, the file does not hold what the array does; and results of a sum have no map.
         if X._mmap is None or X.filename is None or X.mode == "c":
             return X
         begin = np.frombuffer(X._mmap, np.uint8).ctypes.data
         offset = X.offset - X.offset % ALLOCATIONGRANULARITY + X.ctypes.data - begin
-        return MemoryMap(str(X.filename), offset, X.dtype, X.shape, X.strides)
+        return partial(_open_map, str(X.filename), offset, X.dtype, X.shape, X.strides)
     if type(X).__module__.partition(".")[0] == "h5py" and X.file.driver not in OWN_DRIVERS:
-        return Dataset(abspath(X.file.filename), X.name)  # another process may work in another folder
+        return partial(_open_dataset, abspath(X.file.filename), X.name)  # another process may work in another folder
     return X
 
 
 def opened(X):
     """Return the array in this process."""
-    return X.open() if isinstance(X, MemoryMap | Dataset) else X
+    return X() if isinstance(X, partial) else X

@@ -80,23 +80,26 @@ def check_sizes(X, Y, names, power, owner):
     """Refuse collections with values too large for a power of differences, or with two series both too small."""
     if power <= 1 or (power <= 2 and _all_fit(X) and (Y is X or _all_fit(Y))):
         return
-    small = [], []
-    for name, series, found in zip(names, (X, Y), small, strict=True):
-        if series is X and found is small[1]:
-            found += small[0]
-            continue
-        for k, a in enumerate(series):
-            if not _fits(a, power):
-                what = f"'{name}'" if len(series) == 1 else f"'{name}[{k}]'"
-                check_size(a, what, power, owner)
-                if _size(a) < 1.0 / largest(power):
-                    found.append((_size(a), what))
-    if small[0] and small[1]:
-        pair = max(small[0]), max(small[1])
+    small = [_small_ones(X, names[0], power, owner)]
+    small.append(small[0] if Y is X else _small_ones(Y, names[1], power, owner))
+    if all(small):
+        pair = [max(sizes) for sizes in small]
         if max(pair)[0] > 0.0:
             what = list(dict.fromkeys(what for _, what in pair))
             what = what[0] if len(what) == 1 else f"One of {' and '.join(what)}"
             raise _too_small(what, power, owner, max(pair)[0])
+
+
+def _small_ones(series, name, power, owner):
+    """Return sizes and names of the series whose values are all too small; too large ones are refused."""
+    found = []
+    for k, a in enumerate(series):
+        if not _fits(a, power):
+            what = f"'{name}'" if len(series) == 1 else f"'{name}[{k}]'"
+            check_size(a, what, power, owner)
+            if _size(a) < 1.0 / largest(power):
+                found.append((_size(a), what))
+    return found
 
 
 def largest(power):
