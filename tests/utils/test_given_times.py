@@ -23,33 +23,34 @@ UTC = pd.date_range("2024-10-27 00:35", periods=60, freq="min", tz="UTC")
 NIGHT = UTC.tz_convert("Europe/Berlin")  # from 2:35; at 3:00 clocks go to 2:00
 
 
-def zoned(kind):
-    """Times of a kind, and those that must come out."""
-    if kind == "polars":
-        series = pytest.importorskip("polars").Series(UTC.tz_localize(None).to_numpy())
-        return series.dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin"), NIGHT
-    if kind == "pyarrow":
-        pytest.importorskip("pyarrow")
-        return pd.Series(NIGHT).astype("timestamp[us, tz=Europe/Berlin][pyarrow]"), NIGHT
-    if kind == "text":
-        tokyo = NIGHT.tz_convert("Asia/Tokyo")
-        return [t.isoformat() for t in tokyo], tokyo
-    if kind == "objects of several zones":
-        return [t.tz_convert("Asia/Tokyo" if k % 2 else "UTC").to_pydatetime() for k, t in enumerate(UTC)], UTC
-    return {
-        "index": (NIGHT, NIGHT),
-        "objects": ([t.to_pydatetime() for t in NIGHT], NIGHT),
-        "series": (pd.Series(NIGHT, index=range(60, 0, -1)), NIGHT),
-        "text of two offsets": ([t.isoformat() for t in NIGHT], UTC),
-    }[kind]
+TOKYO = NIGHT.tz_convert("Asia/Tokyo")
+ZONED = {  # times, and those that must come out
+    "index": (lambda: NIGHT, NIGHT),
+    "series": (lambda: pd.Series(NIGHT, index=range(60, 0, -1)), NIGHT),
+    "objects": (lambda: [t.to_pydatetime() for t in NIGHT], NIGHT),
+    "objects of several zones": (lambda: [(TOKYO if k % 2 else UTC)[k].to_pydatetime() for k in range(60)], UTC),
+    "text": (lambda: [t.isoformat() for t in TOKYO], TOKYO),
+    "text of two offsets": (lambda: [t.isoformat() for t in NIGHT], UTC),
+    "polars": (
+        lambda: (
+            pytest.importorskip("polars")
+            .Series(UTC.tz_localize(None).to_numpy())
+            .dt.replace_time_zone("UTC")
+            .dt.convert_time_zone("Europe/Berlin")
+        ),
+        NIGHT,
+    ),
+    "pyarrow": (
+        lambda: pytest.importorskip("pyarrow") and pd.Series(NIGHT).astype("timestamp[us, tz=Europe/Berlin][pyarrow]"),
+        NIGHT,
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["index", "series", "objects", "objects of several zones", "text", "text of two offsets", "polars", "pyarrow"],
-)
+@pytest.mark.parametrize("kind", ZONED)
 def test_zones_in_zones_out(kind):
-    times, want = zoned(kind)
+    make, want = ZONED[kind]
+    times = make()
     for found in (SEARCHER.search(Y, times=times), SEGMENTER.segment(Y, times=times)):
         again = pickle.loads(pickle.dumps(found))
         for got in (found, again):
@@ -61,9 +62,7 @@ def test_zones_in_zones_out(kind):
     assert [t for part in parts for t in part.start_time] == want[[20, 40]].tolist()
 
 
-@pytest.mark.parametrize(
-    "start", ["2024-10-27 00:40", "2024-03-31 00:40"]
-)  # UTC: before clocks are set back and forward
+@pytest.mark.parametrize("start", ["2024-10-27 00:40", "2024-03-31 00:40"])  # before clocks are set back and forward
 @pytest.mark.parametrize("where", [1, 2, 3])
 def test_steps_of_datetime_objects_are_what_passed(start, where):
     clock = pd.date_range(start, periods=6, freq="10min", tz="UTC").tz_convert("Europe/Berlin")
@@ -102,8 +101,7 @@ def test_naive_times_of_other_libraries():
 
 
 def test_recordings_in_different_zones():
-    tokyo = NIGHT.tz_convert("Asia/Tokyo")
-    frames = [pd.Series(Y, index=index) for index in (NIGHT, tokyo, UTC.tz_localize(None))]
+    frames = [pd.Series(Y, index=index) for index in (NIGHT, TOKYO, UTC.tz_localize(None))]
     # Times of several zones are in UTC, so that a column holds them; those without one stay beside them as they are.
     for two, zones in ((frames[:2], ["UTC", "UTC"]), (frames[::2], ["Europe/Berlin", "None"])):
         matches = QuerySearcher("euclidean", n_matches=4).fit(QUERY).search(two)
@@ -119,38 +117,37 @@ def test_recordings_in_different_zones():
     assert {type(t) for t in mixed.start_time} == {float, pd.Timestamp}
 
 
-@pytest.mark.parametrize(
-    ("index", "times"),
-    [
-        (pd.date_range("2024", periods=60), pd.date_range("2024", periods=60)),
-        (pd.timedelta_range(0, periods=60, freq="s"), pd.timedelta_range(0, periods=60, freq="s")),
-        (pd.period_range("2024-01", periods=60, freq="M"), pd.date_range("2024-01", periods=60, freq="MS")),
-        (pd.date_range("2024", periods=60).strftime("%Y-%m-%d"), pd.date_range("2024", periods=60)),
-        (pd.Index([d.date() for d in pd.date_range("2024", periods=60)]), None),
-        (np.arange(60) / 10, np.arange(60) / 10),
-    ],
-    ids=["dates", "durations", "periods", "text", "days", "floats"],
-)
+DATES = pd.date_range("2024", periods=60)
+INDEXES = {
+    "dates": (DATES, DATES),
+    "durations": (pd.timedelta_range(0, periods=60, freq="s"), pd.timedelta_range(0, periods=60, freq="s")),
+    "periods": (pd.period_range("2024", periods=60, freq="M"), pd.date_range("2024", periods=60, freq="MS")),
+    "text": (DATES.strftime("%Y-%m-%d"), DATES),
+    "days": (pd.Index([d.date() for d in DATES]), [d.date() for d in DATES]),
+    "floats": (np.arange(60) / 10, np.arange(60) / 10),
+}
+
+
+@pytest.mark.parametrize(("index", "times"), INDEXES.values(), ids=INDEXES)
 def test_an_index_that_holds_times(index, times):
     frame = pd.DataFrame({"y": Y}, index=index)
-    times = np.asarray(index) if times is None else np.asarray(times)
+    times = np.asarray(times)
     for found in (SEARCHER.search(frame), SEARCHER.search(frame["y"]), SEGMENTER.segment(frame)):
         np.testing.assert_array_equal(found.start_time, times[[20, 40]])
 
 
-@pytest.mark.parametrize(
-    "index",
-    [
-        pd.RangeIndex(5, 65),
-        np.arange(60) * 10,
-        np.r_[0:30, 0:30],  # of two tables put together
-        [f"row {k}" for k in range(60)],
-        pd.MultiIndex.from_product([["2024-01-01"], range(60)]),
-        pd.CategoricalIndex(["a", "b"] * 30),
-        np.arange(60) % 2 == 0,
-    ],
-    ids=["range", "stride", "joined", "text", "levels", "categories", "bools"],
-)
+NO_TIMES = {
+    "range": pd.RangeIndex(5, 65),
+    "stride": np.arange(60) * 10,
+    "joined": np.r_[0:30, 0:30],  # of two tables put together
+    "text": [f"row {k}" for k in range(60)],
+    "levels": pd.MultiIndex.from_product([["2024-01-01"], range(60)]),
+    "categories": pd.CategoricalIndex(["a", "b"] * 30),
+    "bools": np.arange(60) % 2 == 0,
+}
+
+
+@pytest.mark.parametrize("index", NO_TIMES.values(), ids=NO_TIMES)
 def test_an_index_that_holds_no_times(index):
     assert times_of(pd.DataFrame({"y": Y}, index=index), None) is None
     assert SEARCHER.search(pd.DataFrame({"y": Y}, index=index)).times is None
@@ -159,13 +156,8 @@ def test_an_index_that_holds_no_times(index):
 def test_floats_that_do_not_increase_are_ignored_with_a_warning():
     for index in (np.arange(60)[::-1] / 10, np.round(np.arange(60) / 20, 1), np.r_[np.nan, 1.0:60.0]):
         frame = pd.DataFrame({"y": Y}, index=index)
-        for call in (
-            SEARCHER.search,
-            SEARCHER.profile,
-            SEARCHER.transform,
-            SEGMENTER.segment,
-            SEGMENTER.stream().update,
-        ):
+        searches = SEARCHER.search, SEARCHER.profile, SEARCHER.transform
+        for call in (*searches, SEGMENTER.segment, SEGMENTER.stream().update):
             with pytest.warns(UserWarning, match="index of 'X' holds floats that do not increase, so it is not"):
                 assert getattr(call(frame), "times", None) is None
 
@@ -173,13 +165,8 @@ def test_floats_that_do_not_increase_are_ignored_with_a_warning():
 def test_recordings_one_below_the_other_that_an_index_tells_apart_are_warned_of():
     index = pd.MultiIndex.from_product([["first", "second"], pd.date_range("2024-01-01", periods=30, freq="s")])
     frame = pd.DataFrame({"y": Y}, index=index)
-    for call in (
-        SEARCHER.search,
-        SEARCHER.predict,
-        SEGMENTER.segment,
-        SEARCHER.profile,
-        partial(motifs, length=5),
-    ):
+    searches = SEARCHER.search, SEARCHER.predict, SEARCHER.profile
+    for call in (*searches, SEGMENTER.segment, partial(motifs, length=5)):
         with pytest.warns(UserWarning, match=r"has 2 levels, and its rows are taken for one recording.*groupby"):
             assert getattr(call(frame), "times", None) is None
     parts = [part.droplevel(0) for _, part in frame.groupby(level=0)]  # the way out that is named

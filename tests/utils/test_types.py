@@ -9,16 +9,7 @@ import pytest
 
 import sktslib
 
-MODULES = [
-    "distances",
-    "search",
-    "neighbors",
-    "cluster",
-    "metrics",
-    "model_selection",
-    "datasets",
-    "utils.visualisation",
-]
+MODULES = "distances search neighbors cluster metrics model_selection datasets utils.visualisation".split()
 FACE = {
     f"{m}.{name}": getattr(import_module(f"sktslib.{m}"), name)
     for m in MODULES

@@ -45,6 +45,7 @@ from sktslib.utils.validation import as_floats, as_series, check_count, check_nu
         pd.DataFrame({"a": [0, 1, 2, 3]}),
         np.matrix([[0.0], [1.0], [2.0], [3.0]]),
         np.arange(4.0)[:, np.newaxis],
+        np.array([False, True, 2, 3], object),
     ],
     ids=lambda values: f"{type(values).__name__}-{getattr(values, 'dtype', '')}",
 )
@@ -56,28 +57,19 @@ def test_real_numbers_of_any_kind_become_one_type(values):
     assert a.flags.carray
 
 
-def test_booleans_count_as_0_and_1():
-    np.testing.assert_array_equal(as_series([True, False], "x"), [[1, 0]])
-
-
 def test_channels_come_first_and_time_second():
     a = as_series([[1, 2], [3, 4], [5, 6]], "x", channels=2)
     np.testing.assert_array_equal(a, [[1, 3, 5], [2, 4, 6]])
     assert a.flags.carray
+    np.testing.assert_array_equal(as_series([True, False], "x"), [[1, 0]])
     np.testing.assert_array_equal(as_series(pd.DataFrame({"a": [1, 3], "b": [2.5, 4]}), "x"), [[1, 3], [2.5, 4]])
 
 
 @given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=2, max_side=5), elements=st.floats(-9, 9)))
 def test_every_layout_gives_the_same_array(a):
     want = a.reshape(len(a), -1).T
-    for values in (
-        a,
-        np.asfortranarray(a),
-        np.repeat(a, 2, axis=0)[::2],
-        a[::-1].copy()[::-1],
-        a.tolist(),
-        a.astype(object),
-    ):
+    views = a, np.asfortranarray(a), np.repeat(a, 2, axis=0)[::2], a[::-1].copy()[::-1]
+    for values in (*views, a.tolist(), a.astype(object)):
         before = np.array(values, copy=True)
         np.testing.assert_array_equal(as_series(values, "x"), want)
         np.testing.assert_array_equal(values, before)
@@ -217,18 +209,9 @@ def test_counts():
             check_count(value, "k")
 
 
-@pytest.mark.parametrize(
-    ("given", "hint"),
-    [
-        ("aplha", " Did you mean 'alpha'?"),
-        ("ALPHA", " Did you mean 'alpha'?"),
-        ("qqq", ""),
-        (3, ""),
-        (None, ""),
-        ([], ""),
-    ],
-)
-def test_unknown_names_come_with_the_nearest(given, hint):
+@pytest.mark.parametrize("given", ["aplha", "ALPHA", "qqq", 3, None, []])
+def test_unknown_names_come_with_the_nearest(given):
+    hint = " Did you mean 'alpha'?" if given in ("aplha", "ALPHA") else ""
     error = unknown_name("parameter", given, ["window", "alpha"], "dtw")
     assert isinstance(error, ValueError)
     assert str(error) == f"Unknown parameter {given!r} of dtw.{hint} Valid: alpha, window."
