@@ -107,6 +107,11 @@ def test_results_are_in_order_whatever_runs_the_jobs(backend, verbose):
     assert found == [divmod(k, 3) for k in range(5)]
 
 
+def jobs(calls, n_jobs=2):
+    """Results of calls in jobs, without a bar."""
+    return in_jobs(calls, n_jobs, 0, "numbers", "number")
+
+
 def late(k, least=0):
     """The number, the later the less it is; those below `least` are refused."""
     sleep(0.002 * (5 - k % 5))
@@ -137,7 +142,7 @@ def who_calls(n_jobs):
     """The threads that make calls, none of which ends before all of them have begun."""
     begun = threading.Barrier(n_jobs, timeout=60)
     calls = [delayed(lambda: (begun.wait(), threading.current_thread())[1])() for _ in range(n_jobs)]
-    return set(in_jobs(calls, n_jobs, 0, "numbers", "number"))
+    return set(jobs(calls, n_jobs))
 
 
 def test_threads_do_the_next_call_too(none_waiting):
@@ -145,10 +150,10 @@ def test_threads_do_the_next_call_too(none_waiting):
     assert len(first) == 2 and who_calls(2) == first
     assert not who_calls(3) & first
     with pytest.raises(ValueError, match="refused"):
-        in_jobs([delayed(late)(0, 1) for _ in range(4)], 2, 0, "numbers", "number")
+        jobs([delayed(late)(0, 1) for _ in range(4)])
     assert not who_calls(2) & first  # those may still be at work
     with parallel_config("threading", n_jobs=2):
-        assert in_jobs([delayed(_jobs.count_jobs)(None) for _ in range(4)], 2, 0, "numbers", "number") == [1] * 4
+        assert jobs([delayed(_jobs.count_jobs)(None) for _ in range(4)]) == [1] * 4
 
 
 def test_few_threads_are_kept(none_waiting):
@@ -178,12 +183,6 @@ def test_a_forked_process_has_threads_of_its_own(none_waiting):
         assert for_each(abs, range(-3, 0)) == [3, 2, 1]
 
 
-def test_threads_of_another_process_are_not_kept(none_waiting, monkeypatch):
-    with shared(2):
-        monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a process that is forked here
-    assert not _jobs._kept
-
-
 def test_an_error_in_a_thread_stands_where_its_result_would():
     found = each_in_jobs([delayed(late)(k, 4 * (k > 2)) for k in range(9)], 9, 3, 0, "numbers", "number")
     assert [next(found) for _ in range(3)] == [0, 1, 2]
@@ -193,17 +192,16 @@ def test_an_error_in_a_thread_stands_where_its_result_would():
 
 
 def test_threads_end_where_nobody_wants_the_rest(none_waiting):
-    before, begun = threading.active_count(), []
+    before, begun = {*threading.enumerate()}, []
     calls = (begun.append(k) or delayed(late)(k) for k in range(1000))
     for found in each_in_jobs(calls, 1000, 2, 0, "numbers", "number"):
         if found == 3:
             break
     del found
-    for _ in range(60_000):
-        if threading.active_count() <= before:
-            break
-        sleep(0.001)
-    assert threading.active_count() <= before and len(begun) < 20
+    for thread in {*threading.enumerate()} - before:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert len(begun) < 20
 
 
 @pytest.mark.parametrize("within", [1, 2])
@@ -223,7 +221,7 @@ def test_calls_end_that_run_while_another_one_fails(within):
         return pairwise_distances(np.zeros((300, 2)), metric=asks, n_jobs=within)  # for a minute
 
     with pytest.raises(ValueError, match="no distance"):
-        in_jobs([delayed(work)(k) for k in range(2)], 2, 0, "numbers", "number")
+        jobs([delayed(work)(k) for k in range(2)])
     for thread in set(asked):
         thread.join(2)
         assert not thread.is_alive()
@@ -235,21 +233,21 @@ def test_jobs_within_jobs_are_made_by_their_thread():
         here = threading.current_thread()
         with shared(count_jobs(2)) as for_each:
             assert {*for_each(lambda _: threading.current_thread(), range(k))} <= {here}
-        assert {*in_jobs([delayed(threading.current_thread)() for _ in range(k)], 2, 0, "a", "b")} <= {here}
-        return sum(in_jobs([delayed(late)(j) for j in range(k)], 2, 0, "numbers", "number"))
+        assert {*jobs([delayed(threading.current_thread)() for _ in range(k)])} <= {here}
+        return sum(jobs([delayed(late)(j) for j in range(k)]))
 
-    assert in_jobs([delayed(inner)(k) for k in range(5)], 2, 0, "sums", "sum") == [0, 0, 1, 3, 6]
+    assert jobs([delayed(inner)(k) for k in range(5)]) == [0, 0, 1, 3, 6]
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3])
-def test_items_that_threads_share(jobs):
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_items_that_threads_share(n_jobs):
     out = np.zeros(10)
 
     def fill(k):
         out[k] += late(k)
         return -k
 
-    with shared(jobs) as for_each:
+    with shared(n_jobs) as for_each:
         for _ in range(2):
             assert for_each(fill, range(10)) == [-k for k in range(10)]
         assert for_each(fill, range(1)) == [0]
@@ -261,3 +259,9 @@ def test_items_that_threads_share(jobs):
 def test_verbose_is_a_count(name):
     with pytest.raises(ValueError, match=r"The 'verbose' parameter.*Got -1"):
         CALLS[name][0](verbose=-1)
+
+
+def test_threads_of_another_process_are_not_kept(none_waiting, monkeypatch):
+    with shared(2):
+        monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a process that is forked here
+    assert not _jobs._kept
