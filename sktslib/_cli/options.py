@@ -17,7 +17,6 @@ from datetime import timedelta
 from typing import NamedTuple
 
 SCALE = "scale the columns: --scale zscore"
-LONG = 3  # lengths of the query; a repetition that is longer holds several
 OBJECTS = {"channels": "channel_", "learning": ""}  # parameters without a short form, and prefixes of their options
 WORDS = {"none": None, "all": None, "true": True, "false": False}
 # What is said of Python's types, in the words of the command line.
@@ -216,36 +215,6 @@ def in_options(message, parameters):
         message = re.sub(python, words, message)
     message = message.replace("scale query and sequences, for example with sklearn.preprocessing.StandardScaler", SCALE)
     return re.sub(r",? for example (with|by) numpy\.\w+", "", message).replace("pandas.Timedelta('1s')", "500ms")
-
-
-def hints(estimator, segments):
-    """Yield hints on the result of a segmentation: the options that would give another one."""
-    from .output import write_numbers
-
-    longest = None if estimator.lengths is None else estimator.lengths[1]
-    if not len(segments):
-        short = isinstance(longest, int) and 2 * longest < min(map(len, estimator.queries_))
-        yield (
-            f"--lengths: {longest}, the longest, is in samples, and the query has more than twice as many: raise it, "
-            "or leave it out"
-            if short
-            else "a higher --background takes what costs more for repetitions, too"
-        )
-        return
-    if estimator.background == "auto":
-        yield (
-            f"a sample of background costs {write_numbers([estimator.background_])[0]}; a repetition that costs far "
-            "more than the others may be none: a lower --background leaves it out"
-        )
-    if segments.stretch.max() > LONG:
-        yield (
-            f"repetitions are up to {segments.stretch.max():.1f} times as long as the query: bound them with "
-            "--lengths SHORTEST,LONGEST, or take a metric whose cost of stretching is in the unit of the values "
-            "(--metric adtw)"
-        )
-
-
-DEFAULT_MATCHES = 10  # enough to see what a pattern finds
 
 
 class Parser(argparse.ArgumentParser):

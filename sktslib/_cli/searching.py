@@ -1,19 +1,15 @@
 """The commands search, segment and learn."""
 
 import argparse
-from datetime import timedelta
 
+from .estimators import NO_MATTER, add_estimator, count_gap, described, estimator_of, hints
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .options import (
-    DEFAULT_MATCHES,
-    add_metric,
     add_options,
     add_output,
-    add_parameters,
     add_reading,
     errors_of,
     given,
-    hints,
     reading_of,
     with_bar,
 )
@@ -41,31 +37,11 @@ from .recordings import (
     scale_of,
     scaled_values,
     scaler_of,
-    unit_of,
     unscaled,
 )
 
-APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
-NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
 NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions")}
 WARNING = "a file of another's making can run any code when it is loaded"
-
-
-def estimator_class(task):
-    """Return the estimator that does what a command is for."""
-    from ..search import QuerySearcher, QuerySegmenter
-
-    return {"search": QuerySearcher, "segment": QuerySegmenter}[task]
-
-
-def add_estimator(parser, task, more=""):
-    """Add the metric and every parameter of the task's estimator."""
-    cls = estimator_class(task)
-    parameters = add_parameters(
-        parser, f"parameters of {cls.__name__}; a VALUE is a Python literal, none or a word", cls, APART
-    )
-    add_metric(parser, f"{cls().metric}{more}")
-    return parameters
 
 
 def add_arguments(parser, task, argv=()):
@@ -84,10 +60,6 @@ def add_arguments(parser, task, argv=()):
     )
     parameters = add_estimator(parser, task)
     add_scale(parser, "of the recording")
-    if task == "search":
-        for action in parser._actions:
-            if action.dest == "n_matches":
-                action.help += f" On the command line {DEFAULT_MATCHES}, and none with a threshold."
     output = add_output(parser)
     output.add_argument(
         "--time-range",
@@ -157,44 +129,10 @@ def _shown(time_range, recording):
     return samples_of(parse_slice(time_range), *rest)
 
 
-def described(estimator):
-    """Return the estimator as Python writes it, on one line."""
-    shown = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
-    defaults = type(estimator)().get_params(deep=False)
-    changed = [f"metric={estimator.metric_!r}"]
-    changed += [
-        f"{name}={' '.join(repr(value).split())}"
-        for name, value in shown.items()
-        if name not in APART and repr(value) != repr(defaults[name])
-    ]
-    return f"{type(estimator).__name__}({', '.join(changed)})"
-
-
-def _estimator(options, **defaults):
-    """Return the estimator with the parameters that were given, and a bar if somebody may look at it."""
-    from ..distances import get_metric
-
-    values = defaults | with_bar(given(options, options.parameters), options.parameters)
-    of_held = {one.key: values.pop(one.name) for one in options.parameters if one.key and one.name in values}
-    if options.metric is not None:
-        name, parameters = options.metric
-        with errors_of("--metric"):
-            if name.lower() != "auto":
-                get_metric(name, parameters)
-            elif not hasattr(options, "labels"):
-                raise ValueError("'auto' is chosen by labels: `sktslib learn` takes it, and saves what --model takes.")
-        values |= {"metric": name, "metric_params": parameters or None}
-    with errors_of("", options.parameters):
-        return estimator_class(options.task)(**values).set_params(**of_held)
-
-
 def _by_query(options, files):
-    defaults = {}
-    if options.task == "search":
-        defaults["n_matches"] = None if hasattr(options, "threshold") else DEFAULT_MATCHES
-    estimator = _estimator(options, **defaults)
+    estimator = estimator_of(options)
     recording = files.read(options.recording, "the recording")
-    _count_gap(estimator, recording)
+    count_gap(estimator, recording)
     if options.query == ["auto"]:
         queries = []
         tell_notes([recording])
@@ -223,14 +161,6 @@ def _scaled(options, recording):
     with errors_of(recording.title, (), "the recording"):
         scaler = scaler_of(options.scale, [recording])
     return scaler, scaled_values(recording.values, scaler)
-
-
-def _count_gap(estimator, recording):
-    """Count a duration in the unit of the recording's times, which is the second where these are no numbers."""
-    gap = getattr(estimator, "max_gap", None)
-    if isinstance(gap, timedelta) and recording.times is not None:
-        unit = unit_of(recording.time_name) if recording.times.dtype.kind == "f" else 1.0
-        estimator.set_params(max_gap=gap.total_seconds() / unit)
 
 
 def _fit(estimator, queries, timed, named, scaler):
@@ -381,9 +311,8 @@ def run_learn(options):
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.names)}")
     note(line)
-    # How many matches there are is what the learned threshold says.
-    estimator = _estimator(options, **({"n_matches": None} if options.task == "search" else {}))
-    _count_gap(estimator, recording)
+    estimator = estimator_of(options, learns=True)  # whose threshold says how many matches there are
+    count_gap(estimator, recording)
     scaler, scaled = _scaled(options, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
         model = estimator.fit(scaled, labels, times=recording.times)

@@ -11,7 +11,7 @@ from command_runs import ECG, TS, ZONED, N, Y, printed, same, table
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
-from sktslib._cli import options, searching
+from sktslib._cli import estimators, options
 from sktslib._cli.options import parameters_of
 from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
@@ -84,7 +84,7 @@ def test_a_parameter_that_is_added_becomes_an_option(files, capsys, monkeypatch)
                 f"The 'max_leap' parameter of Searcher must be small, as max_leap=0.1. Got {self.max_leap!r}."
             )
 
-    monkeypatch.setattr(searching, "estimator_class", lambda task: Searcher)
+    monkeypatch.setattr(estimators, "estimator_class", lambda task: Searcher)
     err = printed(capsys, "search rec.csv --query beat.csv --max-leap 0.5", code=2).err
     assert err.endswith("error: --max-leap must be small, as --max-leap 0.1. Got 0.5.\n")
     with pytest.raises(SystemExit):
