@@ -11,12 +11,13 @@ from .options import add_options, add_reading, errors_of, is_terminal, number, r
 from .output import (
     Drawn,
     DrawnQuery,
-    channel_labels,
     check_picture,
     check_writable,
     counted,
     decimals_between,
     draw,
+    drawn,
+    drawn_query,
     lines_of,
     note,
     ranges_frame,
@@ -117,8 +118,8 @@ def read_job(options):
     as_series(sequence.numbers, "--sequence")
     tell_notes([query, sequence])
     return Job(
-        DrawnQuery("query", query.values, query.times, query.weight, query.time_name or "sample"),
-        Drawn(sequence.values, sequence.times, sequence.time_name or "sample", channel_labels(sequence.names)),
+        drawn_query(query),
+        drawn(sequence),
         eps=float(f"{EPS_SHARE * np.std(sequence.numbers, axis=0).min():.3g}"),
         columns=line,
     )
@@ -252,18 +253,18 @@ def beats_in(job, found):
 
 def summary(job, searches, segments, by):
     """Say in a few lines what the tables and the picture show."""
-    drawn = (
+    colors = (
         "Colored: the occurrences, numbered from the best, which has the smallest distance. Shaded: the repetitions."
     )
     if job.beats is None:
-        return [drawn]
+        return [colors]
     held = []
     for name, found in [*searches.items(), (f"segmentation by {by}", segments)]:
         kinds = [beat[-1] for beat in beats_in(job, found)]
         counts = [f"{kinds.count(key)} {key.replace('-', 'without a beat')}" for key in "NFV-" if key in kinds]
         held.append(f"{name} {', '.join(counts) or 'none'}")
     return [
-        drawn,
+        colors,
         f"Beats: N normal, like the query; V wide and ectopic; F in between. Found: {'; '.join(held)}.",
         "The normal beats at 3.633 s and 4.158 s lie closer together than the query is long: an occurrence of full "
         "length at one leaves no room for one at the other.",

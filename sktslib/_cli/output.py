@@ -237,9 +237,15 @@ class Drawn(NamedTuple):
     marks: tuple | None = None  # sample indices and their names
 
 
-def channel_labels(names):
-    """Return the names of channels for an axis; a number is that of a column."""
-    return [f"column {name}" if name.isdigit() else name for name in names]
+def drawn(recording):
+    """Return a recording as it is drawn; a number for a name is that of a column."""
+    names = [f"column {name}" if name.isdigit() else name for name in recording.names]
+    return Drawn(recording.values, recording.times, recording.time_name or "sample", names)
+
+
+def drawn_query(query):
+    """Return a recording as it is drawn for a query."""
+    return DrawnQuery(query.title, query.values, query.times, query.weight, query.time_name or "sample")
 
 
 def draw(queries, recording, panels, notes=(), shown=None):

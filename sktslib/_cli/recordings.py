@@ -304,7 +304,11 @@ def _recording(table, reading, option, weighted, part, besides):
     times, time_name, of_times = _times(frame, index, reading, option, table.path, notes, rows)
     if times is None:
         times, time_name = _by_rate(len(frame), reading.rate)
-    weight_name = _weight_name(frame, reading, option, part is not None) if weighted else None
+    weight_name = reading.weight_column if weighted else None
+    if weight_name is not None and weight_name not in frame:
+        raise no_column("--weight-column", weight_name, {option: frame})
+    if weighted and weight_name is None and part is None:
+        weight_name = next((name for name in frame if name.lower() == "weight"), None)
     names = _chosen(table, reading, option)
     if names is None:
         names = [c for c in frame if c not in (*of_times, weight_name, *besides)]
@@ -333,12 +337,16 @@ def _chosen(table, reading, option):
     """Return the columns that --columns names; None without."""
     if reading.columns is None:
         return None
-    # A name may hold a comma.
-    names = [reading.columns] if reading.columns in table.names else split_names(reading.columns)
+    names = _named(reading.columns, table.names)
     for name in names:
         if name not in table.names:
             raise no_column("--columns", name, {option: table.names})
     return names
+
+
+def _named(text, names):
+    """Return the names that a text lists, or the one that it is, for a name may hold a comma."""
+    return [text] if text in names else split_names(text)
 
 
 def split_names(text):
@@ -402,16 +410,11 @@ def _times(frame, index, reading, option, path, notes, rows):
         if not of_times:
             if index is None:
                 return None, None, []
-            return (
-                index.to_numpy(np.float64),
-                "index" if not index.name.strip() else f"column {index.name}",
-                [index.name],
-            )
-    elif reading.time_column in frame:
-        of_times = [reading.time_column]
+            name = index.name.strip()
+            return index.to_numpy(np.float64), f"column {name}" if name else "index", [index.name]
     else:
-        of_times = split_names(reading.time_column)
-        if not set(of_times) <= set(frame) or len(of_times) > 2:
+        of_times = _named(reading.time_column, frame)
+        if not set(of_times) <= set(frame) or len(of_times) not in (1, 2):
             return None, None, []  # another file may have it
     where = f"--time-column of {option}"
     times, noted = times_of_columns([frame[name] for name in of_times], where, reading)
@@ -440,13 +443,6 @@ def _refuse_disorder(times, names, option, path, first):
         f"{option}: the times in {' and '.join(map(repr, names))} must be strictly increasing. Got {times[row - 1]} in "
         f"row {first + row} and {times[row]} in row {first + row + 1}. {way_out}"
     )
-
-
-def _weight_name(frame, reading, option, sliced):
-    wanted = reading.weight_column
-    if wanted is not None and wanted not in frame:
-        raise no_column("--weight-column", wanted, {option: frame})
-    return wanted or (None if sliced else next((c for c in frame if c.lower() == "weight"), None))
 
 
 def _without_text(frame, names, table, notes):

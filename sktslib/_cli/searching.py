@@ -4,23 +4,15 @@ import argparse
 
 from .estimators import NO_MATTER, add_estimator, count_gap, described, estimator_of, hints
 from .labels import label_column_name, lines_of_report, read_labels_of
-from .options import (
-    add_options,
-    add_output,
-    add_reading,
-    errors_of,
-    given,
-    reading_of,
-    with_bar,
-)
+from .options import add_options, add_output, add_reading, errors_of, given, reading_of, with_bar
 from .output import (
-    Drawn,
     DrawnQuery,
-    channel_labels,
     check_picture,
     check_writable,
     counted,
     draw,
+    drawn,
+    drawn_query,
     note,
     print_frame,
     ranges_frame,
@@ -95,11 +87,8 @@ def run(options):
     about |= {"columns": recording.names, "samples": len(recording), "time_column": recording.time_name}
     about |= {} if scaler is None else {"scale": scale_of(scaler, recording.names)}
     if options.picture is not None:
-        drawn = Drawn(
-            recording.values, recording.times, recording.time_name or "sample", channel_labels(recording.names)
-        )
         title = f"{counted(found, NOUNS[options.task][0])} in {recording.title}: {estimator.metric_.full_name}"
-        save_picture(draw(queries, drawn, {title: found}, shown=shown), options.picture)
+        save_picture(draw(queries, drawn(recording), {title: found}, shown=shown), options.picture)
     if len(found) or options.format != "table":
         print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1
@@ -153,7 +142,7 @@ def _by_query(options, files):
         with errors_of("--query", options.parameters, "the query"):
             _fit(estimator, queries, timed, hasattr(recording.values, "columns"), scaler)
     found = _found(options, estimator, recording, scaled, timed)
-    return estimator, recording, [_drawn(query) for query in queries] or _learned(estimator, scaler), found, scaler
+    return estimator, recording, [drawn_query(query) for query in queries] or _learned(estimator, scaler), found, scaler
 
 
 def _scaled(options, recording):
@@ -182,10 +171,6 @@ def _found(options, estimator, recording, scaled, timed):
         note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
         return getattr(estimator, options.task)(scaled, times=recording.times)
-
-
-def _drawn(query):
-    return DrawnQuery(query.title, query.values, query.times, query.weight, query.time_name or "sample")
 
 
 def _learned(estimator, scaler=None):
