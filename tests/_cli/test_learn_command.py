@@ -20,21 +20,18 @@ FEW, TIMES = Y[::4], TS[::4]  # enough to learn from
 
 @pytest.mark.parametrize("written", ["column", "samples", "times", "clock"])
 def test_labels_make_a_saved_estimator(files, capsys, written):
-    labels = "labels.csv"
-    pd.DataFrame({"time": TIMES, "mV": FEW}).to_csv("rec.csv", index=False)
+    recording, labels = pd.DataFrame({"time": TIMES, "mV": FEW}), "labels.csv"
+    (start, end), classes = EVENTS.T, {"label": CLASSES}
     if written == "column":
-        labels = "beat"
-        pd.DataFrame({"time": TIMES, "mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
-    elif written == "samples":
-        pd.DataFrame({"start": EVENTS[:, 0], "end": EVENTS[:, 1], "label": CLASSES}).to_csv(labels, index=False)
+        recording, labels = recording.assign(beat=LABELS), "beat"
     elif written == "times":
-        pd.DataFrame({"start_time": TIMES[EVENTS[:, 0]], "end_time": TIMES[EVENTS[:, 1]], "kind": CLASSES}).to_csv(
-            labels
-        )
-    else:
-        pd.DataFrame({"mV": FEW}, index=ZONED[::4]).to_csv("rec.csv")
-        texts = {name: [t.isoformat() for t in ZONED[::4][EVENTS[:, k]]] for k, name in enumerate(("start", "end"))}
-        pd.DataFrame({**texts, "label": CLASSES}).to_csv(labels, index=False)
+        classes = {"start_time": TIMES[start], "end_time": TIMES[end], "kind": CLASSES}
+    elif written == "clock":
+        clock = ZONED[::4].map(pd.Timestamp.isoformat)
+        recording = pd.DataFrame({"when": clock, "mV": FEW})
+        start, end = clock[start], clock[end]
+    recording.to_csv("rec.csv", index=False)
+    pd.DataFrame(classes if written == "times" else {"start": start, "end": end, **classes}).to_csv("labels.csv")
     err = printed(capsys, "learn", "rec.csv", "--labels", labels, "--output", "m.joblib").err
     assert f"labels: {len(EVENTS)} ranges of N, V" in err or f"labels: {len(EVENTS)} ranges of F, N, V" in err
     learned = QuerySegmenter().fit(pd.DataFrame({"mV": FEW}), LABELS)

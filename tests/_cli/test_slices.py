@@ -9,40 +9,32 @@ from sktslib._cli.recordings import parse_slice, samples_of, split_slice
 DATES = pd.date_range("2024-05-01 12:30:00", periods=400, freq="100ms")
 
 
-@pytest.mark.parametrize(
-    ("text", "path", "part"),
-    [
-        ("rec.csv", "rec.csv", None),
-        ("rec.csv:10-20", "rec.csv", ("samples", 10, 20)),
-        ("rec.csv:10..20", "rec.csv", ("samples", 10, 20)),
-        ("rec.csv:1.5s-2s", "rec.csv", ("seconds", 1.5, 2.0)),
-        ("rec.csv:1.5-2s", "rec.csv", ("seconds", 1.5, 2.0)),
-        ("rec.csv:1,5s-2s", "rec.csv", ("seconds", 1.5, 2.0)),
-        ("rec.csv:-1.5s..0.5s", "rec.csv", ("seconds", -1.5, 0.5)),
-        ("rec.csv:900ms-2min", "rec.csv", ("seconds", 0.9, 120.0)),
-        (r"C:\data\rec.csv", r"C:\data\rec.csv", None),
-        (r"C:\data\rec.csv:12.5s-13.1s", r"C:\data\rec.csv", ("seconds", 12.5, 13.1)),
-        ("a:b/rec.csv:7-9", "a:b/rec.csv", ("samples", 7, 9)),
-        ("rec.csv:12:30:05..12:30:06.5", "rec.csv", ("clock", "12:30:05", "12:30:06.5")),
-        ("rec.csv:12:30-12:31", "rec.csv", ("clock", "12:30", "12:31")),
-        (
-            "rec.csv:2024-05-01T12:30:05..2024-05-01 12:30:06+02:00",
-            "rec.csv",
-            ("stamps", "2024-05-01T12:30:05", "2024-05-01 12:30:06+02:00"),
-        ),
-        (
-            "rec.csv:1.5.2024 12:30..01.05.2024 12:30:06,5",
-            "rec.csv",
-            ("stamps", "1.5.2024 12:30", "01.05.2024 12:30:06,5"),
-        ),
-        ("rec.csv:1.5-2", "rec.csv:1.5-2", None),  # a number with a point and no unit may be anything
-        ("rec.csv:x", "rec.csv:x", None),
-    ],
-)
-def test_a_slice_is_told_from_the_path(text, path, part):
-    found, cut = split_slice(text)
-    assert found == path
-    assert (None if cut is None else cut[:3]) == part
+PARTS = {
+    "10-20": ("samples", 10, 20),
+    "10..20": ("samples", 10, 20),
+    "1.5s-2s": ("seconds", 1.5, 2.0),
+    "1.5-2s": ("seconds", 1.5, 2.0),
+    "1,5s-2s": ("seconds", 1.5, 2.0),
+    "-1.5s..0.5s": ("seconds", -1.5, 0.5),
+    "900ms-2min": ("seconds", 0.9, 120.0),
+    "12:30:05..12:30:06.5": ("clock", "12:30:05", "12:30:06.5"),
+    "12:30-12:31": ("clock", "12:30", "12:31"),
+    "2024-05-01T12:30:05..2024-05-01 12:30:06+02:00": ("stamps", "2024-05-01T12:30:05", "2024-05-01 12:30:06+02:00"),
+    "1.5.2024 12:30..01.05.2024 12:30:06,5": ("stamps", "1.5.2024 12:30", "01.05.2024 12:30:06,5"),
+}
+
+
+@pytest.mark.parametrize("path", ["rec.csv", r"C:\data\rec.csv", "a:b/rec.csv"])
+@pytest.mark.parametrize("text", PARTS)
+def test_a_slice_is_told_from_the_path(text, path):
+    found, cut = split_slice(f"{path}:{text}")
+    assert (found, *cut[:3]) == (path, *PARTS[text])
+    assert split_slice(path) == (path, None)
+
+
+@pytest.mark.parametrize("path", ["rec.csv:1.5-2", "rec.csv:x"])  # a number with a point and no unit may be anything
+def test_what_is_no_slice_is_of_the_path(path):
+    assert split_slice(path) == (path, None)
 
 
 def test_a_file_of_that_name_is_no_slice(tmp_path, monkeypatch):
