@@ -43,7 +43,6 @@ from sktslib.utils.validation import as_floats, as_series, check_count, check_nu
         pd.Series([0, 1, 2, 3], dtype="Int64"),
         pd.Series([0.0, 1.0, 2.0, 3.0], dtype="Float32"),
         pd.DataFrame({"a": [0, 1, 2, 3]}),
-        np.matrix([[0.0], [1.0], [2.0], [3.0]]),
         np.arange(4.0)[:, np.newaxis],
         np.array([False, True, 2, 3], object),
     ],
@@ -57,11 +56,14 @@ def test_real_numbers_of_any_kind_become_one_type(values):
     assert a.flags.carray
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_channels_come_first_and_time_second():
     a = as_series([[1, 2], [3, 4], [5, 6]], "x", channels=2)
     np.testing.assert_array_equal(a, [[1, 3, 5], [2, 4, 6]])
     assert a.flags.carray
     np.testing.assert_array_equal(as_series([True, False], "x"), [[1, 0]])
+    matrix = as_series(np.matrix([[1, 2], [3, 4]]), "x")
+    assert type(matrix) is np.ndarray and matrix.tolist() == [[1, 3], [2, 4]]
     np.testing.assert_array_equal(as_series(pd.DataFrame({"a": [1, 3], "b": [2.5, 4]}), "x"), [[1, 3], [2.5, 4]])
 
 
