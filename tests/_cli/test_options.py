@@ -4,11 +4,17 @@ import subprocess
 import sys
 
 import pytest
-from command_runs import printed
+from command_runs import printed, stand_by_files
 
 from sktslib.__main__ import main
 from sktslib._cli import options
 from sktslib._cli.options import parse_metric
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    return stand_by_files(tmp_path, monkeypatch)
+
 
 # ------------------------------------------------------------------------------------------------------------- errors
 WRONG = {

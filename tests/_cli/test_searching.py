@@ -7,15 +7,28 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import ECG, TS, ZONED, N, Y, printed, same, table
+from command_runs import ECG, TS, ZONED, N, Y, printed, same, stand_by_files, table
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
-from sktslib._cli import estimators, options
+from sktslib._cli import estimators, options, searching
 from sktslib._cli.options import parameters_of
 from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
 from sktslib.search import ChannelPlan, Windows
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    return stand_by_files(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Pictures that the commands draw."""
+    pictures, own = [], searching.draw
+    monkeypatch.setattr(searching, "draw", lambda *args, **rest: pictures.append(own(*args, **rest)) or pictures[-1])
+    return pictures
 
 
 # ------------------------------------------------------------------------------------------------------------- search
