@@ -23,7 +23,7 @@ LAYERS |= {"preprocessing": 3, "cluster": 4}
 # Within a folder those above import those below: folders and files, the rest being on top.
 WITHIN = {
     "distances": [("_kernels",), ("_series", "_collection"), ("_metrics",), ("_names",)],
-    "search": [("_chunks", "_selection"), ("_results",)],
+    "search": [("_chunks", "_selection")],
 }
 DISTANCES = "sktslib.distances"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -160,8 +160,8 @@ rng = np.random.default_rng(0)
 X, y = rng.normal(size=(4, 20)), rng.normal(size=6000)
 for metric in (get_metric("dtw"), get_metric("lcss"), get_metric("euclidean")):
     metric(X[0], X[1]), pairwise_distances(X, metric=metric), nearest_neighbors(X, X[:2], metric)
-    for mode in ("windows", "auto"):
-        QuerySearcher(metric, mode=mode, n_matches=2).fit(X[0]).search(y)
+    for candidates in ("windows", "auto"):
+        QuerySearcher(metric, candidates=candidates, n_matches=2).fit(X[0]).search(y)
     QuerySegmenter(metric).fit(X[0]).segment(y)
 modules = [module for name, module in list(sys.modules.items()) if name.startswith("sktslib.")]
 kernels = {f for module in modules for f in vars(module).values() if isinstance(f, Dispatcher)}

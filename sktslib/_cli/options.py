@@ -21,8 +21,10 @@ OBJECTS = {"channels": "channel_", "learning": ""}  # parameters without a short
 WORDS = {"none": None, "all": None, "true": True, "false": False}
 # What is said of Python's types, in the words of the command line.
 PHRASES = {
-    r"an instance of FalseDiscoveryRate, an instance of Conformal, an instance of 'str'": "fdr:ALPHA, conformal:ALPHA",
-    r", an instance of (?:Percentile|Windows|Subsequences|Normalization|MetricWeights)\b": "",
+    r"an instance of FalseDiscoveryRate, an instance of Conformal": "fdr:ALPHA, conformal:ALPHA",
+    r", an instance of Percentile": ", percentile:Q",
+    r", an instance of 'str'": "",
+    r", an instance of (?:Windows|Subsequences|Normalization|ChannelPlan|Learning)\b": "",
     r"a FalseDiscoveryRate, a Conformal, a Percentile, or a text such as ": "a text such as ",
     r"The '(?:events|kinds)' parameter": "--labels",
     r" of (?:Normalization|Windows|Subsequences|ChannelPlan|Learning)\b": "",
@@ -99,7 +101,7 @@ def value_of(text):
     if text.lower() in WORDS:
         return WORDS[text.lower()]
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(re.sub(r"(?i)\bnone\b", "None", text))
     except (ValueError, SyntaxError):
         return text
 

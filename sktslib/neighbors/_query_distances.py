@@ -20,7 +20,7 @@ from ..search._limits import observed_query
 from ..search._plan import MODES, QueryPlan, resolve_mode, warn_of_query, warn_of_sequences, with_metric
 from ..search._profile import Choice, Search
 from ..search._query import named
-from ..search._several import matched
+from ..search._results import matched
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
 from ..utils._sklearn import StrOptions, names_out

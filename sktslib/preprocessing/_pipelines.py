@@ -14,8 +14,8 @@ from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, Meth
 from sklearn.utils.validation import check_is_fitted
 
 from ..search import QuerySearcher, QuerySegmenter
+from ..search._chunks import entry, one_each, refuse_several, several
 from ..search._query import event_score, refuse_sample_weight
-from ..search._several import entry, one_each, refuse_several, several
 from ..search._sources import n_samples
 from ..utils._sklearn import Estimator, HasMethods
 from ..utils._times import times_of

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..utils._sampling import check_gap, holes, notice_sampling, numbers_of
 from ..utils._sklearn import check_columns, warn_of_names
-from ..utils._times import as_dates, is_datetime, name_of, notice_index, times_of
+from ..utils._times import Sampling, as_dates, is_datetime, name_of, notice_index, times_of
 from ..utils.validation import FLOAT, are_counted, as_times, check_count, largest, sized_series, sum_of_squares
 
 if TYPE_CHECKING:
@@ -271,6 +271,49 @@ def check_delay(max_delay, least, what, ahead, otherwise):
             f"its end has come. Got {max_delay}."
         )
     return max_delay
+
+
+def several(X):
+    """Return the series of a list with an array in it, which is a list of series; None for anything else."""
+    if not isinstance(X, list | tuple):
+        return None
+    arrays = [len(getattr(part, "shape", ())) > 0 for part in X]
+    # What is neither array nor list is refused as the series that it should be, by its place.
+    mixed = any(arrays) and not any(isinstance(part, tuple) for part in X)
+    return list(X) if mixed else None
+
+
+@contextmanager
+def entry(name, k):
+    """Add to an error the entry of a list of series that it is about; None if there is no list."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if k is None:
+            raise
+        own = TypeError if isinstance(error, TypeError) else ValueError
+        raise own(f"In {name}[{k}]: {error}") from error
+
+
+def refuse_several(X):
+    """Refuse several sequences, for profiles, labels and segments belong to one."""
+    if several(X) is not None:
+        raise ValueError(
+            f"'X' must be one sequence here. Got a list of {len(X)} arrays, which is a list of sequences: call with "
+            "each of them, or pass numpy.asarray of it if its arrays are the time points of one sequence."
+        )
+
+
+def one_each(values, count, name, what):
+    """Return a list with an entry for each of several series."""
+    if values is None:
+        return [None] * count
+    if isinstance(values, Sampling):
+        return [values] * count
+    if not isinstance(values, list | tuple) or len(values) != count:
+        got = f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
+        raise ValueError(f"{name!r} must be a list with one entry for each of the {count} {what}. Got {got}.")
+    return list(values)
 
 
 def kernel_times(estimator, times, n, name="times"):

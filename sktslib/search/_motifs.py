@@ -27,12 +27,12 @@ from ..utils._names import names_of, warn
 from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
 from ..utils._times import is_datetime, notice_column, notice_index, times_of
 from ..utils.validation import as_series, as_times, as_weight, check_count, check_names, check_number, check_verbose
+from ._chunks import one_each
 from ._limits import observed_query
 from ._plan import QueryPlan, check_reach, resolve_mode
 from ._profile import Choice, Search
 from ._pruning import Rule, Windows, applies, less_offset, nearest_window
-from ._results import Matches
-from ._several import matched, one_each
+from ._results import Matches, matched
 from ._sources import CandidateReader, Sources, Whole, owned
 
 __all__ = ["discords", "motifs"]

@@ -22,8 +22,8 @@ from ..utils._times import as_dates, given_times, times_of
 from ..utils.validation import check_count
 from ._chunks import Clock, Entrance, SparseTimes
 from ._incremental_profile import ENDLESS, candidates_of, share_samples
+from ._results import Found, chosen, matches_of
 from ._selection import Candidates, Profile
-from ._several import Found, chosen, matches_of
 from ._sources import CandidateReader, Stretches, n_samples
 from ._stream import Limit, MatchPool, make_profile
 from ._thresholds import calibrations_of, check_fixed

@@ -41,13 +41,12 @@ from ..utils.validation import (
     shown,
 )
 from ._channels import POLARITIES, by_channels, check_polarity, signs_of
-from ._chunks import kernel_times
+from ._chunks import entry, kernel_times, one_each, several
 from ._learning.background import are_unlabeled
 from ._learning.choice import given_weight, has_fixed_queries, is_auto, marked_queries, weighed, weight_learner
 from ._learning.templates import learn_queries
 from ._limits import observed_query
 from ._plan import QueryPlan
-from ._several import entry, one_each, several
 from ._thresholds import check_rate, fit_rate, forget_threshold, rate_of
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ from joblib import delayed
 
 from ..utils._jobs import beside, count_jobs, in_jobs, jobs_are_threads, parts_for_jobs, progress, shared
 from . import _partial_search
+from ._chunks import entry
 from ._engines import is_made_in_place, profiles_at_once, prunes, sharing, window_profiles
 from ._partial_search import as_found, first_of, joined, run_part
 from ._plan import check_lengths, check_room, warn_of_sequences
 from ._profile import Choice, Search
+from ._results import chosen
 from ._selection import Profile
-from ._several import chosen, entry
 
 WHOLE = 2**22  # distances of whole profiles that are held at a time: 32 MB
 EACH = 4  # ranges of each job, so that one that is late is not waited for long

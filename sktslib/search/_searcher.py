@@ -18,7 +18,7 @@ from ..utils._sklearn import Estimator, Interval, StrOptions, check_fitted, name
 from ..utils._times import time_name, times_of
 from ..utils.validation import as_weight, check_size, plain_count
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
-from ._chunks import kernel_times, notice
+from ._chunks import entry, kernel_times, notice, one_each, refuse_several, several
 from ._dask import DaskSequence, is_dask
 from ._far_groups import warn_of_groups
 from ._learning.background import learn_threshold
@@ -51,8 +51,8 @@ from ._plan import (
 )
 from ._profile import Choice
 from ._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
+from ._results import matches_of, within
 from ._run import run_endings, run_profiles, run_searches, search_ranges
-from ._several import entry, matches_of, one_each, refuse_several, several, within
 from ._sources import ChunkedSequence, HeldSequence, is_long, n_samples
 from ._stream import Stream
 from ._thresholds import (
@@ -191,7 +191,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "candidates": CANDIDATES,
         "normalize": NORMALIZE,
         "n_matches": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
-        "threshold": [*THRESHOLD, Percentile],
+        "threshold": THRESHOLD,
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "channels": [ChannelPlan, None],
     }

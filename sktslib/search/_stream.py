@@ -23,8 +23,8 @@ from ..utils._sampling import edges
 from ._chunks import Buffer, ChunkStream, SparseTimes, check_delay
 from ._incremental_profile import ENDLESS, RangeProfile, SubsequenceProfile, WindowProfile, candidates_of, share_samples
 from ._profile import choose
+from ._results import Found, matches_of
 from ._selection import Candidates, select
-from ._several import Found, matches_of
 from ._sources import CandidateReader, Stretches
 from ._thresholds import calibrations_of, check_fixed
 

@@ -454,7 +454,7 @@ class Percentile(ThresholdRule):
         self.q = q
 
 
-THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, str, None]
+THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, Percentile, str, None]
 NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal, "percentile": Percentile}
 
 

@@ -11,9 +11,9 @@ from ..utils._times import times_of
 from ..utils.validation import check_verbose
 from ._plan import warn_of_sequences
 from ._profile import Search
+from ._results import chosen, matches_of
 from ._run import jobs_within
 from ._searcher import QuerySearcher
-from ._several import chosen, matches_of
 from ._sources import CandidateReader, Whole
 from .search_utils import choice_of, each_search, profile_by
 

@@ -82,7 +82,18 @@ def test_a_searcher_learns_its_threshold(files, capsys):
 
 def test_the_metric_may_be_chosen_by_the_labels(files, capsys):
     pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
-    argv = ["--labels", "beat", "--task", "search", "--mode", "windows", "--output", "m.joblib", "--metric", "auto"]
+    argv = [
+        "--labels",
+        "beat",
+        "--task",
+        "search",
+        "--candidates",
+        "windows",
+        "--output",
+        "m.joblib",
+        "--metric",
+        "auto",
+    ]
     err = printed(capsys, "learn", "rec.csv", *argv).err
     assert f"metric chosen by the labels: {joblib.load('m.joblib').metric_!r}, normalize=" in err
     err = printed(capsys, "search rec.csv --query :10-20 --metric auto", code=2).err

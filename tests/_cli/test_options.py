@@ -33,11 +33,12 @@ WRONG = {
     "value": ("search rec.csv --query beat.csv --normalize z", "error: --normalize must be one of {"),
     "threshold": (
         "search rec.csv --query beat.csv --threshold -1",
-        "--threshold must be a number in the range [0.0, inf), fdr:ALPHA, conformal:ALPHA or None. Got -1 instead.",
+        "--threshold must be a number in the range [0.0, inf), "
+        "fdr:ALPHA, conformal:ALPHA, percentile:Q or None. Got -1 instead.",
     ),
     "text": (
         "search rec.csv --query beat.csv --threshold abc",
-        "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05. Got 'abc'.",
+        "--threshold must be a number, a text such as 'fdr:0.05', 'conformal:0.1' or 'percentile:1'. Got 'abc'.",
     ),
     "alpha": (
         "search rec.csv --query beat.csv --threshold fdr:2",

@@ -32,10 +32,10 @@ from .._channels import parts_of, with_polarity
 from .._chunks import kernel_times
 from .._plan import QueryPlan, with_metric
 from .._profile import Choice, Search, choose
+from .._results import matched
 from .._segments.background import Background
 from .._segments.optimal import background_cost, constant_cost, segment
 from .._selection import select
-from .._several import matched
 from .._sources import CandidateReader, Whole
 from .background import SHIFTED, STEPS, USUAL, learn_background, learn_threshold, right_ones
 from .templates import FEW, STRETCH, Learned, examples, length_limits, single

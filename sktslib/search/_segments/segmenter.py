@@ -13,16 +13,16 @@ from ...utils._sklearn import Interval, StrOptions, check_fitted
 from ...utils._times import time_name, times_of
 from ...utils.validation import check_size
 from .._channels import with_polarity
-from .._chunks import kernel_times, notice, validated
+from .._chunks import kernel_times, notice, refuse_several, validated
 from .._learning.choice import keep_weights, read_fixed
 from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
-from .._several import refuse_several
 from .._sources import CandidateReader, ChunkedSequence, Sources, Whole, is_long, n_samples, owned
 from .._thresholds import (
     THRESHOLD,
     Conformal,
     FalseDiscoveryRate,
+    Percentile,
     calibrations_of,
     check_fixed,
     check_threshold,
@@ -185,7 +185,7 @@ class QuerySegmenter(QueryEstimator):
         "transitions": ["array-like", None],
         "learning": [Learning, None],
         "partial": ["boolean"],
-        "threshold": THRESHOLD,
+        "threshold": [rule for rule in THRESHOLD if rule is not Percentile],
         "lengths": ["array-like", None],
     }
     _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal)}

@@ -12,7 +12,7 @@ from strategies import long_without_compiler, quarters, unmeant
 
 from sktslib.distances import TWED, Mixed
 from sktslib.search._learning.choice import elastic_candidates, left_over
-from sktslib.search._several import Found
+from sktslib.search._results import Found
 from sktslib.search._sources import CandidateReader, Whole
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
