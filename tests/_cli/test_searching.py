@@ -326,7 +326,7 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     wave = np.sin(np.arange(20) * 0.3)
     pd.DataFrame({"v": np.r_[wave, np.full(80, wave[-1]), wave]}).to_csv("rest.csv", index=False)
     _, err = table(capsys, "segment rest.csv --query :0-20 --metric dtw")
-    assert "repetitions are up to 5.0 times as long as the query: bound them with --max-length" in err
+    assert "repetitions are up to 5.0 times as long as the query: bound them with --lengths" in err
     wave = np.sin(np.arange(80) * 0.6) + np.arange(80) % 3
     np.savetxt("wave.txt", wave)
     frame, _ = table(capsys, "segment wave.txt --query auto --metric euclidean")
