@@ -6,43 +6,18 @@ drawn as a heat map in the order of a dendrogram.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..utils._times import Queries, Sequences, Times
 from ..utils.validation import check_count, check_number
-from .base import (
-    BLUE,
-    VERMILION,
-    Display,
-    Times,
-    View,
-    add_colorbar,
-    add_legend,
-    add_title,
-    as_path,
-    as_series,
-    as_times,
-    channel_names,
-    class_colors,
-    draw_columns,
-    draw_series,
-    found_in,
-    label_rows,
-    make_axes,
-    make_cmap,
-    make_norm,
-    of_estimator,
-    query_of,
-)
+from . import base
+from .base import BLUE, VERMILION, Display
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Queries, Sequences
 
 N_PAIRS = 100  # joining lines drawn when nothing else is asked for
 SECONDS_PER_DAY = 86_400.0
@@ -101,27 +76,18 @@ class AlignmentDisplay(Display):
     def __init__(
         self, ts1: ArrayLike, ts2: ArrayLike, path: Any, *, tx: ArrayLike | None = None, ty: ArrayLike | None = None
     ) -> None:
-        self.query, self.sequence = as_series(ts1, "ts1"), as_series(ts2, "ts2")
+        self.query, self.sequence = base.as_series(ts1, "ts1"), base.as_series(ts2, "ts2")
         if self.query.shape[1] != self.sequence.shape[1]:
-            raise ValueError(
-                "The 'ts2' parameter must have as many channels as 'ts1'. "
-                f"Got {self.sequence.shape[1]} and {self.query.shape[1]}. Select the same columns of both."
-            )
-        self.path = as_path(path, len(self.query), len(self.sequence))
-        self.query_times = as_times(tx, len(self.query), "tx", ts1)
-        self.sequence_times = as_times(ty, len(self.sequence), "ty", ts2)
-        self.channels = channel_names(self.sequence.shape[1], ts2, ts1)
+            got = f"{self.sequence.shape[1]} and {self.query.shape[1]}"
+            raise base.refused("ts2", "have as many channels as 'ts1'", got, "Select the same columns of both.")
+        self.path = base.as_path(path, len(self.query), len(self.sequence))
+        self.query_times = base.as_times(tx, len(self.query), "tx", ts1)
+        self.sequence_times = base.as_times(ty, len(self.sequence), "ty", ts2)
+        self.channels = base.channel_names(self.sequence.shape[1], ts2, ts1)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Sequences,
-        *,
-        match: Any = 0,
-        times: Times | None = None,
-        ax: Axes | None = None,
-        **style: Any,
+        cls, estimator: Any, X: Sequences, *, match: Any = 0, times: Times | None = None, **style: Any
     ) -> Self:
         """Search or segment a sequence and draw the alignment of one match with its query.
 
@@ -135,20 +101,16 @@ class AlignmentDisplay(Display):
             Which of the matches, from 0.
         times : array-like of shape (n,), optional
             Times of the sequence.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : AlignmentDisplay
         """
-        found = found_in(estimator, X, times)
-        path = found.path(match)
-        query = query_of(estimator, found, match)
+        found = base.found_in(estimator, X, times)
         given = found.times if times is None else times
-        return cls(query, X, path, ty=given).plot(ax, **style)
+        return cls(base.query_of(estimator, found, match), X, found.path(match), ty=given)._drawn(style)
 
     @classmethod
     def from_predictions(
@@ -159,7 +121,6 @@ class AlignmentDisplay(Display):
         *,
         tx: ArrayLike | None = None,
         ty: ArrayLike | None = None,
-        ax: Axes | None = None,
         **style: Any,
     ) -> Self:
         """Draw two series and the pairs of a warping path.
@@ -174,16 +135,14 @@ class AlignmentDisplay(Display):
             Indices into both.
         tx, ty : array-like of shape (m,) and (n,), optional
             Times of the query and of the sequence.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : AlignmentDisplay
         """
-        return cls(query, sequence, path, tx=tx, ty=ty).plot(ax, **style)
+        return cls(query, sequence, path, tx=tx, ty=ty)._drawn(style)
 
     def plot(
         self,
@@ -215,17 +174,14 @@ class AlignmentDisplay(Display):
         display : AlignmentDisplay
             This display.
         """
-        if offset is not None:
-            offset = check_number(offset, "offset", low=-1e300, high=1e300)
+        offset = None if offset is None else check_number(offset, "offset", low=-1e300, high=1e300)
         every = check_count(every, "every", none=True) or max(1, round(self.path.shape[1] / N_PAIRS))
         from matplotlib.collections import LineCollection
 
-        n_channels = self.query.shape[1]
-        self.axes_, self.figure_ = make_axes(ax, n_channels, height=3.0)
-        self.ax_ = self.axes_[0]
-        view = self._shown() if time_range is None else self.sequence_times.view(time_range)
+        self._make_axes(ax, len(self.channels), height=3.0)
+        view = self._around() if time_range is None else self.sequence_times.view(time_range)
         x1, own_axis = self._positions()
-        query = Times(x1, "")
+        whole = base.Times(x1, "").view(None)
         self.query_lines_, self.sequence_lines_, self.pair_lines_, self.offsets_ = [], [], [], []
         shown = slice(view.first, view.end)
         i, j = self.path[:, ::every]
@@ -235,15 +191,14 @@ class AlignmentDisplay(Display):
             pairs = np.stack([np.column_stack([x1[i], y1[i] + raised]), np.column_stack([x2, y2[j]])], axis=1)
             lines = LineCollection(pairs, colors="0.6", linewidths=0.6, zorder=1, label="pairs")
             self.pair_lines_.append(ax.add_collection(lines))
-            above = (y1 + raised)[np.newaxis]
-            self.query_lines_ += draw_series([ax], query, above, View(0, len(x1)), color=VERMILION, label="query")
-            below = y2[np.newaxis]
-            self.sequence_lines_ += draw_series([ax], self.sequence_times, below, view, color=BLUE, label="sequence")
+            above, below = (y1 + raised)[np.newaxis], y2[np.newaxis]
+            self.query_lines_ += base.draw_series([ax], whole, above, color=VERMILION, label="query")
+            self.sequence_lines_ += base.draw_series([ax], view, below, color=BLUE, label="sequence")
             self.offsets_.append(raised)
             _label_stack(ax, ((y1, raised, "query", VERMILION), (y2[shown], 0.0, "sequence", BLUE)))
-        label_rows(self.axes_, self.sequence_times, view, n_channels, self.channels)
+        self._label(self.channels, view)
         self.query_axis_ = None if own_axis is None else self._add_query_axis(x1[0], *own_axis)
-        add_title(self.ax_, title)
+        self._write_above(title)
         return self
 
     def _add_query_axis(self, first, label, scale):
@@ -257,13 +212,11 @@ class AlignmentDisplay(Display):
         axis.set_xlabel(label)
         return axis
 
-    def _shown(self):
-        """Return the part of the sequence around the path, one query length to both sides."""
-        if self.path.shape[1] == 0:
-            return View(0, len(self.sequence))
-        m = len(self.query)
-        first, end = int(self.path[1].min()) - m, int(self.path[1].max()) + 1 + m
-        return View(max(0, first), min(end, len(self.sequence)))
+    def _around(self):
+        """Return the view of the part of the sequence around the path, one query length to both sides."""
+        m, n, j = len(self.query), len(self.sequence), self.path[1]
+        first, end = (max(0, int(j.min()) - m), min(int(j.max()) + 1 + m, n)) if len(j) else (0, n)
+        return base.View(self.sequence_times, first, end)
 
     def _positions(self):
         """Return the query's places on the sequence's axis, and name and scale of its own axis, if any.
@@ -275,19 +228,20 @@ class AlignmentDisplay(Display):
         query, sequence = self.query_times, self.sequence_times
         x1, low, high = query.between(), *sequence.at([0, len(sequence) - 1])
         one_clock = query.dates == sequence.dates and (query.label == "sample") == (sequence.label == "sample")
-        elapsed = (x1 - x1[0]) * (SECONDS_PER_DAY if query.dates else 1.0)
-        scale = SECONDS_PER_DAY if sequence.dates else 1.0
-        if not one_clock and sequence.label == "sample":
-            scale = _step(elapsed)
-        elif not one_clock and query.label == "sample":
-            scale = 1 / _step(sequence.between(*self._shown()[:2]))
         i, j = self.path
         whole = i.size == 0 or 2 * (j.max() - j.min() + 1) > len(self.sequence)
         if one_clock and whole and x1[0] <= high and x1[-1] >= low:
             self.shift_ = 0.0
             return x1, None
+        scale = SECONDS_PER_DAY if sequence.dates else 1.0
         if not one_clock:
-            x1 = elapsed / scale
+            x1 = (x1 - x1[0]) * (SECONDS_PER_DAY if query.dates else 1.0)
+            if sequence.label == "sample":
+                scale = _step(x1)
+            elif query.label == "sample":
+                view = self._around()
+                scale = 1 / _step(sequence.between(view.first, view.end))
+            x1 = x1 / scale
         # The median makes the joining lines shortest.
         self.shift_ = float(np.median(sequence.at(j) - x1[i])) if i.size else float(low - x1[0])
         label = "query time (s)" if query.dates else f"query {query.label}"
@@ -309,20 +263,12 @@ def _label_stack(ax, stack):
     # One step for both: the two share a scale, though not its zero.
     step = _step_of_ticks(sum(np.ptp(_range(y)) for y, *_ in stack), 10)
     ticks, labels = [], []
+    style = {"transform": ax.get_yaxis_transform(), "va": "center", "rotation": 90}
     for y, raised, name, color in stack:
-        low, high = _range(y)
-        values = _ticks(low, high, step)
+        values = _ticks(*_range(y), step)
         ticks.extend(values + raised)
         labels.extend(f"{v:g}".replace("-", "\N{MINUS SIGN}") for v in values)
-        ax.text(
-            1.01,
-            (low + high) / 2 + raised,
-            name,
-            color=color,
-            transform=ax.get_yaxis_transform(),
-            va="center",
-            rotation=90,
-        )
+        ax.text(1.01, np.mean(_range(y)) + raised, name, color=color, **style)
     ax.set_yticks(ticks, labels)
     ax.margins(y=0.08)
 
@@ -346,93 +292,19 @@ def _range(y):
     return (float(np.nanmin(y)), float(np.nanmax(y))) if np.isfinite(y).any() else (0.0, 0.0)
 
 
-def plot_alignment(
-    ts1: ArrayLike,
-    ts2: ArrayLike,
-    path: Any,
-    *,
-    ax: Axes | None = None,
-    offset: float | None = None,
-    every: Any = None,
-    tx: ArrayLike | None = None,
-    ty: ArrayLike | None = None,
-    title: str | None = None,
-    time_range: Any = None,
-) -> AlignmentDisplay:
-    """Draw two series, one above the other, and join the points that a warping path pairs.
-
-    Of `ts2` the part around the path is shown, with one query length to both sides. When the path covers less than
-    half of `ts2`, as that of a search result does, `ts1` is moved above that part and gets its own axis there; the axis
-    below keeps the samples or times of `ts2`. The scale on the left gives each series' own values.
-
-    Parameters
-    ----------
-    ts1 : array-like of shape (m,) or (m, channels)
-        The query.
-    ts2 : array-like of shape (n,) or (n, channels)
-        The sequence, whole.
-    path : array-like of int, shape (2, K)
-        Indices into `ts1` (first row) and into the whole of `ts2` (second row).
-    ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
-    offset : float, optional
-        What to add to `ts1` so that it is above `ts2`, in the units of the series. Default: just enough.
-    every : int, optional
-        Draw every k-th pair of the path. Default: about 100 pairs.
-    tx : array-like of shape (m,), optional
-        Times of `ts1`: increasing numbers or datetimes. Default: sample indices. Next to datetimes in `ty`, numbers are
-        seconds.
-    ty : array-like of shape (n,), optional
-        Times of `ts2`.
-    title : str, optional
-        Written above.
-    time_range : tuple (start, end), optional
-        The part of `ts2` that is shown, in its times or else samples. Default: the part around the path.
-
-    Returns
-    -------
-    display : AlignmentDisplay
-        What was drawn: `ax_`, `figure_`, `query_lines_`, `sequence_lines_`, `pair_lines_`, `query_axis_`.
-
-    Raises
-    ------
-    ValueError
-        If a series, the path or the times have a wrong shape, the path leaves a series, times do not increase, or there
-        are more axes than channels.
-    TypeError
-        If a series holds no numbers, or `offset` or `every` is none.
-
-    See Also
-    --------
-    plot_costmatrix : The same path within the accumulated costs.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> import matplotlib.pyplot as plt
-    >>> from sktslib.utils.visualisation import plot_alignment
-    >>> display = plot_alignment([0, 1, 0], [0, 0, 1, 1, 0], [[0, 0, 1, 1, 2], [0, 1, 2, 3, 4]])
-    >>> display.ax_.get_xlabel()
-    'sample'
-    >>> len(display.pair_lines_[0].get_segments())
-    5
-    >>> plt.close(display.figure_)
-    """
-    return AlignmentDisplay(ts1, ts2, path, tx=tx, ty=ty).plot(
-        ax, offset=offset, every=every, title=title, time_range=time_range
-    )
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from matplotlib.axes import Axes
-
-    from ..utils._times import Queries, Sequences
-
 BESIDE = 0.22  # height of the panels with the series, of that of the matrix
 MOST_CELLS = 2000  # rows and columns of the image; a larger matrix is drawn by every k-th
+
+
+def _draw_map(ax, matrix, rows, columns, origin, cmap):
+    """Draw rows and columns of a matrix as an image; what is not finite is gray."""
+    m, n = matrix.shape
+    some = matrix[np.ix_(rows[:: -(-m // MOST_CELLS)], columns[:: -(-n // MOST_CELLS)])]
+    bottom, top = (-0.5, m - 0.5) if origin == "lower" else (m - 0.5, -0.5)
+    # Gray is no color of the map: cells outside a band cannot be taken for cheap or dear ones.
+    style = {"cmap": base.make_cmap(cmap).with_extremes(bad="0.85"), "norm": base.make_norm(some), "origin": origin}
+    style |= {"aspect": "auto", "interpolation": "nearest", "extent": (-0.5, n - 0.5, bottom, top)}
+    return ax.imshow(np.ma.masked_invalid(some), **style)
 
 
 class CostMatrixDisplay(Display):
@@ -485,32 +357,21 @@ class CostMatrixDisplay(Display):
         self, matrix: Any, path: Any = None, query: Queries | None = None, sequence: Sequences | None = None
     ) -> None:
         if np.ndim(matrix) != 2:
-            raise ValueError(
-                f"The 'matrix' parameter must have shape (m, n). Got shape {np.shape(matrix)}. "
-                'Pass the cost matrix of one alignment, for example dtw(x, y, report="cost_matrix").'
-            )
-        self.matrix = as_series(matrix, "matrix")
+            out = 'Pass the cost matrix of one alignment, for example dtw(x, y, report="cost_matrix").'
+            raise base.refused("matrix", "have shape (m, n)", f"shape {np.shape(matrix)}", out)
+        self.matrix = base.as_series(matrix, "matrix")
         way_out = "Subtract the start from the sequence indices of a path found in a search."
-        self.path = None if path is None else as_path(path, *self.matrix.shape, way_out)
-        self.query = self._beside(query, "query", 0)
-        self.sequence = self._beside(sequence, "sequence", 1)
-
-    def _beside(self, series, name, axis):
-        if series is None:
-            return None
-        series = as_series(series, name)
-        if len(series) != self.matrix.shape[axis]:
-            what = "columns" if axis else "rows"
-            raise ValueError(
-                f"The {name!r} parameter must have a point for each of the {self.matrix.shape[axis]} {what} of the "
-                f"matrix. Got {len(series)}. Pass the two series of the alignment."
-            )
-        return series
+        self.path = None if path is None else base.as_path(path, *self.matrix.shape, way_out)
+        self.query = None if query is None else base.as_series(query, "query")
+        self.sequence = None if sequence is None else base.as_series(sequence, "sequence")
+        beside = ("query", self.query, "rows"), ("sequence", self.sequence, "columns")
+        for n, (name, series, what) in zip(self.matrix.shape, beside, strict=True):
+            if series is not None and len(series) != n:
+                rule = f"have a point for each of the {n} {what} of the matrix"
+                raise base.refused(name, rule, len(series), "Pass the two series of the alignment.")
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, query: Queries, sequence: Sequences, *, ax: Axes | None = None, **style: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, query: Queries, sequence: Sequences, **style: Any) -> Self:
         """Align two series and draw the costs.
 
         Parameters
@@ -522,10 +383,8 @@ class CostMatrixDisplay(Display):
             The query.
         sequence : array-like of shape (n,) or (n, channels)
             The sequence, or the part of it where the query was found.
-        ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
@@ -534,17 +393,11 @@ class CostMatrixDisplay(Display):
         metric = getattr(estimator, "metric_", estimator)
         if hasattr(estimator, "_normalized"):
             query, sequence = estimator._normalized(query, "query"), estimator._normalized(sequence, "sequence")
-        return cls.from_predictions(metric.distance(query, sequence), query, sequence, ax=ax, **style)
+        return cls.from_predictions(metric.distance(query, sequence), query, sequence, **style)
 
     @classmethod
     def from_predictions(
-        cls,
-        alignment: Any,
-        query: Queries | None = None,
-        sequence: Sequences | None = None,
-        *,
-        ax: Axes | None = None,
-        **style: Any,
+        cls, alignment: Any, query: Queries | None = None, sequence: Sequences | None = None, **style: Any
     ) -> Self:
         """Draw the costs of an alignment.
 
@@ -556,10 +409,8 @@ class CostMatrixDisplay(Display):
             The query, drawn on the left.
         sequence : array-like of shape (n,) or (n, channels), optional
             The sequence, drawn above.
-        ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
@@ -575,7 +426,7 @@ class CostMatrixDisplay(Display):
                 "The 'alignment' parameter must have a cost matrix and a path. Got "
                 f"{type(alignment).__name__}. Pass what an elastic distance returns, for example dtw(query, sequence)."
             )
-        return cls(alignment.cost_matrix, alignment.path, query, sequence).plot(ax, **style)
+        return cls(alignment.cost_matrix, alignment.path, query, sequence)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the costs.
@@ -594,71 +445,41 @@ class CostMatrixDisplay(Display):
         display : CostMatrixDisplay
             This display.
         """
-        axes, self.figure_ = make_axes(ax, 1, height=4.5, width=8.0, what="matrix")
-        self.ax_ = ax = axes[0]
-        m, n = self.matrix.shape
-        some = self.matrix[:: -(-m // MOST_CELLS), :: -(-n // MOST_CELLS)]
-        # Gray is no color of the map: cells outside a band cannot be taken for cheap or dear ones.
-        self.image_ = ax.imshow(
-            np.ma.masked_invalid(some),
-            origin="lower",
-            aspect="auto",
-            interpolation="nearest",
-            extent=(-0.5, n - 0.5, -0.5, m - 0.5),
-            cmap=make_cmap(cmap).with_extremes(bad="0.85"),
-            norm=make_norm(some),
-        )
-        self.path_line_ = None if self.path is None else self._draw_path()
+        from matplotlib.patheffects import withStroke
+
+        self._make_axes(ax, 1, height=4.5, width=8.0, what="matrix")
+        ax, x, y = self.ax_, *map(np.arange, self.matrix.shape[::-1])
+        self.image_ = _draw_map(ax, self.matrix, y, x, "lower", cmap)
+        self.path_line_ = None
+        if self.path is not None:
+            # A dark rim keeps a white line visible on every color, whatever the eye; a path of one pair is no line.
+            rim = [withStroke(linewidth=3.5, foreground="black")]
+            style = {"color": "white", "linewidth": 1.8, "path_effects": rim, "label": "path"}
+            marker = "o" if self.path.shape[1] == 1 else ""
+            self.path_line_ = ax.plot(*self.path[::-1], marker=marker, scalex=False, scaley=False, **style)[0]
         ax.set(xlabel="sequence sample", ylabel="query sample")
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(_whole_numbers("auto"))
-        self.colorbar_ = add_colorbar(self.figure_, self.image_, axes, "accumulated cost")
+            axis.get_major_locator().set_params(integer=True)
+        self.colorbar_ = self._add_colorbar(self.image_, "accumulated cost")
         self.query_ax_ = self.sequence_ax_ = None
         self.query_lines_, self.sequence_lines_ = [], []
         if self.sequence is not None:
             self.sequence_ax_ = ax.inset_axes([0, 1.02, 1, BESIDE], sharex=ax)
-            self.sequence_lines_ = self.sequence_ax_.plot(np.arange(n), self.sequence, color=BLUE, linewidth=1)
+            self.sequence_lines_ = self.sequence_ax_.plot(x, self.sequence, color=BLUE, linewidth=1)
             self.sequence_ax_.tick_params(labelbottom=False)
             self.sequence_ax_.set_ylabel("sequence")
-        if self.query is not None:
-            self._draw_query(np.arange(m))
-        add_title(self.sequence_ax_ or ax, title)
+        if self.query is not None:  # on the left, its values growing away from the matrix
+            width = BESIDE * 0.75
+            self.query_ax_ = ax.inset_axes([-0.015 - width, 0, width, 1], sharey=ax)
+            self.query_lines_ = self.query_ax_.plot(self.query, y, color=VERMILION, linewidth=1)
+            self.query_ax_.invert_xaxis()
+            self.query_ax_.locator_params("x", nbins=3, prune="lower")
+            self.query_ax_.set(ylabel="query sample", xlabel="query")
+            ax.set_ylabel("")
+            ax.tick_params(labelleft=False)
+        self._write_above(title, ax=self.sequence_ax_)
         return self
 
-    def _draw_path(self):
-        from matplotlib.patheffects import withStroke
-
-        # A dark rim keeps a white line visible on every color, whatever the eye.
-        rim = [withStroke(linewidth=3.5, foreground="black")]
-        style = {"color": "white", "linewidth": 1.8, "path_effects": rim, "label": "path"}
-        # A path of one pair is no line.
-        style["marker"] = "o" if self.path.shape[1] == 1 else ""
-        return self.ax_.plot(self.path[1], self.path[0], scalex=False, scaley=False, **style)[0]
-
-    def _draw_query(self, y):
-        """Draw the query on the left, its values growing away from the matrix."""
-        width = BESIDE * 0.75
-        self.query_ax_ = ax = self.ax_.inset_axes([-0.015 - width, 0, width, 1], sharey=self.ax_)
-        self.query_lines_ = ax.plot(self.query, y, color=VERMILION, linewidth=1)
-        ax.invert_xaxis()
-        ax.xaxis.set_major_locator(_whole_numbers(3, integer=False, prune="lower"))
-        ax.set(ylabel="query sample", xlabel="query")
-        self.ax_.set_ylabel("")
-        self.ax_.tick_params(labelleft=False)
-
-
-def _whole_numbers(count, integer=True, prune=None):
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(count, integer=integer, prune=prune, steps=[1, 2, 5, 10])
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from matplotlib.axes import Axes
-
-    from ..utils._times import Sequences
 
 TREE, CLASSES = 0.2, 0.03  # heights of the dendrogram and of the strip of classes, of that of the map
 MOST_NAMES = 40  # rows that are named
@@ -716,43 +537,27 @@ class PairwiseDisplay(Display):
 
     def __init__(self, distances: Any, labels: Any = None, *, linkage: Any = "average") -> None:
         if np.ndim(distances) != 2:
-            raise ValueError(
-                f"The 'distances' parameter must have shape (n_series, n_others). Got shape {np.shape(distances)}. "
-                "Pass what pairwise_distances returns."
-            )
-        self.distances = as_series(distances, "distances")
+            rule, got = "have shape (n_series, n_others)", f"shape {np.shape(distances)}"
+            raise base.refused("distances", rule, got, "Pass what pairwise_distances returns.")
+        self.distances = base.as_series(distances, "distances")
         n, others = self.distances.shape
         self.labels = None if labels is None else np.asarray(labels)
         if labels is not None and self.labels.shape != (n,):
-            raise ValueError(
-                f"The 'labels' parameter must have one entry for each of the {n} series. Got shape {self.labels.shape}."
-            )
+            rule, got = f"have one entry for each of the {n} series", f"shape {self.labels.shape}"
+            raise base.refused("labels", rule, got, "Pass the labels of the collection.")
         self.order_, self.linkage_ = np.arange(n), None
         if n == others and n > 1 and linkage is not None:
-            self._cluster(linkage)
+            from scipy.cluster import hierarchy
+            from scipy.spatial.distance import squareform
 
-    def _cluster(self, linkage):
-        from scipy.cluster import hierarchy
-        from scipy.spatial.distance import squareform
-
-        both = (self.distances + self.distances.T) / 2
-        finite = both[np.isfinite(both)]
-        both = np.where(np.isfinite(both), both, finite.max() if finite.size else 1.0)
-        np.fill_diagonal(both, 0.0)
-        self.linkage_ = hierarchy.linkage(squareform(both, checks=False), linkage)
-        self.order_ = hierarchy.leaves_list(self.linkage_)
+            both = (self.distances + self.distances.T) / 2
+            both = np.nan_to_num(both, nan=np.nanmax(both) if np.isfinite(both).any() else 1.0)
+            np.fill_diagonal(both, 0.0)
+            self.linkage_ = hierarchy.linkage(squareform(both, checks=False), linkage)
+            self.order_ = hierarchy.leaves_list(self.linkage_)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Sequences,
-        *,
-        labels: Any = None,
-        linkage: Any = "average",
-        ax: Axes | None = None,
-        **style: Any,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Sequences, **options: Any) -> Self:
         """Compute the distances of a collection and draw them.
 
         Parameters
@@ -761,26 +566,17 @@ class PairwiseDisplay(Display):
             A fitted estimator whose `transform` gives the distances to the collection that it was fitted to.
         X : collection of n_series series
             The same collection for a dendrogram; another one for a map alone.
-        labels : array-like of shape (n_series,), optional
-            Names or classes of the series.
-        linkage : str or None, default="average"
-            How clusters are joined.
-        ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure.
-        **style
-            Passed on to `plot`.
+        **options
+            Passed on to `from_predictions`, such as `labels`, `linkage` and `ax`.
 
         Returns
         -------
         display : PairwiseDisplay
         """
-        distances = of_estimator(estimator, "transform", X)
-        return cls.from_predictions(distances, labels=labels, linkage=linkage, ax=ax, **style)
+        return cls.from_predictions(base.of_estimator(estimator, "transform", X), **options)
 
     @classmethod
-    def from_predictions(
-        cls, distances: Any, *, labels: Any = None, linkage: Any = "average", ax: Axes | None = None, **style: Any
-    ) -> Self:
+    def from_predictions(cls, distances: Any, *, labels: Any = None, linkage: Any = "average", **style: Any) -> Self:
         """Draw distances.
 
         Parameters
@@ -791,16 +587,14 @@ class PairwiseDisplay(Display):
             Names or classes of the series.
         linkage : str or None, default="average"
             How clusters are joined.
-        ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : PairwiseDisplay
         """
-        return cls(distances, labels, linkage=linkage).plot(ax, **style)
+        return cls(distances, labels, linkage=linkage)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the map.
@@ -819,69 +613,50 @@ class PairwiseDisplay(Display):
         display : PairwiseDisplay
             This display.
         """
-        axes, self.figure_ = make_axes(ax, 1, height=5.5, width=7.5, what="map")
-        self.ax_ = ax = axes[0]
+        self._make_axes(ax, 1, height=5.5, width=7.5, what="map")
         n, others = self.distances.shape
         columns = self.order_ if self.linkage_ is not None else np.arange(others)
-        rows, columns = self.order_[:: -(-n // MOST_CELLS)], columns[:: -(-others // MOST_CELLS)]
-        some = self.distances[np.ix_(rows, columns)]
-        self.image_ = ax.imshow(
-            np.ma.masked_invalid(some),
-            aspect="auto",
-            interpolation="nearest",
-            extent=(-0.5, others - 0.5, n - 0.5, -0.5),
-            cmap=make_cmap(cmap).with_extremes(bad="0.85"),
-            norm=make_norm(some),
-        )
-        self.colorbar_ = add_colorbar(self.figure_, self.image_, axes, "distance")
-        classes = [] if self.labels is None else np.unique(self.labels)
-        grouped = 0 < len(classes) < n
-        self._name_rows(names=self.labels if len(classes) and not grouped else None)
-        self.tree_ax_ = self.tree_lines_ = self.class_strip_ = self.legend_ = None
-        above = 1.01
-        handles = []
-        if grouped:
-            handles = self._draw_classes(classes, above)
+        self.image_ = _draw_map(self.ax_, self.distances, self.order_, columns, "upper", cmap)
+        self.colorbar_ = self._add_colorbar(self.image_, "distance")
+        classes = np.unique([] if self.labels is None else self.labels)
+        grouped = len(classes) < n
+        self._name_rows(None if grouped else self.labels)
+        self.tree_ax_ = self.tree_lines_ = self.class_strip_ = None
+        keys, above = [], 1.01
+        if grouped and len(classes) and self.linkage_ is not None:
+            keys = self._draw_classes(classes, above)
             above += CLASSES + 0.01
         if self.linkage_ is not None:
             self._draw_tree(above)
-        highest = self.tree_ax_ or ax
-        self.legend_ = add_legend(highest, handles) if handles else None
-        add_title(highest, title)
+        self.legend_ = self._write_above(title, keys, self.tree_ax_)
         return self
 
     def _name_rows(self, names):
         """Name series in their order: by their names, or by their numbers; where they are too many, not at all."""
-        from matplotlib.ticker import MaxNLocator
-
         ax, n = self.ax_, len(self.order_)
+        few, small = n <= MOST_NAMES, n > MOST_NAMES // 2
         texts = [str(name) for name in (self.order_ if names is None else names[self.order_])]
-        few = n <= MOST_NAMES
-        ax.set_yticks(range(n) if few else [], texts if few else [])
+        ticks = (range(n), texts) if few else ([], [])
+        ax.set_yticks(*ticks)
         ax.set_ylabel("" if few and names is not None else "series" if few else f"{n} series")
         if self.linkage_ is None:
-            ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+            ax.xaxis.get_major_locator().set_params(integer=True)
             ax.set_xlabel("other series")
             return
-        ax.set_xticks(range(n) if few else [], texts if few else [])
-        ax.tick_params(labelsize="x-small" if n > MOST_NAMES // 2 else "medium")
-        if n > MOST_NAMES // 2 or max(map(len, texts)) > 2:
-            ax.tick_params(axis="x", rotation=90)
+        ax.set_xticks(*ticks)
+        ax.tick_params(labelsize="x-small" if small else "medium")
+        ax.tick_params(axis="x", rotation=90 if small or max(map(len, texts)) > 2 else 0)
 
     def _draw_classes(self, classes, bottom):
-        from matplotlib.colors import to_rgba_array
+        """Draw a strip of the classes above the map, and return the keys of their legend."""
         from matplotlib.patches import Patch
 
-        palette = to_rgba_array(class_colors(classes))
-        which = np.searchsorted(classes, self.labels[self.order_])
-        handles = [Patch(color=c, label=f"{name}") for c, name in zip(palette, classes, strict=True)]
-        square = self.linkage_ is not None
-        if square:
-            borders = np.arange(len(which) + 1) - 0.5
-            top = bottom + CLASSES
-            style = {"clip_on": False}
-            self.class_strip_ = draw_columns(self.ax_, borders[:-1], borders[1:], palette[which], bottom, top, **style)
-        return handles if square else []
+        palette = base.class_colors(classes)
+        colors = palette[np.searchsorted(classes, self.labels[self.order_])]
+        borders = np.arange(len(colors) + 1) - 0.5
+        lane = bottom, bottom + CLASSES
+        self.class_strip_ = base.draw_columns(self.ax_, borders[:-1], borders[1:], colors, *lane, clip_on=False)
+        return [Patch(color=c, label=f"{name}") for c, name in zip(palette, classes, strict=True)]
 
     def _draw_tree(self, bottom):
         """Draw the dendrogram: each join is a line up from its two parts, as high as the distance between them."""
@@ -895,8 +670,7 @@ class PairwiseDisplay(Display):
             places[n + k], heights[n + k] = (places[a] + places[b]) / 2, self.linkage_[k, 2]
         a, b = parts.T
         up = heights[n:]
-        x, y = [places[a], places[a], places[b], places[b]], [heights[a], up, up, heights[b]]
-        joins = np.stack([np.stack(x, axis=1), np.stack(y, axis=1)], axis=2)
+        joins = np.transpose([[places[a], places[a], places[b], places[b]], [heights[a], up, up, heights[b]]])
         self.tree_ax_ = ax = self.ax_.inset_axes([0, bottom, 1, TREE], sharex=self.ax_)
         self.tree_lines_ = ax.add_collection(LineCollection(joins, colors="0.25", linewidths=0.9))
         ax.set_ylim(0, max(float(up.max()), 1e-300) * 1.05)

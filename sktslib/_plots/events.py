@@ -6,46 +6,19 @@ Events are drawn as hits, misses and false ones. A report is drawn as distances 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .base import (
-    COLORS,
-    GRAY,
-    Display,
-    add_legend,
-    add_title,
-    are_narrow,
-    areas,
-    as_series,
-    as_times,
-    channel_names,
-    column_borders,
-    coverage,
-    draw_series,
-    draw_stack,
-    field,
-    found_in,
-    inside,
-    is_dense,
-    label_channels,
-    label_rows,
-    label_times,
-    make_axes,
-    make_room,
-    numbered,
-    of_estimator,
-)
+from ..utils._times import Queries, Sequences, Times
+from . import base
+from .base import COLORS, GRAY, Display
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
 
-    from ..utils._times import Sequences, Times
-
+    from ..metrics import EventReport
 EVENT_COLORS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # Okabe & Ito's
 LANE, GAP = 0.07, 0.02  # heights of the two lanes below a sequence, and between them
 
@@ -116,42 +89,25 @@ class EventsDisplay(Display):
         # Only here: scores of events stand beside this folder, and are made of its checks.
         from ..metrics._events import agreement
 
-        given, max_gap = field(y_pred, "times") if times is None else times, field(y_pred, "_max_gap")
-        y_true, y_pred = _events(y_true), _events(y_pred)
-        self.true, self.found, _, pairs, n = agreement(y_true, y_pred, min_iou, tolerance)
-        self.hit_true, self.hit_found = (
-            np.isin(np.arange(len(self.true)), pairs[0]),
-            np.isin(np.arange(len(self.found)), pairs[1]),
-        )
-        self.sequence = None if sequence is None else as_series(sequence, "sequence")
-        last = max((int(e[:, 1].max()) for e in (self.true, self.found) if len(e)), default=1)
-        n = len(self.sequence) if sequence is not None else n or last
-        if last > n:
-            raise ValueError(
-                f"The 'y_true' and 'y_pred' parameters must hold events within the sequence of {n} samples. Got one "
-                f"that ends at {last}. Pass the sequence that they belong to."
-            )
-        if sequence is None and given is not None and not hasattr(given, "samples"):
-            n = max(n, len(given))
-        self.times = as_times(given, n, "times", sequence, max_gap)
-        self.channels = None if sequence is None else channel_names(self.sequence.shape[1], sequence)
-        self.n_hit_, self.n_missed_ = len(pairs[0]), len(self.true) - len(pairs[0])
-        self.n_false_ = len(self.found) - len(pairs[1])
-        total = len(self.true) + len(self.found)
+        self.true, self.found, _, pairs, n = agreement(_events(y_true), _events(y_pred), min_iou, tolerance)
+        self.hit_true, self.hit_found = np.zeros(len(self.true), bool), np.zeros(len(self.found), bool)
+        self.hit_true[pairs[0]] = self.hit_found[pairs[1]] = True
+        total, self.n_hit_ = len(self.true) + len(self.found), len(pairs[0])
+        self.n_missed_, self.n_false_ = len(self.true) - self.n_hit_, len(self.found) - self.n_hit_
         self.score_ = 2 * self.n_hit_ / total if total else 1.0
+        self.sequence = None if sequence is None else base.as_series(sequence, "sequence")
+        last = int(np.vstack([self.true, self.found])[:, 1].max(initial=1))
+        n = (n or last) if sequence is None else len(self.sequence)
+        if last > n:
+            rule, got = f"hold, as 'y_true' must, events within the sequence of {n} samples", f"one that ends at {last}"
+            raise base.refused("y_pred", rule, got, "Pass the sequence that they belong to.")
+        n = base.n_samples(n, self.sequence, base.field(y_pred, "times") if times is None else times)
+        self.times = base.as_times(times, n, "times", sequence, y_pred)
+        self.channels = [""] if sequence is None else base.channel_names(self.sequence.shape[1], sequence)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Sequences,
-        y: ArrayLike,
-        *,
-        times: Times | None = None,
-        ax: Axes | None = None,
-        min_iou: float = 0.5,
-        tolerance: Any = None,
-        **style: Any,
+        cls, estimator: Any, X: Sequences, y: ArrayLike, *, times: Times | None = None, **options: Any
     ) -> Self:
         """Search or segment a recording and draw what is found next to its annotation.
 
@@ -165,19 +121,14 @@ class EventsDisplay(Display):
             The annotation.
         times : array-like of shape (n,), optional
             Times of the recording.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
-        min_iou, tolerance : float, optional
-            When events agree.
-        **style
-            Passed on to `plot`.
+        **options
+            Passed on to `from_predictions`, such as `min_iou`, `tolerance` and `ax`.
 
         Returns
         -------
         display : EventsDisplay
         """
-        found = found_in(estimator, X, times)
-        return cls(y, found, X, times, min_iou=min_iou, tolerance=tolerance).plot(ax, **style)
+        return cls.from_predictions(y, base.found_in(estimator, X, times), X, times=times, **options)
 
     @classmethod
     def from_predictions(
@@ -187,7 +138,6 @@ class EventsDisplay(Display):
         sequence: Sequences | None = None,
         *,
         times: Times | None = None,
-        ax: Axes | None = None,
         min_iou: float = 0.5,
         tolerance: Any = None,
         **style: Any,
@@ -202,18 +152,16 @@ class EventsDisplay(Display):
             The recording.
         times : array-like of shape (n,), optional
             Its times.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         min_iou, tolerance : float, optional
             When events agree.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : EventsDisplay
         """
-        return cls(y_true, y_pred, sequence, times, min_iou=min_iou, tolerance=tolerance).plot(ax, **style)
+        return cls(y_true, y_pred, sequence, times, min_iou=min_iou, tolerance=tolerance)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the events.
@@ -232,71 +180,44 @@ class EventsDisplay(Display):
         display : EventsDisplay
             This display.
         """
-        view = self.times.view(time_range)
-        n_channels = 1 if self.sequence is None else self.sequence.shape[1]
-        self.axes_, self.figure_ = make_axes(ax, n_channels)
-        self.ax_ = self.axes_[0]
-        self.sequence_lines_, self.true_areas_, self.found_areas_ = [], [], []
-        if self.sequence is not None:
-            style = {"color": GRAY, "linewidth": 0.8}
-            self.sequence_lines_ = draw_series(self.axes_, self.times, self.sequence.T, view, **style)
-        for row in self.axes_:
-            if self.sequence is None:
-                lanes = (0.56, 0.94), (0.06, 0.44)
-            else:
-                make_room(row, 2 * LANE + 3 * GAP)
-                lanes = (2 * GAP + LANE, 2 * (GAP + LANE)), (GAP, GAP + LANE)
-            true, found = ("hit", self.hit_true), ("hit", self.hit_found)
-            self.true_areas_.append(self._draw_lane(row, view, self.true, (*true, "missed"), lanes[0]))
-            self.found_areas_.append(self._draw_lane(row, view, self.found, (*found, "false"), lanes[1]))
-            self._name_lanes(row, lanes)
-        if self.sequence is None:
-            label_times(self.axes_, self.times, view)
-            self.ax_.set(ylim=(0, 1), yticks=[])
-            if view.limits is None:
-                low, high = self.times.at([view.first, view.end])
-                self.ax_.set_xlim(low - 0.01 * (high - low), high + 0.01 * (high - low))
-        else:
-            label_rows(self.axes_, self.times, view, n_channels, self.channels)
-        self.legend_ = self._add_legend()
-        add_title(self.ax_, title)
-        return self
-
-    def _draw_lane(self, ax, view, events, names, lane):
-        """Draw the events of a lane, by what they are."""
-        name, is_hit, other = names
-        places = [np.stack(self.times.edges(*events[chosen].T), axis=1) for chosen in (is_hit, ~is_hit)]
-        if is_dense(ax, inside(view, *events.T).sum()):
-            borders = column_borders(ax, self.times, view)
-            shares = np.array([coverage(borders, *at.T) for at in places])
-            drawn = draw_stack(ax, borders, shares, [EVENT_COLORS[name], EVENT_COLORS[other]], *lane)
-            return dict(zip((name, other), drawn, strict=True))
-        # A white rim parts neighbors; one of its own color shows an event that is thinner than a pixel.
-        narrow = are_narrow(ax, view, *events.T)
-        style = {"linewidths": 0.8, "zorder": 3}
-        return {
-            kind: areas(
-                ax,
-                *at.T,
-                *lane,
-                facecolors=EVENT_COLORS[kind],
-                edgecolors=EVENT_COLORS[kind] if narrow else "white",
-                **style,
-            )
-            for kind, at in zip((name, other), places, strict=True)
-        }
-
-    def _name_lanes(self, ax, lanes):
-        for (low, high), name in zip(lanes, ("true", "found"), strict=True):
-            style = {"transform": ax.transAxes, "va": "center", "fontsize": "x-small"}
-            ax.text(1.005, (low + high) / 2, name, **style)
-
-    def _add_legend(self):
         from matplotlib.patches import Patch
 
+        view = self.times.view(time_range)
+        self._make_axes(ax, len(self.channels))
+        if self.sequence is None:
+            self.sequence_lines_, lanes = [], ((0.56, 0.94), (0.06, 0.44))
+            self.ax_.set(ylim=(0, 1), yticks=[])
+        else:
+            self.sequence_lines_ = base.draw_series(self.axes_, view, self.sequence.T, color=GRAY, linewidth=0.8)
+            lanes = (2 * GAP + LANE, 2 * (GAP + LANE)), (GAP, GAP + LANE)
+        self.true_areas_, self.found_areas_ = [], []
+        for row in self.axes_:
+            if self.sequence is not None:
+                base.make_room(row, 2 * LANE + 3 * GAP)
+            self.true_areas_.append(self._draw_lane(row, view, self.true, self.hit_true, "missed", *lanes[0]))
+            self.found_areas_.append(self._draw_lane(row, view, self.found, self.hit_found, "false", *lanes[1]))
+            for lane, name in zip(lanes, ("true", "found"), strict=True):
+                row.text(1.005, sum(lane) / 2, name, transform=row.transAxes, va="center", fontsize="x-small")
+        self._label(self.channels, view)
         counts = {"hit": self.n_hit_, "missed": self.n_missed_, "false": self.n_false_}
-        handles = [Patch(color=EVENT_COLORS[kind], label=f"{kind} ({count})") for kind, count in counts.items()]
-        return add_legend(self.ax_, [*handles, Patch(alpha=0, label=f"F1 = {self.score_:.2f}")])
+        keys = [Patch(color=EVENT_COLORS[kind], label=f"{kind} ({count})") for kind, count in counts.items()]
+        self.legend_ = self._write_above(title, [*keys, Patch(alpha=0, label=f"F1 = {self.score_:.2f}")])
+        return self
+
+    def _draw_lane(self, ax, view, events, is_hit, other, low, high):
+        """Draw the events of a lane, the hits and the others."""
+        parts = {"hit": events[is_hit].T, other: events[~is_hit].T}
+        if view.is_dense(ax, *events.T):
+            shares, colors = [view.shares(ax, *part) for part in parts.values()], [EVENT_COLORS[kind] for kind in parts]
+            return dict(zip(parts, base.draw_strip(ax, view, shares, colors, low, high), strict=True))
+        # A white rim parts neighbors; one of its own color shows an event that is thinner than a pixel.
+        narrow = view.are_narrow(ax, *events.T)
+        drawn = {}
+        for kind, part in parts.items():
+            color, places = EVENT_COLORS[kind], self.times.edges(*part)
+            style = {"facecolors": color, "edgecolors": color if narrow else "white", "linewidths": 0.8, "zorder": 3}
+            drawn[kind] = base.areas(ax, *places, low, high, **style)
+        return drawn
 
 
 def _events(y):
@@ -306,13 +227,6 @@ def _events(y):
         return events[np.argsort(events[:, 0], kind="stable")]
     return y
 
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from matplotlib.axes import Axes
-
-    from ..utils._times import Queries, Sequences, Times
 
 MOST_LINES = 300  # repetitions that are drawn one by one; of more the density is
 CELLS = 400, 200  # columns and rows of the density, at most
@@ -364,32 +278,20 @@ class RepetitionsDisplay(Display):
     """
 
     def __init__(self, repetitions: Any, query: Queries | None = None) -> None:
-        self.repetitions = np.asarray(repetitions, dtype=float)
-        if self.repetitions.ndim == 2:
-            self.repetitions = self.repetitions[:, :, np.newaxis]
-        if self.repetitions.ndim != 3 or 0 in self.repetitions.shape[1:]:
-            raise ValueError(
-                "The 'repetitions' parameter must have shape (n_repetitions, m) or (n_repetitions, m, channels). Got "
-                f"shape {np.shape(repetitions)}. Pass what Segments.warped() returns."
-            )
-        self.query = None if query is None else as_series(query, "query")
-        self.channels = channel_names(self.repetitions.shape[2], query)
+        self.repetitions = np.atleast_3d(np.asarray(repetitions, dtype=float))
+        if np.ndim(repetitions) not in (2, 3) or 0 in self.repetitions.shape[1:]:
+            rule = "have shape (n_repetitions, m) or (n_repetitions, m, channels)"
+            got = f"shape {np.shape(repetitions)}"
+            raise base.refused("repetitions", rule, got, "Pass what Segments.warped() returns.")
+        self.query = None if query is None else base.as_series(query, "query")
+        self.channels = base.channel_names(self.repetitions.shape[2], query)
         if self.query is not None and self.query.shape != self.repetitions.shape[1:]:
-            raise ValueError(
-                f"The 'query' parameter must have the repetitions' shape {self.repetitions.shape[1:]}. Got shape "
-                f"{self.query.shape}. Pass the query that the repetitions are aligned to."
-            )
+            rule, got = f"have the repetitions' shape {self.repetitions.shape[1:]}", f"shape {self.query.shape}"
+            raise base.refused("query", rule, got, "Pass the query that the repetitions are aligned to.")
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Sequences,
-        *,
-        query: Queries | None = None,
-        times: Times | None = None,
-        ax: Axes | None = None,
-        **style: Any,
+        cls, estimator: Any, X: Sequences, *, query: Queries | None = None, times: Times | None = None, **style: Any
     ) -> Self:
         """Segment a recording and draw the repetitions of a query.
 
@@ -403,24 +305,20 @@ class RepetitionsDisplay(Display):
             Which of several queries, from 0.
         times : array-like of shape (n,), optional
             Times of the recording.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : RepetitionsDisplay
         """
-        repetitions = of_estimator(estimator, "segment", X, times=times).warped(query)
-        display = cls(repetitions, numbered(estimator.queries_, query or 0))
-        display.channels = channel_names(repetitions.shape[2], X)
-        return display.plot(ax, **style)
+        repetitions = base.of_estimator(estimator, "segment", X, times=times).warped(query)
+        display = cls(repetitions, base.numbered(estimator.queries_, query or 0))
+        display.channels = base.channel_names(repetitions.shape[2], X)
+        return display._drawn(style)
 
     @classmethod
-    def from_predictions(
-        cls, repetitions: Any, query: Queries | None = None, *, ax: Axes | None = None, **style: Any
-    ) -> Self:
+    def from_predictions(cls, repetitions: Any, query: Queries | None = None, **style: Any) -> Self:
         """Draw repetitions.
 
         Parameters
@@ -429,16 +327,14 @@ class RepetitionsDisplay(Display):
             What ``Segments.warped`` returns.
         query : array-like of shape (m,) or (m, channels), optional
             The query.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : RepetitionsDisplay
         """
-        return cls(repetitions, query).plot(ax, **style)
+        return cls(repetitions, query)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
         """Draw the repetitions.
@@ -456,9 +352,7 @@ class RepetitionsDisplay(Display):
             This display.
         """
         count, m, n_channels = self.repetitions.shape
-        self.axes_, self.figure_ = make_axes(ax, n_channels)
-        self.ax_ = self.axes_[0]
-        x = np.arange(m)
+        self._make_axes(ax, n_channels)
         self.repetition_lines_, self.mean_lines_, self.query_lines_, self.spread_areas_ = [], [], [], []
         self.density_images_ = []
         if not count:
@@ -466,33 +360,32 @@ class RepetitionsDisplay(Display):
             self.ax_.set_xlim(0, max(m - 1, 1))
         for c, row in enumerate(self.axes_):
             if count:
-                self._draw_repetitions(row, x, self.repetitions[:, :, c])
+                self._draw_repetitions(row, self.repetitions[:, :, c])
             if self.query is not None:
-                style = {"color": "black", "linewidth": 1.2, "linestyle": "dashed"}
-                self.query_lines_ += row.plot(x, self.query[:, c], label="query", **style)
+                style = {"color": "black", "linewidth": 1.2, "linestyle": "dashed", "label": "query"}
+                self.query_lines_ += row.plot(np.arange(m), self.query[:, c], **style)
             row.autoscale_view()
             row.margins(x=0)
-        label_channels(self.axes_, n_channels, self.channels)
+        self._label(self.channels)
         self.axes_[-1].set_xlabel("point of the query")
-        add_legend(self.ax_)
-        add_title(self.ax_, title)
+        self._write_above(title, self.ax_.get_legend_handles_labels()[0])
         return self
 
-    def _draw_repetitions(self, row, x, repetitions):
+    def _draw_repetitions(self, row, repetitions):
+        """Draw the repetitions of a channel, their mean and their spread."""
         from matplotlib.collections import LineCollection
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a point that no repetition has
             mean, spread = np.nanmean(repetitions, axis=0), np.nanstd(repetitions, axis=0)
-        many = len(repetitions) > MOST_LINES
-        if many:
+        x, lines = np.arange(repetitions.shape[1]), []
+        if len(repetitions) > MOST_LINES:
             self.density_images_.append(_draw_density(row, repetitions))
-        lines = [] if many else [np.column_stack([x, one]) for one in repetitions]
-        style = {"colors": "0.35", "linewidths": 0.7, "alpha": max(0.08, min(0.6, 12 / len(repetitions)))}
-        style |= {"label": "repetitions"}
-        if many:  # the key of the image in the legend
-            style |= {"label": "density of repetitions", "linewidths": 6, "alpha": 0.4}
-        self.repetition_lines_.append(row.add_collection(LineCollection(lines, **style)))
+            style = {"label": "density of repetitions", "linewidths": 6, "alpha": 0.4}  # a key of the legend
+        else:
+            lines = [np.column_stack([x, one]) for one in repetitions]
+            style = {"label": "repetitions", "linewidths": 0.7, "alpha": max(0.08, min(0.6, 12 / len(repetitions)))}
+        self.repetition_lines_.append(row.add_collection(LineCollection(lines, colors="0.35", **style)))
         style = {"color": COLORS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
         self.spread_areas_.append(row.fill_between(x, mean - spread, mean + spread, **style))
         self.mean_lines_ += row.plot(x, mean, color=COLORS[0], linewidth=2, label="mean")
@@ -500,31 +393,18 @@ class RepetitionsDisplay(Display):
 
 def _draw_density(row, repetitions):
     """Draw an image of how many repetitions pass through each cell, the darker the more, on a logarithmic scale."""
-    count, m = repetitions.shape
+    m = repetitions.shape[1]
     low, high = np.fmin.reduce(repetitions, axis=None), np.fmax.reduce(repetitions, axis=None)
-    columns, rows = min(m, CELLS[0]), CELLS[1]
-    height = (high - low) / (rows - 1) or 1.0
-    cells = np.zeros((rows, columns))
-    where = np.arange(m) * columns // m
-    for k in range(0, count, 1000):  # a few repetitions at a time need little memory
-        part = repetitions[k : k + 1000]
-        level = np.nan_to_num(np.rint((part - low) / height), nan=rows).astype(np.intp)  # the cell around it
-        flat = np.bincount((level * columns + where).ravel(), minlength=(rows + 1) * columns)
-        cells += flat[: rows * columns].reshape(rows, columns)
-    extent = (-0.5, m - 0.5, low - height / 2, high + height / 2)
+    half = (high - low) / (CELLS[1] - 1) / 2 or 0.5
+    extent = (-0.5, m - 0.5, low - half, high + half)
+    bins, borders = (CELLS[1], min(m, CELLS[0])), (extent[2:], extent[:2])
+    cells = np.zeros(bins)
+    for part in np.array_split(repetitions, 1 + len(repetitions) // 1000):  # a few at a time need little memory
+        cells += np.histogram2d(part.ravel(), np.tile(np.arange(m), len(part)), bins, borders)[0]
     shown = np.ma.masked_equal(np.log1p(cells), 0)
     style = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "extent": extent, "cmap": "Greys"}
     return row.imshow(shown, vmin=-0.2 * shown.max(), vmax=1.8 * shown.max(), **style)
 
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from ..metrics import EventReport
-    from ..utils._times import Sequences, Times
 
 MANY = 500  # events in view from which on their markers are small
 MARKERS = {"hit": "o", "missed": "X", "false": "D"}
@@ -576,26 +456,11 @@ class EventReportDisplay(Display):
     def __init__(self, report: EventReport, times: Times | None = None, *, threshold: Any = None) -> None:
         self.report, self.threshold = report, threshold
         last = max((int(end.max()) for end in (report.true_end, report.found_end) if len(end)), default=1)
-        n = last if times is None or hasattr(times, "samples") else len(times)
-        if last > n:
-            raise ValueError(
-                f"The 'times' parameter must have a time for each sample. Got {n}, and an event of the report ends at "
-                f"{last}. Pass the times of the whole recording."
-            )
-        self.times = as_times(times, n, "times")
+        self.times = base.as_times(times, base.n_samples(last, times), "times")
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Sequences,
-        y: ArrayLike,
-        *,
-        times: Times | None = None,
-        ax: Axes | None = None,
-        min_iou: float = 0.5,
-        tolerance: Any = None,
-        **style: Any,
+        cls, estimator: Any, X: Sequences, y: ArrayLike, *, times: Times | None = None, **options: Any
     ) -> Self:
         """Search or segment a recording and draw the report of what is found.
 
@@ -609,19 +474,14 @@ class EventReportDisplay(Display):
             The annotation.
         times : array-like of shape (n,), optional
             Times of the recording. Default: those of a pandas index.
-        ax : list of matplotlib Axes, optional
-            One for each row. Default: a new figure.
-        min_iou, tolerance : float, optional
-            When events agree.
-        **style
-            Passed on to `plot`.
+        **options
+            Passed on to `from_predictions`, such as `min_iou`, `tolerance` and `ax`.
 
         Returns
         -------
         display : EventReportDisplay
         """
-        found = found_in(estimator, X, times)
-        return cls.from_predictions(y, found, times=times, ax=ax, min_iou=min_iou, tolerance=tolerance, **style)
+        return cls.from_predictions(y, base.found_in(estimator, X, times), times=times, **options)
 
     @classmethod
     def from_predictions(
@@ -631,7 +491,6 @@ class EventReportDisplay(Display):
         *,
         kinds: ArrayLike | None = None,
         times: Times | None = None,
-        ax: Axes | None = None,
         min_iou: float = 0.5,
         tolerance: Any = None,
         **style: Any,
@@ -648,12 +507,10 @@ class EventReportDisplay(Display):
             The classes of the true events, where these are ranges.
         times : array-like of shape (n,), optional
             Times of the recording. Default: those of `found`, if it has those of all samples.
-        ax : list of matplotlib Axes, optional
-            One for each row. Default: a new figure.
         min_iou, tolerance : float, optional
             When events agree.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
@@ -663,9 +520,9 @@ class EventReportDisplay(Display):
         from ..metrics import event_report
 
         report = event_report(y_true, found, kinds=kinds, times=times, min_iou=min_iou, tolerance=tolerance)
-        given, limit = field(found, "times") if times is None else times, field(found, "threshold")
+        given, limit = base.field(found, "times") if times is None else times, base.field(found, "threshold")
         limit = limit[0] if limit is not None and len(limit) == 1 and not np.isnan(limit[0]) else None
-        return cls(report, None if hasattr(given, "samples") else given, threshold=limit).plot(ax, **style)
+        return cls(report, None if hasattr(given, "samples") else given, threshold=limit)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the report.
@@ -685,71 +542,57 @@ class EventReportDisplay(Display):
             This display.
         """
         report, view = self.report, self.times.view(time_range)
-        has_distance = report.distance is not None
-        names = [*(["distance"] if has_distance else []), "start error", "end error"]
-        self.axes_, self.figure_ = make_axes(ax, len(names), what="rows", height=1.9)
-        self.ax_ = self.axes_[0]
+        unit = "samples"
+        if report.start_error_time is not None:
+            unit = "s" if self.times.dates or self.times.label.endswith("(s)") else "time"
+        names = ["distance"] * (report.distance is not None) + [f"{end} error\n({unit})" for end in ("start", "end")]
+        self._make_axes(ax, len(names), what="rows", height=1.9)
         start = np.where(report.true >= 0, report.true_start, report.found_start)
-        self._at = self.times.at(start)
         shown = (start >= view.first) & (start < view.end)
-        self._style = {"linestyle": "", "markersize": 2 if shown.sum() > MANY else 5, "zorder": 3}
-        self.distance_points_ = self._draw_distances(self.ax_) if has_distance else {}
+        style = {"linestyle": "", "markersize": 2 if shown.sum() > MANY else 5, "zorder": 3}
+        of_kind = {kind: report.kind == kind for kind in MARKERS}
+        self._at = self.times.at(start)
+        self._styles = {kind: style | {"marker": m, "color": EVENT_COLORS[kind]} for kind, m in MARKERS.items()}
+        self.distance_points_ = self._draw_distances(of_kind) if report.distance is not None else {}
         self.error_points_, self.rug_lines_ = [], []
         for row, name in zip(self.axes_[-2:], ("start_error", "end_error"), strict=True):
-            self._draw_errors(row, name)
-        unit = self._unit()
-        for row, name in zip(self.axes_, names, strict=True):
-            row.set_ylabel(name if name == "distance" else f"{name}{unit}")
-            row.margins(x=0.01)
-        label_times(self.axes_, self.times, view)
-        if view.limits is None:
-            low, high = self.times.at([view.first, view.end])
-            self.ax_.set_xlim(low - 0.01 * (high - low), high + 0.01 * (high - low))
-        self.legend_ = self._add_legend()
-        add_title(self.ax_, title)
+            self._draw_errors(row, name, of_kind)
+        self._label(names, view)
+        self.legend_ = self._write_above(title, self._keys(of_kind))
         return self
 
-    def _unit(self):
-        """Return the unit of the errors."""
-        if self.report.start_error_time is None:
-            return "\n(samples)"
-        return "\n(s)" if self.times.dates or self.times.label.endswith("(s)") else "\n(time)"
-
-    def _draw_distances(self, ax):
-        drawn = {}
-        for kind, marker in MARKERS.items():
-            own = (self.report.kind == kind) & np.isfinite(self.report.distance)
-            style = self._style | {"marker": marker, "color": EVENT_COLORS[kind]}
-            drawn[kind] = ax.plot(self._at[own], self.report.distance[own], **style)[0]
+    def _draw_distances(self, of_kind):
+        ax, drawn = self.ax_, {}
+        for kind, own in of_kind.items():
+            own = own & np.isfinite(self.report.distance)
+            drawn[kind] = ax.plot(self._at[own], self.report.distance[own], **self._styles[kind])[0]
         if self.threshold is not None:
             ax.axhline(self.threshold, color=GRAY, linewidth=0.8, linestyle="--")
         ax.set_ylim(bottom=0)
         return drawn
 
-    def _draw_errors(self, ax, name):
+    def _draw_errors(self, ax, name, of_kind):
+        """Draw the errors of the hits, and ticks at what is missed or false."""
         timed = getattr(self.report, f"{name}_time")
-        errors = getattr(self.report, name) if timed is None else timed
-        hit = self.report.kind == "hit"
+        errors = (getattr(self.report, name) if timed is None else timed)[of_kind["hit"]]
         ax.axhline(0, color=GRAY, linewidth=0.8)
-        style = self._style | {"marker": MARKERS["hit"], "color": EVENT_COLORS["hit"]}
-        self.error_points_ += ax.plot(self._at[hit], errors[hit], **style)
-        largest = np.abs(errors[hit]).max(initial=0.0) or 1.0
+        self.error_points_ += ax.plot(self._at[of_kind["hit"]], errors, **self._styles["hit"])
+        largest = np.abs(errors).max(initial=0.0) or 1.0
         ax.set_ylim(-1.35 * largest, 1.15 * largest)
-        rug = {}
-        for kind in ("missed", "false"):
-            at = self._at[self.report.kind == kind]
-            transform = ax.get_xaxis_transform()
-            rug[kind] = ax.vlines(at, 0.0, 0.08, color=EVENT_COLORS[kind], linewidth=1.2, transform=transform, zorder=3)
-        self.rug_lines_.append(rug)
+        style = {"linewidth": 1.2, "transform": ax.get_xaxis_transform(), "zorder": 3}
+        self.rug_lines_.append(
+            {k: ax.vlines(self._at[of_kind[k]], 0, 0.08, EVENT_COLORS[k], **style) for k in ("missed", "false")}
+        )
 
-    def _add_legend(self):
+    def _keys(self, of_kind):
+        """Return the keys of the legend: how many there are of each kind, and their causes."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        report, handles = self.report, []
-        for kind, count in (("hit", report.n_hit), ("missed", report.n_missed), ("false", report.n_false)):
-            causes = report.cause[(report.kind == kind) & (report.cause != "")]
-            said = [f"{name} ({number})" for name, number in zip(*np.unique(causes, return_counts=True), strict=True)]
-            text = f"{kind} ({count})" + (f": {', '.join(said)}" if said else "")
-            handles.append(Line2D([], [], linestyle="", marker=MARKERS[kind], color=EVENT_COLORS[kind], label=text))
-        return add_legend(self.ax_, [*handles, Patch(alpha=0, label=f"F1 = {report.f1:.2f}")])
+        report, keys = self.report, []
+        for kind, own in of_kind.items():
+            causes = zip(*np.unique(report.cause[own & (report.cause != "")], return_counts=True), strict=True)
+            said = ", ".join(f"{name} ({number})" for name, number in causes)
+            text = f"{kind} ({getattr(report, f'n_{kind}')})" + (f": {said}" if said else "")
+            keys.append(Line2D([], [], **self._styles[kind] | {"markersize": 6}, label=text))
+        return [*keys, Patch(alpha=0, label=f"F1 = {report.f1:.2f}")]

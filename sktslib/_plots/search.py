@@ -7,58 +7,17 @@ the match is early or late.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .base import (
-    BLUE,
-    GRAY,
-    LONG_LINE,
-    VERMILION,
-    Display,
-    add_colorbar,
-    add_legend,
-    add_title,
-    areas,
-    as_path,
-    as_ranges,
-    as_series,
-    as_times,
-    channel_names,
-    class_colors,
-    column_borders,
-    coverage,
-    draw_columns,
-    draw_series,
-    draw_stack,
-    field,
-    follow,
-    found_in,
-    inside,
-    is_dense,
-    label_channels,
-    label_rows,
-    label_times,
-    make_axes,
-    make_cmap,
-    make_norm,
-    make_room,
-    n_columns,
-    numbered,
-    of_estimator,
-    pieces_around,
-    query_of,
-    reduced,
-    write,
-)
+from ..utils._times import Queries, Sequences, Times
+from . import base
+from .base import BLUE, GRAY, VERMILION, Display
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from matplotlib.axes import Axes
-
-    from ..utils._times import Sequences, Times
 
 
 class ProfileDisplay(Display):
@@ -126,37 +85,35 @@ class ProfileDisplay(Display):
         times: Times | None = None,
         names: Any = None,
     ) -> None:
-        profiles = profile if _are_several(profile) else [profile]
-        self.profiles = [as_series(getattr(p, "distance", p), "profile")[:, 0] for p in profiles]
+        several = isinstance(profile, list) and bool(profile) and not np.isscalar(profile[0])
+        profiles = profile if several else [profile]
+        self.profiles = [base.as_series(getattr(p, "distance", p), "profile")[:, 0] for p in profiles]
         thresholds = threshold if isinstance(threshold, list) else [threshold] * len(profiles)
         if len(thresholds) != len(profiles):
-            raise ValueError(
-                f"The 'threshold' parameter must be one number, or one for each of the {len(profiles)} profiles. Got "
-                f"{len(thresholds)}. Pass that of the searcher, threshold_."
-            )
+            rule = f"be one number, or one for each of the {len(profiles)} profiles"
+            raise base.refused("threshold", rule, len(thresholds), "Pass that of the searcher, threshold_.")
         self.thresholds = [None if t is None else float(t) for t in thresholds]
-        self.sequence = None if sequence is None else as_series(sequence, "sequence")
-        given, called = (times, None) if times is not None else (field(matches, "times"), field(matches, "_time_name"))
-        longest = max(map(len, self.profiles))
-        n = max(longest, _size(given), 0 if self.sequence is None else len(self.sequence))
-        if self.sequence is None and given is None and matches is not None and len(matches.end):
+        self.sequence = None if sequence is None else base.as_series(sequence, "sequence")
+        given = base.field(matches, "times") if times is None else times
+        n = max(map(len, self.profiles))
+        if sequence is None and given is None and matches is not None and len(matches.end):
             n = max(n, int(np.max(matches.end)))  # of windows there are fewer than of samples
-        self.times = as_times(given, n, "times", sequence, field(matches, "_max_gap"), called)
-        self.channels = channel_names(1 if self.sequence is None else self.sequence.shape[1], sequence, matches)
+        n = base.n_samples(n, self.sequence, given)
+        self.times = base.as_times(times, n, "times", sequence, matches)
+        self.channels = base.channel_names(1 if sequence is None else self.sequence.shape[1], sequence, matches)
         several = len(profiles) > 1
         default = [f"query {k}" for k in range(len(profiles))] if several else ["distance"]
-        self.names = default if names is None or not several else [str(name) for name in names]
-        self.at_end = [_stands_at_end(p) for p in profiles]
+        self.names = [str(name) for name in names] if several and names is not None else default
+        # Candidates of a subsequence search are numbered by their ends.
+        self.at_end = [hasattr(p, "end") and np.array_equal(p.end, np.arange(1, len(p.end) + 1)) for p in profiles]
         self.start = self.end = self.query = np.empty(0, int)
         if matches is not None:
-            self.start, self.end = as_ranges(matches.start, matches.end, n, "matches")
-            query = field(matches, "query")
+            self.start, self.end = base.as_ranges(matches, n, "matches")
+            query = base.field(matches, "query")
             self.query = np.zeros(len(self.start), int) if query is None else np.asarray(query)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Sequences, *, times: Times | None = None, **style: Any) -> Self:
         """Search a sequence and draw the profile.
 
         Parameters
@@ -167,19 +124,16 @@ class ProfileDisplay(Display):
             The sequence.
         times : array-like of shape (n,), optional
             Its times.
-        ax : list of matplotlib Axes, optional
-            One for the sequence and one for each query. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : ProfileDisplay
         """
-        profile = of_estimator(estimator, "profile", X, times=times)
-        matches = of_estimator(estimator, "search", X, times=times)
+        profile, matches = (base.of_estimator(estimator, name, X, times=times) for name in ("profile", "search"))
         names = getattr(estimator, "classes_", None)
-        return cls(profile, matches, estimator.threshold_, X, times, names).plot(ax, **style)
+        return cls(profile, matches, estimator.threshold_, X, times, names)._drawn(style)
 
     @classmethod
     def from_predictions(
@@ -191,7 +145,6 @@ class ProfileDisplay(Display):
         sequence: Sequences | None = None,
         times: Times | None = None,
         names: Any = None,
-        ax: Axes | None = None,
         **style: Any,
     ) -> Self:
         """Draw a profile.
@@ -210,16 +163,14 @@ class ProfileDisplay(Display):
             Its times.
         names : list of str, optional
             Names of several queries.
-        ax : list of matplotlib Axes, optional
-            One for the sequence, if there is one, and one for each profile. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : ProfileDisplay
         """
-        return cls(profile, matches, threshold, sequence, times, names).plot(ax, **style)
+        return cls(profile, matches, threshold, sequence, times, names)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the profiles.
@@ -238,83 +189,49 @@ class ProfileDisplay(Display):
         display : ProfileDisplay
             This display.
         """
-        view = self.times.view(time_range)
-        above = self.sequence is not None
-        self.axes_, self.figure_ = make_axes(ax, above + len(self.profiles), what="rows")
-        self.ax_ = self.axes_[0]
+        view, above = self.times.view(time_range), self.sequence is not None
+        self._make_axes(ax, above + len(self.profiles), what="rows")
         self.profile_lines_, self.threshold_lines_, self.match_points_, self.strips_ = [], [], [], []
         self.sequence_line_ = self.match_areas_ = None
         if above:
-            self._draw_sequence(view)
+            lines = base.draw_series(self.axes_[:1], view, self.sequence.T, color=GRAY, linewidth=0.8)
+            self.sequence_line_ = lines[0]
+            if not view.is_dense(self.ax_, self.start, self.end):
+                style = {"facecolors": BLUE, "edgecolors": BLUE, "alpha": 0.3, "linewidths": 0.8}
+                self.match_areas_ = base.areas(self.ax_, *self.times.edges(self.start, self.end), **style)
         rows = self.axes_[above:]
         for number, row in enumerate(rows):
             self._draw_profile(row, number, view)
-        label_times(self.axes_, self.times, view)
-        if above:
-            label_channels(self.axes_[:1], 1, self.channels and self.channels[:1])
-        label_channels(rows, len(rows), self.names)
+        self._label(self.channels[:above] + self.names, view)
         drawn = [line for row in rows for line in row.lines[1:] if len(line.get_xdata())]
-        self.legend_ = add_legend(rows[0], list({line.get_label(): line for line in drawn}.values()))
-        add_title(self.ax_, title)
+        keys = list({line.get_label(): line for line in drawn}.values())
+        self.legend_ = self._write_above(None if above else title, keys, rows[0])
+        if above:
+            self._write_above(title)
         return self
-
-    def _draw_sequence(self, view):
-        ax = self.ax_
-        self.sequence_line_ = draw_series([ax], self.times, self.sequence.T, view, color=GRAY, linewidth=0.8)[0]
-        seen = inside(view, self.start, self.end)
-        if not is_dense(ax, seen.sum()):
-            left, right = self.times.edges(self.start, self.end)
-            self.match_areas_ = areas(ax, left, right, facecolors=BLUE, edgecolors=BLUE, alpha=0.3, linewidths=0.8)
 
     def _draw_profile(self, ax, number, view):
         distance = np.full(len(self.times), np.nan)
         distance[: len(self.profiles[number])] = self.profiles[number]
-        gray = GRAY if view.end - view.first > LONG_LINE else "0.35"
+        gray = GRAY if view.end - view.first > base.LONG_LINE else "0.35"
         style = {"color": gray, "linewidth": 0.8, "label": "distance"}
-        self.profile_lines_ += draw_series([ax], self.times, distance[np.newaxis], view, **style)
+        self.profile_lines_ += base.draw_series([ax], view, distance[np.newaxis], **style)
         own = self.query == number
         start, end = self.start[own], self.end[own]
-        at = np.clip(end - 1 if self.at_end[number] else start, 0, len(distance) - 1)
-        dense = is_dense(ax, inside(view, start, end).sum())
-        places = at[:0] if dense else at
+        dense = view.is_dense(ax, start, end)
+        at = np.clip(end - 1 if self.at_end[number] else start, 0, len(distance) - 1)[: 0 if dense else None]
         style = {"color": BLUE, "marker": "o", "markersize": 4.5, "linestyle": "", "zorder": 3, "label": "match"}
-        points = ax.plot(self.times.at(places), distance[places], **style)[0]
-        self.match_points_.append(points)
-        threshold = self.thresholds[number]
-        if threshold is not None:
+        self.match_points_ += ax.plot(self.times.at(at), distance[at], **style)
+        if self.thresholds[number] is not None:
             style = {"color": VERMILION, "linewidth": 1.2, "linestyle": "dashed", "label": "threshold"}
-            self.threshold_lines_.append(ax.axhline(threshold, **style))
+            self.threshold_lines_.append(ax.axhline(self.thresholds[number], **style))
         if dense:
-            make_room(ax)
-            borders = column_borders(ax, self.times, view)
-            share = coverage(borders, *self.times.edges(start, end))
-            self.strips_ += draw_stack(ax, borders, share[np.newaxis], [BLUE])
+            base.make_room(ax)
+            self.strips_ += base.draw_strip(ax, view, [view.shares(ax, start, end)], [BLUE])
 
-
-def _are_several(profile):
-    return isinstance(profile, list) and bool(profile) and not np.isscalar(profile[0])
-
-
-def _stands_at_end(profile):
-    """Return whether candidates are numbered by their ends, as those of a subsequence search are."""
-    return hasattr(profile, "end") and np.array_equal(profile.end, np.arange(1, len(profile.end) + 1))
-
-
-def _size(times):
-    return 0 if times is None or hasattr(times, "samples") else len(times)
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Sequences, Times
 
 MAX_RANKS = 30  # ranks written; more of them hide the picture
 RANK_SIZE = 8.0  # points
-COLOR_BY = "auto", "distance", "query", "label"
 
 
 class SearchDisplay(Display):
@@ -371,33 +288,25 @@ class SearchDisplay(Display):
     """
 
     def __init__(self, res: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
-        self.sequence = as_series(sequence, "sequence")
-        given, called = (ts, None) if ts is not None else (field(res, "times"), field(res, "_time_name"))
-        self.times = as_times(given, len(self.sequence), "ts", sequence, field(res, "_max_gap"), called)
-        self.channels = channel_names(self.sequence.shape[1], sequence, res)
-        start, end = field(res, "start"), field(res, "end")
-        # A functional result keeps the whole profile under "distance".
-        distance = field(res, "path_dist") if field(res, "path_dist") is not None else field(res, "distance")
+        self.sequence = base.as_series(sequence, "sequence")
+        self.times = base.as_times(ts, len(self.sequence), "ts", sequence, res)
+        self.channels = base.channel_names(self.sequence.shape[1], sequence, res)
+        start, end, distance, own = (base.field(res, name) for name in ("start", "end", "distance", "path_dist"))
+        distance = distance if own is None else own  # a functional result keeps the whole profile under "distance"
         if start is None or end is None or distance is None:
             got = f"a dict with the keys {list(res)[:6]}" if isinstance(res, Mapping) else type(res).__name__
-            raise ValueError(
-                "The 'res' parameter must be the result of one distance, with 'start', 'end' and 'path_dist' (or "
-                f"'distance'). Got {got}. Pass the entry of one distance, result[name]."
-            )
-        self.start, self.end = as_ranges(start, end, len(self.sequence), "res")
+            rule = "be the result of one distance, with 'start', 'end' and 'path_dist' (or 'distance')"
+            raise base.refused("res", rule, got, "Pass the entry of one distance, result[name].")
+        self.start, self.end = base.as_ranges(res, len(self.sequence), "res")
         self.distance = np.array(distance, dtype=np.float64)
         if self.distance.shape != self.start.shape:
-            raise ValueError(
-                f"The 'res' parameter must have one distance for each of its {len(self.start)} occurrences. "
-                f"Got shape {self.distance.shape}. Pass the result of the search as it is."
-            )
-        groups = {name: field(res, name) for name in ("label", "query")}
+            rule, got = f"have one distance for each of its {len(self.start)} occurrences", self.distance.shape
+            raise base.refused("res", rule, f"shape {got}", "Pass the result of the search as it is.")
+        groups = {name: base.field(res, name) for name in ("label", "query")}
         self.groups = {k: np.asarray(v) for k, v in groups.items() if np.shape(v) == self.start.shape}
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Sequences, *, times: Times | None = None, **style: Any) -> Self:
         """Search a sequence and draw what is found.
 
         Parameters
@@ -408,21 +317,17 @@ class SearchDisplay(Display):
             The sequence.
         times : array-like of shape (n,), optional
             Its times, numbers or datetimes.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : SearchDisplay
         """
-        return cls.from_predictions(found_in(estimator, X, times), X, times=times, ax=ax, **style)
+        return cls(base.found_in(estimator, X, times), X, times)._drawn(style)
 
     @classmethod
-    def from_predictions(
-        cls, matches: Any, sequence: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
-    ) -> Self:
+    def from_predictions(cls, matches: Any, sequence: Sequences, *, times: Times | None = None, **style: Any) -> Self:
         """Draw the occurrences of a search.
 
         Parameters
@@ -433,16 +338,14 @@ class SearchDisplay(Display):
             The sequence that was searched.
         times : array-like of shape (n,), optional
             Its times. Default: those of the matches or of a pandas index.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : SearchDisplay
         """
-        return cls(matches, sequence, times).plot(ax, **style)
+        return cls(matches, sequence, times)._drawn(style)
 
     def plot(
         self,
@@ -474,94 +377,80 @@ class SearchDisplay(Display):
         display : SearchDisplay
             This display.
         """
-        by = self._colored_by(color_by)
+        several = [name for name, values in self.groups.items() if len(np.unique(values)) > 1]
+        by, valid = color_by, ["auto", "distance", *sorted(self.groups)]
+        if by not in valid:
+            out = "Results of several queries have a 'query', those of labeled ones a 'label'."
+            raise base.refused("color_by", f"be one of {', '.join(valid)} here", repr(by), out)
+        if by == "auto":
+            by = several[0] if several else "distance"
         view = self.times.view(time_range)
-        n_channels = self.sequence.shape[1]
-        self.axes_, self.figure_ = make_axes(ax, n_channels)
-        self.ax_ = self.axes_[0]
-        scale, colors, handles = self._colors(by, cmap)
-        seen = inside(view, self.start, self.end)
-        dense = is_dense(self.ax_, seen.sum())
+        self._make_axes(ax, len(self.channels))
+        scale, colors, keys = self._colors(by, cmap)
+        dense = view.is_dense(self.ax_, self.start, self.end)
         # The best one comes last, on top; of equal ones the first.
         order = np.argsort(np.where(np.isnan(self.distance), np.inf, self.distance), kind="stable")[::-1]
         style = {"color": GRAY, "linewidth": 0.8, "label": "sequence"}
-        self.sequence_lines_ = draw_series(self.axes_, self.times, self.sequence.T, view, **style)
+        self.sequence_lines_ = base.draw_series(self.axes_, view, self.sequence.T, **style)
         self.occurrence_lines_, self.rank_texts_, self.strips_ = [], [], []
         for ax, y in zip(self.axes_, self.sequence.T, strict=False):
-            lines = self._draw_lines(ax, y, order[:0] if dense else order, view, scale, colors)
+            lines = self._draw_lines(ax, y, order[: 0 if dense else None], view, scale, colors)
             self.occurrence_lines_.append(lines)
             if dense:
-                make_room(ax)
+                base.make_room(ax)
                 each = scale.to_rgba(scale.get_array()) if colors is None else colors
-                self.strips_.append(self._draw_strip(ax, order[seen[order]], view, each))
-        label_rows(self.axes_, self.times, view, n_channels, self.channels)
-        bar = by == "distance" and len(self.start) > 0
-        self.colorbar_ = add_colorbar(self.figure_, scale, self.axes_, self._scale_name()) if bar else None
-        self.legend_ = add_legend(self.ax_, handles)
-        if 0 < seen.sum() <= MAX_RANKS and not dense:
-            self._write_ranks(np.flatnonzero(seen), view)
-        add_title(self.ax_, title)
+                self.strips_.append(self._draw_strip(ax, order, view, each))
+        self._label(self.channels, view)
+        self.colorbar_ = None
+        if by == "distance" and len(self.start):
+            names = np.unique(self.groups.get("label", []))
+            named = len(names) == 1 and names.dtype.kind == "U"
+            self.colorbar_ = self._add_colorbar(scale, f"distance from {names[0]}" if named else "distance")
+        self.legend_ = self._write_above(title, keys)
+        seen = np.flatnonzero(view.inside(self.start, self.end))
+        if 0 < len(seen) <= MAX_RANKS and not dense:
+            self._write_ranks(seen, view)
         return self
-
-    def _colored_by(self, color_by):
-        if color_by not in COLOR_BY:
-            raise ValueError(f"The 'color_by' parameter must be one of {', '.join(COLOR_BY)}. Got {color_by!r}.")
-        if color_by in ("query", "label") and color_by not in self.groups:
-            raise ValueError(
-                f"The 'color_by' parameter must be 'distance' or 'auto' here: the result has no {color_by!r}. Got "
-                f"{color_by!r}. Searches of several queries have queries, those learned from labels have labels."
-            )
-        if color_by == "auto":
-            several = [name for name, values in self.groups.items() if len(np.unique(values)) > 1]
-            return several[0] if several else "distance"
-        return color_by
-
-    def _scale_name(self):
-        """Return the label of the axis of distances, which names the query if there is one and it has a name."""
-        names = np.unique(self.groups.get("label", []))
-        return f"distance from {names[0]}" if len(names) == 1 and names.dtype.kind == "U" else "distance"
 
     def _colors(self, by, cmap):
         """Return the scale of the distances; or the color of each occurrence, and handles of a legend."""
         from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import to_rgba_array
         from matplotlib.lines import Line2D
 
-        scale = ScalarMappable(make_norm(self.distance), make_cmap(cmap).with_extremes(bad="black"))
+        scale = ScalarMappable(base.make_norm(self.distance), base.make_cmap(cmap).with_extremes(bad="black"))
         scale.set_array(np.ma.masked_invalid(self.distance))
         if by == "distance":
             return scale, None, []
         classes, which = np.unique(self.groups[by], return_inverse=True)
-        palette = to_rgba_array(class_colors(classes))
+        palette = base.class_colors(classes)
         names = [f"query {k}" for k in classes] if by == "query" else [f"{k}" for k in classes]
-        handles = [Line2D([], [], color=c, linewidth=2.5, label=n) for c, n in zip(palette, names, strict=True)]
-        return scale, palette[which], handles
+        keys = [Line2D([], [], color=c, linewidth=2.5, label=n) for c, n in zip(palette, names, strict=True)]
+        return scale, palette[which], keys
 
     def _draw_lines(self, ax, y, order, view, scale, colors):
+        """Draw a line for each occurrence; long ones are as coarse as the sequence's line."""
         from matplotlib.collections import LineCollection
+
+        def pieces(view):
+            share = view.columns(ax) / (view.end - view.first)
+            ranges = zip(self.start[order].tolist(), self.end[order].tolist(), strict=True)
+            lines = (base.reduced(self.times, y, a, b, max(1, int((b - a) * share))) for a, b in ranges)
+            return [np.column_stack(line) for line in lines]
 
         style = {"linewidths": 1.8, "zorder": 3, "label": "occurrences"}
         if colors is None:
             style |= {"array": scale.get_array()[order], "cmap": scale.cmap, "norm": scale.norm}
         else:
             style["colors"] = colors[order]
-        lines = LineCollection(self._pieces(ax, y, order, view), **style)
+        lines = LineCollection(pieces(view), **style)
         if len(order):
-            follow(ax, self.times, view, lambda seen: lines.set_segments(self._pieces(ax, y, order, seen)))
+            view.follow(ax, lambda seen: lines.set_segments(pieces(seen)))
         return ax.add_collection(lines, autolim=False)  # the sequence's line has set the limits
-
-    def _pieces(self, ax, y, order, view):
-        """Return the lines of occurrences; long ones are as coarse as the sequence's line."""
-        count = view.end - view.first
-        columns = n_columns(ax) / count if count > LONG_LINE else 1.0
-        return [
-            np.column_stack(reduced(self.times, y, a, b, max(1, int((b - a) * columns))))
-            for a, b in zip(self.start[order].tolist(), self.end[order].tolist(), strict=True)
-        ]
 
     def _draw_strip(self, ax, order, view, colors):
         """Draw a strip of the best occurrence in each column."""
-        borders = column_borders(ax, self.times, view)
+        order = order[view.inside(self.start[order], self.end[order])]
+        borders = view.borders(ax)
         left, right = self.times.edges(self.start[order], self.end[order])
         n = len(borders) - 1
         first = np.clip(np.searchsorted(borders, left, "right") - 1, 0, n - 1)
@@ -570,69 +459,38 @@ class SearchDisplay(Display):
         for a, b, k in zip(first.tolist(), end.tolist(), order.tolist(), strict=True):
             best[a:b] = k
         some = np.flatnonzero(best >= 0)
-        return draw_columns(ax, borders[some], borders[some + 1], colors[best[some]], label="occurrences")
+        return base.draw_columns(ax, borders[some], borders[some + 1], colors[best[some]], label="occurrences")
 
     def _write_ranks(self, ranks, view):
-        """Write ranks above the peaks of their occurrences, higher where another rank is in the way."""
+        """Write ranks above the peaks of their occurrences; those that would cover each other, in lines above all."""
         ax, y = self.ax_, self.sequence[:, 0]
         # Only then are the axes as wide as they will be: the color bar takes its share.
         root = self.figure_.canvas.figure
         if root.get_layout_engine() is not None:
             root.get_layout_engine().execute(root)
-        start, end = np.maximum(self.start[ranks], view.first), np.minimum(self.end[ranks], view.end)
-        peaks = np.array([a + _peak(y[a:b]) for a, b in zip(start, end, strict=True)])
+        width, height = np.array(ax.bbox.size) * 72 / self.figure_.dpi  # points
+        starts, ends = np.maximum(self.start[ranks], view.first), np.minimum(self.end[ranks], view.end)
+        peaks = [a + np.argmax(np.nan_to_num(y[a:b], nan=-np.inf)) for a, b in zip(starts, ends, strict=True)]
         x = self.times.at(peaks)
-        points = self.figure_.dpi / 72
-        height = 1.35 * RANK_SIZE * points
-        halves = np.array([(0.33 * len(str(k + 1)) + 0.15) * RANK_SIZE * points for k in ranks])
-        # Room for the topmost rank squeezes the scale, which moves the ranks: a few rounds settle it.
-        for _ in range(4):
-            to_pixels = ax.transData.transform
-            columns = to_pixels(np.column_stack([x, np.zeros(len(peaks))]))[:, 0]
-            ground = [self._highest(y, *pair) for pair in zip(columns - halves, columns + halves, strict=True)]
-            ground = to_pixels(np.column_stack([x, ground]))[:, 1]
-            lows = _stack(columns, halves, ground + 2 * points, height)
-            need = (lows.max() + height - ax.bbox.y1) / ax.bbox.height
-            if need <= 0:
-                break
-            bottom, top = ax.get_ylim()
-            ax.set_ylim(bottom, top + (top - bottom) * need / max(0.3, 1 - need))
-        feet = ax.transData.inverted().transform(np.column_stack([columns, ground]))
-        for k, foot in enumerate(feet):
-            place, offset = (x[k], foot[1]), (0, (lows[k] - ground[k]) / points)
-            text = str(ranks[k] + 1)
-            self.rank_texts_.append(write(ax, text, place, offset, va="bottom", fontsize=RANK_SIZE, zorder=4))
-
-    def _highest(self, y, left, right):
-        """Return the highest value between two pixel columns."""
-        (left, _), (right, _) = self.ax_.transData.inverted().transform([(left, 0.0), (right, 0.0)])
-        part = y[self.times.find(left) : self.times.find(right, "right")]
-        top = np.fmax.reduce(part, initial=-np.inf)
-        return top if np.isfinite(top) else self.ax_.get_ylim()[0]
-
-
-def _peak(y):
-    return int(np.nanargmax(y)) if np.isfinite(y).any() else 0
-
-
-def _stack(columns, halves, lows, height):
-    """Return the lower edges of labels, from left to right raised until none covers another."""
-    lows = lows.copy()
-    order = np.argsort(columns, kind="stable")
-    for n, k in enumerate(order):
-        beside = [i for i in order[:n] if abs(columns[i] - columns[k]) < halves[i] + halves[k]]
-        for i in sorted(beside, key=lambda i: lows[i]):
-            if abs(lows[i] - lows[k]) < height:
-                lows[k] = lows[i] + height
-    return lows
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from matplotlib.axes import Axes
-
-    from ..utils._times import Queries, Sequences, Times
+        half = np.array([0.33 * len(str(k + 1)) + 0.15 for k in ranks]) * RANK_SIZE / width * np.ptp(ax.get_xlim())
+        left, right, line = x - half, x + half, np.zeros(len(x), int)
+        order = np.argsort(x, kind="stable")
+        apart = np.flatnonzero(left[order][1:] >= np.maximum.accumulate(right[order])[:-1]) + 1
+        foot, (bottom, top) = np.zeros(len(x)), ax.get_ylim()
+        for group in np.split(order, apart):
+            filled = []  # where each line ends
+            for k in group:
+                line[k] = next((i for i, end in enumerate(filled) if end <= left[k]), len(filled))
+                filled[line[k] : line[k] + 1] = [right[k]]
+            part = y[self.times.find(left[group].min()) : self.times.find(right[group].max(), "right")]
+            foot[group] = np.fmax.reduce(part, initial=bottom)
+        raised = 2 + 1.35 * RANK_SIZE * line
+        share = np.maximum((foot - bottom) / (top - bottom), 1e-9)
+        room = np.clip((height - raised - 1.35 * RANK_SIZE) / (share * height), 0.3, 1.0).min()
+        ax.set_ylim(bottom, bottom + (top - bottom) / room)
+        style = {"va": "bottom", "fontsize": RANK_SIZE, "zorder": 4}
+        for k, rank in enumerate(ranks):
+            self.rank_texts_.append(base.write(ax, str(rank + 1), (x[k], foot[k]), (0, raised[k]), **style))
 
 
 class ExplanationDisplay(Display):
@@ -683,16 +541,17 @@ class ExplanationDisplay(Display):
 
     def __init__(self, explanation: Any, query: Queries, sequence: Sequences, *, rescale: bool = False) -> None:
         self.explanation = explanation
-        self.query, sequence_ = as_series(query, "query"), as_series(sequence, "sequence")
+        self.query, sequence_ = base.as_series(query, "query"), base.as_series(sequence, "sequence")
         if self.query.shape != np.shape(explanation.cost) or sequence_.shape[1] != self.query.shape[1]:
-            raise ValueError(
-                f"The 'query' parameter must have the shape of the explained costs, {np.shape(explanation.cost)}, and "
-                f"'sequence' as many channels. Got shapes {self.query.shape} and {sequence_.shape}. Pass the query and "
-                "the sequence of the search; a query that is compared by channel is searcher.query_, with its lags."
+            rule = (
+                f"have the shape of the explained costs, {np.shape(explanation.cost)}, and 'sequence' as many channels"
             )
+            got = f"shapes {self.query.shape} and {sequence_.shape}"
+            query = "a query that is compared by channel is searcher.query_, with its lags"
+            raise base.refused("query", rule, got, f"Pass the query and the sequence of the search; {query}.")
         m = len(self.query)
-        i, j = as_path(explanation.path, m, len(sequence_))
-        self.channels = channel_names(self.query.shape[1], sequence, query)
+        i, j = base.as_path(explanation.path, m, len(sequence_))
+        self.channels = base.channel_names(self.query.shape[1], sequence, query)
         met = np.bincount(i, minlength=m)
         self.match = np.full(self.query.shape, np.nan)
         for k, y in enumerate(sequence_.T):
@@ -706,14 +565,7 @@ class ExplanationDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Sequences,
-        *,
-        match: Any = 0,
-        times: Times | None = None,
-        ax: Axes | None = None,
-        **style: Any,
+        cls, estimator: Any, X: Sequences, *, match: Any = 0, times: Times | None = None, **style: Any
     ) -> Self:
         """Search a sequence and explain one match.
 
@@ -727,30 +579,20 @@ class ExplanationDisplay(Display):
             Which of the matches, from 0.
         times : array-like of shape (n,), optional
             Times of the sequence, for metrics that use them.
-        ax : list of matplotlib Axes, optional
-            One for each channel, and one for the lag. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : ExplanationDisplay
         """
-        matches = found_in(estimator, X, times)
-        query = query_of(estimator, matches, match)
+        matches = base.found_in(estimator, X, times)
         rescale = getattr(estimator, "normalize_", None) is not None
-        return cls(matches.explain(match), query, X, rescale=rescale).plot(ax, **style)
+        return cls(matches.explain(match), base.query_of(estimator, matches, match), X, rescale=rescale)._drawn(style)
 
     @classmethod
     def from_predictions(
-        cls,
-        explanation: Any,
-        query: Queries,
-        sequence: Sequences,
-        *,
-        ax: Axes | None = None,
-        rescale: bool = False,
-        **style: Any,
+        cls, explanation: Any, query: Queries, sequence: Sequences, *, rescale: bool = False, **style: Any
     ) -> Self:
         """Draw an explanation.
 
@@ -762,18 +604,16 @@ class ExplanationDisplay(Display):
             The query.
         sequence : array-like of shape (n,) or (n, channels)
             The sequence, whole.
-        ax : list of matplotlib Axes, optional
-            One for each channel, and one for the lag. Default: a new figure.
         rescale : bool, default=False
             Whether to bring the match to the mean and the spread of the query.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : ExplanationDisplay
         """
-        return cls(explanation, query, sequence, rescale=rescale).plot(ax, **style)
+        return cls(explanation, query, sequence, rescale=rescale)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the explanation.
@@ -792,53 +632,36 @@ class ExplanationDisplay(Display):
         display : ExplanationDisplay
             This display.
         """
-        from matplotlib.collections import LineCollection
         from matplotlib.lines import Line2D
 
         m, n_channels = self.query.shape
-        self.axes_, self.figure_ = make_axes(ax, n_channels + 1, what="channels and the lag", height=2.0)
-        self.ax_ = self.axes_[0]
+        self._make_axes(ax, n_channels + 1, what="channels and the lag", height=2.0)
         x, cost = np.arange(m, dtype=float), np.asarray(self.explanation.cost)
-        style = {"cmap": make_cmap(cmap, reverse=True), "norm": make_norm(cost, low=min(0.0, float(cost.min())))}
+        norm = base.make_norm(cost, low=min(0.0, float(cost.min())))
+        style = {"cmap": base.make_cmap(cmap, reverse=True), "norm": norm, "linewidths": 3, "zorder": 3}
         self.query_lines_, self.match_lines_ = [], []
         costless = ~cost.any(axis=0) & cost.any()
+        name = "match, rescaled" if self.rescaled else "match"
         for k, row in enumerate(self.axes_[:-1]):
-            name = "match, rescaled" if self.rescaled else "match"
             self.match_lines_ += row.plot(x, self.match[:, k], color=GRAY, linewidth=1.5, label=name)
-            pieces = pieces_around(x, self.query[:, k])
-            lines = LineCollection(pieces, linewidths=3, label="query", zorder=3, **style)
-            lines.set_array(cost[:, k])
+            lines = base.draw_pieces(row, x, self.query[:, k], cost[:, k], **style)
             if costless[k]:  # the color of no cost would say that it fits
                 lines.set(array=None, color="black", linewidth=1.5)
-            self.query_lines_.append(row.add_collection(lines))
-            row.autoscale_view()
+            self.query_lines_.append(lines)
         last = self.axes_[-1]
         last.axhline(0, color=GRAY, linewidth=0.8)
         self.lag_line_ = last.plot(x, self.explanation.lag, color=VERMILION, marker="." if m < 60 else "")[0]
-        label_channels(self.axes_, n_channels + 1, [*self._names(n_channels), "lag (samples)"])
+        self._label([*self.channels, "lag (samples)"])
         last.set_xlabel("point of the query")
         colored = self.query_lines_[int(np.argmin(costless))]
-        self.colorbar_ = add_colorbar(self.figure_, colored, self.axes_, "cost")
+        self.colorbar_ = self._add_colorbar(colored, "cost")
         keys = [Line2D([], [], color=colored.cmap(0.6), linewidth=3, label="query, colored by cost")]
         if costless.any():
             keys.append(Line2D([], [], color="black", linewidth=1.5, label="query, without cost"))
-        self.legend_ = add_legend(self.ax_, [self.match_lines_[0], *keys])
         shares = ", ".join(f"{name} {getattr(self.explanation, name):.2f}" for name in ("advance", "delay", "phase"))
         last.set_title(shares, loc="left", fontsize="medium")
-        add_title(self.ax_, title)
+        self.legend_ = self._write_above(title, [self.match_lines_[0], *keys])
         return self
-
-    def _names(self, n_channels):
-        return self.channels or (["value"] if n_channels == 1 else [f"channel {k}" for k in range(n_channels)])
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Queries, Times
 
 
 class WeightedQueryDisplay(Display):
@@ -885,26 +708,21 @@ class WeightedQueryDisplay(Display):
     """
 
     def __init__(self, x: ArrayLike, query: Queries, weight: ArrayLike | None) -> None:
-        self.query = as_series(query, "query")
-        self.times = as_times(x, len(self.query), "x", query)
-        self.channels = channel_names(self.query.shape[1], query)
-        self.weight = as_series(weight, "weight")
+        self.query, self.weight = base.as_series(query, "query"), base.as_series(weight, "weight")
         m, n_channels = self.query.shape
+        self.times = base.as_times(x, m, "x", query)
+        self.channels = base.channel_names(n_channels, query)
         if len(self.weight) != m or self.weight.shape[1] not in (1, n_channels):
-            raise ValueError(
-                f"The 'weight' parameter must have shape ({m},) or {self.query.shape}, as the query. "
-                f"Got shape {np.shape(weight)}. Pass one weight for each point of the query."
-            )
+            rule, got = f"have shape ({m},) or {self.query.shape}, as the query", f"shape {np.shape(weight)}"
+            raise base.refused("weight", rule, got, "Pass one weight for each point of the query.")
         if not (self.weight >= 0).all():
             where = int(np.flatnonzero(~(self.weight >= 0).all(axis=1))[0])
-            raise ValueError(
-                "The 'weight' parameter must hold finite numbers in the range [0, inf). "
-                f"Got {np.asarray(weight)[where]} at index {where}. Use 0 for points that do not count."
-            )
+            rule, got = "hold finite numbers in the range [0, inf)", f"{np.asarray(weight)[where]} at index {where}"
+            raise base.refused("weight", rule, got, "Use 0 for points that do not count.")
         self.weight = np.broadcast_to(self.weight, self.query.shape)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, query: Queries = 0, ax: Axes | None = None, **style: Any) -> Self:
+    def from_estimator(cls, estimator: Any, *, query: Queries = 0, **style: Any) -> Self:
         """Draw the query of a fitted estimator by its weights; without weights all are 1.
 
         Parameters
@@ -913,27 +731,19 @@ class WeightedQueryDisplay(Display):
             A fitted searcher.
         query : int, default=0
             Which of several queries, from 0.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : WeightedQueryDisplay
         """
-        x, weight = (numbered(getattr(estimator, name), query) for name in ("query_", "weight_"))
-        return cls.from_predictions(x, weight, ax=ax, **style)
+        x, weight = (base.numbered(getattr(estimator, name), query) for name in ("query_", "weight_"))
+        return cls.from_predictions(x, weight, **style)
 
     @classmethod
     def from_predictions(
-        cls,
-        query: Queries,
-        weight: ArrayLike | None = None,
-        *,
-        times: Times | None = None,
-        ax: Axes | None = None,
-        **style: Any,
+        cls, query: Queries, weight: ArrayLike | None = None, *, times: Times | None = None, **style: Any
     ) -> Self:
         """Draw a query by the weights of its points.
 
@@ -945,16 +755,14 @@ class WeightedQueryDisplay(Display):
             The weights. Default: 1.
         times : array-like of shape (m,), optional
             Times of the query, numbers or datetimes.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : WeightedQueryDisplay
         """
-        return cls(times, query, np.ones(len(query)) if weight is None else weight).plot(ax, **style)
+        return cls(times, query, np.ones(len(query)) if weight is None else weight)._drawn(style)
 
     def plot(
         self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None, time_range: Any = None
@@ -977,23 +785,16 @@ class WeightedQueryDisplay(Display):
         display : WeightedQueryDisplay
             This display.
         """
-        from matplotlib.collections import LineCollection
-
-        view = self.times.view(time_range)
-        x = self.times.between()
-        n_channels = self.query.shape[1]
-        self.axes_, self.figure_ = make_axes(ax, n_channels)
-        self.ax_ = self.axes_[0]
+        view, x = self.times.view(time_range), self.times.between()
+        self._make_axes(ax, len(self.channels))
         # From 0, which is "don't care", so equal weights look like weights that count.
-        style = {"cmap": make_cmap(cmap, reverse=True), "norm": make_norm(self.weight, low=0.0)}
+        style = {"cmap": base.make_cmap(cmap, reverse=True), "norm": base.make_norm(self.weight, low=0.0)}
         self.query_lines_, self.query_points_ = [], []
         for ax, y, weight in zip(self.axes_, self.query.T, self.weight.T, strict=False):
-            lines = LineCollection(pieces_around(x, y), linewidths=2.5, label="query", **style)
-            lines.set_array(weight)
-            self.query_lines_.append(ax.add_collection(lines))
+            self.query_lines_.append(base.draw_pieces(ax, x, y, weight, linewidths=2.5, **style))
             # As wide as the line: they close its joints, and show a point that has no neighbor.
             self.query_points_.append(ax.scatter(x, y, s=2.5**2, c=weight, linewidths=0, **style))
-        label_rows(self.axes_, self.times, view, n_channels, self.channels)
-        self.colorbar_ = add_colorbar(self.figure_, self.query_lines_[0], self.axes_, "weight")
-        add_title(self.ax_, title)
+        self._label(self.channels, view)
+        self.colorbar_ = self._add_colorbar(self.query_lines_[0], "weight")
+        self._write_above(title)
         return self

@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .base import (
-    GRAY,
-    LONG_LINE,
-    Display,
-    add_legend,
-    add_title,
-    are_narrow,
-    areas,
-    as_boundaries,
-    as_ranges,
-    as_series,
-    as_times,
-    channel_names,
-    class_colors,
-    column_borders,
-    coverage,
-    draw_series,
-    draw_stack,
-    field,
-    found_in,
-    inside,
-    is_dense,
-    label_rows,
-    make_axes,
-    make_room,
-)
+from ..utils import validation
+from ..utils._times import Sequences, Times
+from . import base
+from .base import GRAY, Display
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Sequences, Times
 
 DARK, LIGHT = 0.42, 0.2  # opacity of the areas of neighbors
 
@@ -101,41 +75,35 @@ class SegmentationDisplay(Display):
     """
 
     def __init__(self, segments: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
-        self.sequence = as_series(sequence, "sequence")
+        self.sequence = base.as_series(sequence, "sequence")
         n = len(self.sequence)
-        given, called = (ts, None) if ts is not None else (field(segments, "times"), field(segments, "_time_name"))
-        self.times = as_times(given, n, "ts", sequence, field(segments, "_max_gap"), called)
-        self.channels = channel_names(self.sequence.shape[1], sequence, segments)
+        self.times = base.as_times(ts, n, "ts", sequence, segments)
+        self.channels = base.channel_names(self.sequence.shape[1], sequence, segments)
         self.start = self.end = self.label = np.empty(0, int)  # boundaries alone say nothing of repetitions
         self.partial, self.names = np.empty(0, bool), None
-        start, end = field(segments, "start"), field(segments, "end")
-        if start is not None and end is not None:
-            self.start, self.end = as_ranges(start, end, n, "segments")
-            label = field(segments, "label")
+        if base.field(segments, "start") is not None and base.field(segments, "end") is not None:
+            self.start, self.end = base.as_ranges(segments, n, "segments")
+            label, partial = base.field(segments, "label"), base.field(segments, "partial")
             self.label = np.zeros(len(self.start), dtype=int) if label is None else np.asarray(label)
             if self.label.shape != self.start.shape:
-                raise ValueError(
-                    f"The 'segments' parameter must have one label for each of its {len(self.start)} segments. "
-                    f"Got shape {self.label.shape}. Pass the result of the segmentation as it is."
+                rule, out = (
+                    f"have one label for each of its {len(self.start)} segments",
+                    "the result of the segmentation",
                 )
-            partial = field(segments, "partial")
+                raise base.refused("segments", rule, f"shape {self.label.shape}", f"Pass {out} as it is.")
             self.partial = np.zeros(len(self.start), dtype=bool) if partial is None else np.asarray(partial, dtype=bool)
             self.boundaries = [np.union1d(self.start, self.end)]
         elif isinstance(segments, Mapping):
             if not segments:
-                raise ValueError(
-                    "The 'segments' parameter must hold the boundaries of at least one distance. Got an empty dict. "
-                    "Pass an array of boundaries or the result of time_series_segmentation."
-                )
+                out = "Pass an array of boundaries or the result of time_series_segmentation."
+                raise base.refused("segments", "hold the boundaries of at least one distance", "an empty dict", out)
             self.names = [str(name) for name in segments]
-            self.boundaries = [as_boundaries(value, n) for value in segments.values()]
+            self.boundaries = [_as_boundaries(value, n) for value in segments.values()]
         else:
-            self.boundaries = [as_boundaries(segments, n)]
+            self.boundaries = [_as_boundaries(segments, n)]
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Sequences, *, times: Times | None = None, **style: Any) -> Self:
         """Segment a recording and draw it.
 
         Parameters
@@ -146,21 +114,17 @@ class SegmentationDisplay(Display):
             The recording.
         times : array-like of shape (n,), optional
             Its times, numbers or datetimes.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : SegmentationDisplay
         """
-        return cls.from_predictions(found_in(estimator, X, times), X, times=times, ax=ax, **style)
+        return cls(base.found_in(estimator, X, times), X, times)._drawn(style)
 
     @classmethod
-    def from_predictions(
-        cls, segments: Any, sequence: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
-    ) -> Self:
+    def from_predictions(cls, segments: Any, sequence: Sequences, *, times: Times | None = None, **style: Any) -> Self:
         """Draw a segmentation.
 
         Parameters
@@ -171,16 +135,14 @@ class SegmentationDisplay(Display):
             The recording.
         times : array-like of shape (n,), optional
             Its times. Default: those of the segments or of a pandas index.
-        ax : matplotlib Axes or sequence of them, optional
-            Where to draw. Default: a new figure.
         **style
-            Passed on to `plot`.
+            Passed on to `plot`, such as `ax` and `title`.
 
         Returns
         -------
         display : SegmentationDisplay
         """
-        return cls(segments, sequence, times).plot(ax, **style)
+        return cls(segments, sequence, times)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the sequence and its segments.
@@ -201,48 +163,37 @@ class SegmentationDisplay(Display):
             This display.
         """
         view = self.times.view(time_range)
-        n_channels = self.sequence.shape[1]
         if self.names is None:
-            self.axes_, self.figure_ = make_axes(ax, n_channels)
+            self._make_axes(ax, len(self.channels))
             rows, boundaries = self.sequence.T, self.boundaries * len(self.axes_)
         else:
-            self.axes_, self.figure_ = make_axes(ax, len(self.names), what="distances")
+            self._make_axes(ax, len(self.names), what="distances")
             rows = np.broadcast_to(self.sequence[:, 0], (len(self.names), len(self.sequence)))
             boundaries = self.boundaries
-        self.ax_ = self.axes_[0]
-        style = {"color": GRAY if view.end - view.first > LONG_LINE else "0.25", "linewidth": 0.9, "label": "sequence"}
-        self.sequence_lines_ = draw_series(self.axes_, self.times, rows, view, **style)
+        gray = GRAY if view.end - view.first > base.LONG_LINE else "0.25"
+        self.sequence_lines_ = base.draw_series(self.axes_, view, rows, color=gray, linewidth=0.9, label="sequence")
         self.boundary_lines_, self.repetition_areas_, self.partial_areas_, self.strips_ = [], [], [], []
-        shades, narrow = self._shades(), are_narrow(self.ax_, view, self.start, self.end)
+        shades, narrow = self._shades(), view.are_narrow(self.ax_, self.start, self.end)
+        style = {"colors": "black", "linewidths": 0.9, "linestyles": "dashed", "zorder": 2.5, "label": "boundaries"}
         for ax, line, cuts in zip(self.axes_, self.sequence_lines_, boundaries, strict=True):
-            dense = is_dense(ax, inside(view, cuts, cuts + 1).sum())
+            dense = view.is_dense(ax, cuts, cuts + 1)
             if dense:
                 line.set_color(GRAY)
-                make_room(ax)
-                self.strips_.append(self._draw_strip(ax, cuts, view, shades))
-            lines = ax.vlines(
-                [] if dense or narrow else self._positions(cuts),
-                0,
-                1,
-                transform=ax.get_xaxis_transform(),
-                colors="black",
-                linewidths=0.9,
-                linestyles="dashed",
-                zorder=2.5,
-                label="boundaries",
-            )
-            self.boundary_lines_.append(lines)
+                base.make_room(ax)
+                self.strips_.append(self._draw_strip(ax, cuts, view, shades, narrow))
+            # The edges of repetitions if they are known: before a gap an end is not where the next sample is.
+            places = np.union1d(*self.times.edges(self.start, self.end)) if len(self.start) else self.times.at(cuts)
+            places = [] if dense or narrow else places
+            self.boundary_lines_.append(ax.vlines(places, 0, 1, transform=ax.get_xaxis_transform(), **style))
             self.repetition_areas_.append([] if dense else [self._shade(ax, *shade, narrow) for shade in shades])
-            if self.partial.any():
-                self.partial_areas_.append(self._hatch(ax))
-        if self.names is None:
-            label_rows(self.axes_, self.times, view, n_channels, self.channels)
-        else:
-            label_rows(self.axes_, self.times, view, 1, self.channels and self.channels[:1])
-            for ax, name in zip(self.axes_, self.names, strict=True):
-                ax.set_title(name, loc="left", fontsize="medium")
-        self.legend_ = self._add_legend(shades)
-        add_title(self.ax_, title)
+            if self.partial.any():  # an end of the recording cuts them off
+                hatch = {"facecolors": "none", "edgecolors": "0.45", "hatch": "///", "label": "partial"}
+                ends = self.times.edges(self.start[self.partial], self.end[self.partial])
+                self.partial_areas_.append(base.areas(ax, *ends, zorder=0.6, linewidths=0, **hatch))
+        self._label(self.channels if self.names is None else self.channels[:1] * len(self.names), view)
+        for ax, name in zip(self.axes_, self.names or [], strict=False):
+            ax.set_title(name, loc="left", fontsize="medium")
+        self.legend_ = self._write_above(title, self._keys(shades, narrow))
         return self
 
     def _shades(self):
@@ -251,49 +202,43 @@ class SegmentationDisplay(Display):
         turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
         classes = np.unique(self.label)
         return [
-            (label, color, alpha, np.flatnonzero((self.label == label) & (turn == dark)))
-            for label, color in zip(classes, class_colors(classes), strict=True)
+            (label, color[:3], alpha, np.flatnonzero((self.label == label) & (turn == dark)))
+            for label, color in zip(classes, base.class_colors(classes), strict=True)
             for dark, alpha in enumerate((LIGHT, DARK))
         ]
 
-    def _positions(self, cuts):
-        """Return the times of the boundaries to draw: the edges of repetitions if they are known, else the cuts."""
-        return np.union1d(*self.times.edges(self.start, self.end)) if len(self.start) else self.times.at(cuts)
-
     def _shade(self, ax, label, color, alpha, chosen, narrow):
         """Shade the repetitions of a class and shade; narrow ones are lines."""
-        left, right = self.times.edges(self.start[chosen], self.end[chosen])
         style = {"facecolors": color, "alpha": alpha, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
         if narrow:
             style |= {"edgecolors": color, "alpha": 1.0, "zorder": 2.5, "linewidths": 1.5}
-        return areas(ax, left, right, **style)
+        return base.areas(ax, *self.times.edges(self.start[chosen], self.end[chosen]), **style)
 
-    def _hatch(self, ax):
-        """Hatch the repetitions that an end of the recording cuts off."""
-        left, right = self.times.edges(self.start[self.partial], self.end[self.partial])
-        style = {"facecolors": "none", "edgecolors": "0.45", "hatch": "///", "label": "partial"}
-        return areas(ax, left, right, zorder=0.6, linewidths=0, **style)
-
-    def _draw_strip(self, ax, cuts, view, shades):
+    def _draw_strip(self, ax, cuts, view, shades, narrow):
         """Draw a strip of what covers each column; for boundaries alone, of their number."""
-        from matplotlib.colors import to_rgb
-
-        borders = column_borders(ax, self.times, view)
         if not shades:
-            count = np.histogram(self.times.at(cuts), borders)[0]
-            return draw_stack(ax, borders, count[np.newaxis] / max(count.max(), 1), ["black"])
-        ranges = [self.times.edges(self.start[chosen], self.end[chosen]) for *_, chosen in shades]
-        shares = np.array([coverage(borders, left, right) for left, right in ranges])
+            count = np.histogram(self.times.at(cuts), view.borders(ax))[0]
+            return base.draw_strip(ax, view, [count / max(count.max(), 1)], ["black"])
+        shares = [view.shares(ax, self.start[chosen], self.end[chosen]) for *_, chosen in shades]
         # The dark one is the class's color itself, the light one is mixed with white.
-        narrow = are_narrow(ax, view, self.start, self.end)
         strength = [1.0 if narrow else alpha / DARK for _, _, alpha, _ in shades]
-        colors = [s * np.array(to_rgb(color)) + 1 - s for s, (_, color, *_) in zip(strength, shades, strict=True)]
-        return draw_stack(ax, borders, shares, colors)
+        colors = [s * color + 1 - s for s, (_, color, *_) in zip(strength, shades, strict=True)]
+        return base.draw_strip(ax, view, shares, colors)
 
-    def _add_legend(self, shades):
+    def _keys(self, shades, narrow):
+        """Return the keys of the legend: the classes where there are several, and what is hatched."""
         from matplotlib.patches import Patch
 
-        narrow = are_narrow(self.ax_, self.times.view(None), self.start, self.end)
         strong = 1.0 if self.strips_ or narrow else DARK
         classes = [Patch(facecolor=c, alpha=strong, label=f"class {label}") for label, c, a, _ in shades if a == DARK]
-        return add_legend(self.ax_, (classes if len(classes) > 1 else []) + self.partial_areas_[:1])
+        return (classes if len(classes) > 1 else []) + self.partial_areas_[:1]
+
+
+def _as_boundaries(boundaries, n):
+    """Return sorted boundaries within n samples as an integer array."""
+    array = validation.as_indices(boundaries, "segments")
+    if array.ndim != 1 or (array.size and not (array.min() >= 0 and array.max() <= n and (np.diff(array) >= 0).all())):
+        rule = f"hold sorted boundaries from 0 to {n}, the length of the sequence"
+        out = "Pass the sequence that was segmented and sample indices, not times."
+        raise base.refused("segments", rule, validation.shown(boundaries), out)
+    return array

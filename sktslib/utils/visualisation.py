@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._plots.alignment import AlignmentDisplay, CostMatrixDisplay, PairwiseDisplay, plot_alignment
+from .._plots.alignment import AlignmentDisplay, CostMatrixDisplay, PairwiseDisplay
 from .._plots.events import EventReportDisplay, EventsDisplay, RepetitionsDisplay
 from .._plots.search import ExplanationDisplay, ProfileDisplay, SearchDisplay, WeightedQueryDisplay
 from .._plots.segmentation import SegmentationDisplay
@@ -46,6 +46,83 @@ __all__ = [
     "plot_segmentation",
     "plot_weight_query",
 ]
+
+
+def plot_alignment(
+    ts1: ArrayLike,
+    ts2: ArrayLike,
+    path: Any,
+    *,
+    ax: Axes | None = None,
+    offset: float | None = None,
+    every: Any = None,
+    tx: ArrayLike | None = None,
+    ty: ArrayLike | None = None,
+    title: str | None = None,
+    time_range: Any = None,
+) -> AlignmentDisplay:
+    """Draw two series, one above the other, and join the points that a warping path pairs.
+
+    Of `ts2` the part around the path is shown, with one query length to both sides. When the path covers less than
+    half of `ts2`, as that of a search result does, `ts1` is moved above that part and gets its own axis there; the axis
+    below keeps the samples or times of `ts2`. The scale on the left gives each series' own values.
+
+    Parameters
+    ----------
+    ts1 : array-like of shape (m,) or (m, channels)
+        The query.
+    ts2 : array-like of shape (n,) or (n, channels)
+        The sequence, whole.
+    path : array-like of int, shape (2, K)
+        Indices into `ts1` (first row) and into the whole of `ts2` (second row).
+    ax : matplotlib Axes or sequence of them, optional
+        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+    offset : float, optional
+        What to add to `ts1` so that it is above `ts2`, in the units of the series. Default: just enough.
+    every : int, optional
+        Draw every k-th pair of the path. Default: about 100 pairs.
+    tx : array-like of shape (m,), optional
+        Times of `ts1`: increasing numbers or datetimes. Default: sample indices. Next to datetimes in `ty`, numbers are
+        seconds.
+    ty : array-like of shape (n,), optional
+        Times of `ts2`.
+    title : str, optional
+        Written above.
+    time_range : tuple (start, end), optional
+        The part of `ts2` that is shown, in its times or else samples. Default: the part around the path.
+
+    Returns
+    -------
+    display : AlignmentDisplay
+        What was drawn: `ax_`, `figure_`, `query_lines_`, `sequence_lines_`, `pair_lines_`, `query_axis_`.
+
+    Raises
+    ------
+    ValueError
+        If a series, the path or the times have a wrong shape, the path leaves a series, times do not increase, or there
+        are more axes than channels.
+    TypeError
+        If a series holds no numbers, or `offset` or `every` is none.
+
+    See Also
+    --------
+    plot_costmatrix : The same path within the accumulated costs.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sktslib.utils.visualisation import plot_alignment
+    >>> display = plot_alignment([0, 1, 0], [0, 0, 1, 1, 0], [[0, 0, 1, 1, 2], [0, 1, 2, 3, 4]])
+    >>> display.ax_.get_xlabel()
+    'sample'
+    >>> len(display.pair_lines_[0].get_segments())
+    5
+    >>> plt.close(display.figure_)
+    """
+    style = {"offset": offset, "every": every, "title": title, "time_range": time_range}
+    return AlignmentDisplay(ts1, ts2, path, tx=tx, ty=ty).plot(ax, **style)
 
 
 def plot_costmatrix(

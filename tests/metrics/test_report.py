@@ -204,6 +204,6 @@ def test_its_picture_shows_distances_errors_and_counts():
     timed = EventReportDisplay.from_predictions([[5, 10]], [[6, 11]], times=times, time_range=(times[0], times[20]))
     assert timed.axes_[0].get_ylabel() == "start error\n(s)" and timed.error_points_[0].get_ydata().tolist() == [60]
     assert timed.axes_[-1].get_xlabel() == "time (Asia/Tokyo)"
-    with pytest.raises(ValueError, match="must have a time for each sample"):
+    with pytest.raises(ValueError, match="must have one time per point"):
         EventReportDisplay(event_report([[5, 10]], [[6, 11]]), times=[1, 2, 3])
     mpl.pyplot.close("all")

@@ -99,9 +99,9 @@ def test_queries_and_classes_have_colors_and_a_legend():
     assert by_distance.occurrence_lines_[0].get_array().tolist() == [3, 2, 1]
     one = v.SearchDisplay.from_predictions(res | {"query": [1, 1, 1]}, SEQUENCE)
     assert one.legend_ is None
-    with pytest.raises(ValueError, match="'distance' or 'auto' here: the result has no 'label'"):
+    with pytest.raises(ValueError, match=r"must be one of auto, distance, query here\. Got 'label'"):
         v.SearchDisplay(res, SEQUENCE).plot(color_by="label")
-    with pytest.raises(ValueError, match=r"must be one of auto, distance, query, label\. Got 'rank'"):
+    with pytest.raises(ValueError, match=r"must be one of auto, distance, query here\. Got 'rank'"):
         v.SearchDisplay(res, SEQUENCE).plot(color_by="rank")
 
 

@@ -1,6 +1,5 @@
 """Strips that stand for many ranges: shares of columns, colors, what they leave out."""
 
-from itertools import pairwise
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -10,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pictures import Found
 
-from sktslib._plots import base
 from sktslib._plots.base import FAINTEST, as_times, coverage, opacity, reduced
 from sktslib.utils.visualisation import EventsDisplay, ProfileDisplay, SearchDisplay, SegmentationDisplay
 
@@ -143,16 +141,3 @@ def test_matches_of_a_profile_and_events_are_strips():
     assert len(boxes(events.found_areas_[0]["false"])) == 0
     rgb = mpl.colors.to_rgb("#0072B2")
     np.testing.assert_allclose(events.true_areas_[0]["hit"].get_facecolor()[0][:3], rgb)
-
-
-@pytest.mark.parametrize("block", [1, 7, 64, 1 << 16])
-def test_extremes_are_those_of_each_column_whatever_the_blocks(block, monkeypatch):
-    monkeypatch.setattr(base, "BLOCK", block)
-    rng = np.random.default_rng(block)
-    rows = rng.normal(size=(500, 3)).T  # channels side by side in memory, as those of a recording
-    rows[0, 40:60], rows[1, 200], rows[2] = np.nan, np.nan, np.nan
-    borders = np.unique(np.concatenate([[3, 500], rng.integers(3, 500, 40), [45, 50]]))
-    for y in (rows, rows[0]):
-        expected = [[f(y[..., a:b], axis=-1) for f in (np.fmin.reduce, np.fmax.reduce)] for a, b in pairwise(borders)]
-        expected = np.moveaxis(np.array(expected), -1, 0) if y.ndim == 2 else np.array(expected)
-        np.testing.assert_array_equal(base._extremes(y, borders), expected)

@@ -1,6 +1,5 @@
 """The horizontal axis of pictures: zones, daylight-saving changes, ranges of time, ticks of many samples."""
 
-import pickle
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -11,7 +10,6 @@ from matplotlib.dates import date2num, num2date
 from pictures import DATES, SEQUENCE, Found
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib._plots import base
 from sktslib._plots.base import as_times, reduced
 from sktslib.utils.visualisation import EventsDisplay, ProfileDisplay, SearchDisplay, SegmentationDisplay
 
@@ -125,64 +123,6 @@ def test_the_zone_of_polars_is_kept():
     found = as_times(times, 20, "times")
     assert found.label == "time (Europe/Rome)"
     np.testing.assert_allclose(found.between(), date2num(np.datetime64("2024-03-31")) + np.arange(20) / 24)
-
-
-def test_hours_that_clocks_skip_are_ticked_once():
-    times = pd.date_range("2024-03-31 00:30", periods=200, freq="min", tz="Europe/Berlin")
-    display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times)
-    ticks = display.ax_.get_xticks()
-    assert (np.diff(ticks) > 0).all()
-    hours = {t.astimezone(ZoneInfo("Europe/Berlin")).hour for t in num2date(ticks)}
-    assert {1, 3} < hours
-    assert 2 not in hours
-    again = pickle.loads(pickle.dumps(display.figure_))
-    np.testing.assert_array_equal(again.axes[0].get_xticks(), ticks)
-
-
-@pytest.mark.parametrize("minutes", [8, 40, 300, 900])
-def test_hours_that_come_twice_have_ticks(minutes):
-    times = pd.date_range("2024-10-27 00:57", periods=200, freq=f"{minutes * 60 // 200}s", tz="UTC")
-    display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times.tz_convert("Europe/Berlin"))
-    low, high = display.ax_.get_xlim()
-    ticks = [t for t in display.ax_.get_xticks() if low <= t <= high]
-    assert 3 <= len(ticks) <= 14
-    steps = np.diff(ticks) * 24 * 60
-    if minutes < 360:
-        np.testing.assert_allclose(steps, steps[0], rtol=1e-4)
-    else:
-        assert sorted(set(np.round(steps))) in ([60], [120], [60, 120], [120, 180])
-    local = [t.astimezone(ZoneInfo("Europe/Berlin")) for t in num2date(ticks)]
-    assert all(t.second == t.microsecond == 0 for t in local)
-
-
-@pytest.mark.parametrize("hours", [6.5, 8, 11.5, 20, 30])
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
-def test_an_hour_that_comes_twice_is_ticked_twice_in_a_long_view(hours, zone):
-    second = pd.Timestamp("2024-10-27 01:00" if zone == "Europe/Berlin" else "2024-11-03 06:00", tz="UTC")
-    first = second - pd.Timedelta("3h")
-    times = pd.date_range(first, first + pd.Timedelta(hours=hours), periods=200)
-    display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times.tz_convert(zone))
-    ticks = display.ax_.get_xticks()
-    instants = [second - pd.Timedelta("1h"), second]  # of an hour that the clock shows twice
-    there = [np.isclose(ticks, date2num(t.tz_convert(None)), rtol=0, atol=1e-6).any() for t in instants]
-    assert there[0] == there[1]
-    assert there[0] or hours > 12  # coarser ticks may skip the hour
-    assert (np.diff(ticks) > 0.4 / 24).all()
-    display.figure_.canvas.draw()
-    texts = [text.get_text() for text in display.ax_.get_xticklabels()]
-    assert texts.count(second.tz_convert(zone).strftime("%H:%M")) >= 2 * there[0]
-
-
-@pytest.mark.parametrize("n", [9, 11, 12, 21, 22, 99])
-@pytest.mark.parametrize("dates", [False, True])
-def test_some_steps_tell_the_usual_one(n, dates, monkeypatch):
-    monkeypatch.setattr(base, "SOME", 10)
-    rng = np.random.default_rng(n)
-    step = rng.uniform(0.9, 1.1, n - 1)
-    step[n // 2] = 30.0
-    t = np.concatenate([[0.0], np.cumsum(step)])
-    given = pd.Timestamp("2024") + pd.to_timedelta(t, unit="s") if dates else t
-    assert as_times(given, n, "times").holes.tolist() == [n // 2 + 1]
 
 
 def test_many_samples_are_numbered_with_commas():
