@@ -131,51 +131,6 @@ def test_outliers_do_not_stretch_the_scale():
     assert equal.colorbar_.mappable.get_clim() == (1, 3)
 
 
-# -------------------------------------------------------------------------------------------------- alignment, costs
-def test_alignment_of_a_match_of_several_queries():
-    both = QuerySearcher("dtw", n_matches=1).fit([np.ones(4), QUERY])
-    matches = both.search(SEQUENCE)
-    for k, number in enumerate(matches.query):
-        display = v.AlignmentDisplay.from_estimator(both, SEQUENCE, match=k)
-        assert len(display.query_lines_[0].get_xdata()) == (4, 20)[number]
-        assert display.path[1].min() == matches.start[k]
-
-
-def test_series_stand_beside_the_cost_matrix():
-    x, y = np.column_stack([QUERY, -QUERY]), TWO[90:125]
-    display = v.CostMatrixDisplay.from_estimator(DTW(), x, y)
-    np.testing.assert_array_equal(display.matrix, dtw(x, y).cost_matrix)
-    for line, channel in zip(display.sequence_lines_, y.T, strict=True):
-        np.testing.assert_array_equal(line.get_xdata(), np.arange(35))
-        np.testing.assert_array_equal(line.get_ydata(), channel)
-    for line, channel in zip(display.query_lines_, x.T, strict=True):
-        np.testing.assert_array_equal(line.get_ydata(), np.arange(20))
-        np.testing.assert_array_equal(line.get_xdata(), channel)
-    assert display.query_ax_.get_ylim() == display.ax_.get_ylim()
-    assert display.sequence_ax_.get_xlim() == display.ax_.get_xlim()
-    with pytest.raises(ValueError, match="'query' parameter must have a point for each of the 2 rows"):
-        v.CostMatrixDisplay(np.ones((2, 3)), query=[1, 2, 3])
-
-
-@pytest.mark.parametrize("normalize", [None, "zscore", "minmax"])
-def test_costs_are_those_of_normalized_series(normalize):
-    x, y = np.column_stack([QUERY, -QUERY]), 3 * TWO[100:120] + 5
-    searcher = QuerySearcher("dtw", candidates="windows", normalize=normalize).fit(x)
-    display = v.CostMatrixDisplay.from_estimator(searcher, x, y)
-    want = searcher.profile(y).distance[0]
-    assert display.matrix[-1, -1] == pytest.approx(want, rel=1e-12)
-    assert (display.sequence_lines_[0].get_ydata() == y[:, 0]).all() == (normalize is None)
-    if normalize == "zscore":
-        np.testing.assert_allclose([line.get_ydata().std() for line in display.sequence_lines_], 1.0)
-
-
-def test_a_large_matrix_is_thinned_in_place():
-    matrix = np.add.outer(np.arange(2500.0), np.arange(5.0))
-    display = v.CostMatrixDisplay(matrix).plot()
-    np.testing.assert_array_equal(display.image_.get_array(), matrix[::2])
-    assert display.image_.get_extent() == [-0.5, 4.5, -0.5, 2499.5]
-
-
 # ------------------------------------------------------------------------------------------------------------ profile
 @pytest.mark.parametrize(("metric", "place"), [("euclidean", "start"), ("dtw", "end")])
 def test_profile_with_threshold_and_matches(metric, place):
