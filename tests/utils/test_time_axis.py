@@ -30,16 +30,6 @@ def test_places_and_samples_of_dates_belong_to_each_other(unit):
     assert times.find(np.array([-1e9, 1e9])).tolist() == [0, 199]
 
 
-@pytest.mark.parametrize(
-    "times", [[t.isoformat() for t in DATES], pd.period_range("2024-01-01", periods=200, freq="D")]
-)
-def test_text_and_periods_are_drawn_as_dates(times):
-    display = EventsDisplay.from_predictions([[1, 3]], [[1, 3]], SEQUENCE, times=times)
-    assert display.times.dates
-    low = num2date(display.ax_.get_xlim()[0])
-    assert (low + timedelta(days=3)).date() >= pd.Timestamp(str(times[0])).date() >= low.date()
-
-
 def test_dates_of_days_are_not_found_before_a_time_of_a_day():
     times = as_times(np.arange("2024-01-01", "2024-01-11", dtype="datetime64[D]"), 10, "times")
     noon = date2num(np.datetime64("2024-01-03T12:00"))
@@ -76,17 +66,31 @@ def test_the_end_lies_one_step_behind_the_last_sample():
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kathmandu"])
 def test_times_with_a_zone_are_drawn_at_their_instant_and_written_in_their_zone(zone):
     local = DATES.tz_localize("UTC").tz_convert(zone)
-    given = (local, pd.Series(local), local.to_pydatetime().tolist())
-    for times in given:
+    for times in (local, pd.Series(local), local.to_pydatetime().tolist()):
         display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times)
         assert display.ax_.get_xlabel() == f"time ({zone})"
         np.testing.assert_allclose(display.sequence_lines_[0].get_xdata(), date2num(DATES.to_numpy()))
         ticks = [t.astimezone(ZoneInfo(zone)) for t in num2date(display.ax_.get_xticks())]
         assert all((t.hour, t.minute) == (0, 0) for t in ticks)
-    fixed = [t.astimezone(timezone(timedelta(hours=5))) for t in given[2]]
-    assert SearchDisplay(FOUND, SEQUENCE, fixed).times.label == "time (UTC+05:00)"
-    mixed = [t.astimezone(UTC) if k % 2 else t for k, t in enumerate(given[2])]
-    assert SearchDisplay(FOUND, SEQUENCE, mixed).times.label == "time (UTC)"
+
+
+AWARE = [t.replace(tzinfo=UTC) for t in DATES.to_pydatetime()]
+
+
+@pytest.mark.parametrize(
+    ("times", "zone"),
+    [
+        (lambda: [t.isoformat() for t in DATES], None),
+        (lambda: pd.period_range("2024-03-30", periods=200, freq="h"), None),
+        (lambda: [t.astimezone(timezone(timedelta(hours=5))) for t in AWARE], "UTC+05:00"),
+        (lambda: [t.astimezone(timezone(timedelta(hours=k % 3))) for k, t in enumerate(AWARE)], "UTC"),
+        (lambda: pytest.importorskip("polars").Series(AWARE).dt.convert_time_zone("Europe/Rome"), "Europe/Rome"),
+    ],
+)
+def test_dates_of_all_kinds(times, zone):
+    found = as_times(times(), 200, "times")
+    assert found.label == ("time" if zone is None else f"time ({zone})")
+    np.testing.assert_allclose(found.between(), date2num(DATES.to_numpy()))
 
 
 def test_the_name_of_numbers_is_drawn():
@@ -115,14 +119,6 @@ def test_results_of_functions_are_drawn_in_the_times_of_the_table():
     for rows in (np.arange(200), np.roll(times, 3)):  # numbers of rows, and floats that do not increase
         assert SearchDisplay(FOUND, table.set_axis(rows)).times.label == "sample"
     assert SearchDisplay(FOUND, SEQUENCE, pd.Series(times, name="sample")).times.label == "time"
-
-
-def test_the_zone_of_polars_is_kept():
-    polars = pytest.importorskip("polars")
-    times = polars.Series([datetime(2024, 3, 31, k, tzinfo=UTC) for k in range(20)]).dt.convert_time_zone("Europe/Rome")
-    found = as_times(times, 20, "times")
-    assert found.label == "time (Europe/Rome)"
-    np.testing.assert_allclose(found.between(), date2num(np.datetime64("2024-03-31")) + np.arange(20) / 24)
 
 
 def test_many_samples_are_numbered_with_commas():
@@ -173,13 +169,6 @@ def test_a_range_of_samples_and_of_numbers():
     assert (low, high) == (SEQUENCE[0], SEQUENCE[9])
     lasting = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=DATES - DATES[0], time_range=("1h", 7200))
     assert lasting.ax_.get_xlim() == (3600, 7200)
-
-
-def test_ranks_and_limits_are_those_of_the_range():
-    y = np.where(np.arange(200) < 100, 50.0, 1.0) * np.sin(np.arange(200))
-    display = SearchDisplay.from_predictions(Found([10, 120], [20, 130], [1, 2]), y, time_range=(110, 150))
-    assert [text.get_text() for text in display.rank_texts_] == ["2"]
-    assert display.ax_.get_ylim()[1] < 5
 
 
 def test_the_line_is_drawn_anew_where_the_axes_show_a_part():
