@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -80,29 +79,38 @@ def test_what_is_no_estimator_says_so():
 
 # ----------------------------------------------------------------------------------------------------- colors, search
 def test_queries_and_classes_have_colors_and_a_legend():
-    res = {
-        "start": [10, 50, 90],
-        "end": [20, 60, 100],
-        "distance": [1, 2, 3],
-        "query": [0, 1, 0],
-        "path_dist": [1, 2, 3],
-    }
-    display = v.SearchDisplay.from_predictions(res, SEQUENCE)
-    assert [text.get_text() for text in display.legend_.get_texts()] == ["query 0", "query 1"]
-    assert display.colorbar_ is None
-    colors = display.occurrence_lines_[0].get_colors()
-    assert tuple(colors[0]) == tuple(colors[2]) == mpl.colors.to_rgba("#0072B2") != tuple(colors[1])
-    display = v.SearchDisplay.from_predictions(res | {"label": ["walk", "run", "walk"]}, SEQUENCE)
-    assert [text.get_text() for text in display.legend_.get_texts()] == ["run", "walk"]
+    res = {"start": [10, 50, 90], "end": [20, 60, 100], "path_dist": [1, 2, 3], "query": [0, 1, 0]}
+    labels = {"label": ["walk", "run", "walk"]}
+    for result, names in ((res, ["query 0", "query 1"]), (res | labels, ["run", "walk"])):
+        display = v.SearchDisplay.from_predictions(result, SEQUENCE)
+        assert [text.get_text() for text in display.legend_.get_texts()] == names
+        assert display.colorbar_ is None
+        colors = display.occurrence_lines_[0].get_colors()
+        assert tuple(colors[0]) == tuple(colors[2]) != tuple(colors[1])
     by_distance = v.SearchDisplay(res, SEQUENCE).plot(color_by="distance")
     assert by_distance.legend_ is None
     assert by_distance.occurrence_lines_[0].get_array().tolist() == [3, 2, 1]
-    one = v.SearchDisplay.from_predictions(res | {"query": [1, 1, 1]}, SEQUENCE)
-    assert one.legend_ is None
-    with pytest.raises(ValueError, match=r"must be one of auto, distance, query here\. Got 'label'"):
-        v.SearchDisplay(res, SEQUENCE).plot(color_by="label")
-    with pytest.raises(ValueError, match=r"must be one of auto, distance, query here\. Got 'rank'"):
-        v.SearchDisplay(res, SEQUENCE).plot(color_by="rank")
+    assert v.SearchDisplay.from_predictions(res | {"query": [1, 1, 1]}, SEQUENCE).legend_ is None
+    for name in ("label", "rank"):
+        with pytest.raises(ValueError, match=rf"must be one of auto, distance, query here\. Got '{name}'"):
+            v.SearchDisplay(res, SEQUENCE).plot(color_by=name)
+    equal = v.SearchDisplay.from_predictions(Found([1, 2, 3], [9, 9, 9], [5.0, 1.0, 1.0]), SEQUENCE)
+    assert [segment[0, 0] for segment in equal.occurrence_lines_[0].get_segments()] == [1, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("distance", "limits", "extend"),
+    [
+        ([*np.arange(11.0), 1e6], (0, 10), "max"),
+        (np.arange(12.0), (0, 11), "neither"),
+        ([*np.ones(11), 3.0], (1, 3), "neither"),
+    ],
+)
+def test_outliers_do_not_stretch_the_scale(distance, limits, extend):
+    start = np.arange(12) * 10
+    bar = v.SearchDisplay.from_predictions(Found(start, start + 9, distance), SEQUENCE).colorbar_
+    assert bar.mappable.get_clim() == limits
+    assert bar.extend == extend
 
 
 def test_many_classes_are_told_apart_and_their_legend_says_what_it_leaves_out():
@@ -114,73 +122,45 @@ def test_many_classes_are_told_apart_and_their_legend_says_what_it_leaves_out():
     assert len(display.legend_.get_texts()) == 14
 
 
-def test_the_best_of_equal_ones_is_the_first():
-    display = v.SearchDisplay.from_predictions(Found([1, 2, 3], [9, 9, 9], [5.0, 1.0, 1.0]), SEQUENCE)
-    assert [segment[0, 0] for segment in display.occurrence_lines_[0].get_segments()] == [1, 3, 2]
-
-
-def test_outliers_do_not_stretch_the_scale():
-    start = np.arange(12) * 10
-    display = v.SearchDisplay.from_predictions(Found(start, start + 9, [*np.arange(11.0), 1e6]), SEQUENCE)
-    assert display.colorbar_.mappable.get_clim() == (0, 10)
-    assert display.colorbar_.extend == "max"
-    plain = v.SearchDisplay.from_predictions(Found(start, start + 9, np.arange(12.0)), SEQUENCE)
-    assert plain.colorbar_.mappable.get_clim() == (0, 11)
-    assert plain.colorbar_.extend == "neither"
-    equal = v.SearchDisplay.from_predictions(Found(start, start + 9, [*np.ones(11), 3.0]), SEQUENCE)
-    assert equal.colorbar_.mappable.get_clim() == (1, 3)
-
-
 # ------------------------------------------------------------------------------------------------------------ profile
 @pytest.mark.parametrize(("metric", "place"), [("euclidean", "start"), ("dtw", "end")])
 def test_profile_with_threshold_and_matches(metric, place):
     searcher = QuerySearcher(metric, n_matches=None, threshold=9.0).fit(QUERY)
-    display = v.ProfileDisplay.from_estimator(searcher, SEQUENCE)
+    display = v.ProfileDisplay.from_estimator(searcher, pd.Series(SEQUENCE, name="flow"))
     profile, matches = searcher.profile(SEQUENCE), searcher.search(SEQUENCE)
     shown = display.profile_lines_[0].get_ydata()
     np.testing.assert_array_equal(shown[: len(profile)], np.where(profile.distance < np.inf, profile.distance, np.nan))
     assert np.isnan(shown[len(profile) :]).all()
     assert display.threshold_lines_[0].get_ydata() == [9, 9]
-    points = display.match_points_[0]
     expected = matches.start if place == "start" else matches.end - 1
-    np.testing.assert_array_equal(points.get_xdata(), expected)
-    np.testing.assert_allclose(points.get_ydata(), matches.distance)
+    np.testing.assert_allclose(display.match_points_[0].get_xydata(), np.column_stack([expected, matches.distance]))
     assert len(display.match_areas_.get_paths()) == len(matches)
     np.testing.assert_array_equal(display.sequence_line_.get_ydata(), SEQUENCE)
-    assert [ax.get_ylabel() for ax in display.axes_] == ["value", "distance"]
+    assert [ax.get_ylabel() for ax in display.axes_] == ["flow", "distance"]
     assert [text.get_text() for text in display.legend_.get_texts()] == ["match", "threshold"]
+    last = QuerySearcher(metric).fit(SEQUENCE[-5:])
+    display = v.ProfileDisplay.from_predictions(last.profile(SEQUENCE), last.search(SEQUENCE))
+    assert display.match_points_[0].get_xdata().tolist() == [len(SEQUENCE) - (5 if place == "start" else 1)]
 
 
-def test_profiles_of_several_queries_have_a_row_each():
-    searcher = QuerySearcher("dtw").fit([QUERY, QUERY[:7]])
-    display = v.ProfileDisplay.from_estimator(searcher, pd.Series(SEQUENCE, name="flow"))
-    assert [ax.get_ylabel() for ax in display.axes_] == ["flow", "query 0", "query 1"]
+@pytest.mark.parametrize(
+    ("queries", "names"), [([QUERY, QUERY[:7]], None), ({"wave": QUERY, "ramp": QUERY[:7]}, ["wave", "ramp"])]
+)
+def test_profiles_of_several_queries_have_a_row_each(queries, names):
+    searcher = QuerySearcher("dtw").fit(queries)
+    display = v.ProfileDisplay.from_estimator(searcher, SEQUENCE)
+    assert [ax.get_ylabel() for ax in display.axes_] == ["value", *(names or ["query 0", "query 1"])]
     matches = searcher.search(SEQUENCE)
     for number, points in enumerate(display.match_points_):
         np.testing.assert_array_equal(points.get_xdata(), matches.end[matches.query == number] - 1)
     assert display.threshold_lines_ == []
+    alone = v.ProfileDisplay.from_predictions(searcher.profile(SEQUENCE), names=names)
+    assert [ax.get_ylabel() for ax in alone.axes_] == (names or ["query 0", "query 1"])
     with pytest.raises(ValueError, match=r"one number, or one for each of the 1 profiles\. Got 2"):
         v.ProfileDisplay(SEQUENCE, threshold=[1.0, 2.0])
 
 
 # ------------------------------------------------------------------------------------------------------------- events
-def test_the_last_window_of_a_profile_may_be_a_match():
-    searcher = QuerySearcher("euclidean").fit(SEQUENCE[-5:])
-    matches = searcher.search(SEQUENCE)
-    display = v.ProfileDisplay.from_predictions(searcher.profile(SEQUENCE), matches)
-    assert matches.end.tolist() == [len(SEQUENCE)]
-    assert display.match_points_[0].get_xdata().tolist() == [len(SEQUENCE) - 5]
-
-
-def test_names_of_queries_stand_in_the_picture():
-    searcher = QuerySearcher("euclidean", n_matches=1).fit({"wave": QUERY, "ramp": np.linspace(0, 1, 30)})
-    display = v.ProfileDisplay.from_estimator(searcher, SEQUENCE)
-    assert [ax.get_ylabel() for ax in display.axes_] == ["value", "wave", "ramp"]
-    profiles = searcher.profile(SEQUENCE)
-    display = v.ProfileDisplay.from_predictions(profiles, names=searcher.classes_)
-    assert [ax.get_ylabel() for ax in display.axes_] == ["wave", "ramp"]
-    legend = v.SearchDisplay.from_estimator(searcher, SEQUENCE).legend_
-    assert [text.get_text() for text in legend.get_texts()] == ["ramp", "wave"]
 
 
 @pytest.mark.parametrize("dates", [False, True])
@@ -256,22 +236,15 @@ def test_explanation_on_the_query_s_time_base():
     np.testing.assert_array_equal(display.lag_line_.get_ydata(), [0, np.nan, 1])
     assert display.query_lines_[0].get_clim()[0] == 0
     assert display.axes_[-1].get_title(loc="left") == "advance 0.25, delay 0.50, phase 0.75"
-    rescaled = v.ExplanationDisplay(EXPLAINED, [1.0, 2, 3], y * 10 + 7, rescale=True)
-    plain = v.ExplanationDisplay(EXPLAINED, [1.0, 2, 3], y, rescale=True)
+    rescaled, plain = (v.ExplanationDisplay(EXPLAINED, [1.0, 2, 3], z, rescale=True) for z in (y * 10 + 7, y))
     np.testing.assert_allclose(rescaled.match, plain.match)
     with pytest.raises(ValueError, match=r"shape of the explained costs, \(3, 1\)"):
         v.ExplanationDisplay(EXPLAINED, [1.0, 2], y)
-
-
-@pytest.mark.parametrize("normalize", [None, "zscore"])
-def test_explanation_of_an_estimator_s_match(normalize):
-    searcher = QuerySearcher("euclidean", normalize=normalize, n_matches=2).fit(np.column_stack([QUERY, -QUERY]))
+    searcher = QuerySearcher("euclidean", normalize="zscore", n_matches=2).fit(np.column_stack([QUERY, -QUERY]))
     display = v.ExplanationDisplay.from_estimator(searcher, TWO, match=1)
-    explained = searcher.search(TWO).explain(1)
-    for k, lines in enumerate(display.query_lines_):
-        np.testing.assert_array_equal(lines.get_array(), explained.cost[:, k])
-    assert len(display.axes_) == 3
-    assert display.rescaled == (normalize is not None)
+    for lines, cost in zip(display.query_lines_, searcher.search(TWO).explain(1).cost.T, strict=True):
+        np.testing.assert_array_equal(lines.get_array(), cost)
+    assert display.rescaled
 
 
 # -------------------------------------------------------------------------------------------------------- collections

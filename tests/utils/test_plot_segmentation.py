@@ -26,7 +26,7 @@ def areas(collections):
         for path in collection.get_paths():
             box = path.get_extents()
             assert (box.y0, box.y1) == (0, 1)
-            color = tuple(np.round(collection.get_facecolor()[0], 3))
+            color = tuple(np.round(np.append(collection.get_facecolor()[:1], []), 3))
             found.append((box.x0, box.x1, color))
     return sorted(found)
 
@@ -55,38 +55,6 @@ def test_segmentation_shades_neighbors_in_turn():
     assert display.ax_.get_xlabel() == "time"
 
 
-def test_segmentation_colors_and_names_kinds():
-    segments = {"start": [0, 40, 100], "end": [40, 80, 200], "label": [2, 1, 2]}
-    display = plot_segmentation(segments, np.column_stack([SEQUENCE, SEQUENCE]))
-    shaded = areas(display.repetition_areas_[1])
-    assert shaded[0][2] == shaded[2][2]
-    assert shaded[0][2][:3] != shaded[1][2][:3]
-    assert [text.get_text() for text in display.legend_.get_texts()] == ["class 1", "class 2"]
-    assert len(display.axes_) == 2
-    assert boundary_positions(display.boundary_lines_[1]) == [0, 40, 80, 100, 200]
-
-
-def test_segmentation_hatches_partial_repetitions():
-    segments = {"start": [0, 40, 100], "end": [40, 80, 200], "label": [2, 1, 2], "partial": [True, False, True]}
-    display = plot_segmentation(segments, np.column_stack([SEQUENCE, SEQUENCE]))
-    for areas_ in display.partial_areas_:
-        boxes = [path.get_extents() for path in areas_.get_paths()]
-        assert [(box.x0, box.x1) for box in boxes] == [(0, 40), (100, 200)]
-        assert areas_.get_hatch() == "///"
-    assert len(display.partial_areas_) == 2
-    assert [text.get_text() for text in display.legend_.get_texts()] == ["class 1", "class 2", "partial"]
-    display = plot_segmentation(segments | {"label": [1, 1, 1]}, SEQUENCE)
-    assert [text.get_text() for text in display.legend_.get_texts()] == ["partial"]
-    display = plot_segmentation(segments | {"partial": [False] * 3}, SEQUENCE)
-    assert display.partial_areas_ == [] and len(display.legend_.get_texts()) == 2
-
-
-def test_segmentation_without_repetitions():
-    display = plot_segmentation(SimpleNamespace(start=[], end=[], label=[]), SEQUENCE)
-    assert len(display.boundary_lines_[0].get_segments()) == 0
-    assert display.repetition_areas_ == [[]]
-
-
 def test_segmentation_result_has_a_row_for_each_distance():
     result = {"Dynamic Time Warping": np.array([10, 60]), "Euclidean Distance": np.array([5, 50, 100])}
     display = plot_segmentation(result, np.column_stack([SEQUENCE, -SEQUENCE]))
@@ -95,14 +63,30 @@ def test_segmentation_result_has_a_row_for_each_distance():
     for line in display.sequence_lines_:
         np.testing.assert_array_equal(line.get_ydata(), SEQUENCE)
     assert [ax.get_xlabel() for ax in display.axes_] == ["", "sample"]
-
-
-def test_segmentation_result_of_many_distances_drops_none():
-    display = plot_segmentation({f"distance {k}": [k] for k in range(10)}, QUERY)
-    assert len(display.axes_) == 10
+    assert len(plot_segmentation({f"distance {k}": [k] for k in range(10)}, QUERY).axes_) == 10  # more than channels
 
 
 def test_segmentation_dates():
     display = plot_segmentation([0, 199, 200], SEQUENCE, DATES)
     expected = date2num([DATES[0], DATES[199], DATES[199] + (DATES[1] - DATES[0])])
     np.testing.assert_allclose(boundary_positions(display.boundary_lines_[0]), expected)
+
+
+def test_segmentation_colors_classes_and_hatches_what_is_partial():
+    segments = {"start": [0, 40, 100], "end": [40, 80, 200], "label": [2, 1, 2], "partial": [True, False, True]}
+    display = plot_segmentation(segments, np.column_stack([SEQUENCE, SEQUENCE]))
+    for row in range(2):
+        shaded = areas(display.repetition_areas_[row])
+        assert shaded[0][2] == shaded[2][2]
+        assert shaded[0][2][:3] != shaded[1][2][:3]
+        assert boundary_positions(display.boundary_lines_[row]) == [0, 40, 80, 100, 200]
+        assert [area[:2] for area in areas([display.partial_areas_[row]])] == [(0, 40), (100, 200)]
+        assert display.partial_areas_[row].get_hatch() == "///"
+    names = {"class 1 class 2 partial": segments, "class 1 class 2": segments | {"partial": [False] * 3}}
+    for text, given in (names | {"partial": segments | {"label": [1, 1, 1]}}).items():
+        display = plot_segmentation(given, SEQUENCE)
+        assert " ".join(one.get_text() for one in display.legend_.get_texts()) == text
+        assert len(display.partial_areas_) == ("partial" in text)
+    none = plot_segmentation(SimpleNamespace(start=[], end=[], label=[]), SEQUENCE)
+    assert len(none.boundary_lines_[0].get_segments()) == 0
+    assert none.repetition_areas_ == [[]]
