@@ -458,8 +458,7 @@ class CostMatrixDisplay(Display):
             marker = "o" if self.path.shape[1] == 1 else ""
             self.path_line_ = ax.plot(*self.path[::-1], marker=marker, scalex=False, scaley=False, **style)[0]
         ax.set(xlabel="sequence sample", ylabel="query sample")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.get_major_locator().set_params(integer=True)
+        ax.locator_params(integer=True)
         self.colorbar_ = self._add_colorbar(self.image_, "accumulated cost")
         self.query_ax_ = self.sequence_ax_ = None
         self.query_lines_, self.sequence_lines_ = [], []
@@ -640,7 +639,7 @@ class PairwiseDisplay(Display):
         ax.set_yticks(*ticks)
         ax.set_ylabel("" if few and names is not None else "series" if few else f"{n} series")
         if self.linkage_ is None:
-            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.locator_params("x", integer=True)
             ax.set_xlabel("other series")
             return
         ax.set_xticks(*ticks)

@@ -252,17 +252,15 @@ class Times:
         """Return the view of a range of times or samples; None shows all."""
         if time_range is None:
             return View(self, 0, len(self))
-        rule = "The 'time_range' parameter must be None or two times (start, end), either of which may be None."
+        rule, out = "be None or two times (start, end), either of which may be None", "Pass times of the recording."
         if isinstance(time_range, str) or np.shape(time_range) != (2,):
-            raise ValueError(f"{rule} Got {validation.shown(time_range)}.")
+            raise refused("time_range", rule, validation.shown(time_range), out)
         ends = self.at([0, len(self) - 1])
         low, high = (ends[k] if t is None else self._place(t, first=k == 0) for k, t in enumerate(time_range))
         if not (low < high and low <= ends[1] and high >= ends[0]):
-            first, last = (str(v) for v in self.values[[0, -1]])
-            raise ValueError(
-                f"{rule} The start must lie before the end, and the range must hold samples. Got "
-                f"{validation.shown(time_range)}; the recording's {self.label} runs from {first} to {last}."
-            )
+            rule = f"{rule}. The start must lie before the end, and the range must hold samples"
+            whole = "the recording's {} runs from {} to {}".format(self.label, *map(str, self.values[[0, -1]]))
+            raise refused("time_range", rule, f"{validation.shown(time_range)}; {whole}", out)
         return self.shown(float(low), float(high))
 
     def _positions(self, values):
@@ -286,10 +284,8 @@ class Times:
         try:
             stamp = pd.Timestamp(time)
         except (TypeError, ValueError) as error:
-            raise type(error)(
-                f"The 'time_range' parameter must hold datetimes, as the times do. Got {validation.shown(time)}: "
-                f"{error}. Pass texts such as '2024-03-31 12:00', or datetimes."
-            ) from error
+            got, out = f"{validation.shown(time)}: {error}", "Pass texts such as '2024-03-31 12:00', or datetimes."
+            raise type(error)(str(refused("time_range", "hold datetimes, as the times do", got, out))) from error
         if self.zone is not None and stamp.tz is None:
             stamp = stamp.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
         return float(self._positions(_without_zone(stamp)))

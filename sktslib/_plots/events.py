@@ -553,23 +553,20 @@ class EventReportDisplay(Display):
         of_kind = {kind: report.kind == kind for kind in MARKERS}
         self._at = self.times.at(start)
         self._styles = {kind: style | {"marker": m, "color": EVENT_COLORS[kind]} for kind, m in MARKERS.items()}
-        self.distance_points_ = self._draw_distances(of_kind) if report.distance is not None else {}
-        self.error_points_, self.rug_lines_ = [], []
+        self.distance_points_, self.error_points_, self.rug_lines_ = {}, [], []
+        if report.distance is not None:
+            for kind, own in of_kind.items():
+                own = own & np.isfinite(report.distance)
+                points = self.ax_.plot(self._at[own], report.distance[own], **self._styles[kind])
+                self.distance_points_[kind] = points[0]
+            if self.threshold is not None:
+                self.ax_.axhline(self.threshold, color=GRAY, linewidth=0.8, linestyle="--")
+            self.ax_.set_ylim(bottom=0)
         for row, name in zip(self.axes_[-2:], ("start_error", "end_error"), strict=True):
             self._draw_errors(row, name, of_kind)
         self._label(names, view)
         self.legend_ = self._write_above(title, self._keys(of_kind))
         return self
-
-    def _draw_distances(self, of_kind):
-        ax, drawn = self.ax_, {}
-        for kind, own in of_kind.items():
-            own = own & np.isfinite(self.report.distance)
-            drawn[kind] = ax.plot(self._at[own], self.report.distance[own], **self._styles[kind])[0]
-        if self.threshold is not None:
-            ax.axhline(self.threshold, color=GRAY, linewidth=0.8, linestyle="--")
-        ax.set_ylim(bottom=0)
-        return drawn
 
     def _draw_errors(self, ax, name, of_kind):
         """Draw the errors of the hits, and ticks at what is missed or false."""

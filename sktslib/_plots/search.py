@@ -547,8 +547,8 @@ class ExplanationDisplay(Display):
                 f"have the shape of the explained costs, {np.shape(explanation.cost)}, and 'sequence' as many channels"
             )
             got = f"shapes {self.query.shape} and {sequence_.shape}"
-            query = "a query that is compared by channel is searcher.query_, with its lags"
-            raise base.refused("query", rule, got, f"Pass the query and the sequence of the search; {query}.")
+            out = "Pass those of the search; a query that is compared by channel is searcher.query_, with its lags."
+            raise base.refused("query", rule, got, out)
         m = len(self.query)
         i, j = base.as_path(explanation.path, m, len(sequence_))
         self.channels = base.channel_names(self.query.shape[1], sequence, query)

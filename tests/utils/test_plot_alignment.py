@@ -149,7 +149,7 @@ def test_matrices_of_no_cost_of_one_cell_and_of_many():
 @pytest.mark.parametrize("normalize", [None, "zscore", "minmax"])
 def test_series_stand_beside_their_costs_as_they_are_normalized(normalize):
     x, y = np.column_stack([QUERY, -QUERY]), 3 * TWO[100:120] + 5
-    searcher = QuerySearcher("dtw", normalize=normalize, mode="windows").fit(x)
+    searcher = QuerySearcher("dtw", normalize=normalize, candidates="windows").fit(x)
     display = CostMatrixDisplay.from_estimator(searcher, x, y)
     assert display.matrix[-1, -1] == pytest.approx(searcher.profile(y).distance[0], rel=1e-12)
     shown = np.column_stack([line.get_ydata() for line in display.sequence_lines_])

@@ -19,22 +19,63 @@ FOUND = Found([10], [12], [1.0])
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_places_and_samples_of_dates_belong_to_each_other(unit):
-    dates = DATES.as_unit(unit)
-    times = as_times(dates, 200, "times")
+    times = as_times(DATES.as_unit(unit), 200, "times")
     np.testing.assert_allclose(times.between(), date2num(DATES.to_numpy()))
-    np.testing.assert_array_equal(times.find(times.between()), np.arange(200))
-    np.testing.assert_array_equal(times.find(times.between(), "right"), np.arange(1, 201))
-    half = times.between()[:-1] + 0.5 / 24
-    np.testing.assert_array_equal(times.find(half), np.arange(1, 200))
-    np.testing.assert_array_equal(times.find(half, "right"), np.arange(1, 200))
+    for moved, side, first in ((0, "left", 0), (0, "right", 1), (0.5, "left", 1), (0.5, "right", 1)):
+        found = times.find(times.between()[:-1] + moved / 24, side)
+        np.testing.assert_array_equal(found, np.arange(first, 199 + first))
     assert times.find(np.array([-1e9, 1e9])).tolist() == [0, 199]
-
-
-def test_dates_of_days_are_not_found_before_a_time_of_a_day():
-    times = as_times(np.arange("2024-01-01", "2024-01-11", dtype="datetime64[D]"), 10, "times")
+    days = as_times(np.arange("2024-01-01", "2024-01-11", dtype="datetime64[D]"), 10, "times")
     noon = date2num(np.datetime64("2024-01-03T12:00"))
-    assert times.find(np.array([noon])).tolist() == [3]
-    assert times.find(np.array([noon]), "right").tolist() == [3]
+    assert [days.find(noon, side) for side in ("left", "right")] == [3, 3]
+
+
+def test_the_end_lies_one_step_behind_the_last_sample():
+    assert as_times([0.0, 1.0, 3.0], 3, "times").at([0, 2, 3]).tolist() == [0, 3, 5]
+    assert as_times(None, 1, "times").at([0, 1]).tolist() == [0, 1]
+    np.testing.assert_allclose(np.diff(as_times(DATES, 200, "times").at([199, 200])), 1 / 24)
+    low, high = SearchDisplay.from_predictions(FOUND, np.where(SEQUENCE > 0, SEQUENCE, np.nan)).ax_.get_xlim()
+    assert low <= 0 < 199 <= high  # missing values at the ends belong to the recording
+
+
+def test_the_name_and_the_times_of_an_index_are_drawn():
+    """The axis says the unit that the index says, also where the result holds the samples alone."""
+    times = np.arange(200) / 120 + 5
+    table = pd.DataFrame({"a": SEQUENCE}, index=pd.Index(times, name="time (s)"))
+    searcher = QuerySearcher("euclidean").fit(SEQUENCE[:9])
+    found = [searcher.search(table), searcher.search([table]), searcher.search(table)[:1]]
+    found += [QuerySegmenter("euclidean").fit(SEQUENCE[:9]).segment(table)]
+    displays = [one.plot(sequence=table) for one in found]
+    displays += [SearchDisplay(FOUND, table), SegmentationDisplay([10, 12], table)]
+    displays += [ProfileDisplay.from_estimator(searcher, table)]
+    displays += [SearchDisplay(FOUND, table.set_axis(pd.to_timedelta(times, unit="s")))]
+    for display in displays:
+        np.testing.assert_allclose(display.times.values, times, atol=1e-9)
+        assert display.times.label == "time (s)"
+    assert displays[0].axes_[-1].get_xlabel() == "time (s)"
+    named = searcher.search(SEQUENCE, times=pd.Series(times, name="t (s)"))
+    assert named.plot().ax_.get_xlabel() == "t (s)"
+    assert named.plot(ts=times).ax_.get_xlabel() == "time"
+    for rows in (np.arange(200), np.roll(times, 3)):  # numbers of rows, and floats that do not increase
+        assert SearchDisplay(FOUND, table.set_axis(rows)).times.label == "sample"
+    assert SearchDisplay(FOUND, SEQUENCE, pd.Series(times, name="sample")).times.label == "time"
+
+
+@pytest.mark.parametrize(
+    ("times", "time_range", "limits", "shown"),
+    [
+        (None, (100, None), (100, 199), slice(99, None)),  # a sample more, so that the line reaches the border
+        (np.arange(200) / 4, (None, 2), (0, 2), slice(0, 10)),
+        (DATES - DATES[0], ("1h", 7200), (3600, 7200), slice(0, 4)),
+    ],
+)
+def test_a_range_of_samples_and_of_numbers(times, time_range, limits, shown):
+    for display in (
+        SegmentationDisplay.from_predictions([3, 9], SEQUENCE, times=times, time_range=time_range),
+        EventsDisplay.from_predictions([[3, 9]], [[3, 9]], SEQUENCE, times=times, time_range=time_range),
+    ):
+        assert display.ax_.get_xlim() == limits
+        np.testing.assert_array_equal(display.sequence_lines_[0].get_ydata(), SEQUENCE[shown])
 
 
 @pytest.mark.parametrize("dates", [False, True])
@@ -54,13 +95,6 @@ def test_holes_in_the_times_are_not_drawn_over(dates):
     np.testing.assert_array_equal([np.nanmin(drawn), np.nanmax(drawn)], [y.min(), y.max()])
     assert not len(as_times(np.arange(50.0), 50, "times").holes)
     assert not len(as_times([1.0], 1, "times").holes)
-
-
-def test_the_end_lies_one_step_behind_the_last_sample():
-    assert as_times([0.0, 1.0, 3.0], 3, "times").at([0, 2, 3]).tolist() == [0, 3, 5]
-    assert as_times(None, 1, "times").at([0, 1]).tolist() == [0, 1]
-    ends = num2date(as_times(DATES, 200, "times").at([199, 200]))
-    assert ends[1] - ends[0] == timedelta(hours=1)
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kathmandu"])
@@ -91,34 +125,6 @@ def test_dates_of_all_kinds(times, zone):
     found = as_times(times(), 200, "times")
     assert found.label == ("time" if zone is None else f"time ({zone})")
     np.testing.assert_allclose(found.between(), date2num(DATES.to_numpy()))
-
-
-def test_the_name_of_numbers_is_drawn():
-    """The axis says the unit that the index says, also where the result holds the samples alone."""
-    times = np.arange(200) / 120
-    table = pd.DataFrame({"a": SEQUENCE}, index=pd.Index(times, name="time (s)"))
-    searcher = QuerySearcher("euclidean").fit(SEQUENCE[:9])
-    segments = QuerySegmenter("euclidean").fit(SEQUENCE[:9]).segment(table)
-    for found in (searcher.search(table), searcher.search([table]), segments):
-        display = found.plot(sequence=table)
-        assert display.axes_[-1].get_xlabel() == "time (s)"
-    assert searcher.search(table)[:1].plot().ax_.get_xlabel() == "time (s)"
-    assert ProfileDisplay.from_estimator(searcher, table).times.label == "time (s)"
-    named = searcher.search(SEQUENCE, times=pd.Series(times, name="t (s)"))
-    assert named.plot().ax_.get_xlabel() == "t (s)"
-    assert named.plot(ts=times).ax_.get_xlabel() == "time"
-
-
-def test_results_of_functions_are_drawn_in_the_times_of_the_table():
-    times = np.arange(200) / 10 + 5
-    table = pd.DataFrame({"a": SEQUENCE}, index=pd.Index(times, name="time (s)"))
-    for display in (SearchDisplay(FOUND, table), SegmentationDisplay([10, 12], table)):
-        np.testing.assert_array_equal(display.times.values, times)
-        assert display.times.label == "time (s)"
-    assert SearchDisplay(FOUND, table.set_axis(pd.to_timedelta(times, unit="s"))).times.label == "time (s)"
-    for rows in (np.arange(200), np.roll(times, 3)):  # numbers of rows, and floats that do not increase
-        assert SearchDisplay(FOUND, table.set_axis(rows)).times.label == "sample"
-    assert SearchDisplay(FOUND, SEQUENCE, pd.Series(times, name="sample")).times.label == "time"
 
 
 def test_many_samples_are_numbered_with_commas():
@@ -157,20 +163,6 @@ def test_a_range_holds_both_hours_of_a_night_when_clocks_are_put_back():
     assert num2date(low) == datetime(2024, 3, 31, 1, tzinfo=UTC)
 
 
-def test_a_range_of_samples_and_of_numbers():
-    display = SegmentationDisplay.from_predictions([3, 9], SEQUENCE, time_range=(100, None))
-    assert display.ax_.get_xlim() == (100, 199)
-    np.testing.assert_array_equal(display.sequence_lines_[0].get_ydata(), SEQUENCE[99:])
-    display = EventsDisplay.from_predictions(
-        [[3, 9]], [[3, 9]], SEQUENCE, times=np.arange(200) / 4, time_range=(None, 2)
-    )
-    assert display.ax_.get_xlim() == (0, 2)
-    low, high = display.sequence_lines_[0].get_ydata()[[0, -1]]
-    assert (low, high) == (SEQUENCE[0], SEQUENCE[9])
-    lasting = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=DATES - DATES[0], time_range=("1h", 7200))
-    assert lasting.ax_.get_xlim() == (3600, 7200)
-
-
 def test_the_line_is_drawn_anew_where_the_axes_show_a_part():
     y = np.random.default_rng(0).normal(size=300_000)
     display = SearchDisplay.from_predictions(Found([1000], [120_000], [1.0]), y)
@@ -199,11 +191,3 @@ def test_ranges_that_cannot_be(time_range, times, message):
     for draw in (SearchDisplay(FOUND, SEQUENCE, times), ProfileDisplay(SEQUENCE, times=times)):
         with pytest.raises(ValueError, match=message):
             draw.plot(time_range=time_range)
-
-
-def test_missing_values_at_the_ends_belong_to_the_recording():
-    y = SEQUENCE.copy()
-    y[:50] = y[150:] = np.nan
-    low, high = SearchDisplay.from_predictions(FOUND, y).ax_.get_xlim()
-    assert low <= 0
-    assert high >= 199

@@ -1,8 +1,6 @@
 """All pictures: what they import, take, change and refuse."""
 
 import re
-import subprocess
-import sys
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -25,22 +23,6 @@ from sktslib.utils.visualisation import (
 )
 
 pytestmark = pytest.mark.usefixtures("_closed_figures")
-
-
-# ----------------------------------------------------------------------------------------------------------- module
-def test_importing_the_module_imports_neither_matplotlib_nor_pandas():
-    code = (
-        "import sys, importlib.util, types\n"
-        "for name in ('sktslib', 'sktslib.utils'):\n"
-        "    spec = importlib.util.find_spec(name)\n"
-        "    module = types.ModuleType(name)\n"
-        "    module.__path__ = list(spec.submodule_search_locations)\n"
-        "    sys.modules[name] = module\n"
-        "import sktslib.utils.visualisation\n"
-        "print(sorted({'matplotlib', 'pandas'} & set(sys.modules)))\n"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
 
 
 def test_public_names_are_sorted():
