@@ -187,7 +187,10 @@ class AlignmentDisplay(Display):
         i, j = self.path[:, ::every]
         x2 = self.sequence_times.at(j)
         for ax, y1, y2 in zip(self.axes_, self.query.T, self.sequence.T, strict=False):
-            raised = _offset(y1, y2[shown]) if offset is None else offset
+            # With a gap for the joining lines.
+            (low1, high1), (low2, high2) = _range(y1), _range(y2[shown])
+            apart = high2 - low1 + (0.2 * (high1 - low1 + high2 - low2) or 1.0)
+            raised = apart if offset is None else offset
             pairs = np.stack([np.column_stack([x1[i], y1[i] + raised]), np.column_stack([x2, y2[j]])], axis=1)
             lines = LineCollection(pairs, colors="0.6", linewidths=0.6, zorder=1, label="pairs")
             self.pair_lines_.append(ax.add_collection(lines))
@@ -250,12 +253,6 @@ class AlignmentDisplay(Display):
 
 def _step(x):
     return float(np.median(np.diff(x))) if len(x) > 1 else 1.0
-
-
-def _offset(y1, y2):
-    """Return what to add to y1 so that it is above y2 with a gap for the joining lines."""
-    (low1, high1), (low2, high2) = _range(y1), _range(y2)
-    return high2 - low1 + (0.2 * (high1 - low1 + high2 - low2) or 1.0)
 
 
 def _label_stack(ax, stack):

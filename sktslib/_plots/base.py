@@ -422,6 +422,7 @@ def numbered(values, number):
 LONG_LINE = 20_000  # samples from which a line is drawn by its extremes in each pixel column
 PIXELS = 4  # of width for each boundary; with less of it they are drawn as a strip
 STRIP = 0.09  # height of a strip, of that of the axes
+COPIED = 16  # columns of a line whose extremes are found at a time
 FAINTEST = 0.3  # opacity of a column of a strip that holds the smallest part of a range
 
 
@@ -491,9 +492,13 @@ def reduced(times, y, first, end, columns):
     starts[0] = first  # places of dates are rounded to microseconds, and may lie behind it
     starts = np.unique(starts)
     x, holes = times.at(starts), np.flatnonzero(np.isin(starts, times.holes))  # others are narrower than a column
-    part, starts = y[..., first:end], starts - first
-    extremes = np.stack([f.reduceat(part, starts, axis=-1) for f in (np.fmin, np.fmax)], axis=-1)
-    extremes = np.insert(extremes, holes, np.nan, axis=-2)
+    # Channels lie side by side in memory, so a pass for each would read all of them: a few columns of all are copied.
+    parts, borders = [], np.append(starts, end)
+    for k in range(0, len(starts), COPIED):
+        own = borders[k : k + COPIED + 1]
+        part, at = np.ascontiguousarray(y[..., own[0] : own[-1]]), own[:-1] - own[0]
+        parts.append(np.stack([f.reduceat(part, at, axis=-1) for f in (np.fmin, np.fmax)], axis=-1))
+    extremes = np.insert(np.concatenate(parts, axis=-2), holes, np.nan, axis=-2)
     return np.repeat(np.insert(x, holes, x[holes]), 2), extremes.reshape(*y.shape[:-1], -1)
 
 

@@ -203,9 +203,8 @@ class ProfileDisplay(Display):
         for number, row in enumerate(rows):
             self._draw_profile(row, number, view)
         self._label(self.channels[:above] + self.names, view)
-        drawn = [line for row in rows for line in row.lines[1:] if len(line.get_xdata())]
-        keys = list({line.get_label(): line for line in drawn}.values())
-        self.legend_ = self._write_above(None if above else title, keys, rows[0])
+        keys = {line.get_label(): line for row in rows for line in row.lines[1:] if len(line.get_xdata())}
+        self.legend_ = self._write_above(None if above else title, list(keys.values()), rows[0])
         if above:
             self._write_above(title)
         return self

@@ -35,7 +35,10 @@ def test_public_names_are_sorted():
 )
 def test_a_reduced_line_keeps_the_extremes_of_every_column(values, n_columns, first):
     y, first = np.array(values), min(first, len(values) - 2)
-    thin_x, thin_y = reduced(as_times(None, len(y), "times"), y, first, len(y), n_columns)
+    times = as_times(None, len(y), "times")
+    thin_x, thin_y = reduced(times, y, first, len(y), n_columns)
+    both = reduced(times, np.column_stack([-y, y]).T, first, len(y), n_columns)[1]  # channels side by side in memory
+    np.testing.assert_array_equal(both[1], thin_y)
     if len(y) - first <= 2 * n_columns:
         np.testing.assert_array_equal(thin_x, np.arange(first, len(y)))
         np.testing.assert_array_equal(thin_y, y[first:])
