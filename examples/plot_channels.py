@@ -22,11 +22,11 @@ print(walk.std().round(1).to_dict())
 
 # %%
 # A turning rate of 200 degrees/s would count much more than an acceleration of 10 m/s^2. With ``normalize`` each
-# channel of each window is brought to one scale. ``scales`` lets strides be shorter or longer than this one.
+# channel of each window is brought to one scale. ``Windows(scales=...)`` lets strides be shorter or longer than this
+# one.
 
-searcher = QuerySearcher(
-    "euclidean", candidates=Windows((0.85, 1.2)), normalize="zscore", max_overlap=0.2, n_matches=len(labeled)
-)
+strides = Windows(scales=(0.85, 1.2))
+searcher = QuerySearcher("euclidean", candidates=strides, normalize="zscore", max_overlap=0.2, n_matches=len(labeled))
 matches = searcher.fit(query).search(walk, times=np.arange(len(walk)) / 102.4)
 EventsDisplay.from_predictions(labeled, matches, walk, title="strides: labeled, and the thirty best matches")
 

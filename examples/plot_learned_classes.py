@@ -18,7 +18,8 @@ ecg = load_ecg_example()
 half = 600
 
 # %%
-# A short range about each R peak is marked, and nothing else: what is not marked counts as background.
+# A short range about each R peak is marked, and nothing else: what is not marked counts as background. ``Learning``
+# says how queries are learned: here one for each class.
 
 around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
 labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))

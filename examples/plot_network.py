@@ -35,12 +35,13 @@ network[12000:, 6] = np.sign(network[12000:, 6])  # clipped
 
 # %%
 # The query is the largest event, each channel cut at its arrival. ``metric="correlation"`` is the template matching of
-# seismology. With ``min_channels=5`` the distance is the sum over the five stations that fit best: 0 where these are
-# like the query, 5 where nothing is. Arrivals may be three samples early or late.
+# seismology. ``ChannelPlan`` compares each station by itself, at its lag. With ``min_votes=5`` the distance is the sum
+# over the five stations that fit best: 0 where these are like the query, 5 where nothing is. Arrivals may be three
+# samples early or late.
 
 query = np.column_stack([network[events[0] + lag : events[0] + lag + len(t), c] for c, lag in enumerate(lags)])
-how = {"threshold": 3.0, "channels": ChannelPlan(lag=lags.tolist(), tolerance=3)}
-searcher = QuerySearcher("correlation", channels=ChannelPlan(min_votes=5), **how).fit(query)
+best_five = ChannelPlan(lag=lags.tolist(), tolerance=3, min_votes=5)
+searcher = QuerySearcher("correlation", channels=best_five, threshold=3.0).fit(query)
 matches = searcher.search(network).sorted()
 print("found:", matches.start.tolist())
 print("lie at:", events.tolist())
@@ -49,14 +50,15 @@ print("lie at:", events.tolist())
 # Where all eight stations must fit, each dead one adds 1 to the distance of an event, and a threshold would depend on
 # how many there are.
 
-everywhere = QuerySearcher("correlation", **how).fit(query)
+all_stations = ChannelPlan(lag=lags.tolist(), tolerance=3)
+everywhere = QuerySearcher("correlation", channels=all_stations, threshold=3.0).fit(query)
 fig, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, layout="constrained")
 for ax, one, title in zip(axes, (everywhere, searcher), ("all eight stations", "the best five"), strict=True):
     profile = one.profile(network)
     ax.plot(profile.start / rate, profile.distance, lw=0.5)
     ax.plot(events / rate, profile.distance[events], "v", color="C3", label="events")
     ax.set(title=title, ylabel="distance")
-axes[1].axhline(how["threshold"], color="0.5", ls="--")
+axes[1].axhline(searcher.threshold, color="0.5", ls="--")
 axes[1].set(xlabel="seconds")
 axes[0].legend(loc="lower right")
 

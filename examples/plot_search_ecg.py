@@ -45,7 +45,7 @@ for name, matches in (("weighted", weighted), ("unweighted", plain)):
 # and do not make every search better.
 #
 # Row 14 without weights is no beat at all: asked for more than there is, a search lists what is left, far away. The
-# parameter `threshold` ends that. No match is shorter than half of the query, unless `min_length` says so.
+# parameter `threshold` ends that. No match is shorter than half of the query, unless `candidates` allows it.
 
 figure, axes = plt.subplots(2, 1, figsize=(10, 5.4), sharex=True, layout="constrained")
 for ax, matches, name in zip(axes, (weighted, plain), ("weighted", "unweighted"), strict=True):

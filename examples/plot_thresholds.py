@@ -41,7 +41,7 @@ ax.set(xlabel="rank of the match", ylabel="distance", ylim=(0, 10.5))
 ax.legend()
 
 # %%
-# **A share of the profile.** ``percentile`` needs no scale: only the nearest one percent of all positions may be
+# **A share of the profile.** ``Percentile`` needs no scale: only the nearest one percent of all positions may be
 # chosen. It takes whatever is there, also in a recording without any occurrence.
 
 share = QuerySearcher("euclidean", normalize="zscore", threshold=Percentile(1.0)).fit(ecg.query)
