@@ -440,10 +440,10 @@ class AutoFilter(Filter):
     the lower edge is about one over their length, and `RunningBaseline` with a wide window keeps more of them.
 
     The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may be in one pipeline. -1 means, as
-    with ``self_train``, that nobody looked: events without a mark are looked for there as everywhere, and the band
-    learns from those that it finds. Events of one class that follow each other without background are one long event,
-    which has the spectrum of all of them: label their ranges by :func:`sktslib.metrics.labels_from_events`, which
-    leaves a sample of background between them.
+    with ``self_train`` of `Learning`, that nobody looked: events without a mark are looked for there as everywhere, and
+    the band learns from those that it finds. Events of one class that follow each other without background are one
+    long event, which has the spectrum of all of them: label their ranges by
+    :func:`sktslib.metrics.labels_from_events`, which leaves a sample of background between them.
 
     Examples
     --------

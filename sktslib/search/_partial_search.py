@@ -434,8 +434,8 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
     parts : list of SearchPart
         All parts of one recording, of one searcher; each ends where another one begins. They are left as they are.
     sequence : array-like of shape (n,) or (n, channels), optional
-        The recording, or what can be sliced like it, for samples of parts that do not agree. With `percentile`, and
-        without both `n_matches` and `threshold`, it is needed.
+        The recording, or what can be sliced like it, for samples of parts that do not agree. It is needed where
+        `threshold` is a `Percentile`, and where neither `n_matches` nor `threshold` is set.
     times : array-like of shape (n,), optional
         Its times, if the parts were fed any.
 
@@ -473,7 +473,7 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
         _check_sequence(sequence, known, parts[-1].n_samples_seen, timed)
     if sequence is None and any(choice.needs_all for _, choice in searches):
         raise ValueError(
-            "The 'sequence' parameter of merge_parts must be given with the 'percentile' parameter of QuerySearcher, "
+            "The 'sequence' parameter of merge_parts must be given where 'threshold' of QuerySearcher is a Percentile, "
             "and where neither 'n_matches' nor 'threshold' is set, for it is known at the end only which samples "
             "matches need. Got None."
         )

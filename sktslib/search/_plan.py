@@ -79,9 +79,9 @@ class Subsequences(Estimator):
     --------
     >>> from sktslib import QuerySearcher
     >>> from sktslib.search import Subsequences
-    >>> searcher = QuerySearcher("dtw", candidates=Subsequences(max_length=4)).fit([0, 2, 0])
+    >>> searcher = QuerySearcher("dtw", candidates=Subsequences(max_length=5)).fit([0, 2, 0])
     >>> searcher.search([1, 1, 0, 0, 2, 2, 2, 0, 1]).to_frame()[["start", "end"]].to_numpy()
-    array([[3, 7]])
+    array([[3, 8]])
     """
 
     _parameter_constraints = {
@@ -307,8 +307,8 @@ def check_lengths(m, min_length, max_length):
     """Refuse bounds of the length that leave out windows of the query's length, m."""
     if (min_length or m) > m or (max_length or m) < m:
         raise ValueError(
-            f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
-            f"{min_length} and {max_length}; a search by windows knows no other length."
+            f"Bounds of the length must let windows of the query's length through, {m} points. Got {min_length} and "
+            f"{max_length}; windows have no other length."
         )
 
 
@@ -377,13 +377,13 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
         _warn_of_offset(queries, series)
 
 
-def warn_of_lengths(shortest, n):
+def warn_of_lengths(shortest, n, name="'min_length'"):
     """Warn of sequences of up to n samples that are shorter than any match may be."""
     least = min((length or 1 for length in shortest), default=1)
     if least > n:
         warn(
-            f"Nothing is found: 'min_length' is {least}, and the sequence has {n} samples. Lower 'min_length' to at "
-            "most that, or leave it out."
+            f"Nothing is found: {name} is {least}, and the sequence has {n} samples. Lower it to at most that, or "
+            "leave it out."
         )
 
 

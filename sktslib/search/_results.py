@@ -278,10 +278,10 @@ class Matches(Ranges, RangeTable):
         Names of the channels, the columns of the sequence where it was a table or a column of one.
     scale, offset : ndarray of shape (n_matches,) or (n_matches, channels), or None
         In a search with normalization or limits: the standard deviation of each match over that of the query, and its
-        mean less that of the query, as `scale_limits` and `offset_limit` bound them. The query that is multiplied by
-        the scale about its mean and shifted by the offset lies on the match. The scale is NaN where the query is
-        constant. Of motifs and discords beside the nearest window; compared by channel of each channel's window at its
-        lag, and NaN of those that do not take part. Computed when asked for.
+        mean less that of the query, as the limits of `Normalization` bound them. The query that is
+        multiplied by the scale about its mean and shifted by the offset lies on the match. The scale is NaN where the
+        query is constant. Of motifs and discords relative to the nearest window; compared by channel of each channel's
+        window at its lag, and NaN of those that do not take part. Computed when asked for.
     polarity : ndarray of int of shape (n_matches,) or (n_matches, channels), or None
         The sign (1 or -1) of the query that each match fits, or of each of its channels; None with
         ``polarity="same"``.
@@ -297,7 +297,7 @@ class Matches(Ranges, RangeTable):
     channel_distance : ndarray of shape (n_matches, channels) or None
         There, too: the distance of each channel, not weighted; NaN where the query has no points.
     lag : ndarray of int of shape (n_matches, channels) or None
-        With a `lag_tolerance`: how many samples behind the start the query of each channel begins.
+        With a `tolerance` of `ChannelPlan`: how many samples behind the start the query of each channel begins.
     threshold : ndarray of shape (n_queries,) or None
         The largest distance of an occurrence of each query, NaN where the searcher had none; see `uncertain`.
 
@@ -383,9 +383,10 @@ class Matches(Ranges, RangeTable):
         Examples
         --------
         >>> from sktslib import QuerySearcher
+        >>> from sktslib.search import ChannelPlan
         >>> query = [[0, 0], [2, 3], [0, 0], [0, 0]]
         >>> sequence = [[9, 9], [0, 9], [2, 0], [0, 0], [0, 3], [9, 0]]
-        >>> matches = QuerySearcher("dtw", channel_lag=[0, 1]).fit(query).search(sequence)
+        >>> matches = QuerySearcher("dtw", channels=ChannelPlan(lag=[0, 1])).fit(query).search(sequence)
         >>> matches.path(0, channel=1)
         array([[0, 0, 1, 2, 3],
                [2, 3, 4, 5, 5]])

@@ -499,7 +499,7 @@ class Stream(ChunkStream):
         percentile = searches[0][1].percentile
         if percentile is not None:
             raise ValueError(
-                "The 'threshold' parameter of QuerySearcher must be no percentile for a stream: it is one of all "
+                "The 'threshold' parameter of QuerySearcher must not be a Percentile for a stream: it is one of all "
                 f"distances, which are known at the end of the sequence only. Got Percentile({percentile!r}). Set a "
                 "number, for example that percentile of the finite profile(X).distance of a recording X like it."
             )
@@ -515,7 +515,10 @@ class Stream(ChunkStream):
             )
             if plan.mode == "subsequence":
                 low, high = plan.limits
-                least, what = max(min(plan.m, high or plan.m), low or 1), f"{what}, or what 'min_length' asks for"
+                least, what = (
+                    max(min(plan.m, high or plan.m), low or 1),
+                    f"{what}, or the shortest length that Subsequences allows",
+                )
             check_delay(max_delay, least, what, plan.reach, "an occurrence would be given up")
         super().__init__(searcher)
         self.max_delay, self._classes = max_delay, searcher._classes

@@ -363,12 +363,12 @@ class ElasticMetric(BandedMetric):
         if self.window == "itakura" and mode == "subsequence":
             raise ValueError(
                 "The 'window' parameter must be None, a float or 'sakoe-chiba' in a subsequence search: Itakura's "
-                "parallelogram needs both ends. Got 'itakura'. Take mode='windows' or another band."
+                "parallelogram needs both ends. Got 'itakura'. Search by windows, or take another band."
             )
         if self.window is not None and mode == "segmentation":
             raise ValueError(
                 "The 'window' parameter must be None in a segmentation, whose segments have no band. Got "
-                f"{self.window!r}. Bound the length of the repetitions by 'min_length' and 'max_length' instead."
+                f"{self.window!r}. Bound the length of the repetitions by 'lengths' instead."
             )
 
     def _subsequence_profile(self, problem, shortest, longest, *, matrix=False):

@@ -250,8 +250,8 @@ class MetricOfChannels(Metric):
                 key = next(key for key in self.metrics if self._number(channels_of(key)[0]) == part.channels[0])
                 raise ValueError(
                     "The keys of 'metrics' of Mixed must name one channel each where channels are compared by "
-                    f"themselves, as with channels=ChannelPlan(). Got {key!r}, whose metric compares them jointly. "
-                    "Give each of them a metric of its own."
+                    f"themselves, as by ChannelPlan. Got {key!r}, whose metric compares them jointly. Give each of "
+                    "them a metric of its own."
                 )
             out[part.channels[0]] = part.metric, part.weight
         return out
@@ -380,8 +380,8 @@ class Mixed(MetricOfChannels):
     def _path(self, pair):
         raise ValueError(
             "The Mixed Distance has no warping path of its own: each part aligns its channels by itself. Take the path "
-            "of a part, metric.metrics[key](x, y).path, of a match matches.path(k, channel); or search by "
-            "mode='subsequence', in which all share one."
+            "of a part, metric.metrics[key](x, y).path, of a match matches.path(k, channel); or search for "
+            "subsequences, in which all share one."
         )
 
     def _exponent(self, channels):
@@ -444,7 +444,7 @@ class Mixed(MetricOfChannels):
             return self
         if why:
             raise ValueError(
-                f"mode='subsequence' needs metrics of Mixed that can share one path: {why}. Take mode='windows', in "
+                f"A subsequence search needs metrics of Mixed that can share one path: {why}. Search by windows, in "
                 "which each has its own."
             )
         return SharedPath(self)

@@ -122,8 +122,8 @@ class QuerySegmenter(QueryEstimator):
         Jobs of one segmentation of a long recording, in which each takes stretches of it: as in scikit-learn None is
         one, or what `joblib.parallel_config` says, and -1 all processors. No result depends on it.
     verbose : int, default=0
-        Above 0: bars on stderr show how far long work has come: the samples of a segmentation, the rounds of `refine`
-        and of ``query="auto"``, and learning from labels. Streams show none.
+        Above 0: bars on stderr show how far long work has come: the samples of a segmentation, the rounds of
+        `refine` of `Learning` and of ``query="auto"``, and learning from labels. Streams show none.
 
     Attributes
     ----------
@@ -490,7 +490,7 @@ class QuerySegmenter(QueryEstimator):
             source = Whole(owned(y, X), ty)
             queries, rules = self._counting(ty)
             warn_of_sequences(queries, [y], shorter=rules.partial)
-            warn_of_lengths([low for low, _ in rules.limits], y.shape[1])
+            warn_of_lengths([low for low, _ in rules.limits], y.shape[1], "the shortest of 'lengths'")
 
         def ranges_of(queries):
             if is_long(X):
