@@ -24,7 +24,7 @@ from numba.core.dispatcher import Dispatcher
 from ...utils.validation import as_floats, refuse_missing, shown
 from .._kernels import dispatch, scalar
 from .base import BAND_CONSTRAINTS
-from .elastic import ElasticMetric, Query, free_points
+from .elastic import ElasticMetric, Query
 from .registry import _ALIASES, _REGISTRY, CallableMetric, register
 
 __all__ = ["register_metric"]
@@ -297,7 +297,7 @@ class _RecurrenceMetric(_Registered, ElasticMetric):
     def _query(self, x, w, n, tx=None, *, search=False):
         self._check_channels(len(x))
         record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
-        points = free_points(x.shape[1])
+        points = np.zeros((3, x.shape[1]))
         if not dispatch.closed_boundary(record):  # a query point left out costs what one of the series does
             points[0] = scalar.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
         return Query(record, x, w, points)

@@ -21,7 +21,7 @@ from .._kernels import recurrence, scalar
 from .._kernels.compile import pieces
 from .._series import ALIKE, deviation, full_weight, normalize_values, standardize
 from .base import BAND_CONSTRAINTS
-from .elastic import INF, NOTHING_FREE, ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
+from .elastic import INF, NOTHING_FREE, ElasticMetric, PreparedPair, Query, norm_exponent, norm_of
 from .registry import register
 
 __all__ = ["ADTW", "CIDDTW", "DDTW", "DTW", "WDDTW", "WDTW", "Frechet", "ShapeDTW"]
@@ -94,7 +94,7 @@ class WarpingMetric(ElasticMetric):
 
     def _query(self, x, w, n, tx=None, *, search=False):
         m = x.shape[1]
-        return Query(self._record(m, n, search), self._features(x), w, free_points(m))
+        return Query(self._record(m, n, search), self._features(x), w, np.zeros((3, m)))
 
 
 @register
@@ -237,7 +237,7 @@ class DTW(WarpingMetric):
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if self.dist is None:
             if self.alpha == 1 and not self.do_sign_norm:  # in short, for most calls are of this kind
-                return PreparedPair(recurrence.DTWRecord(), x, w, y, None, None, free_points(x.shape[1]))
+                return PreparedPair(recurrence.DTWRecord(), x, w, y, None, None, np.zeros((3, x.shape[1])))
             return super()._problem(x, w, y, tx, ty, search=search)
         x, y = self._features(x), self._features(y)
         if self.alpha == 1:
@@ -250,7 +250,7 @@ class DTW(WarpingMetric):
                 costs += alpha * local_costs(self.dist, x, y)
         if w is not None:  # the caller's function sees whole points, so a point has one weight
             costs *= w.max(axis=0)
-        return PreparedPair(recurrence.DTWRecord(), None, None, costs, None, None, free_points(x.shape[1]))
+        return PreparedPair(recurrence.DTWRecord(), None, None, costs, None, None, np.zeros((3, x.shape[1])))
 
     def _report(self, cost, problem):
         return cost / problem.shape[0] if self.do_dist_norm else cost
@@ -558,7 +558,7 @@ class Frechet(ElasticMetric):
         return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(recurrence.FrechetRecord(norm_of(x, 2.0)), x, w, free_points(x.shape[1]))
+        return Query(recurrence.FrechetRecord(norm_of(x, 2.0)), x, w, np.zeros((3, x.shape[1])))
 
 
 def keogh_slope(a):
@@ -763,7 +763,7 @@ class SharedPath(WarpingMetric):
         record = query.record if isinstance(part.metric, LAGGED) else recurrence.DTWRecord()
         if omega > 0:
             record = recurrence.ADTWRecord(omega)
-        return Query(record, np.concatenate(found), np.concatenate(weights), free_points(m))
+        return Query(record, np.concatenate(found), np.concatenate(weights), np.zeros((3, m)))
 
     def _channel_weights(self, w):
         return self.metric._channel_weights(w)

@@ -11,7 +11,7 @@ from ...utils._names import warn
 from ...utils._sklearn import Interval
 from .._kernels import recurrence, scalar
 from .base import BAND_CONSTRAINTS
-from .elastic import ElasticMetric, Query, free_points, norm_exponent, norm_of
+from .elastic import ElasticMetric, Query, norm_exponent, norm_of
 from .registry import register
 
 __all__ = ["EDR", "ERP", "LCSS", "MSM", "TWED"]
@@ -275,7 +275,7 @@ class ERP(GapCostMetric):
 
     def _query(self, x, w, n, tx=None, *, search=False):
         out = np.abs(x - float(self.g)) * (1.0 if w is None else w)
-        points = free_points(x.shape[1])
+        points = np.zeros((3, x.shape[1]))
         points[0] = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
         return Query(recurrence.ERPRecord(norm_of(x, 2.0), float(self.g)), x, w, points)
 
@@ -318,7 +318,7 @@ class MSM(GapCostMetric):
         return 1.0
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(recurrence.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
+        return Query(recurrence.MSMRecord(float(self.c)), x, w, np.zeros((3, x.shape[1])))
 
 
 @register
@@ -390,7 +390,7 @@ class TWED(GapCostMetric):
 
     def _query(self, x, w, n, tx=None, *, search=False):
         record = recurrence.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
-        points = free_points(x.shape[1])
+        points = np.zeros((3, x.shape[1]))
         # To the last digit what a point of the series costs, so that d(x, y) = d(y, x).
         if w is None and isinstance(record.norm, recurrence.Lp):  # compiled powers are not quite numpy's
             points[0, 1:] = scalar.series_gaps(record, x, tx)[1:]

@@ -67,7 +67,8 @@ class Query(NamedTuple):
     record: NamedTuple
     x: np.ndarray  # (channels, m)
     w: np.ndarray | None
-    points: np.ndarray  # (3, m): what each point costs if left out, if matched, if it meets one that does not match
+    # (3, m): what each point costs if left out, if matched, if it meets one that does not match; zeros: nothing
+    points: np.ndarray
 
 
 class PreparedPair(NamedTuple):
@@ -110,11 +111,6 @@ class PreparedPair(NamedTuple):
         y = np.ascontiguousarray(self.y[:, first:last]) if self.x is None else self.y
         tx = None if tx is None else tx - tx[0]
         return self._replace(x=x, w=w, y=y, tx=tx, points=np.ascontiguousarray(self.points[:, first:last]))
-
-
-def free_points(m):
-    """Return points that cost nothing by themselves."""
-    return np.zeros((3, m))
 
 
 def one_after_another(series, lengths):
@@ -287,49 +283,43 @@ class ElasticMetric(BandedMetric):
 
     def _cost(self, problem, *, whole=False):
         """Return the accumulated cost of two whole series."""
-        free = self._free_points(problem, whole)
-        if self._runs_diagonally(problem, free):
-            return pair_kernels.cost(*self._in_strips(problem, free))
+        strips = self._in_strips(problem, whole)
+        if strips is not None:
+            return pair_kernels.cost(*strips)
         bottom, side, _ = self._accumulate(problem, whole=whole)
         return self._ending(bottom, side, problem, whole=whole)[0]
 
     def _accumulate(self, problem, *, keep=None, whole=False):
         """Return the last row, the last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
         m, n = problem.shape
-        top, side = self._boundary(problem, whole)
+        p, _, _, y, tx, ty, points = problem
+        begin, _, start, _ = NOTHING_FREE if whole else self._free(m, n)
+        top, side = scalar.boundary(p, points, y, ty, n, begin, start)
         matrix = np.full((n, m), INF) if keep == "costs" else scalar.NO_COSTS
         taken = np.zeros((n, m), np.uint8) if keep == "moves" else scalar.NO_MOVES
         lo, hi = band(self.window, self.factor, m, n)
-        p, _, _, y, tx, ty, points = problem
         bottom, last = scalar.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
         return bottom, last, matrix if keep == "costs" else taken
 
-    def _boundary(self, problem, whole):
-        """Return the costs along the series and along the query before any pair of points."""
-        n = problem.shape[1]
-        begin, _, start, _ = self._free_points(problem, whole)
-        return scalar.boundary(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
+    def _in_strips(self, problem, whole=False):
+        """Return the arguments of the vector driver: the pair, the band by query points and the series' free points.
 
-    def _free_points(self, problem, whole):
-        return NOTHING_FREE if whole else self._free(*problem.shape)
-
-    def _runs_diagonally(self, problem, free):
-        """Return whether the vector driver takes two whole series.
-
-        It knows no free points of the query, no times and no given costs.
+        None where the driver does not take the pair: it knows no free points of the query, no times and no given costs.
         """
-        return problem.runs_diagonally and not (free[0] or free[1])
-
-    def _in_strips(self, problem, free):
-        """Return the arguments of the vector driver: the pair, the band by query points and the series' free points."""
-        p, x, w, y, _, _, points = problem
-        by_row = NO_BAND if self.window is None else band(self.window, self.factor, *problem.shape[::-1])
-        return p, x, w, points, y, *by_row, free[2], free[3]
+        p, x, w, y, tx, ty, points = problem
+        if x is None or tx is not None or ty is not None:
+            return None
+        m, n = x.shape[1], y.shape[1]
+        query_begin, query_end, begin, end = NOTHING_FREE if whole else self._free(m, n)
+        if query_begin or query_end:
+            return None
+        by_row = NO_BAND if self.window is None else band(self.window, self.factor, n, m)
+        return p, x, w, points, y, *by_row, begin, end
 
     def _ending(self, bottom, side, problem, *, whole=False):
         """Return the cost and last cell of the best path that ends where paths may end."""
         m, n = problem.shape
-        _, query_end, _, series_end = self._free_points(problem, whole)
+        _, query_end, _, series_end = NOTHING_FREE if whole else self._free(m, n)
         j = n - 1 - series_end + int(np.argmin(bottom[n - 1 - series_end :]))
         best, i = bottom[j], m - 1
         if query_end and side[m - query_end : m].min() < best:
@@ -345,14 +335,12 @@ class ElasticMetric(BandedMetric):
 
     def _cells_and_moves(self, problem, *, whole=False):
         """Return the cells of the best path (2, K) and the move into each (K,), 0 being the diagonal one."""
-        free = self._free_points(problem, whole)
-        if self._runs_diagonally(problem, free):
-            path, steps = pair_kernels.path(*self._in_strips(problem, free))
-        else:
-            bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
-            _, i, j = self._ending(bottom, side, problem, whole=whole)
-            path, steps = scalar.backtrack(taken, i, j)
-        return path, steps
+        strips = self._in_strips(problem, whole)
+        if strips is not None:
+            return pair_kernels.path(*strips)
+        bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
+        _, i, j = self._ending(bottom, side, problem, whole=whole)
+        return scalar.backtrack(taken, i, j)
 
     def _listed(self, path, steps, problem):
         """Return the cells of a path that its distance lists; `steps` holds the move into each."""

@@ -412,15 +412,14 @@ class Partners:
     def _sums(self, x, w, members, n, limits):
         metric, m = self.metric, x.shape[1]
         problem = metric._problem(x, w, self.series[members[self.lengths[members].argmax()]], None, None)
-        free = metric._free_points(problem, False)
-        if not (self.plain and soft.fits(m, n) and metric._runs_diagonally(problem, free)):
+        strips = metric._in_strips(problem)
+        if not (self.plain and soft.fits(m, n) and strips is not None):
             return self._one_by_one(x, w, members)
         values, begins, lengths = self.compared
         compared = values, begins[members], lengths[members]
         summed = self.summed[0], self.summed[1][members], len(x)
         lo_hi = band(metric.window, metric.factor, n, m)
-        pair = problem.record, problem.x, problem.w, problem.points
-        cost, *sums = soft.partner_sums(*pair, compared, summed, *lo_hi, *free[2:], limits)
+        cost, *sums = soft.partner_sums(*strips[:4], compared, summed, *lo_hi, *strips[-2:], limits)
         return metric._reported_costs(cost, problem, [self.features[k] for k in members]), *sums
 
     def _one_by_one(self, x, w, members):
