@@ -45,7 +45,6 @@ from ._pairwise import (
     distances_between,
     driver_of,
     observed_distance,
-    reported,
 )
 from ._series import spread
 
@@ -396,8 +395,8 @@ class Pruned:
         """Return a function that gives the queries for series of n points, and the bounds of distances."""
         of_length, bounds = self.prepared(X)
         if not self.metric._reports_cost:
-            record, x, _, points = of_length(int(self.lengths[0]))
-            bounds = (1.0 - 1e-12) * reported(self.metric, x[0], record, points[0], bounds, self.features)
+            points = of_length(int(self.lengths[0])).points
+            bounds = (1.0 - 1e-12) * self.metric._report(bounds, points[0], self.lengths)
         return of_length, bounds
 
     def below(self, queries, n, order, itself, bounds, offsets, limits, counts):
@@ -406,7 +405,6 @@ class Pruned:
         The bounds are those of such sums. Where the distance is not the cost, what they allow is computed to its end.
         """
         record, x, w, points = queries
-        problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
         if not self.metric._reports_cost:
             bounds, offsets = np.where(bounds <= limits[:, np.newaxis], 0.0, np.inf), NO_OFFSETS
             limits = np.full_like(limits, np.finfo(float).max)
@@ -415,21 +413,21 @@ class Pruned:
         costs = np.full(bounds.shape, np.inf)
         # None is left out for the costs of others, which are not the distances that count.
         counts += batch.scan(prepared, self.series, candidates, None, n, *cells, 1, limits, (0.0, np.inf), costs)
-        return costs if self.metric._reports_cost else self.metric._report(costs, problem)
+        return self.metric._report(costs, points[0], n)
 
     def _scan(self, queries, n, order, itself, bounds, factors, cutoff, counts):
         """Return the distances of candidates of one kind, of up to n points, infinite if surely above the cutoff."""
         record, x, w, points = queries
-        problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
         limits, slack = cutoff, (0.0, 0.0)
         if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
+            problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
             slack = 1e-12, 1e-12 * (self.m + n)
             limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
         prepared, candidates = (record, *batch.padded(record, x, w), points), (order, itself, bounds, NO_OFFSETS)
         cells = band(self.metric.window, self.metric.factor, n, self.m)
         costs = np.full(bounds.shape, np.inf)
         counts += batch.scan(prepared, self.series, candidates, factors, n, *cells, self.k, limits, slack, costs)
-        return costs if self.metric._reports_cost else self.metric._report(costs, problem)
+        return self.metric._report(costs, points[0], n)
 
 
 class PrunedSum:

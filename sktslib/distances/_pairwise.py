@@ -30,7 +30,7 @@ from ._kernels import batch, lockstep, recurrence
 from ._kernels.batch import BATCH
 from ._kernels.compile import block_size
 from ._metrics.base import band
-from ._metrics.elastic import ElasticMetric, PreparedPair, one_after_another, times_factor
+from ._metrics.elastic import ElasticMetric, one_after_another, times_factor
 from ._metrics.lockstep import SBD, LockstepMetric, common_weight, equal_lengths
 from ._metrics.mixed import Mixed, of_both
 from ._metrics.registry import CallableMetric, get_metric, metric_names
@@ -411,7 +411,7 @@ def _by_bits(metric, X, Y, w, mirrored, out):
         costs = np.zeros((len(of), len(Y)))
         from_on = of if mirrored else np.zeros_like(of)
         recurrence.accumulated_costs(record, rows, m, series, from_on, metric._replaces, costs)
-        out[of] = reported(metric, X[of[0]], record, points[0], costs, Y)
+        out[of] = metric._report(costs, points[0], np.array(lengths_of(Y)))
     if mirrored:
         lower = np.tril_indices(len(out), -1)
         out[lower] = out.T[lower]
@@ -457,7 +457,9 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             if traits is not None:
                 costs = times_factor(costs, metric._factor(traits[0][of, np.newaxis], traits[1][part]))
             if not metric._reports_cost:
-                costs = _reported_each(metric, X, of, sizes, record, points, costs, [features[b] for b in part])
+                for m in np.unique(sizes):
+                    some = np.flatnonzero(sizes == m)
+                    costs[some] = metric._report(costs[some], points[some[0], :, :m], lengths[part])
             out[of[:, np.newaxis], part] = costs
     if mirrored:
         below = rank[:, np.newaxis] > rank
@@ -500,25 +502,4 @@ def _side_by_side(arrays):
     for a in arrays:
         out[begin : begin + len(a), ..., : a.shape[-1]] = a
         begin += len(a)
-    return out
-
-
-def _reported_each(metric, X, of, sizes, record, points, costs, series):
-    """Return the distances behind accumulated costs (n_queries, n_series) of queries of several lengths."""
-    out = np.empty_like(costs)
-    for m in np.unique(sizes):
-        some = np.flatnonzero(sizes == m)
-        first = some[0]
-        out[some] = reported(metric, X[of[first]], record, points[first, :, :m], costs[some], series)
-    return out
-
-
-def reported(metric, x, record, points, costs, series):
-    """Return the distances behind accumulated costs (n_queries, n_series), which may depend on the series' lengths."""
-    out = np.empty_like(costs)
-    lengths = np.array([y.shape[1] for y in series])
-    for n in set(lengths):
-        of = lengths == n
-        y = series[int(np.argmax(of))]
-        out[:, of] = metric._report(costs[:, of], PreparedPair(record, x, None, y, None, None, points))
     return out

@@ -235,7 +235,7 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
         return d
     problem = metric._problem(x, w, y, tx, ty)
     if report == "similarity":
-        return float(metric._similarity(metric._cost(problem), problem))
+        return float(metric._similarity(metric._cost(problem), problem.points, problem.shape[1]))
     return metric._path(problem) if report == "path" else metric._cost_matrix(problem)
 
 

@@ -71,7 +71,7 @@ class WarpingMetric(ElasticMetric):
 
     def _weighted_terms(self, x, w, y):
         problem = self._problem(x, w, y, None, None)
-        return self._report(self._terms_along(self._alignment(0.0, problem), x), problem)
+        return self._report(self._terms_along(self._alignment(0.0, problem), x), problem.points, y.shape[1])
 
     def _piece_terms(self, x, problem):
         alignment = self._alignment(0.0, problem)
@@ -252,10 +252,11 @@ class DTW(WarpingMetric):
             costs *= w.max(axis=0)
         return PreparedPair(recurrence.DTWRecord(), None, None, costs, None, None, np.zeros((3, x.shape[1])))
 
-    def _report(self, cost, problem):
-        return cost / problem.shape[0] if self.do_dist_norm else cost
+    def _report(self, cost, points, n):
+        return cost / points.shape[1] if self.do_dist_norm else cost
 
-    _report_search = _report
+    def _report_search(self, cost, problem):
+        return self._report(cost, problem.points, None)
 
     def _limit(self, distance, problem):
         return distance * problem.shape[0] * (1.0 + 1e-12) if self.do_dist_norm else distance
@@ -469,10 +470,11 @@ class CIDDTW(WarpingMetric):
         factor = np.divide(high, low, out=np.full(np.shape(high), INF), where=low > 0)
         return np.where(high > 0, factor * factor, 1.0)  # of costs, which are squares
 
-    def _report(self, cost, problem):
+    def _report(self, cost, points, n):
         return np.sqrt(cost)
 
-    _report_search = _report
+    def _report_search(self, cost, problem):
+        return np.sqrt(cost)
 
     @np.errstate(over="ignore")  # a limit that none is
     def _limit(self, distance, problem):

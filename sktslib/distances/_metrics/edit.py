@@ -158,21 +158,25 @@ class LCSS(MatchingMetric):
             costs = np.ones(m), 2.0 - 2.0 * point, np.full(m, 2.0)
         return Query(recurrence.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
 
-    def _similarity(self, cost, problem):
-        """Return the matched weight as a share of the largest possible one."""
-        m, n = problem.shape
-        weights = np.sort(1.0 - problem.points[1] / 2.0)[::-1]
-        return (m + n - cost) / 2.0 / weights[: min(m, n)].sum()
+    def _similarity(self, cost, points, n):
+        """Return the matched weight as a share of the largest possible one; see `_report`."""
+        m = points.shape[1]
+        matched = np.minimum(m, n).astype(float)
+        if points[1].any():  # weights, the largest of which may match
+            weights = np.sort(1.0 - points[1] / 2.0)[::-1]
+            matched = np.array([weights[:k].sum() for k in np.atleast_1d(np.minimum(m, n))]).reshape(np.shape(n))
+        return (m + n - cost) / 2.0 / matched
 
-    def _report(self, cost, problem):
-        distance = np.maximum(0.0, 1.0 - self._similarity(cost, problem))
-        m, n = problem.shape
+    def _report(self, cost, points, n):
+        distance = np.maximum(0.0, 1.0 - self._similarity(cost, points, n))
         # Equal series: their cost is added up as along their path, so that no rounding keeps them apart.
-        return np.where(cost <= np.cumsum(problem.points[1])[-1], 0.0, distance) if m == n else distance
+        equal = (n == points.shape[1]) & (cost <= np.cumsum(points[1])[-1])
+        return np.where(equal, 0.0, distance)
 
     def _limit(self, distance, problem):
         distance = np.minimum(distance, 1.0)  # the largest there is
-        similarity = self._similarity(np.arange(2.0), problem)  # of the costs 0 and 1: it falls by equal steps
+        # Of the costs 0 and 1: it falls by equal steps.
+        similarity = self._similarity(np.arange(2.0), problem.points, problem.shape[1])
         return (distance - 1.0 + similarity[0]) / (similarity[0] - similarity[1]) + 1e-12 * sum(problem.shape)
 
     def _report_search(self, cost, problem):
@@ -220,8 +224,8 @@ class EDR(MatchingMetric):
         path, steps = self._cells_and_moves(alignment._problem)
         return matched(path[:, steps == 0], alignment._problem, self.eps), None
 
-    def _report(self, cost, problem):
-        return cost / max(problem.shape)
+    def _report(self, cost, points, n):
+        return cost / np.maximum(points.shape[1], n)
 
     def _limit(self, distance, problem):
         return distance * max(problem.shape) * (1.0 + 1e-12)

@@ -223,8 +223,11 @@ class ElasticMetric(BandedMetric):
             cost[found] = times_factor(cost[found], self._factor(self._trait(x), of_y))
         return cost
 
-    def _report(self, cost, problem):
-        """Return the distance behind an accumulated cost of two whole series."""
+    def _report(self, cost, points, n):
+        """Return the distances behind accumulated costs (..., k) of a query, given by its points, and whole series.
+
+        `n` (k,), or one number, are the lengths of the series.
+        """
         return cost
 
     def _limit(self, distance, problem):
@@ -245,8 +248,8 @@ class ElasticMetric(BandedMetric):
         """Return the distances behind accumulated costs (k,) of a query and series of any lengths."""
         if self._reports_cost and not self._has_factor:
             return cost
-        pairs = [problem._replace(y=y) for y in features]
-        return np.array([self._report(self._scaled(c, of.x, of.y), of) for c, of in zip(cost, pairs, strict=True)])
+        cost = np.array([self._scaled(c, problem.x, y) for c, y in zip(cost, features, strict=True)])
+        return self._report(cost, problem.points, np.array([y.shape[1] for y in features]))
 
     def _free(self, m, n):
         """Return the numbers of points that may be left out: at the query's start and end, and at the series'."""
@@ -263,7 +266,7 @@ class ElasticMetric(BandedMetric):
         cost = self._cost(problem)
         if self._has_factor:
             cost = self._scaled(cost, problem.x, problem.y)
-        return self._alignment(self._report(cost, problem), problem)
+        return self._alignment(self._report(cost, problem.points, y.shape[1]), problem)
 
     def _alignment(self, distance, problem):
         # Copies: a path that is asked for later must be that of the series as they are now.
@@ -278,8 +281,7 @@ class ElasticMetric(BandedMetric):
         rows, weighted = batch.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
         costs = batch.window_costs(record, rows[0], weighted, points, features, lo, hi)
-        costs = self._scaled(costs, x, features)
-        return self._report(costs, PreparedPair(record, x, None, features[0], None, None, points))
+        return self._report(self._scaled(costs, x, features), points, n)
 
     def _cost(self, problem, *, whole=False):
         """Return the accumulated cost of two whole series."""
