@@ -12,7 +12,7 @@ from threading import Lock
 import numpy as np
 
 from ..utils._conversion import is_stored, n_samples, opened, refuse_columns, refuse_lazy, rows_of_chunk, stored
-from ..utils._names import did_you_mean, warn
+from ..utils._names import warn
 from ..utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
 from ..utils.validation import (
     as_floats,
@@ -35,6 +35,8 @@ LEAST = 2  # rows of a series
 
 def as_cases(X):
     """Return a table of an index (case, time) as a list of the cases' tables; anything else as it is."""
+    if type(X) is np.ndarray:  # in short, for most collections are of this kind
+        return X
     refuse_lazy(X, "X")
     if not _has_cases(X):
         return X
@@ -142,15 +144,6 @@ def _starts_again(X, case, column):
     within = np.ones(len(rises), bool)
     within[edges - 1] = False
     return bool(rises[within].all() and not rises[~within].any())
-
-
-def refuse_metric_name(Y, names):
-    """Refuse the name of a distance where the second collection belongs."""
-    if isinstance(Y, str):
-        raise TypeError(
-            f"'Y' must be a collection of series. Got the text {shown(Y)}; a distance is given by its keyword, "
-            f"metric={shown(Y)}.{'' if Y in names else did_you_mean(Y, names)}"
-        )
 
 
 # Of no influence on any result: bytes of the series, as floats, that are read at a time of a collection that is not in

@@ -23,6 +23,7 @@ from ._metrics.registry import (
     class_of_function,
     get_metric,
     metric_class,
+    metric_names,
 )
 
 if TYPE_CHECKING:
@@ -192,11 +193,16 @@ ELSEWHERE = {"distance": "metric", "distance_params": "metric_params", "dist_par
 ELSEWHERE |= {"metric_kwargs": "metric_params", "cost_func": "metric"}
 
 
-def refuse_unknown(unknown, function):
-    """Refuse arguments that a function of collections does not take."""
+def refuse_misplaced(function, Y, unknown):
+    """Refuse arguments that a function of two collections does not take, and a metric's name as the second one."""
     names = [name for name, of in signature(function).parameters.items() if of.kind != of.VAR_KEYWORD]
     for name, value in unknown.items():
         raise TypeError(_unexpected(function, name, value, names))
+    hint = "" if Y in _REGISTRY else did_you_mean(Y, metric_names())
+    raise TypeError(
+        f"'Y' must be a collection of series. Got the text {shown(Y)}; a distance is given by its keyword, "
+        f"metric={shown(Y)}.{hint}"
+    )
 
 
 def _unexpected(of, name, value, names):

@@ -19,16 +19,7 @@ from joblib import delayed
 
 from ..utils._jobs import as_plain, check_jobs, count_jobs, counted, each_in_jobs
 from ..utils.validation import check_memory, check_verbose, shown
-from ._collection import (
-    StoredCollection,
-    Timed,
-    as_collection,
-    channel_names,
-    lengths_of,
-    part_size,
-    refuse_metric_name,
-    timed,
-)
+from ._collection import StoredCollection, Timed, lengths_of
 from ._kernels import batch, scalar
 from ._kernels.batch import BATCH
 from ._kernels.bounds import BOUND_LANES, INF, both_ways, envelopes
@@ -36,11 +27,11 @@ from ._kernels.dispatch import bounds_of, closed_boundary
 from ._metrics.base import Metric, band
 from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.mixed import Mixed
-from ._metrics.registry import get_metric, metric_names
-from ._names import refuse_unknown
+from ._metrics.registry import get_metric
+from ._names import refuse_misplaced
 from ._pairwise import (
     by_length,
-    collection_weight,
+    compared,
     counts_alone,
     distances_between,
     driver_of,
@@ -371,7 +362,14 @@ class Pruned:
             best = np.partition(np.hstack([known, out]), self.k - 1, axis=1)
             cutoff = best[:, self.k - 1].copy()  # a strided one is compiled for anew
             n = int(self.lengths[members].max())
-            out[:, members] = self._scan(of_length(n), n, order, itself, bounds, factors, cutoff, counts)[:, members]
+            queries, limits, slack = of_length(n), cutoff, (0.0, 0.0)
+            if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
+                record, x, _, points = queries
+                problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
+                limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
+                slack = 1e-12, 1e-12 * (self.m + n)
+            found = self._scan(queries, n, (order, itself, bounds, NO_OFFSETS), factors, self.k, limits, slack, counts)
+            out[:, members] = found[:, members]
         return out, counts
 
     def queries(self, X):
@@ -404,29 +402,22 @@ class Pruned:
 
         The bounds are those of such sums. Where the distance is not the cost, what they allow is computed to its end.
         """
-        record, x, w, points = queries
         if not self.metric._reports_cost:
             bounds, offsets = np.where(bounds <= limits[:, np.newaxis], 0.0, np.inf), NO_OFFSETS
             limits = np.full_like(limits, np.finfo(float).max)
-        prepared, candidates = (record, *batch.padded(record, x, w), points), (order, itself, bounds, offsets)
-        cells = band(self.metric.window, self.metric.factor, n, self.m)
-        costs = np.full(bounds.shape, np.inf)
         # None is left out for the costs of others, which are not the distances that count.
-        counts += batch.scan(prepared, self.series, candidates, None, n, *cells, 1, limits, (0.0, np.inf), costs)
-        return self.metric._report(costs, points[0], n)
+        candidates = order, itself, bounds, offsets
+        return self._scan(queries, n, candidates, None, 1, limits, (0.0, np.inf), counts)
 
-    def _scan(self, queries, n, order, itself, bounds, factors, cutoff, counts):
-        """Return the distances of candidates of one kind, of up to n points, infinite if surely above the cutoff."""
+    def _scan(self, queries, n, candidates, factors, k, limits, slack, counts):
+        """Return the distances of candidates of one kind, of up to n points, infinite if surely above the limits."""
         record, x, w, points = queries
-        limits, slack = cutoff, (0.0, 0.0)
-        if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
-            problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
-            slack = 1e-12, 1e-12 * (self.m + n)
-            limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
-        prepared, candidates = (record, *batch.padded(record, x, w), points), (order, itself, bounds, NO_OFFSETS)
-        cells = band(self.metric.window, self.metric.factor, n, self.m)
-        costs = np.full(bounds.shape, np.inf)
-        counts += batch.scan(prepared, self.series, candidates, factors, n, *cells, self.k, limits, slack, costs)
+        prepared, cells = (
+            (record, *batch.padded(record, x, w), points),
+            band(self.metric.window, self.metric.factor, n, self.m),
+        )
+        costs = np.full(candidates[2].shape, np.inf)
+        counts += batch.scan(prepared, self.series, candidates, factors, n, *cells, k, limits, slack, costs)
         return self.metric._report(costs, points[0], n)
 
 
@@ -652,18 +643,12 @@ def nearest_neighbors(
     array([[1],
            [0]])
     """
-    refuse_unknown(unknown, nearest_neighbors)
-    refuse_metric_name(Y, metric_names())
+    if unknown or isinstance(Y, str):
+        refuse_misplaced(nearest_neighbors, Y, unknown)
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
-    given = X, X if Y is None else Y
-    alone, same, names = Y is None, Y is None, [channel_names(one, channels_first) for one in (X, Y)]
-    part = part_size(max_memory)
-    X = as_collection(X, "X", channels_first=channels_first, part=part)
-    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), part=part)
-    metric = metric._named(*names)
-    metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
-    metric._warn_of_scale(X, Y)
+    same = Y is None
+    metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first, max_memory)
     available = len(Y) - same
     whole = isinstance(n_neighbors, Integral) and not isinstance(n_neighbors, bool)
     if not whole or not 1 <= n_neighbors <= available:
@@ -671,12 +656,9 @@ def nearest_neighbors(
             f"The 'n_neighbors' parameter must be an integer from 1 to the number of series to choose from, "
             f"{available}. Got {shown(n_neighbors)}."
         )
-    w = collection_weight(weight, X)
-    metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     k = int(n_neighbors)
-    pair_of = timed(metric, given, (X, Y), times, same, alone)
-    if isinstance(pair_of[0][0], Timed):
-        return _of_all_distances(metric, w, pair_of, same, k)
+    if isinstance(X[0], Timed):
+        return _of_all_distances(metric, w, X, Y, same, k)
     pair = PAIR + TERM * len(metric._made) if isinstance(metric, Mixed) else PAIR
     jobs = count_jobs(n_jobs)
     rows, columns = _sizes(X, Y, k, jobs, max_memory, pair)
@@ -702,9 +684,8 @@ def nearest_neighbors(
     return Neighbors(distances, indices, Pruning(len(X) * available, *counts.tolist()))
 
 
-def _of_all_distances(metric, w, collections, same, k):
+def _of_all_distances(metric, w, X, Y, same, k):
     """Return the nearest of all pairs, whose series have times."""
-    X, Y = collections
     found = np.array([[observed_distance(metric, x, spread(w, x.shape[1]), y) for y in Y] for x in X], float)
     order = np.argsort(np.where(np.eye(len(X), dtype=bool), np.inf, found) if same else found, axis=1, kind="stable")
     if same:  # no series is its own neighbor, not even where all others are infinitely far

@@ -5,7 +5,6 @@ Each block is a call of its own, which any process can compute.
 
 from __future__ import annotations
 
-from functools import partial
 from math import ceil, isqrt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +22,6 @@ from ._collection import (
     has_gaps,
     lengths_of,
     part_size,
-    refuse_metric_name,
     timed,
 )
 from ._kernels import batch, lockstep, recurrence
@@ -33,8 +31,8 @@ from ._metrics.base import band
 from ._metrics.elastic import ElasticMetric, one_after_another, times_factor
 from ._metrics.lockstep import SBD, LockstepMetric, common_weight, equal_lengths
 from ._metrics.mixed import Mixed, of_both
-from ._metrics.registry import CallableMetric, get_metric, metric_names
-from ._names import refuse_unknown
+from ._metrics.registry import CallableMetric, get_metric
+from ._names import refuse_misplaced
 from ._series import fill, full_weight, is_enough, resample, spread
 
 # Of no influence on any result: pairs of points, and of series, that a block may hold, and blocks for each job; where
@@ -46,72 +44,6 @@ EVEN = 2
 # Bytes of a pair, and sizes of a series, in all arrays that are made for a block.
 PAIR = 40
 COPIES = 6
-
-
-def compared_by_blocks(compare, metric, X, Y, order, mirrored, options):
-    """Yield for each block its positions in both collections, and what `compare` makes of their series.
-
-    Parameters
-    ----------
-    compare : callable
-        Takes the series of both collections in a block, and whether they are the same ones, half of whose pairs will
-        do.
-    metric : Metric
-        The distance that is computed.
-    X, Y : sequence of ndarray of shape (channels, length)
-        The collections.
-    order : pair of ndarray of int
-        All positions in `X` and in `Y`, in the order in which they are cut into blocks.
-    mirrored : bool
-        Whether both are one collection, of whose pairs half will do: those of the upper triangle, in this order.
-    options : tuple
-        Number of jobs, verbosity, the most memory or None, how many shares of it there are, one of which blocks may
-        take, and the name of the work.
-    """
-    n_jobs, verbose, max_memory, shares, name = options
-    jobs = count_jobs(n_jobs)
-    pairs, most = _pairs_of_block(metric, X, Y, jobs, mirrored), [len(X), len(Y)]
-    if max_memory is not None:
-        at_once = AT_ONCE * jobs * shares
-        room = max_memory // at_once
-        pairs = min(pairs, room // (2 * PAIR))
-        size = COPIES * 8 * len(X[0]) * max(lengths_of(X) + lengths_of(Y))
-        most = [room // (4 * size)] * 2
-        if not pairs or not most[0]:
-            raise ValueError(
-                f"The 'max_memory' parameter must leave room for one pair of series and {counted(jobs)}, "
-                f"{at_once * max(4 * size, 2 * PAIR)} bytes. Got {max_memory}. Raise it, or lower 'n_jobs'."
-            )
-    most = [min(k, s.rows) if isinstance(s, StoredCollection) else k for k, s in zip(most, (X, Y), strict=True)]
-    places = list(_blocks(order, mirrored, pairs, most))
-    calls = (
-        delayed(compare)([X[a] for a in rows], [Y[b] for b in columns], mirrored and bool(rows[0] == columns[0]))
-        for rows, columns in places
-    )
-    for place, found in zip(places, each_in_jobs(calls, len(places), n_jobs, verbose, name, "block"), strict=True):
-        yield *place, found
-
-
-def _pairs_of_block(metric, X, Y, jobs, mirrored):
-    """Return the number of pairs of series that a block may hold."""
-    m, n = max(lengths_of(X)), max(lengths_of(Y))
-    cells = max(m, n) if isinstance(metric, LockstepMetric | SBD) else m * n
-    share = SHARE if mirrored or m > min(lengths_of(X)) or n > min(lengths_of(Y)) else EVEN
-    return max(1, min(ENTRIES, CELLS // cells, ceil(len(X) * len(Y) / (1 if jobs == 1 else share * jobs))))
-
-
-def _blocks(order, mirrored, pairs, most):
-    """Yield the positions in both collections of each block of about `pairs` pairs, at `most` that number a side."""
-    rows, columns = order
-    side = isqrt(pairs)
-    if mirrored:
-        height = width = min(side + -side % BATCH, most[0])
-    else:
-        height = min(len(rows), max(1, side, pairs // len(columns)), most[0])
-        width = min(pairs // height + -(pairs // height) % BATCH, most[1])
-    for begin in range(0, len(rows), height):
-        for first in range(begin if mirrored else 0, len(columns), width):
-            yield rows[begin : begin + height], columns[first : first + width]
 
 
 if TYPE_CHECKING:
@@ -210,8 +142,8 @@ def pairwise_distances(
     array([[0.],
            [4.]])
     """
-    refuse_unknown(unknown, pairwise_distances)
-    refuse_metric_name(Y, metric_names())
+    if unknown or isinstance(Y, str):
+        refuse_misplaced(pairwise_distances, Y, unknown)
     metric = get_metric(metric, metric_params)
     options = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
     shape, blocks = pairwise_blocks(X, Y, metric, options, weight, nan_policy, channels_first, times=times)
@@ -237,9 +169,22 @@ def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", chan
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
-    alone, same, omit = Y is None, Y is None or Y is X, nan_policy == "omit"
-    names, given = [channel_names(one, channels_first) for one in (X, Y)], (X, X if same else Y)
-    rest = {"missing": omit, "part": part_size(options[2])}
+    omit = nan_policy == "omit"
+    metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first, options[2], missing=omit)
+    mirrored = Y is X and w is None and metric.is_symmetric
+    gaps = omit and (has_gaps(X) or has_gaps(Y))
+    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*options, shares))
+
+
+def compared(metric, X, Y, weight, times, channels_first, max_memory, *, missing=None):
+    """Return the metric, fitted, both collections, validated, and the weights as they are compared.
+
+    The second one is the first one itself where it is None, or the same object. Their series know their `times` where
+    the metric uses any. `missing` as in `as_series`.
+    """
+    alone, same = Y is None, Y is None or Y is X
+    names = [channel_names(one, channels_first) for one in (X, Y) if one is not None]
+    given, rest = (X, X if same else Y), {"missing": missing, "part": part_size(max_memory)}
     X = as_collection(X, "X", channels_first=channels_first, **rest)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), **rest)
     metric = metric._named(*names)
@@ -247,10 +192,9 @@ def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", chan
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
-    mirrored = same and w is None and metric.is_symmetric
-    X, Y = timed(metric, given, (X, Y), times, same, alone)
-    gaps = omit and (has_gaps(X) or has_gaps(Y))
-    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*options, shares))
+    if times is not None or metric.uses_times:
+        X, Y = timed(metric, given, (X, Y), times, same, alone)
+    return metric, X, Y, w
 
 
 def collection_weight(weight, X, *, one_length=False):
@@ -272,17 +216,62 @@ def collection_weight(weight, X, *, one_length=False):
 
 
 def _distance_blocks(metric, X, Y, w, mirrored, gaps, options):
-    """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out."""
+    """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out.
+
+    With `mirrored` both are one collection, of whose pairs half are computed. `options` are the number of jobs, the
+    verbosity, the most memory or None, and the number of its shares, one of which blocks may take.
+    """
+    n_jobs, verbose, *room = options
     driver = driver_of(metric, X, Y, w, gaps)
     order = [np.arange(len(series)) for series in (X, Y)]
     if driver is _by_lanes or getattr(metric, "_pairs_by_length", False):  # so that little is padded
         order = [np.argsort(lengths_of(series), kind="stable") for series in (X, Y)]
-    compare = partial(distances_between, driver, metric, w)
-    options = *options, "pairwise distances"
-    for rows, columns, found in compared_by_blocks(compare, metric, X, Y, order, mirrored, options):
+    places = list(_blocks(metric, X, Y, order, mirrored, count_jobs(n_jobs), *room))
+    calls = (
+        delayed(distances_between)(
+            driver, metric, w, [X[a] for a in rows], [Y[b] for b in columns], mirrored and bool(rows[0] == columns[0])
+        )
+        for rows, columns in places
+    )
+    blocks = each_in_jobs(calls, len(places), n_jobs, verbose, "pairwise distances", "block")
+    for (rows, columns), found in zip(places, blocks, strict=True):
         yield rows, columns, found
         if mirrored and rows[0] != columns[0]:
             yield columns, rows, found.T
+
+
+def _blocks(metric, X, Y, order, mirrored, jobs, max_memory, shares):
+    """Yield the positions in both collections of each block; `order` are all, as they are cut into blocks.
+
+    With `mirrored` both are one collection, of whose pairs those of the upper triangle in this order will do.
+    """
+    (rows, columns), (of_x, of_y) = order, (lengths_of(X), lengths_of(Y))
+    m, n = max(of_x), max(of_y)
+    cells = max(m, n) if isinstance(metric, LockstepMetric | SBD) else m * n
+    share = SHARE if mirrored or m > min(of_x) or n > min(of_y) else EVEN
+    pairs = max(1, min(ENTRIES, CELLS // cells, ceil(len(X) * len(Y) / (1 if jobs == 1 else share * jobs))))
+    most = [len(X), len(Y)]
+    if max_memory is not None:
+        at_once = AT_ONCE * jobs * shares
+        room = max_memory // at_once
+        pairs = min(pairs, room // (2 * PAIR))
+        size = COPIES * 8 * len(X[0]) * max(m, n)
+        most = [room // (4 * size)] * 2
+        if not pairs or not most[0]:
+            raise ValueError(
+                f"The 'max_memory' parameter must leave room for one pair of series and {counted(jobs)}, "
+                f"{at_once * max(4 * size, 2 * PAIR)} bytes. Got {max_memory}. Raise it, or lower 'n_jobs'."
+            )
+    most = [min(k, s.rows) if isinstance(s, StoredCollection) else k for k, s in zip(most, (X, Y), strict=True)]
+    side = isqrt(pairs)
+    if mirrored:
+        height = width = min(side + -side % BATCH, most[0])
+    else:
+        height = min(len(rows), max(1, side, pairs // len(columns)), most[0])
+        width = min(pairs // height + -(pairs // height) % BATCH, most[1])
+    for begin in range(0, len(rows), height):
+        for first in range(begin if mirrored else 0, len(columns), width):
+            yield rows[begin : begin + height], columns[first : first + width]
 
 
 def distances_between(driver, metric, w, X, Y, mirrored):

@@ -109,6 +109,7 @@ class Metric(Estimator):
     # The power of the distance that is a sum of terms of points, each times its weight, while the alignment is held;
     # None where there is none.
     _weighted_power = None
+    _powers = 1.0, 1.0  # see `_exponent`: of one channel, and of several
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
@@ -212,7 +213,7 @@ class Metric(Estimator):
 
     def _exponent(self, channels):
         """Return the power that differences are raised to in float64; sums that are kept in reach do not count."""
-        return 1.0
+        return self._powers[channels > 1]
 
     def _cost_exponent(self, channels):
         """Return the power of differences in the costs of a segmentation."""
@@ -283,42 +284,46 @@ class Metric(Estimator):
         Those computed `exactly` have none of the errors that `_slack` reports.
         """
         m = x.shape[1]
-        out = np.empty(y.shape[1] - m + 1)
-        full = full_weight(w, x)
-        x = normalize_values(x, full, normalize)
-        block = max(1, BLOCK // x.size)
-        for first in range(0, len(out), block):
-            last = min(first + block, len(out))
-            windows = sliding_window_view(y[:, first : last + m - 1], m, axis=1).transpose(1, 0, 2)
-            windows = normalize_values(np.ascontiguousarray(windows), full, normalize)
-            times = None
-            if ty is not None:
-                times = sliding_window_view(ty[first : last + m - 1], m)
-                times = times - times[:, :1]
-            out[first:last] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
-        return out
+
+        def cut(first, last):
+            windows = sliding_window_view(y[:, first : last + m - 1], m, axis=1)
+            return windows, 0.0, None if ty is None else sliding_window_view(ty[first : last + m - 1], m)
+
+        return self._by_blocks(x, w, tx, normalize, y.shape[1] - m + 1, cut)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         """Return the distances of the query to all windows of another length, each resampled to the query's length."""
         m = x.shape[1]
         left, share = places(length, m)
         right = np.minimum(left + 1, length - 1)
-        full = full_weight(w, x)
-        x = normalize_values(x, full, normalize)
         near = 0.0 if normalize is None else alike(length, m)
-        out = np.empty(y.shape[1] - length + 1)
-        block = max(1, BLOCK // x.size)
-        for first in range(0, len(out), block):
-            start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
-            base = base_of(y, start, left, full) if near else np.zeros((len(y), 1, 1))
+
+        def cut(first, last):
+            start = np.arange(first, last)[:, np.newaxis]
+            base = base_of(y, start, left, full_weight(w, x)) if near else np.zeros((len(y), 1, 1))
             windows = between(y[:, start + left], y[:, start + right], share, base)
+            times = None if ty is None else between(ty[start + left], ty[start + right], share)
+            return windows, base.transpose(1, 0, 2), times
+
+        return self._by_blocks(x, w, tx, normalize, y.shape[1] - length + 1, cut, near)
+
+    def _by_blocks(self, x, w, tx, normalize, count, cut, near=0.0):
+        """Return the distances of the query to windows, block by block.
+
+        `cut` gives for a range of windows their points (channels, windows, m), what was subtracted from these, and
+        their times (windows, m) or None. `near` is how far apart the points of a constant may be, relative to their
+        size.
+        """
+        out, full = np.empty(count), full_weight(w, x)
+        query, tx = normalize_values(x, full, normalize), None if tx is None else tx - tx[0]
+        block = max(1, BLOCK // x.size)
+        for first in range(0, count, block):
+            last = min(first + block, count)
+            windows, base, times = cut(first, last)
             windows = np.ascontiguousarray(windows.transpose(1, 0, 2))
-            windows = normalize_values(windows, full, normalize, near, base.transpose(1, 0, 2))
-            times = None
-            if ty is not None:
-                times = between(ty[start + left], ty[start + right], share)
-                times = times - times[:, :1]
-            out[first : first + len(start)] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
+            windows = normalize_values(windows, full, normalize, near, base)
+            times = None if times is None else times - times[:, :1]
+            out[first:last] = self._windows(query, w, windows, tx, times)
         return out
 
     def _slack(self, x, w, n_windows, normalize):

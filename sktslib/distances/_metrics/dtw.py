@@ -21,7 +21,7 @@ from .._kernels import recurrence, scalar
 from .._kernels.compile import pieces
 from .._series import ALIKE, deviation, full_weight, normalize_values, standardize
 from .base import BAND_CONSTRAINTS
-from .elastic import INF, NOTHING_FREE, ElasticMetric, PreparedPair, Query, norm_exponent, norm_of
+from .elastic import INF, NOTHING_FREE, OF_NORM, ElasticMetric, PreparedPair, Query, norm_of
 from .registry import register
 
 __all__ = ["ADTW", "CIDDTW", "DDTW", "DTW", "WDDTW", "WDTW", "Frechet", "ShapeDTW"]
@@ -440,6 +440,7 @@ class CIDDTW(WarpingMetric):
     _reports_cost = False
     _has_factor = True
     _looks_back = True
+    _powers = 4.0, 4.0  # squared differences, times a ratio of sums of squares
 
     def _check_search(self, mode):
         super()._check_search(mode)
@@ -448,9 +449,6 @@ class CIDDTW(WarpingMetric):
                 "Complexity-invariant dynamic time warping has no segmentation: its factor is known of whole segments "
                 "only, and costs must add up. Take another elastic metric, such as 'dtw'."
             )
-
-    def _exponent(self, channels):
-        return 4.0  # squared differences, times a ratio of sums of squares
 
     def _trait(self, a):
         steps = np.diff(a, axis=-1)
@@ -546,6 +544,7 @@ class Frechet(ElasticMetric):
     """
 
     _costs_by_values = False
+    _powers = OF_NORM
     name, full_name = "frechet", "Frechet Distance"
 
     def _check_search(self, mode):
@@ -555,9 +554,6 @@ class Frechet(ElasticMetric):
                 "The Frechet distance has no segmentation: its costs of segments are maxima and do not add up. Take "
                 "another elastic metric, such as 'dtw'."
             )
-
-    def _exponent(self, channels):
-        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(recurrence.FrechetRecord(norm_of(x, 2.0)), x, w, np.zeros((3, x.shape[1])))
@@ -710,42 +706,19 @@ class SharedPath(WarpingMetric):
     _parameter_constraints = {"metric": "no_validation"}
 
     def __init__(self, metric):
-        self.metric = metric
+        self.metric, made = metric, metric._made
+        super().__init__(window=made[0].window, factor=made[0].factor)  # which all have in common
+        self._is_symmetric, self._reach = metric.is_symmetric, max(one._reach for one in made)
+        self._looks_back = any(one._looks_back for one in made)
 
     def _validate(self):
         self.metric._validate()
 
     @property
-    def window(self):
-        return self.metric._made[0].window
-
-    @property
-    def factor(self):
-        return self.metric._made[0].factor
-
-    @property
     def _needs_equal_lengths(self):
-        return any(metric._needs_equal_lengths for metric in self.metric._made)
+        return self.window is not None or self._looks_back
 
-    @property
-    def _depends_on_start(self):
-        return any(metric._depends_on_start for metric in self.metric._made)
-
-    @property
-    def _looks_back(self):
-        return any(metric._looks_back for metric in self.metric._made)
-
-    @property
-    def _can_be_cut(self):
-        return all(metric._can_be_cut for metric in self.metric._made)
-
-    @property
-    def _reach(self):
-        return max(metric._reach for metric in self.metric._made)
-
-    @property
-    def is_symmetric(self) -> bool:
-        return self.metric.is_symmetric
+    _depends_on_start = _needs_equal_lengths
 
     def _fitted_to(self, series, weights=None):
         return SharedPath(self.metric._fitted_to(series, weights))

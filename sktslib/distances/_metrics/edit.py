@@ -11,7 +11,7 @@ from ...utils._names import warn
 from ...utils._sklearn import Interval
 from .._kernels import recurrence, scalar
 from .base import BAND_CONSTRAINTS
-from .elastic import ElasticMetric, Query, norm_exponent, norm_of
+from .elastic import OF_NORM, ElasticMetric, Query, norm_of
 from .registry import register
 
 __all__ = ["EDR", "ERP", "LCSS", "MSM", "TWED"]
@@ -80,14 +80,12 @@ class MatchingMetric(ElasticMetric):
     """An edit distance of counts: two points match, or do not."""
 
     _costs_by_values = False
+    _powers = OF_NORM
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, eps: float = 1.0, *, window: float | str | None = None, factor: int | None = None) -> None:
         super().__init__(window=window, factor=factor)
         self.eps = eps
-
-    def _exponent(self, channels):
-        return norm_exponent(channels)
 
     def _warn_of_pair(self, distance, x, y):
         m, n = x.shape[1], y.shape[1]
@@ -267,15 +265,13 @@ class ERP(GapCostMetric):
     """
 
     name, full_name = "erp", "Edit Distance with Real Penalty"
+    _powers = OF_NORM
     entry_parameters = {"g": 0.0}
     _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
 
     def __init__(self, g: float | str = 0.0, *, window: float | str | None = None, factor: int | None = None) -> None:
         super().__init__(window=window, factor=factor)
         self.g = g
-
-    def _exponent(self, channels):
-        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         out = np.abs(x - float(self.g)) * (1.0 if w is None else w)
@@ -306,6 +302,7 @@ class MSM(GapCostMetric):
 
     name, full_name = "msm", "Move-Split-Merge"
     _costs_by_values = False
+    _powers = 1.0, 1.0
     entry_parameters = {"c": 1.0}
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
     _can_be_cut = False  # a point left of another may be cheaper than a new one
@@ -317,9 +314,6 @@ class MSM(GapCostMetric):
     @property
     def is_metric(self) -> bool:
         return self.c > 0 and self.window is None
-
-    def _exponent(self, channels):
-        return 1.0
 
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(recurrence.MSMRecord(float(self.c)), x, w, np.zeros((3, x.shape[1])))
@@ -382,7 +376,7 @@ class TWED(GapCostMetric):
         return self.nu > 0 or self.window is not None
 
     def _exponent(self, channels):
-        return norm_exponent(channels, self.p)
+        return 1.0 if channels == 1 else float(self.p)
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if (tx is None) != (ty is None):

@@ -57,6 +57,7 @@ class SubsequenceKernel:
 
 
 INF = np.inf
+OF_NORM = 1.0, 2.0  # powers of differences in the Euclidean norm over one channel, and over several
 NOTHING_FREE = 0, 0, 0, 0
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
 
@@ -126,11 +127,6 @@ def norm_of(x, p):
     return recurrence.L2() if p == 2 else recurrence.Lp(float(p))
 
 
-def norm_exponent(channels, p=2.0):
-    """Return the power of differences in a norm over the channels."""
-    return 1.0 if channels == 1 else float(p)
-
-
 def times_factor(cost, factor):
     """Return costs times factors; what is infinitely far apart is so at any cost."""
     with np.errstate(invalid="ignore", over="ignore"):
@@ -143,8 +139,7 @@ class ElasticMetric(BandedMetric):
     family = "elastic"
     description = "Elastic distance: series may be stretched in time."
 
-    def _exponent(self, channels):
-        return 2.0
+    _powers = 2.0, 2.0
 
     # What the drivers of collections need to know.
     _has_lanes = True

@@ -222,9 +222,7 @@ class SquaredEuclidean(LockstepMetric):
 
     name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
     _terms = lockstep.SquaredRecord
-
-    def _exponent(self, channels):
-        return 2.0
+    _powers = 2.0, 2.0
 
 
 @register
@@ -831,9 +829,7 @@ class TAM(Metric):
     name, full_name, family = "tam", "Time Alignment Measurement", "time"
     description = "Advance, delay and phase of the optimal alignment."
     _is_symmetric = False  # ties of the path are broken in favor of the query
-
-    def _exponent(self, channels):
-        return 2.0
+    _powers = 2.0, 2.0
 
     def _distance(self, x, w, y, tx, ty):
         advance, delay, phase = self._ratios(x, w, y)

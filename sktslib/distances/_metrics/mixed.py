@@ -25,6 +25,10 @@ __all__ = ["Mixed"]
 if TYPE_CHECKING:
     from typing import Any, Self
 
+    from numpy.typing import ArrayLike
+
+    from ...utils._times import MetricLike
+
 OWN = ("metrics", "weight")  # parameters, which no channel's name may hide
 
 
@@ -49,9 +53,73 @@ class Part(NamedTuple):
         return None if w is None or (w == 1.0).all() else w
 
 
-class MetricOfChannels(Metric):
-    """Base of a metric whose parameters are `metrics`, a dictionary by channels, and their `weight`."""
+def channels_of(key):
+    """Return the channels that a key names."""
+    return key if isinstance(key, tuple) else (key,)
 
+
+def is_channel(channel):
+    """Return whether it is a name, or a number."""
+    return isinstance(channel, str) or (
+        isinstance(channel, Integral) and not isinstance(channel, bool) and channel >= 0
+    )
+
+
+def label_of(key):
+    """Return the name of a key in names of parameters."""
+    return "_".join(map(str, channels_of(key)))
+
+
+class Mixed(Metric):
+    """Different distances for different channels: the weighted sum of the distances of the channels.
+
+    Parameters
+    ----------
+    metrics : dict
+        For each channel its metric: an object, a registered name or a function. The keys are names of channels, where
+        the data have some, or their numbers from 0, or tuples of these, whose channels are compared jointly. Every
+        channel must be named once; None leaves one out.
+    weight : dict or array-like, optional
+        How much each distance counts, at least 0: a dict with the same keys, or one number a key, in their order. None:
+        1 each.
+
+    Notes
+    -----
+    The distance is ``sum(weight[key] * metrics[key](x[key], y[key]))``: each part aligns its channels by itself.
+    Weights of points and channels are handed to the parts as they are; a part whose points all have weight 0 adds
+    nothing.
+
+    A search by windows computes this sum for each window, normalized by channel. A query compared by channel (see
+    `QuerySearcher`) has each channel compared by its own metric, at its own lag. A subsequence search knows one path,
+    which all channels share: the least over all paths of the weighted sum of what each part pays along it. It takes
+    parts of `DTW`, `DDTW`, `ShapeDTW` and `ADTW`, or of `WDTW` and `WDDTW` of one `g`, with one band. Others are
+    searched by windows.
+
+    Names are those of the columns of a table: of a time series, or of a collection with a whole series in each cell.
+    Parameters of the parts can be set by ``acc__eps``, by ``0__eps`` of the channel 0, and by ``acc_gyro__eps`` of the
+    channels ``("acc", "gyro")``; in an estimator by ``metric__acc__eps``.
+
+    Examples
+    --------
+    >>> from sktslib.distances import DTW, LCSS, Mixed
+    >>> metric = Mixed({0: DTW(), 1: LCSS(eps=0.2)}, weight={0: 1.0, 1: 2.0})
+    >>> metric([[0, 5], [1, 5], [2, 6], [3, 6]], [[0, 5], [0, 5], [2, 7], [3, 6]])
+    1.5
+    >>> metric.set_params(**{"1__eps": 0.5})
+    Mixed(metrics={0: DTW(), 1: LCSS(eps=0.5)}, weight={0: 1.0, 1: 2.0})
+    """
+
+    name, full_name = "mixed", "Mixed Distance"
+    family = "lockstep"
+    description = "The weighted sum of the distances of the channels, each by a metric of its own."
+
+    def __init__(
+        self, metrics: dict[Any, MetricLike | None], weight: ArrayLike | dict[Any, float] | None = None
+    ) -> None:
+        self.metrics = metrics
+        self.weight = weight
+
+    # ----------------------------------------------------------------------------------------------- parts by channel
     def __copy__(self):
         made = type(self).__new__(type(self))
         vars(made).update(vars(self))
@@ -137,7 +205,7 @@ class MetricOfChannels(Metric):
                 )
         self._check_labels()
         for key, part in self.metrics.items():
-            if isinstance(None if part is None else get_metric(part), MetricOfChannels):
+            if isinstance(None if part is None else get_metric(part), Mixed):
                 raise ValueError(f"The metrics of Mixed must not be mixed themselves. Got {part!r} for {key!r}.")
         self._weights()
 
@@ -270,81 +338,6 @@ class MetricOfChannels(Metric):
         """The metrics that count."""
         weight = self._weights()
         return [get_metric(part) for key, part in self.metrics.items() if part is not None and weight[key] > 0]
-
-
-def channels_of(key):
-    """Return the channels that a key names."""
-    return key if isinstance(key, tuple) else (key,)
-
-
-def is_channel(channel):
-    """Return whether it is a name, or a number."""
-    return isinstance(channel, str) or (
-        isinstance(channel, Integral) and not isinstance(channel, bool) and channel >= 0
-    )
-
-
-def label_of(key):
-    """Return the name of a key in names of parameters."""
-    return "_".join(map(str, channels_of(key)))
-
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike
-
-    from ...utils._times import MetricLike
-
-
-class Mixed(MetricOfChannels):
-    """Different distances for different channels: the weighted sum of the distances of the channels.
-
-    Parameters
-    ----------
-    metrics : dict
-        For each channel its metric: an object, a registered name or a function. The keys are names of channels, where
-        the data have some, or their numbers from 0, or tuples of these, whose channels are compared jointly. Every
-        channel must be named once; None leaves one out.
-    weight : dict or array-like, optional
-        How much each distance counts, at least 0: a dict with the same keys, or one number a key, in their order. None:
-        1 each.
-
-    Notes
-    -----
-    The distance is ``sum(weight[key] * metrics[key](x[key], y[key]))``: each part aligns its channels by itself.
-    Weights of points and channels are handed to the parts as they are; a part whose points all have weight 0 adds
-    nothing.
-
-    A search by windows computes this sum for each window, normalized by channel. A query compared by channel (see
-    `QuerySearcher`) has each channel compared by its own metric, at its own lag. A subsequence search knows one path,
-    which all channels share: the least over all paths of the weighted sum of what each part pays along it. It takes
-    parts of `DTW`, `DDTW`, `ShapeDTW` and `ADTW`, or of `WDTW` and `WDDTW` of one `g`, with one band. Others are
-    searched by windows.
-
-    Names are those of the columns of a table: of a time series, or of a collection with a whole series in each cell.
-    Parameters of the parts can be set by ``acc__eps``, by ``0__eps`` of the channel 0, and by ``acc_gyro__eps`` of the
-    channels ``("acc", "gyro")``; in an estimator by ``metric__acc__eps``.
-
-    Examples
-    --------
-    >>> from sktslib.distances import DTW, LCSS, Mixed
-    >>> metric = Mixed({0: DTW(), 1: LCSS(eps=0.2)}, weight={0: 1.0, 1: 2.0})
-    >>> metric([[0, 5], [1, 5], [2, 6], [3, 6]], [[0, 5], [0, 5], [2, 7], [3, 6]])
-    1.5
-    >>> metric.set_params(**{"1__eps": 0.5})
-    Mixed(metrics={0: DTW(), 1: LCSS(eps=0.5)}, weight={0: 1.0, 1: 2.0})
-    """
-
-    name, full_name = "mixed", "Mixed Distance"
-    family = "lockstep"
-    description = "The weighted sum of the distances of the channels, each by a metric of its own."
-
-    def __init__(
-        self, metrics: dict[Any, MetricLike | None], weight: ArrayLike | dict[Any, float] | None = None
-    ) -> None:
-        self.metrics = metrics
-        self.weight = weight
 
     # ---------------------------------------------------------------------------------------------------------- facts
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from copy import copy
+from functools import lru_cache
 from multiprocessing import parent_process
 from typing import TYPE_CHECKING
 
@@ -302,13 +303,26 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     elif callable(metric):
         cls = class_of_function(metric)
         if cls is None:
-            cls, params = CallableMetric, {"function": metric, "parameters": params or None}
+            made = CallableMetric(metric, params or None)
+            made._validate()
+            return made
         params = {**cls.function_defaults, **params}
     else:
         raise TypeError(
             f"The 'metric' parameter must be a name, a metric object or a callable. Got {shown(metric)}. "
             f"Names: {', '.join(metric_names())}."
         )
+    try:
+        return copy(_checked(cls, **params))
+    except TypeError as error:  # of a list or an array
+        if "unhashable" not in str(error):
+            raise
+        return _checked.__wrapped__(cls, **params)
+
+
+@lru_cache(maxsize=128, typed=True)
+def _checked(cls, /, **params):
+    """Return a metric object with valid parameters; it is kept, for checking takes longer than a short distance."""
     check_parameters(cls, params, cls.__name__)
     made = cls(**params)
     made._validate()

@@ -70,10 +70,8 @@ class SoftMetric(PathlessMetric, BandedMetric):
         "take 'dtw'."
     )
     _compares_with_itself = True
+    _powers = 2.0, 2.0
     _may_be_negative = True  # without the divergence, with a band, and by rounding
-
-    def _exponent(self, channels):
-        return 2.0
 
     def _record(self):
         raise NotImplementedError
