@@ -4,7 +4,9 @@ from contextlib import contextmanager
 
 import numpy as np
 from fuzz_cases import naive
+from inputs import grouped
 
+from sktslib import QuerySearcher
 from sktslib.search import _sources
 
 
@@ -61,7 +63,7 @@ def wanted_matches(profile, rule, exact=None):
 def check_matches(case, searcher, y, ts, profile, exact=None):
     """Search, transform, predict, stream and chunks against the profile."""
     rule = rules(case, profile.distance)
-    searcher = searcher.set_params(**{"n_matches": 1, **rule, "threshold": None})
+    searcher = searcher.set_params(**{"n_matches": 1, "threshold": None, **grouped(QuerySearcher, rule)})
     matches = searcher.search(y, times=ts)
     got = [(m.start, m.end) for m in matches]
     answers = wanted_matches(profile, rule, exact)
@@ -83,7 +85,7 @@ def check_matches(case, searcher, y, ts, profile, exact=None):
         ending[e - 1] = min(ending[e - 1], d)
     found = np.isfinite(ending)
     ending[~found] = ending[found].max() if found.any() else 0.0
-    if searcher.scales is None:
+    if getattr(searcher.candidates, "scales", None) is None:
         case.equal("transform", searcher.transform(y, times=ts)[:, 0], ending, own=True)
     if case.chance(0.5):
         check_chunks(case, searcher, y, ts, profile, matches, rule)

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 import numpy as np
 from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, uses_times
 from fuzz_matches import Slices, check_matches, check_paths, chunks_of
+from inputs import searcher_of
 
-from sktslib import QuerySearcher
 from sktslib.distances import get_metric
 from sktslib.distances._kernels import mass as sliding_kernels
-from sktslib.search import Subsequences, Windows, _pruning
+from sktslib.search import _pruning
 
 SHARP = naive.names(is_sharp=True)  # the last bit of a normalized value may decide
 HOW = [None, "zscore", "mean", "minmax"]
@@ -87,9 +87,9 @@ def some_windows(case, lengths, missing):
         sizes = range(ends[0], ends[-1] + 1) if isinstance(scales, tuple) else sorted(set(ends))
         if size < min(sizes):
             return
-        case.show(candidates=Windows(scales))
-    searcher = QuerySearcher(
-        metric, candidates=Windows(scales), normalize=how, nan_policy="omit" if missing else "raise"
+        case.show(scales=scales)
+    searcher = searcher_of(
+        metric, mode="windows", normalize=how, scales=scales, nan_policy="omit" if missing else "raise"
     ).fit(x, weight=w, times=tq)
     profile = searcher.profile(y, times=ts)
     unit = 20 * p.get("gamma", 0.0) + (how in ("zscore", "minmax"))
@@ -120,7 +120,7 @@ def sliding(case):
     case.show(name=name, how=how, x=x, y=y, w=w, some=some)
     least, sliding_kernels.LEAST = sliding_kernels.LEAST, 1
     try:
-        profile = QuerySearcher(name, normalize=how).fit(x, weight=w).profile(y)
+        profile = searcher_of(name, normalize=how).fit(x, weight=w).profile(y)
     finally:
         sliding_kernels.LEAST = least
 
@@ -153,15 +153,7 @@ def warped(case, missing=False):
     if radius is not None:
         metric.set_params(window="sakoe-chiba", factor=radius)
     tq, ts = draw_times(case, name, m, n)
-    limits = case.pick(
-        [
-            {},
-            {},
-            {"candidates": Subsequences(min_length=2)},
-            {"candidates": Subsequences(max_length=3)},
-            {"candidates": Subsequences(min_length=2, max_length=m + 2)},
-        ]
-    )
+    limits = case.pick([{}, {}, {"min_length": 2}, {"max_length": 3}, {"min_length": 2, "max_length": m + 2}])
     if missing:
         y = y.copy()
         y[case.rng.random(n) < 0.1] = np.nan
@@ -178,8 +170,8 @@ def warped(case, missing=False):
                 distance[a:b], start[a:b] = d, np.where(s < 0, -1, s + a)
         return (distance, start)[what] if what is not None else (distance, start)
 
-    rule = {**limits, "nan_policy": "omit" if missing else "raise", "candidates": Subsequences(min_length=None)}
-    searcher = QuerySearcher(metric, candidates="subsequence", **rule)
+    rule = {"min_length": None, **limits, "nan_policy": "omit" if missing else "raise"}
+    searcher = searcher_of(metric, mode="subsequence", **rule)
     profile = searcher.fit(x, weight=w, times=tq).profile(y, times=ts)
     want, start = wanted(what=None)
     case.close("profile", profile.distance, want, again(name, wanted, sure=name in COUNTS))
@@ -220,7 +212,7 @@ def long(case):
         p["alpha"] = case.pick([1.0, 1.0, 0.7])
         metric.set_params(alpha=p["alpha"])
     case.show(m=m, n=n, x=x, y=y, w=w, p=p)
-    searcher = QuerySearcher(metric, candidates=Subsequences(min_length=None)).fit(x, weight=w)
+    searcher = searcher_of(metric, mode="subsequence", min_length=None).fit(x, weight=w)
     profile = searcher.profile(y)
     with chunks_of(case.pick([1000, 1537, 4096, 700])):
         read = searcher.profile(Slices(y))

@@ -6,11 +6,12 @@ import numpy as np
 from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same
 from fuzz_matches import wanted_matches
 from fuzz_profiles import PLAIN, SHARP, draw_times, plant
+from inputs import searcher_of
 
-from sktslib import QuerySearcher, get_distance_dict, time_series_search
+from sktslib import get_distance_dict, time_series_search
 from sktslib.distances import get_metric
 from sktslib.neighbors import QueryDistances
-from sktslib.search import Percentile, elastic_search, lockstep_search, start_sequences_index
+from sktslib.search import elastic_search, lockstep_search, start_sequences_index
 
 
 def several(case):
@@ -22,9 +23,9 @@ def several(case):
     weights = [case.weights(len(x)) for x in queries]
     case.show(metric=metric, queries=queries, sequences=sequences, weights=weights)
     most = case.pick([1, 2, 4, None])
-    searcher = QuerySearcher(metric, n_matches=most, n_jobs=case.pick([None, 2])).fit(queries, weight=weights)
+    searcher = searcher_of(metric, n_matches=most, n_jobs=case.pick([None, 2])).fit(queries, weight=weights)
     got = searcher.search(sequences)
-    alone = QuerySearcher(metric, n_matches=most)
+    alone = searcher_of(metric, n_matches=most)
     for q, (x, w) in enumerate(zip(queries, weights, strict=True)):
         found = []
         for s, y in enumerate(sequences):
@@ -57,7 +58,7 @@ def api(case):
     group, key = next((group, next(iter(entries))) for group, entries in cfg.items())
     cfg[group][key]["parameters"] = p
     kind = case.pick(["number", "threshold", "percentile"])
-    value = {"number": case.pick([1, 3, None]), "threshold": Percentile(case.pick([0, 50]))}
+    value = {"number": case.pick([1, 3, None]), "threshold": case.pick([0.5, 2.0]), "percentile": case.pick([0, 50])}
     case.show(cfg=cfg, x=x, y=y, w=w, tq=tq, ts=ts, kind=kind, value=value[kind])
     found = time_series_search(cfg, x, y, tq, ts, weight=w, output=(kind, value[kind]))[key]
     divided = {"do_dist_norm": True} if name == "dtw" else {}
@@ -136,7 +137,7 @@ def explained(case):
     x, w = case.series(m), case.weights(m)
     y = plant(case, x, case.between(m, 30)) + 0.01 * case.rng.normal(size=1)
     case.show(name=name, p=p, x=x, y=y, w=w)
-    matches = QuerySearcher(get_metric(name, p), n_matches=2).fit(x, weight=w).search(y)
+    matches = searcher_of(get_metric(name, p), n_matches=2).fit(x, weight=w).search(y)
     power = naive.power(name, **p) if name in naive.SUMS else 1
     for k, match in enumerate(matches):
         found, path = matches.explain(k), matches.path(k)

@@ -2,8 +2,9 @@
 
 import numpy as np
 from fuzz_cases import FREE, LOCKSTEP, SUMMED, naive, uses_times
+from inputs import segmenter_of
 
-from sktslib import QuerySegmenter, get_distance_dict, time_series_segmentation
+from sktslib import get_distance_dict, time_series_segmentation
 from sktslib.distances import get_metric
 
 KINDS = ["quarters", "symbols", "normal", "normal", "rounded", "walk", "offset", "scaled"]
@@ -51,7 +52,7 @@ class PreparedPair:
         self.case.show(**{k: v for k, v in vars(self).items() if k != "case"}, **more)
 
     def segmenter(self, **rules):
-        made = QuerySegmenter(self.metric, background=self.given, transitions=self.transitions, **rules)
+        made = segmenter_of(self.metric, background=self.given, transitions=self.transitions, **rules)
         one = len(self.queries) == 1
         which = lambda values: values[0] if one else values  # noqa: E731
         times = None if self.ts is None else which(self.tq)
@@ -155,7 +156,7 @@ def carried(case):
     if case.chance(0.3):
         low, high = [1] * count, [n] * count
     of.show(low=low, high=high)
-    segmenter = of.segmenter(lengths=(low, high))
+    segmenter = of.segmenter(min_length=low, max_length=high)
     b = segmenter.background_
     every = zip(of.queries, of.weights, of.tq, strict=True)
     steps = [naive.steps(of.name, x, of.y, w, t, of.ts, search=True, **of.p) for x, w, t in every]
@@ -234,9 +235,7 @@ def long_segmentation(case):
     b, most = case.pick([0.2, 1.0, 50.0]), case.pick([None, None, 9]) if name in ("dtw", "wdtw") else None
     case.show(name=name, p=p, queries=queries, y=y, transitions=transitions, b=b, most=most)
     given = queries if count > 1 else queries[0]
-    segmenter = QuerySegmenter(get_metric(name, p), background=b, transitions=transitions, lengths=(None, most)).fit(
-        given
-    )
+    segmenter = segmenter_of(get_metric(name, p), background=b, transitions=transitions, max_length=most).fit(given)
     segments = segmenter.segment(y)
     steps = [naive.steps(name, x, y, search=True, **p) for x in queries]
     least = naive.carried_segmentation(steps, len(y), b, transitions, [(1, most or len(y))] * count)
@@ -263,7 +262,7 @@ def segmentation_api(case):
             b = naive.background(name, x, w, **p)
             if not np.isfinite(b):
                 continue
-            segments = QuerySegmenter(get_metric(name, p)).fit(x, weight=w).segment(y)
+            segments = segmenter_of(get_metric(name, p)).fit(x, weight=w).segment(y)
             costs = naive.costs_of_segments(name, x, y, w, **p)
             case.equal(f"boundaries of {name}", found[key], np.union1d(segments.start, segments.end), own=True)
             if not naive.looks_back(name, p):

@@ -32,7 +32,7 @@ for metric in map(get_metric, NAMES):
         metric(x, y[:m], cutoff=1.0), getattr(metric.distance(x, y[:m]), "path", None)
         pairwise_distances(X, metric=metric), pairwise_distances([x, X[0][1:], X[1]], [x], metric)
         nearest_neighbors(X, X[:9], metric, 2), nearest_neighbors([x, X[0][1:], X[1]], metric=metric)
-        for keywords in ({"n_matches": 4}, {"mode": "windows", "normalize": "zscore"}, {"threshold": 9.0}):
+        for keywords in ({"n_matches": 4}, {"candidates": "windows", "normalize": "zscore"}, {"threshold": 9.0}):
             QuerySearcher(metric, **keywords).fit(x).search(y)
         QuerySegmenter(metric).fit(x).segment(y)
 print(sorted(compiled() - before))

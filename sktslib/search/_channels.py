@@ -427,9 +427,9 @@ class ChannelPlan(Estimator):
         self.weight = weight
         self.min_votes = min_votes
 
-    def with_channels(self, plan, first, length, names):
+    def _with_channels(self, plan, first, length, names):
         """Return a query (channels, m) compared by channel; channel c has `length[c]` points from `first[c]` on."""
-        lag, tolerance, weight, _ = vars(self.in_samples(plan, names)).values()
+        lag, tolerance, weight, _ = vars(self._in_samples(plan, names)).values()
         by = ByChannel(lag, first, length, weight * counts_of(plan), tolerance, plain_count(self.min_votes))
         count = len(by.taking_part)
         if not count:
@@ -451,7 +451,7 @@ class ChannelPlan(Estimator):
                 )
         return placed(plan, by)
 
-    def in_samples(self, plan, names):
+    def _in_samples(self, plan, names):
         """Return the plan with its lags in samples and its weights as arrays, one entry for each channel of a query."""
         lag, weight = (
             self._of_each(values, name, plan.x.shape, names, default)
@@ -462,10 +462,10 @@ class ChannelPlan(Estimator):
         weight = np.array([check_number(v, "weight", low=0.0, high=LARGEST, owner="ChannelPlan") for v in weight])
         return ChannelPlan(lag, tolerance, weight, self.min_votes)
 
-    def aligned(self, marked, shares):
+    def _aligned(self, marked, shares):
         """Return a marked recording without lags, so that all channels of an occurrence start and end together.
 
-        Lags must be `in_samples`; `shares` says how much each channel counts. Whole occurrences are marked, from
+        Lags must be `_in_samples`; `shares` says how much each channel counts. Whole occurrences are marked, from
         the start of the first channel to the end of the last one.
         """
         lag = self.lag[self.weight * shares > 0].max(initial=0)

@@ -307,8 +307,8 @@ def check_lengths(m, min_length, max_length):
     """Refuse bounds of the length that leave out windows of the query's length, m."""
     if (min_length or m) > m or (max_length or m) < m:
         raise ValueError(
-            f"Bounds of the length must let windows of the query's length through, {m} points. Got {min_length} and "
-            f"{max_length}; windows have no other length."
+            f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
+            f"{min_length} and {max_length}; a search by windows knows no other length."
         )
 
 

@@ -275,7 +275,7 @@ class QueryEstimator(MetricParameter, Estimator):
     _parameter_constraints = {
         "metric": [str, Metric, callable],
         "metric_params": [dict, None],
-        "query": ["array-like", None],
+        "query": [object],  # read as a series, which says what is wrong
         "weight": ["array-like", HasMethods("_learned_of_query"), None],
         "polarity": [StrOptions(set(POLARITIES))],
         "nan_policy": [StrOptions({"raise", "omit"})],

@@ -274,7 +274,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self._fixed = read_fixed(self, X, weight)
         times = times_of(X, times)
         if self.channels is not None:  # comparing metrics knows times as numbers alone
-            self._channel_plan = self.channels.in_samples(self._of_recording(marked, times), self._channel_names)
+            self._channel_plan = self.channels._in_samples(self._of_recording(marked, times), self._channel_names)
         method = normalization_of(self.normalize).method
         rigid = [] if mode_of(self.candidates) == "subsequence" else rigid_candidates(method)
         choose_metric(self, marked, weight, times, [*elastic_candidates(method), *rigid], evidence_of_matches)
@@ -622,7 +622,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _by_channel(self, plan, first, length):
         """Return a query compared by channel; channel c has `length[c]` points from `first[c]` on."""
-        return self._limited(self._channel_plan.with_channels(plan, first, length, self._channel_names))
+        return self._limited(self._channel_plan._with_channels(plan, first, length, self._channel_names))
 
     def _of_recording(self, marked, times):
         """Return the plan of a recording as if it were the query."""
@@ -655,7 +655,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _learn(self, marked, weight, times):
         if self.channels is not None:
-            marked = self._channel_plan.aligned(marked, counts_of(self._of_recording(marked, times)))
+            marked = self._channel_plan._aligned(marked, counts_of(self._of_recording(marked, times)))
         queries, learned = super()._learn(marked, weight, times)
         if len(queries) > 1:  # weights are relative to those of all queries, and to be so within a query
             queries = [

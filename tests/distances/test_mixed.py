@@ -196,7 +196,7 @@ def test_jobs_chunks_and_streams_change_nothing(tmp_path):
 
 def test_signs_motifs_decoys_and_segments():
     y = np.vstack([X[3], -X[0], X[1], X[0] * [1, -1, 1], X[2]])
-    rest = {"mode": "windows", "n_matches": 1}
+    rest = {"candidates": "windows", "n_matches": 1}
     found = QuerySearcher(MIXED, polarity="channels", **rest).fit(X[0]).search(y)
     assert (found.distance[0], found.start[0]) == (0.0, 12)
     assert found.polarity[0].tolist() == [-1, -1, -1]
@@ -282,7 +282,7 @@ def test_names_are_those_of_tables():
         nearest_neighbors(cells, metric=named).indices, nearest_neighbors(X, metric=numbered).indices
     )
     y = np.vstack(X)
-    for rest in ({"mode": "windows"}, {"candidates": "windows", "normalize": "zscore"}):
+    for rest in ({"candidates": "windows"}, {"candidates": "windows", "normalize": "zscore"}):
         want = QuerySearcher(numbered, **rest).fit(X[0]).search(y)
         got = QuerySearcher(named, **rest).fit(table(X[0])).search(table(y))
         assert list(got) == list(want)
@@ -366,7 +366,7 @@ def test_what_is_wrong_with_names_is_said():
 )
 def test_paths_that_cannot_be_shared(metrics, said):
     metric, x = Mixed(metrics), X[0][:, :2]
-    with pytest.raises(ValueError, match=f"{said}.*mode='windows'"):
+    with pytest.raises(ValueError, match=f"{said}.*Search by windows"):
         QuerySearcher(metric, candidates="subsequence").fit(x)
     assert QuerySearcher(metric).fit(x)._mode == "windows"
     with pytest.raises(ValueError, match="has no search"):
@@ -377,7 +377,7 @@ def test_parts_whose_points_have_no_weight_add_nothing():
     x, y, w = X[0], np.vstack(X), np.ones((9, 3))
     w[:, 1:] = 0.0
     for metric, mode in ((MIXED, "windows"), (Mixed({0: DTW(), (1, 2): ADTW(3.0)}), "subsequence")):
-        rest = {"mode": mode, "n_matches": 3}
+        rest = {"candidates": mode, "n_matches": 3}
         want = list(QuerySearcher("dtw", **rest).fit(x[:, 0]).search(y[:, 0]))
         assert list(QuerySearcher(metric, **rest).fit(x, weight=w).search(y)) == want
         nothing = clone(metric).set_params(**{"0": None})

@@ -265,7 +265,9 @@ def test_searches_go_by_windows(name):
     assert match.distance[0] == pytest.approx(0, abs=1e-12)
     with pytest.raises(ValueError, match="has no warping path"):
         match.path(0)
-    with pytest.raises(ValueError, match=r"mode='subsequence' needs a metric with a warping path.*Take mode='windows'"):
+    with pytest.raises(
+        ValueError, match=r"candidates='subsequence' needs a metric with a warping path.*Take candidates='windows'"
+    ):
         QuerySearcher(name, candidates="subsequence").fit(y[31:40])
     cfg = get_distance_dict([name])
     full_name = get_metric(name).full_name

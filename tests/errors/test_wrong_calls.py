@@ -8,8 +8,7 @@ from inputs import EUCLIDEAN_DICT, Q2, Q, S, T, entry, one, refused
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib import distances as d
-from sktslib.neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor
-from sktslib.search import Percentile, Subsequences
+from sktslib.neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor, QueryDistances
 from sktslib.search.search_utils import elastic_search, lockstep_search, start_sequences_index
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
@@ -163,15 +162,9 @@ CASES = {
     "callable warped": (
         lambda: QuerySearcher(one, candidates="subsequence").fit(Q),
         ValueError,
-        "mode='subsequence' needs an elastic metric",
+        "candidates='subsequence' needs an elastic metric",
     ),
     # searches
-    "threshold and percentile": (
-        lambda: QuerySearcher(threshold=Percentile(5)).fit(Q),
-        ValueError,
-        "Of 'threshold' and 'percentile' at least one must be None",
-        "Got 2.0 and 5.",
-    ),
     "long query": (
         lambda: QuerySearcher("euclidean").fit(S).search(Q),
         ValueError,
@@ -191,10 +184,10 @@ CASES = {
     "warped lockstep": (
         lambda: QuerySearcher("euclidean", candidates="subsequence").fit(Q),
         ValueError,
-        "mode='subsequence' needs an elastic metric; Euclidean Distance compares windows",
-        "Take mode='windows' or 'auto'.",
+        "candidates='subsequence' needs an elastic metric; Euclidean Distance compares windows",
+        "Take candidates='windows' or 'auto'.",
     ),
-    "itakura": (lambda: QuerySearcher(d.LCSS(window="itakura")).fit(Q), ValueError, "Itakura's", "Take mode='windows'"),
+    "itakura": (lambda: QuerySearcher(d.LCSS(window="itakura")).fit(Q), ValueError, "Itakura's", "Search by windows"),
     "itakura dict": (
         lambda: time_series_search(entry(function="dtw", parameters={"window": "itakura"}), Q, S),
         ValueError,
@@ -204,7 +197,7 @@ CASES = {
         lambda: QuerySegmenter(d.DTW(window=0.1)).fit(Q),
         ValueError,
         "in a segmentation",
-        "'max_length'",
+        "'lengths'",
     ),
     "transitions' shape": (
         lambda: QuerySegmenter(transitions=np.zeros((2, 2))).fit([Q, S]),
@@ -218,9 +211,9 @@ CASES = {
         "'transitions' must not be negative or NaN. Got -1.",
     ),
     "bounds of too many queries": (
-        lambda: QuerySegmenter(lengths=([1, 2, 3], None)).fit([Q, S]),
+        lambda: QuerySegmenter(lengths=[(1, 2)] * 3).fit([Q, S]),
         ValueError,
-        "'min_length' must be one number, or one for each of the 2 queries. Got 3.",
+        "or a list of such pairs, one for each query. Got [(1, 2), (1, 2), (1, 2)] for 2 queries.",
     ),
     "sign norm": (
         lambda: QuerySearcher(d.DTW(do_sign_norm=True), candidates="windows").fit(Q),
@@ -236,10 +229,10 @@ CASES = {
     "lengths": (
         lambda: QuerySegmenter(lengths=(5, 3)).fit(Q),
         ValueError,
-        "'min_length' must not exceed 'max_length'. Got 5 and 3.",
+        "The shortest must not exceed the longest. Got 5 and 3.",
     ),
     "lengths of windows": (
-        lambda: QuerySearcher("euclidean", candidates=Subsequences(min_length=20)).fit(Q).search(S),
+        lambda: QueryDistances("euclidean", queries=[Q], min_length=20).fit([S]).transform([S]),
         ValueError,
         "must let windows of the query's length through, 8 points. Got 20 and None",
     ),

@@ -34,9 +34,9 @@ NUMBERS = [np.nan, np.inf, -1, "1", HUGE]
         (lambda v: d.pearson_correlation(Q, Q, v), "'beta' parameter of PearsonCorrelation"),
         (lambda v: QuerySearcher(n_matches=v).fit(Q), "'n_matches' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(threshold=v).fit(Q), "'threshold' parameter of QuerySearcher"),
-        (lambda v: QuerySearcher(threshold=Percentile(v)).fit(Q), "'percentile' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(threshold=Percentile(v)).fit(Q), "'q' parameter of Percentile"),
         (lambda v: QuerySearcher(max_overlap=v).fit(Q), "'max_overlap' parameter of QuerySearcher"),
-        (lambda v: QuerySearcher(candidates=v).fit(Q), "'mode' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(candidates=v).fit(Q), "'candidates' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(normalize=v).fit(Q), "'normalize' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(metric_params=v).fit(Q), "'metric_params' parameter of QuerySearcher"),
         (lambda v: QuerySegmenter(background=v).fit(Q), "'background' parameter of QuerySegmenter"),
@@ -58,19 +58,20 @@ def test_parameters_out_of_range(call, parameter, value):
 
 @pytest.mark.parametrize("value", [-1, 0, "3", 2.5, np.nan])
 def test_lengths_and_counts(value):
-    for cls in (QuerySearcher, QuerySegmenter):
-        for name in ("min_length", "max_length"):
-            rule = f"The {name!r} parameter of {cls.__name__} must be an integer in the range [1, inf). Got {value!r}."
-            if (cls, name) == (QuerySearcher, "min_length"):
-                rule = f"must be a str among {{'auto'}}, an int in the range [1, inf) or None. Got {value!r}"
-            refused(lambda cls=cls, name=name: cls(**{name: value}).fit(Q), (ValueError, TypeError), rule)
+    for name, text in (("min_length", "a str among {'auto'}, "), ("max_length", "")):
+        rule = f"{name!r} parameter of Subsequences must be {text}an int in the range [1, inf) or None. Got {value!r}"
+        searcher = QuerySearcher(candidates=Subsequences(**{name: value}))
+        refused(lambda searcher=searcher: searcher.fit(Q), (ValueError, TypeError), rule)
+    rule = f"The 'lengths' parameter of QuerySegmenter must be an integer in the range [1, inf). Got {value!r}."
+    for lengths in ((value, None), (None, value)):
+        refused(lambda bounds=lengths: QuerySegmenter(lengths=bounds).fit(Q), (ValueError, TypeError), rule)
     refused(
         lambda: start_sequences_index(S, ("number", value)), (ValueError, TypeError), "must be an integer", repr(value)
     )
 
 
 def test_a_rule_is_named_as_users_import_it():
-    rule = "in the range [0.0, inf), an instance of FalseDiscoveryRate, an instance of Conformal, an instance of 'str'"
+    rule = "an instance of FalseDiscoveryRate, an instance of Conformal, an instance of Percentile"
     refused(lambda: QuerySearcher(threshold=-1).fit(Q), ValueError, rule)
 
 
@@ -78,13 +79,13 @@ def test_numbers_beyond_64_bits_where_they_do_not_matter():
     want = QuerySearcher(n_matches=None).fit(Q).search(S)
     for searcher in (
         QuerySearcher(n_matches=2**62),
-        QuerySearcher(n_matches=None, candidates=Subsequences(max_length=10**30)),
+        QuerySearcher(n_matches=None, candidates=Subsequences(max_length=2**62)),
     ):
         np.testing.assert_array_equal(searcher.fit(Q).search(S).start, want.start)
     np.testing.assert_array_equal(
         QuerySegmenter(lengths=(None, 10**30)).fit(Q).segment(S).start, QuerySegmenter().fit(Q).segment(S).start
     )
-    with pytest.warns(UserWarning, match="Nothing is found: 'min_length' is 1000"):
+    with pytest.warns(UserWarning, match="Nothing is found: the shortest of 'lengths' is 1000"):
         assert len(QuerySegmenter(lengths=(10**30, None)).fit(Q).segment(S)) == 0
     assert len(start_sequences_index(S, ("number", HUGE))) == 30
     assert len(start_sequences_index(S, ("number", 5), 1e300)) == 1

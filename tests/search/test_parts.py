@@ -337,7 +337,10 @@ def test_what_merge_parts_refuses():
         merge_parts([first, second], y, np.arange(61.0))
     first.feed(y[30:])
     assert_same(merge_parts([first]), searcher.search(y))
-    with pytest.raises(ValueError, match="'sequence' parameter of merge_parts must be given with the 'percentile'"):
+    with pytest.raises(
+        ValueError,
+        match="'sequence' parameter of merge_parts must be given where 'threshold' of QuerySearcher is a Percentile",
+    ):
         merge_parts([searcher_of("dtw", percentile=5).fit([1.0, 0.0]).begin().feed(y)])
     with pytest.raises(ValueError, match="'at' parameter must be"):
         searcher.begin(-1)

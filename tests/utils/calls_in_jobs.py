@@ -123,6 +123,6 @@ ALONE = {
         {*AVERAGED, "learn background", "segmentation"},
     ),
     "elastic_search": (lambda **v: elastic_search(get_distance_dict(["dtw"]), Q, S, **v)[1], {"search"}),
-    "learning": Learning(refine=(lambda **v: segment(Q, learning=Learning(refine=3), **v), {"segmentation", "refine"})),
+    "refine": (lambda **v: segment(Q, learning=Learning(refine=3), **v), {"segmentation", "refine"}),
 }
 CALLS = IN_JOBS | ALONE

@@ -343,7 +343,7 @@ def check_lengths_of(lengths, k):
     )
     if lengths is None:
         return ((None, None),) * k
-    lengths = list(lengths)
+    lengths = [lengths] if np.ndim(lengths) == 0 else list(lengths)
     is_pair = len(lengths) == 2 and all(value is None or np.ndim(value) == 0 for value in lengths)
     pairs = [lengths] * k if is_pair else [(None, None) if pair is None else pair for pair in lengths]
     if len(pairs) != k or any(np.ndim(pair) != 1 or len(pair) != 2 for pair in pairs):

@@ -180,7 +180,6 @@ class QuerySegmenter(QueryEstimator):
 
     _parameter_constraints = {
         **QueryEstimator._parameter_constraints,
-        "query": ["array-like", StrOptions({"auto"}), None],
         "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "transitions": ["array-like", None],
         "learning": [Learning, None],
@@ -255,6 +254,8 @@ class QuerySegmenter(QueryEstimator):
         self._check_parameters()
         self._resolve()
         by_itself = isinstance(self.query, str)
+        if by_itself and self.query != "auto":
+            raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
         marked = annotation(self, X, y, times)
         check_threshold(self, marked is not None)
         if marked is not None:
