@@ -60,10 +60,10 @@ class Blocks:
         """Yield slices of the series, and their partners."""
         return zip(self._slices, self._held or map(self._read, self._slices), strict=True)
 
-    def with_series(self, k):
-        """Return partners that hold a series, and its index among them."""
+    def of_series(self, k, z, w):
+        """Return the counts (1, m) and the sums (1, channels, m) of the partners of `z` in a series that is held."""
         number, k = divmod(k, self._slices[0].stop)
-        return self._held[number], k
+        return self._held[number].sums(z, w, np.array([k]))[1:]
 
 
 class Task(NamedTuple):
@@ -112,8 +112,7 @@ class Task(NamedTuple):
     def moved_to(self, z, k):
         """Return `z` with its points moved to the best places among their partners in series k, and total weights."""
         if self.blocks is not None:
-            partners, at = self.blocks.with_series(k)
-            return among_means(z, *partners.sums(z, self.w, np.array([at]))[1:], np.ones(1))
+            return among_means(z, *self.blocks.of_series(k, z, self.w), np.ones(1))
         alignment = self.metric._distance(z, self.w, self.series[k], None, None)
         return among_medians(z, [self.metric._partners(alignment)], [self.series[k]], np.ones(1))
 

@@ -149,12 +149,10 @@ def read_entry(family, key, entry):
     if "time" in given and not cls.uses_times:
         raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")
     check_parameters(cls, parameters, f"the entry {key!r}")
-    if isinstance(function, Metric):
-        metric = copy(function).set_params(**parameters)  # a copy keeps what fit has learned
-    else:
-        metric = cls(**{**cls.function_defaults, **parameters})
-    metric._validate()
-    return Entry(family, key, metric, timed)
+    # A copy keeps what fit has learned.
+    made = copy(function) if isinstance(function, Metric) else cls
+    defaults = {} if isinstance(function, Metric) else cls.function_defaults
+    return Entry(family, key, get_metric(made, {**defaults, **parameters}), timed)
 
 
 def _function(key, entry):

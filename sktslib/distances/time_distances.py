@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..utils.validation import check_names
 from ._metrics.base import check_pair
-from ._metrics.lockstep import TAM
+from ._metrics.dtw import DTW
+from ._metrics.lockstep import TAM, instants, ratios
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,7 +56,9 @@ def tam(
     >>> tam([0, 0, 1, 2], [0, 1, 2, 2], report="instants")
     (1, 1, 2)
     """
-    reports = {"distance": None, "ratios": TAM()._ratios, "instants": TAM()._instants}
-    check_names([report], reports, "report", "tam")
+    check_names([report], ["distance", "ratios", "instants"], "report", "tam")
     x, y, w = check_pair(x, y, weight, metric=TAM())
-    return TAM()._distance(x, w, y, None, None) if report == "distance" else reports[report](x, w, y)
+    if report == "distance":
+        return TAM()._distance(x, w, y, None, None)
+    path = DTW()._distance(x, w, y, None, None).path
+    return instants(path) if report == "instants" else ratios(path, x.shape[1], y.shape[1])

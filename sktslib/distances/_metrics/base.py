@@ -383,23 +383,13 @@ def pair_times(metric, given, times, series):
         times = tuple(index_times(index_of(a), f"{name}.index") for a, name in zip(given, "xy", strict=True))
         times = (None, None) if any(t is None for t in times) else times
     known = tuple(as_times(t, a.shape[1], name) for t, a, name in zip(times, series, ("tx", "ty"), strict=True))
-    check_one_kind(times, ("tx", "ty"))
-    return known
-
-
-def check_one_kind(times, names):
-    """Refuse times of several series of which some are numbers and others dates."""
-    dated = [is_datetime(given_times(t, name)) for t, name in zip(times, names, strict=True) if is_array(t)]
-    if any(dated) and not all(dated):
+    one_by_one = [(t, name) for t, name in zip(times, ("tx", "ty"), strict=True) if not isinstance(t, Sampling | None)]
+    if len({is_datetime(given_times(t, name)) for t, name in one_by_one}) > 1:
         raise ValueError(
-            f"{names[0]!r} and {names[1]!r} must be of one kind, numbers or dates. Got both. Turn dates into numbers "
-            "by subtraction and division."
+            "'tx' and 'ty' must be of one kind, numbers or dates. Got both. Turn dates into numbers by subtraction and "
+            "division."
         )
-
-
-def is_array(times):
-    """Return whether times are given one by one."""
-    return times is not None and not isinstance(times, Sampling)
+    return known
 
 
 def as_cutoff(cutoff, negative):

@@ -832,14 +832,5 @@ class TAM(Metric):
     _powers = 2.0, 2.0
 
     def _distance(self, x, w, y, tx, ty):
-        advance, delay, phase = self._ratios(x, w, y)
+        advance, delay, phase = ratios(DTW()._distance(x, w, y, None, None).path, x.shape[1], y.shape[1])
         return advance + delay + (1.0 - phase)
-
-    def _path(self, x, w, y):
-        return DTW()._distance(x, w, y, None, None).path
-
-    def _instants(self, x, w, y):
-        return instants(self._path(x, w, y))
-
-    def _ratios(self, x, w, y):
-        return ratios(self._path(x, w, y), x.shape[1], y.shape[1])
