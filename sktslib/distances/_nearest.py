@@ -366,7 +366,7 @@ class Pruned:
             if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
                 record, x, _, points = queries
                 problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
-                limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
+                limits = np.where(cutoff < np.inf, self.metric._cost_of_distance(cutoff, problem), np.inf)
                 slack = 1e-12, 1e-12 * (self.m + n)
             found = self._scan(queries, n, (order, itself, bounds, NO_OFFSETS), factors, self.k, limits, slack, counts)
             out[:, members] = found[:, members]
@@ -394,7 +394,7 @@ class Pruned:
         of_length, bounds = self.prepared(X)
         if not self.metric._reports_cost:
             points = of_length(int(self.lengths[0])).points
-            bounds = (1.0 - 1e-12) * self.metric._report(bounds, points[0], self.lengths)
+            bounds = (1.0 - 1e-12) * self.metric._distance_of_cost(bounds, points[0], self.lengths)
         return of_length, bounds
 
     def below(self, queries, n, order, itself, bounds, offsets, limits, counts):
@@ -418,7 +418,7 @@ class Pruned:
         )
         costs = np.full(candidates[2].shape, np.inf)
         counts += batch.scan(prepared, self.series, candidates, factors, n, *cells, k, limits, slack, costs)
-        return self.metric._report(costs, points[0], n)
+        return self.metric._distance_of_cost(costs, points[0], n)
 
 
 class PrunedSum:

@@ -400,7 +400,7 @@ def _by_bits(metric, X, Y, w, mirrored, out):
         costs = np.zeros((len(of), len(Y)))
         from_on = of if mirrored else np.zeros_like(of)
         recurrence.accumulated_costs(record, rows, m, series, from_on, metric._replaces, costs)
-        out[of] = metric._report(costs, points[0], np.array(lengths_of(Y)))
+        out[of] = metric._distance_of_cost(costs, points[0], np.array(lengths_of(Y)))
     if mirrored:
         lower = np.tril_indices(len(out), -1)
         out[lower] = out.T[lower]
@@ -448,7 +448,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             if not metric._reports_cost:
                 for m in np.unique(sizes):
                     some = np.flatnonzero(sizes == m)
-                    costs[some] = metric._report(costs[some], points[some[0], :, :m], lengths[part])
+                    costs[some] = metric._distance_of_cost(costs[some], points[some[0], :, :m], lengths[part])
             out[of[:, np.newaxis], part] = costs
     if mirrored:
         below = rank[:, np.newaxis] > rank

@@ -423,7 +423,7 @@ class Entrance:
         self._last = None  # the time of the last sample for the kernels
         self._noticed = first > 0 or not notices  # whether a chunk's times were looked at for uneven steps
         # Above this sum of squares the values of a chunk are looked at, for they may be too large for the metric.
-        self._large = largest(max(2.0, estimator.metric_._cost_exponent(self._channels))) ** 2
+        self._large = largest(max(2.0, estimator.metric_._cost_power(self._channels))) ** 2
 
     def __call__(self, X, times):
         """Return the samples (channels, n) of the next chunk, its times for the kernels, and whether it is incomplete.

@@ -93,7 +93,7 @@ def _shared_key(plan):
     if plan.mode != "windows" or plan.lengths is not None or plan.tx is not None:
         return None
     # Not even profiles of long sequences may be found by transforms; of channels each is shared by itself.
-    if not any(one.metric._slack(one.x, one.w, MANY, one.normalize) for one in each_alone(plan)):
+    if not any(one.metric._relative_error(one.x, one.w, MANY, one.normalize) for one in each_alone(plan)):
         return None
     common = id(plan.metric), plan.normalize, plan.limits, plan.gaps, plan.max_gap
     if plan.by_channel is not None:
@@ -119,7 +119,7 @@ def _known(versions, y, ty, exactly, room):
         return none
     if _has_gaps(first, y, ty):
         return none
-    if not first.metric._slack(first.x, first.w, y.shape[1] - first.m + 1, first.normalize):
+    if not first.metric._relative_error(first.x, first.w, y.shape[1] - first.m + 1, first.normalize):
         return none
     W = None if first.w is None else np.stack([one.w for one in versions])
     return first.metric._profiles(np.stack([one.x for one in versions]), W, y, first.normalize, room)
@@ -150,7 +150,7 @@ def _windows_of(plan, y, ty, rule, exactly, known):
             return Profile(*near_windows(metric, x, w, y, plan.normalize, rule, pieces, plan.scale_limits), m)
         if known is None:
             known = (observed_profile if gaps else limited_distances)(plan, y, ty, exactly)
-        return Profile(known, None, m, 0.0 if exactly else metric._slack(x, w, len(known), plan.normalize))
+        return Profile(known, None, m, 0.0 if exactly else metric._relative_error(x, w, len(known), plan.normalize))
     best = np.full(max(n - plan.shortest + 1, 0), np.inf)
     length = np.full(len(best), plan.shortest)
     for first, last in plan.runs(y, ty):
@@ -252,7 +252,7 @@ def _enter(plan, y, ty, known, offset, first):
 def _applies(plan, ty, cells):
     """Return whether bounds are known for the ranges, and take less work than comparing all."""
     metric = plan.metric
-    plain = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and metric._reach == 0
+    plain = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and metric._context == 0
     if not plain or ty is not None or cells < LEAST or plan.normalize not in SCALINGS:
         return False
     facts = dispatch.bounds_of(metric._query(plan.x, plan.w, plan.m).record)
@@ -318,7 +318,7 @@ class _Boxes:
 
     def _cost(self, distance):
         """Return the cost that a range of a distance is not above."""
-        return self.plan.metric._limit(distance, self.problem) * (1.0 + CLOSE)
+        return self.plan.metric._cost_of_distance(distance, self.problem) * (1.0 + CLOSE)
 
     def search(self):
         """Enter all ranges that can be chosen."""

@@ -275,7 +275,7 @@ class SubsequenceProfile(IncrementalProfile):
         return bool(same.all())
 
     def _reported(self, costs):
-        return self.plan.metric._report_search(costs, self._prepared.problems[0])
+        return self.plan.metric._match_distance_of_cost(costs, self._prepared.problems[0])
 
     def _oldest(self, limit):
         """Return the first start of an unfinished path with a finite cost of at most `limit`."""
@@ -356,7 +356,7 @@ class SubsequenceProfile(IncrementalProfile):
             self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
             if metric._has_factor:
                 d = metric._scaled_candidates(d, problem.x, y, s - back, np.arange(self.at + 1, upto + 1) - back)
-            profiles.append(Profile(metric._report_search(d, problem), s))
+            profiles.append(Profile(metric._match_distance_of_cost(d, problem), s))
         self.at = upto
         nearest = reduce(Profile._or_nearer, profiles)
         return Candidates(nearest.distance, nearest.start, ends)

@@ -216,7 +216,7 @@ class QueryPlan(NamedTuple):
         """Samples to either side of a range that it depends on."""
         if self.by_channel is not None:
             return 2 * self.by_channel.tolerance  # of lags, and of the starts that are compared by them
-        return self.metric._reach if self.mode == "subsequence" and not self.by_range else 0
+        return self.metric._context if self.mode == "subsequence" and not self.by_range else 0
 
     @property
     def apart(self):
@@ -333,7 +333,7 @@ def check_reach(metric, a, what, normalize, check=check_size, total=None):
                 f"normalized values. Got {normalize!r}."
             )
         metric._check_values(a, what)
-    power = metric._exponent(len(a)) if normalize in (None, "mean") else 1.0
+    power = metric._value_power(len(a)) if normalize in (None, "mean") else 1.0
     check(a, what, power, metric.full_name, total)
 
 

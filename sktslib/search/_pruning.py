@@ -359,7 +359,7 @@ class _Cascade:
         self.problem = PreparedPair(record, features, weight, features, None, None, points)
         rows, weighted = batch.padded(record, features[np.newaxis], weight[np.newaxis])
         self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
-        plain = metric._reach == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
+        plain = metric._context == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
         # Windows are compared as moments make them, unless a factor is found from their values.
         facts = dispatch.bounds_of(record)
         self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
@@ -370,7 +370,7 @@ class _Cascade:
             self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
             self.ways = self._ways()
         self.known = Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
-        self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
+        self.known.tighten(np.inf if rule.threshold is None else metric._cost_of_distance(rule.threshold, self.problem))
 
     def near(self):
         """Return distances and ascending starts of the windows that may be chosen."""

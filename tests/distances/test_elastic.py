@@ -120,7 +120,7 @@ def test_a_band_limits_the_matches_of_edit_distances_and_not_what_is_left_out(dr
         got = metric.distance(x, y, weight=w)
         np.testing.assert_allclose(got.cost_matrix[inside], D[1:, 1:][inside], **CLOSE)
         assert metric(x, y, weight=w) == pytest.approx(
-            metric._report(D[m, n], got._problem.points, n), rel=1e-9, abs=1e-11
+            metric._distance_of_cost(D[m, n], got._problem.points, n), rel=1e-9, abs=1e-11
         )
         np.testing.assert_allclose(
             pairwise_distances([x], [y, y], metric, weight=w, channels_first=False), float(got), **CLOSE

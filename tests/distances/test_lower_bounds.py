@@ -58,7 +58,7 @@ def test_bounds_never_exceed_the_distance(name, data):
     problem = metric._problem(np.ascontiguousarray(X[0].T), w, np.ascontiguousarray(Y[0].T), None, None)
     bounds = bounds_of(metric, [x.T for x in X], [y.T for y in Y], w)
     assert (bounds >= 0).all()
-    assert (bounds <= metric._limit(distances, problem) * (1 + 1e-12)).all()
+    assert (bounds <= metric._cost_of_distance(distances, problem) * (1 + 1e-12)).all()
 
 
 @given(data=st.data())
@@ -100,5 +100,5 @@ def test_bounds_of_series_far_apart_are_tight(name):
     metric = get_metric(name)
     bound = bounds_of(metric, [x], [y])[0, 0]
     problem = metric._problem(x, None, y, None, None)
-    assert metric._report(bound, problem.points, 12) >= 0.5 * metric(x[0], y[0])
+    assert metric._distance_of_cost(bound, problem.points, 12) >= 0.5 * metric(x[0], y[0])
     assert bound > 0 or name in flat

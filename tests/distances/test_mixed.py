@@ -231,7 +231,7 @@ def test_facts_follow_from_the_parts():
     assert Mixed({0: "dtw", 1: get_metric("twed", {"nu": 0.5})})(x, y, tx=t, ty=2 * t) == want
     soft = Mixed({0: SoftDTW(divergence=False), 1: Euclidean()})
     assert soft._may_be_negative
-    assert soft._slack(np.ones((2, 40)), None, 10**7, None) == 0.0
+    assert soft._relative_error(np.ones((2, 40)), None, 10**7, None) == 0.0
     assert Mixed({1: "dtw", 2: None, 0: LCSS(0.5)}, [1, 2, 4])._by_channel(3) == [
         (LCSS(0.5), 4.0),
         (get_metric("dtw"), 1.0),

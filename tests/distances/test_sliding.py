@@ -194,12 +194,12 @@ def test_long_queries_and_few_windows():
 
 def test_only_sums_of_squares_and_products_slide():
     x = np.zeros((1, 1000))
-    assert get_metric("euclidean")._slack(x, None, 10**6, None) > 0
+    assert get_metric("euclidean")._relative_error(x, None, 10**6, None) > 0
     for name in ("manhattan", "chebyshev", "canberra", "hamming", "minkowski", "short_time_series", "dtw"):
-        assert get_metric(name)._slack(x, None, 10**6, None) == 0
-    assert get_metric("euclidean")._slack(x, None, 10**6, "minmax") > 0
-    assert get_metric("euclidean")._slack(x, x + 1, 10**6, "minmax") == 0
-    assert get_metric("euclidean")._slack(x, None, 1, None) == 0
+        assert get_metric(name)._relative_error(x, None, 10**6, None) == 0
+    assert get_metric("euclidean")._relative_error(x, None, 10**6, "minmax") > 0
+    assert get_metric("euclidean")._relative_error(x, x + 1, 10**6, "minmax") == 0
+    assert get_metric("euclidean")._relative_error(x, None, 1, None) == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -109,7 +109,7 @@ class Metric(Estimator):
     # The power of the distance that is a sum of terms of points, each times its weight, while the alignment is held;
     # None where there is none.
     _weighted_power = None
-    _powers = 1.0, 1.0  # see `_exponent`: of one channel, and of several
+    _value_powers = 1.0, 1.0  # see `_value_power`: of one channel, and of several
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
@@ -211,13 +211,13 @@ class Metric(Estimator):
             return d
         return metric._within(x, w, y, tx, ty, as_cutoff(cutoff, metric._may_be_negative))
 
-    def _exponent(self, channels):
+    def _value_power(self, channels):
         """Return the power that differences are raised to in float64; sums that are kept in reach do not count."""
-        return self._powers[channels > 1]
+        return self._value_powers[channels > 1]
 
-    def _cost_exponent(self, channels):
+    def _cost_power(self, channels):
         """Return the power of differences in the costs of a segmentation."""
-        return self._exponent(channels)
+        return self._value_power(channels)
 
     def _check_values(self, a, what):
         """Refuse a series (channels, length) with values that the distance is not defined for; NaN do not count."""
@@ -228,7 +228,7 @@ class Metric(Estimator):
             for name, series in zip(names, (X, Y), strict=True):
                 for k, a in enumerate(series):
                     self._check_values(a, f"{name!r}" if len(series) == 1 else f"'{name}[{k}]'")
-        check_sizes(X, Y, names, self._exponent(len(X[0])), self.full_name)
+        check_sizes(X, Y, names, self._value_power(len(X[0])), self.full_name)
 
     def _warn_of_scale(self, X, Y):
         """Warn of a parameter out of scale with the values of two collections of series (channels, length)."""
@@ -281,7 +281,7 @@ class Metric(Estimator):
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         """Return the distances of the query to all windows of its length, block by block; a window's times begin at 0.
 
-        Those computed `exactly` have none of the errors that `_slack` reports.
+        Those computed `exactly` have none of the errors that `_relative_error` reports.
         """
         m = x.shape[1]
 
@@ -326,7 +326,7 @@ class Metric(Estimator):
             out[first:last] = self._windows(query, w, windows, tx, times)
         return out
 
-    def _slack(self, x, w, n_windows, normalize):
+    def _relative_error(self, x, w, n_windows, normalize):
         """Return the largest relative error of the distances of a profile; those of a single window have none."""
         return 0.0
 
@@ -367,7 +367,7 @@ def check_pair(x, y, weight, names=("x", "y"), metric=None):
         )
     if metric is not None:
         known = FEW < of_x < MANY and FEW < of_y < MANY  # a check by sums that are known takes no time
-        if not known or metric._has_domain or metric._exponent(x.shape[0]) > 2:
+        if not known or metric._has_domain or metric._value_power(x.shape[0]) > 2:
             metric._check_sizes([x], [y], names)
     return x, y, None if weight is None else as_weight(weight, x.shape[1], x.shape[0])
 

@@ -71,12 +71,12 @@ class WarpingMetric(ElasticMetric):
 
     def _weighted_terms(self, x, w, y):
         problem = self._problem(x, w, y, None, None)
-        return self._report(self._terms_along(self._alignment(0.0, problem), x), problem.points, y.shape[1])
+        return self._distance_of_cost(self._terms_along(self._alignment(0.0, problem), x), problem.points, y.shape[1])
 
     def _piece_terms(self, x, problem):
         alignment = self._alignment(0.0, problem)
         alignment.path = self._path(problem, whole=True)
-        return self._report_search(self._terms_along(alignment, x), problem)
+        return self._match_distance_of_cost(self._terms_along(alignment, x), problem)
 
     def _terms_along(self, alignment, x):
         """Return the terms that the weights of the query `x` are multiplied by along a path."""
@@ -174,7 +174,7 @@ class DTW(WarpingMetric):
         return 1.0 if self.dist is None else None
 
     @property
-    def _reach(self):
+    def _context(self):
         return int(self.alpha < 1)
 
     @property
@@ -218,7 +218,7 @@ class DTW(WarpingMetric):
         free = n - 1
         return 0, 0, free if self.dtw_type != "oe-dtw" else 0, free
 
-    def _exponent(self, channels):
+    def _value_power(self, channels):
         return 1.0 if self.do_sign_norm or self.dist is not None else 2.0
 
     def _features(self, a):
@@ -252,13 +252,13 @@ class DTW(WarpingMetric):
             costs *= w.max(axis=0)
         return PreparedPair(recurrence.DTWRecord(), None, None, costs, None, None, np.zeros((3, x.shape[1])))
 
-    def _report(self, cost, points, n):
+    def _distance_of_cost(self, cost, points, n):
         return cost / points.shape[1] if self.do_dist_norm else cost
 
-    def _report_search(self, cost, problem):
-        return self._report(cost, problem.points, None)
+    def _match_distance_of_cost(self, cost, problem):
+        return self._distance_of_cost(cost, problem.points, None)
 
-    def _limit(self, distance, problem):
+    def _cost_of_distance(self, distance, problem):
         return distance * problem.shape[0] * (1.0 + 1e-12) if self.do_dist_norm else distance
 
 
@@ -440,7 +440,7 @@ class CIDDTW(WarpingMetric):
     _reports_cost = False
     _has_factor = True
     _looks_back = True
-    _powers = 4.0, 4.0  # squared differences, times a ratio of sums of squares
+    _value_powers = 4.0, 4.0  # squared differences, times a ratio of sums of squares
 
     def _check_search(self, mode):
         super()._check_search(mode)
@@ -468,14 +468,14 @@ class CIDDTW(WarpingMetric):
         factor = np.divide(high, low, out=np.full(np.shape(high), INF), where=low > 0)
         return np.where(high > 0, factor * factor, 1.0)  # of costs, which are squares
 
-    def _report(self, cost, points, n):
+    def _distance_of_cost(self, cost, points, n):
         return np.sqrt(cost)
 
-    def _report_search(self, cost, problem):
+    def _match_distance_of_cost(self, cost, problem):
         return np.sqrt(cost)
 
     @np.errstate(over="ignore")  # a limit that none is
-    def _limit(self, distance, problem):
+    def _cost_of_distance(self, distance, problem):
         return distance * distance * (1.0 + 1e-12)
 
 
@@ -544,7 +544,7 @@ class Frechet(ElasticMetric):
     """
 
     _costs_by_values = False
-    _powers = OF_NORM
+    _value_powers = OF_NORM
     name, full_name = "frechet", "Frechet Distance"
 
     def _check_search(self, mode):
@@ -571,7 +571,7 @@ def keogh_slope(a):
 class SlopesMixin:
     """Mixin of the metrics that compare slopes."""
 
-    _reach = 2  # the first and the last sample copy their neighbors
+    _context = 2  # the first and the last sample copy their neighbors
 
     def _features(self, a):
         return keogh_slope(a)
@@ -651,17 +651,17 @@ class ShapeDTW(WarpingMetric):
         self.reach = reach
 
     @property
-    def _reach(self):
+    def _context(self):
         return int(self.reach)
 
     def _features(self, a):
         n = a.shape[-1]
-        at = np.clip(np.arange(n) + np.arange(-self._reach, self._reach + 1)[:, np.newaxis], 0, n - 1)
+        at = np.clip(np.arange(n) + np.arange(-self._context, self._context + 1)[:, np.newaxis], 0, n - 1)
         return np.ascontiguousarray(a[..., at].reshape(*a.shape[:-2], -1, n))
 
     def _query(self, x, w, n, tx=None, *, search=False):
         if w is not None:  # a point's weight is its whole neighborhood's
-            w = np.repeat(w, 2 * self._reach + 1, axis=0)
+            w = np.repeat(w, 2 * self._context + 1, axis=0)
         return super()._query(x, w, n, tx, search=search)
 
 
@@ -708,7 +708,7 @@ class SharedPath(WarpingMetric):
     def __init__(self, metric):
         self.metric, made = metric, metric._made
         super().__init__(window=made[0].window, factor=made[0].factor)  # which all have in common
-        self._is_symmetric, self._reach = metric.is_symmetric, max(one._reach for one in made)
+        self._is_symmetric, self._context = metric.is_symmetric, max(one._context for one in made)
         self._looks_back = any(one._looks_back for one in made)
 
     def _validate(self):

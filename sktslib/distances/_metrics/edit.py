@@ -80,7 +80,7 @@ class MatchingMetric(ElasticMetric):
     """An edit distance of counts: two points match, or do not."""
 
     _costs_by_values = False
-    _powers = OF_NORM
+    _value_powers = OF_NORM
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, eps: float = 1.0, *, window: float | str | None = None, factor: int | None = None) -> None:
@@ -157,7 +157,7 @@ class LCSS(MatchingMetric):
         return Query(recurrence.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
 
     def _similarity(self, cost, points, n):
-        """Return the matched weight as a share of the largest possible one; see `_report`."""
+        """Return the matched weight as a share of the largest possible one; see `_distance_of_cost`."""
         m = points.shape[1]
         matched = np.minimum(m, n).astype(float)
         if points[1].any():  # weights, the largest of which may match
@@ -165,19 +165,19 @@ class LCSS(MatchingMetric):
             matched = np.array([weights[:k].sum() for k in np.atleast_1d(np.minimum(m, n))]).reshape(np.shape(n))
         return (m + n - cost) / 2.0 / matched
 
-    def _report(self, cost, points, n):
+    def _distance_of_cost(self, cost, points, n):
         distance = np.maximum(0.0, 1.0 - self._similarity(cost, points, n))
         # Equal series: their cost is added up as along their path, so that no rounding keeps them apart.
         equal = (n == points.shape[1]) & (cost <= np.cumsum(points[1])[-1])
         return np.where(equal, 0.0, distance)
 
-    def _limit(self, distance, problem):
+    def _cost_of_distance(self, distance, problem):
         distance = np.minimum(distance, 1.0)  # the largest there is
         # Of the costs 0 and 1: it falls by equal steps.
         similarity = self._similarity(np.arange(2.0), problem.points, problem.shape[1])
         return (distance - 1.0 + similarity[0]) / (similarity[0] - similarity[1]) + 1e-12 * sum(problem.shape)
 
-    def _report_search(self, cost, problem):
+    def _match_distance_of_cost(self, cost, problem):
         return cost / (problem.points[0].sum() + problem.shape[0])
 
     def _listed(self, path, steps, problem):
@@ -222,13 +222,13 @@ class EDR(MatchingMetric):
         path, steps = self._cells_and_moves(alignment._problem)
         return matched(path[:, steps == 0], alignment._problem, self.eps), None
 
-    def _report(self, cost, points, n):
+    def _distance_of_cost(self, cost, points, n):
         return cost / np.maximum(points.shape[1], n)
 
-    def _limit(self, distance, problem):
+    def _cost_of_distance(self, distance, problem):
         return distance * max(problem.shape) * (1.0 + 1e-12)
 
-    def _report_search(self, cost, problem):
+    def _match_distance_of_cost(self, cost, problem):
         return cost / problem.shape[0]
 
 
@@ -265,7 +265,7 @@ class ERP(GapCostMetric):
     """
 
     name, full_name = "erp", "Edit Distance with Real Penalty"
-    _powers = OF_NORM
+    _value_powers = OF_NORM
     entry_parameters = {"g": 0.0}
     _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
 
@@ -302,7 +302,7 @@ class MSM(GapCostMetric):
 
     name, full_name = "msm", "Move-Split-Merge"
     _costs_by_values = False
-    _powers = 1.0, 1.0
+    _value_powers = 1.0, 1.0
     entry_parameters = {"c": 1.0}
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
     _can_be_cut = False  # a point left of another may be cheaper than a new one
@@ -375,7 +375,7 @@ class TWED(GapCostMetric):
     def _depends_on_start(self):
         return self.nu > 0 or self.window is not None
 
-    def _exponent(self, channels):
+    def _value_power(self, channels):
         return 1.0 if channels == 1 else float(self.p)
 
     def _problem(self, x, w, y, tx, ty, *, search=False):

@@ -139,7 +139,7 @@ class ElasticMetric(BandedMetric):
     family = "elastic"
     description = "Elastic distance: series may be stretched in time."
 
-    _powers = 2.0, 2.0
+    _value_powers = 2.0, 2.0
 
     # What the drivers of collections need to know.
     _has_lanes = True
@@ -157,7 +157,7 @@ class ElasticMetric(BandedMetric):
     _has_factor = False  # whether costs count times a factor, at least 1, that the values of both series give
 
     # What a search that goes on from chunk to chunk needs to know.
-    _reach = 0  # samples to either side that the features of a sample depend on
+    _context = 0  # samples to either side that the features of a sample depend on
     _looks_back = False  # whether costs depend on how long ago a path began
 
     def _features(self, a):
@@ -218,18 +218,18 @@ class ElasticMetric(BandedMetric):
             cost[found] = times_factor(cost[found], self._factor(self._trait(x), of_y))
         return cost
 
-    def _report(self, cost, points, n):
+    def _distance_of_cost(self, cost, points, n):
         """Return the distances behind accumulated costs (..., k) of a query, given by its points, and whole series.
 
         `n` (k,), or one number, are the lengths of the series.
         """
         return cost
 
-    def _limit(self, distance, problem):
+    def _cost_of_distance(self, distance, problem):
         """Return an accumulated cost that two whole series of at most this distance do not exceed, even by rounding."""
         return distance
 
-    def _report_search(self, cost, problem):
+    def _match_distance_of_cost(self, cost, problem):
         """Return the distance behind an accumulated cost of a candidate; also for arrays."""
         return cost
 
@@ -244,7 +244,7 @@ class ElasticMetric(BandedMetric):
         if self._reports_cost and not self._has_factor:
             return cost
         cost = np.array([self._scaled(c, problem.x, y) for c, y in zip(cost, features, strict=True)])
-        return self._report(cost, problem.points, np.array([y.shape[1] for y in features]))
+        return self._distance_of_cost(cost, problem.points, np.array([y.shape[1] for y in features]))
 
     def _free(self, m, n):
         """Return the numbers of points that may be left out: at the query's start and end, and at the series'."""
@@ -261,7 +261,7 @@ class ElasticMetric(BandedMetric):
         cost = self._cost(problem)
         if self._has_factor:
             cost = self._scaled(cost, problem.x, problem.y)
-        return self._alignment(self._report(cost, problem.points, y.shape[1]), problem)
+        return self._alignment(self._distance_of_cost(cost, problem.points, y.shape[1]), problem)
 
     def _alignment(self, distance, problem):
         # Copies: a path that is asked for later must be that of the series as they are now.
@@ -276,7 +276,7 @@ class ElasticMetric(BandedMetric):
         rows, weighted = batch.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
         costs = batch.window_costs(record, rows[0], weighted, points, features, lo, hi)
-        return self._report(self._scaled(costs, x, features), points, n)
+        return self._distance_of_cost(self._scaled(costs, x, features), points, n)
 
     def _cost(self, problem, *, whole=False):
         """Return the accumulated cost of two whole series."""
@@ -364,7 +364,7 @@ class ElasticMetric(BandedMetric):
         state, lengths = self._start_column(problem), (shortest, longest)
         self._subsequence_kernel(problem).advance(problem, (0, 0), lengths, state, (distance, begin), costs)
         distance = self._scaled_candidates(distance, problem.x, problem.y, begin, np.arange(1, n + 1))
-        return self._report_search(distance, problem), begin, costs
+        return self._match_distance_of_cost(distance, problem), begin, costs
 
     def _subsequence_kernel(self, problem, few=0):
         """Return the kernel that advances the column of a subsequence search; `few` samples go column by column."""
@@ -385,4 +385,4 @@ class ElasticMetric(BandedMetric):
     def _piece_distance(self, problem, start, end):
         """Return the exact distance of the query to a piece of the series, as searches report it."""
         piece = problem.piece(start, end)
-        return self._report_search(self._scaled(self._cost(piece, whole=True), piece.x, piece.y), piece)
+        return self._match_distance_of_cost(self._scaled(self._cost(piece, whole=True), piece.x, piece.y), piece)

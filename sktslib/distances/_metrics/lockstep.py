@@ -112,7 +112,7 @@ class LockstepMetric(Metric):
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         if normalize not in SCALINGS:
             return super()._profile(x, w, y, tx, ty, normalize, exactly)
-        if not exactly and self._slack(x, w, y.shape[1] - x.shape[1] + 1, normalize):
+        if not exactly and self._relative_error(x, w, y.shape[1] - x.shape[1] + 1, normalize):
             return self._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, normalize)[0]
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - x.shape[1] + 1)
@@ -155,12 +155,12 @@ class LockstepMetric(Metric):
             scaling = 4 if scaling == 3 else max(scaling, 1)
         return scaling
 
-    def _slack(self, x, w, n_windows, normalize):
+    def _relative_error(self, x, w, n_windows, normalize):
         if normalize not in SCALINGS:
             return 0.0
         return mass.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_additive else 0.0
 
-    def _cost_exponent(self, channels):
+    def _cost_power(self, channels):
         return self.power or 1.0
 
     def _segment_cost(self, distance, m):
@@ -222,7 +222,7 @@ class SquaredEuclidean(LockstepMetric):
 
     name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
     _terms = lockstep.SquaredRecord
-    _powers = 2.0, 2.0
+    _value_powers = 2.0, 2.0
 
 
 @register
@@ -550,8 +550,8 @@ class Mahalanobis(LockstepMetric):
             return Euclidean()._profile(x, w, y, tx, ty, normalize, exactly)
         return Metric._profile(self, x, w, y, tx, ty, normalize, exactly)
 
-    def _slack(self, x, w, n_windows, normalize):
-        return Euclidean()._slack(x, w, n_windows, normalize) if self._inverse() is None else 0.0
+    def _relative_error(self, x, w, n_windows, normalize):
+        return Euclidean()._relative_error(x, w, n_windows, normalize) if self._inverse() is None else 0.0
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         plain = Euclidean() if self._inverse() is None else super()
@@ -829,7 +829,7 @@ class TAM(Metric):
     name, full_name, family = "tam", "Time Alignment Measurement", "time"
     description = "Advance, delay and phase of the optimal alignment."
     _is_symmetric = False  # ties of the path are broken in favor of the query
-    _powers = 2.0, 2.0
+    _value_powers = 2.0, 2.0
 
     def _distance(self, x, w, y, tx, ty):
         advance, delay, phase = ratios(DTW()._distance(x, w, y, None, None).path, x.shape[1], y.shape[1])

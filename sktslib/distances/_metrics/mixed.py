@@ -377,8 +377,8 @@ class Mixed(Metric):
             "subsequences, in which all share one."
         )
 
-    def _exponent(self, channels):
-        return max(part.metric._exponent(len(part.channels)) for part in self._parts(channels))
+    def _value_power(self, channels):
+        return max(part.metric._value_power(len(part.channels)) for part in self._parts(channels))
 
     def _channel_weights(self, w):
         out = np.zeros_like(w)
@@ -400,11 +400,11 @@ class Mixed(Metric):
         )
         return distance if sums else m * distance
 
-    def _slack(self, x, w, n_windows, normalize):
+    def _relative_error(self, x, w, n_windows, normalize):
         if self._may_be_negative:  # an error of a summand may be any share of the sum; such profiles are exact
             return 0.0
         parts = self._counted(len(x), w)
-        return max(part.metric._slack(part.of(x), weights, n_windows, normalize) for part, weights in parts)
+        return max(part.metric._relative_error(part.of(x), weights, n_windows, normalize) for part, weights in parts)
 
     def _check_values(self, a, what):
         for part in self._parts(len(a)):

@@ -70,7 +70,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
         "take 'dtw'."
     )
     _compares_with_itself = True
-    _powers = 2.0, 2.0
+    _value_powers = 2.0, 2.0
     _may_be_negative = True  # without the divergence, with a band, and by rounding
 
     def _record(self):

@@ -321,7 +321,7 @@ class Columns:
 
     def __init__(self, queries, rules):
         self.queries, self.rules, metric = queries, rules, queries[0].metric
-        self.reach, self.bounds = metric._reach, rules.bounds()
+        self.reach, self.bounds = metric._context, rules.bounds()
         self.longest = max(plan.m for plan in queries)
         self._looks_back = metric._looks_back or metric.uses_times
         self._prepared = None

@@ -408,7 +408,7 @@ class QuerySegmenter(QueryEstimator):
     def _check_size(self, a, what, check=check_size, total=None):
         """Refuse a series with values too large for what is computed."""
         self.metric_._check_values(a, what)
-        check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
+        check(a, what, self.metric_._cost_power(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
 
     def _resolve(self):
         """Resolve the kind of candidates, and refuse a metric that cannot segment."""

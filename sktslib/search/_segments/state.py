@@ -291,7 +291,7 @@ def _listed_windows(readers, segments):
     cost = segments.cost.copy()
     for q, reader in enumerate(readers):
         plan, own = reader.plan, segments.query == q
-        if own.any() and plan.metric._slack(plan.x, plan.w, SLACK_FROM, None):
+        if own.any() and plan.metric._relative_error(plan.x, plan.w, SLACK_FROM, None):
             cost[own] = plan.metric._segment_cost(reader.distances(segments.start[own], segments.end[own]), plan.m)
     return cost
 

@@ -129,7 +129,7 @@ def test_ties_are_broken_as_in_the_whole_recording(metric, case, delay):
         return
     segmenter = segmenter_of(metric, nan_policy="omit", **rules).fit(queries)
     if delay is not None:
-        delay += longest + (metric._reach if metric.name == "ddtw" else 0)
+        delay += longest + (metric._context if metric.name == "ddtw" else 0)
     got, late = streamed(segmenter.stream(max_delay=delay), y, cuts)
     got = [segment for part in got for segment in part]
     assert all(s < e for s, e, _, _ in got)
