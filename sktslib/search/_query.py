@@ -314,6 +314,11 @@ class QueryEstimator(MetricParameter, Estimator):
 
     def _read_queries(self, X, y, weight, times):
         """Return the plans of the queries that are given, and their names or None."""
+        if isinstance(self.query, str):
+            raise ValueError(
+                f"The 'query' parameter of {type(self).__name__} must be an array, a list of arrays or None. Got "
+                f"{shown(self.query)}; QuerySegmenter(query='auto') takes one period of a recording."
+            )
         name, given = ("X", X) if self.query is None else ("query", self.query)
         weight = given_weight(self, weight)
         times = times if weight_learner(self) is None else None  # they are those of the recording

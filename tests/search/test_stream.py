@@ -217,7 +217,9 @@ def test_what_is_wrong_with_a_chunk_is_said_of_that_chunk():
 def test_what_streams_refuse():
     with pytest.raises(ValueError, match="'threshold' parameter of QuerySearcher must be set for a stream"):
         searcher_of().fit([1, 2]).stream()
-    with pytest.raises(ValueError, match=r"must be no percentile for a stream.*Got Percentile\(5\.0\)\. Set a number"):
+    with pytest.raises(
+        ValueError, match=r"must not be a Percentile for a stream.*Got Percentile\(5\.0\)\. Set a number"
+    ):
         searcher_of(percentile=5).fit([1, 2]).stream()
     stream = searcher_of(threshold=1.0).fit([1, 2]).stream()
     stream.flush()

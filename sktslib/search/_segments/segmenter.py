@@ -253,9 +253,7 @@ class QuerySegmenter(QueryEstimator):
         """
         self._check_parameters()
         self._resolve()
-        by_itself = isinstance(self.query, str)
-        if by_itself and self.query != "auto":
-            raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
+        by_itself = isinstance(self.query, str) and self.query == "auto"
         marked = annotation(self, X, y, times)
         check_threshold(self, marked is not None)
         if marked is not None:

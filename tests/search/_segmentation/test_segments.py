@@ -186,7 +186,7 @@ def test_pictures_of_tables_name_the_channels():
 
 
 def test_words_that_are_no_query():
-    with pytest.raises(ValueError, match=r"a str among \{'auto'\}"):
+    with pytest.raises(ValueError, match=r"a list of arrays or None. Got \'autom\'; QuerySegmenter\(query=\'auto\'\)"):
         QuerySegmenter(query="autom").fit(np.zeros(9))
 
 
