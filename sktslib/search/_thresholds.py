@@ -468,8 +468,8 @@ def rule_of(threshold, owner="QuerySearcher"):
     except (KeyError, ValueError):
         hint = did_you_mean(name, dict.fromkeys(NAMED))
         raise ValueError(
-            f"The 'threshold' parameter of {owner} must be a number, a FalseDiscoveryRate, a Conformal, a Percentile, "
-            f"or a text such as 'fdr:0.05', 'conformal:0.1' or 'percentile:1'. Got {shown(threshold)}.{hint}"
+            f"The 'threshold' parameter of {owner} must be a number, or a rule, as an object or as a text such as "
+            f"'fdr:0.05' or 'conformal:0.1'. Got {shown(threshold)}.{hint}"
         ) from None
 
 

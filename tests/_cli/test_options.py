@@ -38,7 +38,7 @@ WRONG = {
     ),
     "text": (
         "search rec.csv --query beat.csv --threshold abc",
-        "--threshold must be a number, a text such as 'fdr:0.05', 'conformal:0.1' or 'percentile:1'. Got 'abc'.",
+        "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05. Got 'abc'.",
     ),
     "alpha": (
         "search rec.csv --query beat.csv --threshold fdr:2",

@@ -49,7 +49,7 @@ def test_a_threshold_may_be_a_false_discovery_rate(files, capsys, task):
     assert (frame["qvalue"] <= 0.3).all()
     assert main([*given, "fdr:x"]) == 2
     err = capsys.readouterr().err
-    assert "--threshold must be a number, a text such as 'fdr:0.05'" in err
+    assert "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05." in err
 
 
 def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
