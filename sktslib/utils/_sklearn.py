@@ -89,6 +89,8 @@ class Estimator(BaseEstimator):
             if name not in names:
                 hint = did_you_mean(name, names)
                 held = [other for other in self.get_params() if other.endswith(f"__{name}")]
+                for holder, classes in self._parameter_objects.items():
+                    held += [f"{holder}__{name}" for cls in classes if name in cls._get_param_names()]
                 hint = f" Did you mean {held[0]!r}?" if held else hint
                 if "metric" in names and not held and name == key:
                     hint += f" A parameter of the metric would be 'metric__{name}'."
