@@ -350,7 +350,7 @@ class _Boxes:
         lengths = np.arange(shortest, shortest + top.max() + 1)
         distance = of_ranges(self.plan, self.y, None, last - lengths, np.full(len(lengths), last))
         least = np.minimum.accumulate(distance)
-        best = np.maximum.accumulate(np.where(np.diff(least, prepend=np.inf) < 0, np.arange(len(least)), 0))
+        best = np.maximum.accumulate(np.where(least < np.append(np.inf, least[:-1]), np.arange(len(least)), 0))
         self.known.learn(end + self.offset, lengths[best[top]], least[top])
         self.known.tighten()
 
