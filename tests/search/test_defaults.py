@@ -72,7 +72,7 @@ def test_the_shortest_match_is_half_of_the_query(m, longest, shortest):
     rng = np.random.default_rng(m)
     query, y = rng.normal(size=m), rng.normal(size=80)
     auto = QuerySearcher(n_matches=None, candidates=Subsequences(max_length=longest)).fit(query)
-    said = QuerySearcher(n_matches=None, candidates=Subsequences(min_length=shortest, max_length=longest)).fit(query)
+    said = QuerySearcher(n_matches=None, candidates=Subsequences(shortest, longest)).fit(query)
     same(auto.search(y), said.search(y))
     np.testing.assert_array_equal(auto.profile(y).start, said.profile(y).start)
     found = auto.search(y)
@@ -141,7 +141,7 @@ def test_where_classes_overlap_the_better_match_is_predicted():
     y[RANGES[2, 0] : RANGES[2, 1]] = "same"  # the same shape by another name
     searcher = QuerySearcher(threshold=9.0).fit(X, y)
     matches, predicted = searcher.search(X), searcher.predict(X)
-    first = matches[0] if hasattr(matches, "__getitem__") else next(iter(matches))
+    first = next(iter(matches))
     assert (predicted[first.start : first.end] == matches.label[0]).all()
     want = np.full(len(X), "", dtype=predicted.dtype)
     for k in range(len(matches) - 1, -1, -1):
@@ -153,10 +153,8 @@ def test_where_classes_overlap_the_better_match_is_predicted():
 def test_columns_are_named_after_the_classes():
     searcher = QuerySearcher().fit(X, Y)
     assert searcher.get_feature_names_out().tolist() == ["querysearcher_down", "querysearcher_up"]
-    assert (
-        searcher.set_output(transform="pandas").transform(X).columns.tolist()
-        == searcher.get_feature_names_out().tolist()
-    )
+    table = searcher.set_output(transform="pandas").transform(X)
+    assert table.columns.tolist() == searcher.get_feature_names_out().tolist()
     assert QuerySearcher().fit([BUMP, STEP]).get_feature_names_out().tolist() == ["querysearcher0", "querysearcher1"]
 
 

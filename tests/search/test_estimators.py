@@ -17,7 +17,16 @@ from strategies import long_without_compiler
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, Euclidean, dtw, get_metric
 from sktslib.metrics import event_f1_score
-from sktslib.search import Subsequences, Windows
+from sktslib.search import (
+    ChannelPlan,
+    Conformal,
+    FalseDiscoveryRate,
+    Learning,
+    Normalization,
+    Percentile,
+    Subsequences,
+    Windows,
+)
 
 ECG = load_ecg_example()
 QUERY, SEQUENCE, WEIGHT = ECG["query"], ECG["sequence"], ECG["weight"]
@@ -94,6 +103,134 @@ def test_clone_pickle_and_parameters(estimator):
     np.testing.assert_array_equal(fitted.predict(SEQUENCE), again.predict(SEQUENCE))
     assert type(estimator).__name__ in repr(estimator)
     assert estimator._repr_html_()
+
+
+# -------------------------------------------------------------------------------------------------- parameter objects
+OBJECTS = {
+    Windows(scales=(0.5, 2)): "candidates",
+    Subsequences(max_length=9): "candidates",
+    Normalization("zscore", scale_limits=(0.5, 2)): "normalize",
+    Percentile(5): "threshold",
+    ChannelPlan(lag=[0, 3]): "channels",
+    Learning(refine=2): "learning",
+}
+
+
+@pytest.mark.parametrize(("one", "name"), OBJECTS.items(), ids=lambda one: type(one).__name__)
+def test_parameter_objects_are_cloned_pickled_and_shown(one, name):
+    estimator = (QuerySegmenter if name == "learning" else QuerySearcher)(**{name: one})
+    copies = clone(estimator), pickle.loads(pickle.dumps(estimator))
+    for held in (clone(one), pickle.loads(pickle.dumps(one)), *(getattr(copy, name) for copy in copies)):
+        assert type(held) is type(one) and held is not one and held.get_params() == one.get_params()
+    assert repr(one) in repr(estimator) and eval(repr(one)).get_params() == one.get_params()
+    assert {f"{name}__{key}" for key in one.get_params()} < set(estimator.get_params())
+
+
+@pytest.mark.parametrize(
+    ("params", "short"),
+    [
+        ({"candidates": Windows()}, {"candidates": "windows"}),
+        ({"candidates": Subsequences()}, {"candidates": "subsequence"}),
+        ({"normalize": Normalization("zscore")}, {"normalize": "zscore"}),
+        ({"normalize": Normalization()}, {"normalize": None}),
+        ({"threshold": Percentile(5)}, {"threshold": "percentile:5"}),
+    ],
+    ids=str,
+)
+def test_short_forms_stand_for_objects(params, short):
+    query, sequence = QUERY[::4], SEQUENCE[:SOME:4]
+    got, want = (QuerySearcher("dtw", **each).fit(query).search(sequence) for each in (params, short))
+    assert list(got) == list(want) and len(got)
+    assert list(QuerySegmenter(learning=Learning()).fit(query).segment(sequence)) == list(
+        QuerySegmenter().fit(query).segment(sequence)
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "key", "value", "after"),
+    [
+        ({}, "candidates__scales", [1, 2], Windows([1, 2])),
+        ({"candidates": "windows"}, "candidates__scales", [1, 2], Windows([1, 2])),
+        ({}, "candidates__max_length", 9, Subsequences(max_length=9)),
+        ({"candidates": Subsequences(3)}, "candidates__max_length", 9, Subsequences(3, 9)),
+        ({"normalize": "mean"}, "normalize__offset_limit", 1.0, Normalization("mean", offset_limit=1.0)),
+        ({}, "normalize__method", "mean", Normalization("mean")),
+        ({}, "threshold__q", 5, Percentile(5)),
+        ({"threshold": "percentile:3"}, "threshold__q", 5, Percentile(5)),
+        ({"threshold": "fdr:0.1"}, "threshold__alpha", 0.2, FalseDiscoveryRate(0.2)),
+        ({"threshold": "conformal:0.1"}, "threshold__alpha", 0.2, Conformal(0.2)),
+        ({}, "channels__min_votes", 2, ChannelPlan(min_votes=2)),
+        ({}, "learning__refine", 2, Learning(refine=2)),
+    ],
+)
+def test_parameters_of_objects_are_set_from_short_forms(before, key, value, after):
+    name = key.partition("__")[0]
+    estimator = (QuerySegmenter if name == "learning" else QuerySearcher)(**before).set_params(**{key: value})
+    assert repr(getattr(estimator, name)) == repr(after)
+
+
+def test_grids_of_parameters_of_objects():
+    y, how = beat_labels(), {"query": QUERY, "weight": WEIGHT, "n_matches": 12}
+    searcher, split = QuerySearcher("dtw", **how), [(np.arange(65), np.arange(len(SEQUENCE)))]
+    grid = {"candidates__max_length": [40, 90], "threshold__q": [0, 5]}
+    found = GridSearchCV(searcher, grid, cv=split).fit(SEQUENCE, y).cv_results_
+    for each, score in zip(found["params"], found["mean_test_score"], strict=True):
+        candidates = Subsequences(max_length=each["candidates__max_length"])
+        alone = QuerySearcher("dtw", candidates=candidates, threshold=Percentile(each["threshold__q"]), **how)
+        assert score == alone.fit(SEQUENCE).score(SEQUENCE, y)
+    assert len({*found["mean_test_score"]}) > 1
+    assert searcher.candidates == "auto"  # what was given stays
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        # A key that several classes have, that another class has, that none has.
+        (
+            lambda: QuerySearcher().set_params(threshold__alpha=0.1),
+            r"threshold=None.*Set threshold=FalseDiscoveryRate\(alpha=0.1\) or threshold=Conformal\(alpha=0.1\)\.",
+        ),
+        (lambda: QuerySearcher(threshold=3.0).set_params(threshold__q=5), r"=3.0 .* Set threshold=Percentile\(q=5\)"),
+        (
+            lambda: QuerySearcher(candidates="windows").set_params(candidates__min_length=5),
+            r"candidates='windows' can stand for. Set candidates=Subsequences\(min_length=5\)",
+        ),
+        (lambda: QuerySearcher(candidates=Windows()).set_params(candidates__min_length=5), "'min_length' .* Windows"),
+        (lambda: QuerySearcher().set_params(candidates__most=5), r"Windows has \['scales'\]. Subsequences has \['max_"),
+        # A wrong class, and a wrong value in the right one.
+        (
+            lambda: QuerySearcher(candidates=Learning()).fit(QUERY),
+            "'candidates' parameter of QuerySearcher .* Windows or",
+        ),
+        (lambda: QuerySearcher(normalize=Windows()).fit(QUERY), "'normalize' parameter .* Normalization. Got Windows"),
+        (lambda: QuerySearcher(threshold=Windows()).fit(QUERY), "'threshold' parameter .* Percentile. Got Windows"),
+        (
+            lambda: QuerySearcher(channels=[0, 3]).fit(QUERY),
+            r"'channels' parameter .* ChannelPlan or None. Got \[0, 3\]",
+        ),
+        (lambda: QuerySegmenter(learning=2).fit(QUERY), "'learning' parameter of QuerySegmenter .* Learning or None"),
+        (lambda: QuerySegmenter(lengths=2).fit(QUERY), "'lengths' parameter of QuerySegmenter .* Got 2"),
+        (lambda: QuerySegmenter(threshold="percentile:2").fit(QUERY), "a segmentation has no profile"),
+        (lambda: QuerySearcher(candidates=Windows(2)).fit(QUERY), "'scales' parameter of Windows .* Got 2"),
+        (
+            lambda: QuerySearcher(normalize=Normalization("z")).fit(QUERY),
+            "'method' parameter of Normalization .* Got 'z'",
+        ),
+        (lambda: QuerySearcher(threshold="percentile:101").fit(QUERY), "'q' parameter of Percentile .* Got 101"),
+        (lambda: QuerySegmenter(learning=Learning(0)).fit(QUERY), "'n_templates' parameter of Learning .* Got 0"),
+        (lambda: QuerySearcher("euclidean", candidates=Subsequences()).fit(QUERY), "'subsequence' needs an elastic"),
+        # Parameters that are those of an object now.
+        (lambda: QuerySearcher(scales=[1, 2]), r"'scales'. Here it is candidates=Windows\(scales=\[1, 2\]\)"),
+        (lambda: QuerySearcher(max_length=5), r"Here it is candidates=Subsequences\(max_length=5\)"),
+        (lambda: QuerySearcher(scale_limits=(1, 2)), r"Here it is normalize=Normalization\(scale_limits=\(1, 2\)\)"),
+        (lambda: QuerySegmenter(refine=2), r"Here it is learning=Learning\(refine=2\)"),
+        (lambda: QuerySegmenter(min_length=2), "'min_length'. Did you mean 'lengths'"),
+        (lambda: QuerySearcher().set_params(scales=[1, 2]), "'scales' .* Did you mean 'candidates__scales'"),
+    ],
+)
+def test_what_parameter_objects_refuse(make, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        make()
 
 
 def test_parameters_of_the_metric_are_parameters_of_the_estimator():
@@ -252,7 +389,9 @@ def test_profiles_are_tables():
 
 
 def test_query_auto_is_the_segmenters():
-    with pytest.raises(ValueError, match=r"'query' parameter of QuerySearcher must be an array.*QuerySegmenter\(query"):
+    with pytest.raises(
+        ValueError, match=r"'query' parameter of QuerySearcher must be an array-like.*QuerySegmenter\(query"
+    ):
         QuerySearcher(query="auto").fit(SEQUENCE)
 
 
