@@ -211,6 +211,7 @@ def validate_parameter_constraints(constraints, params, caller):
             _param_validation.validate_parameter_constraints(constraints, {name: value}, caller)
         except InvalidParameterError as error:
             rule = re.sub(r"(an instance of )'sktslib[\w.]*\.(\w+)'", r"\1\2", str(error))  # without where it is kept
+            rule = rule.replace("an object implementing '_learned_of_query'", "MetricWeights")
             raise InvalidParameterError(f"{rule}{_way_out(name, params[name], constraints[name])}") from None
     for name, value in params.items():
         if isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64) and abs(int(value)) >= 2**63:

@@ -203,7 +203,7 @@ def test_grids_of_parameters_of_objects():
             "'candidates' parameter of QuerySearcher .* Windows or",
         ),
         (lambda: QuerySearcher(normalize=Windows()).fit(QUERY), "'normalize' parameter .* Normalization. Got Windows"),
-        (lambda: QuerySearcher(threshold=Windows()).fit(QUERY), "'threshold' parameter .* Percentile. Got Windows"),
+        (lambda: QuerySearcher(threshold=Windows()).fit(QUERY), "'threshold' parameter .* Percentile.* Got Windows"),
         (
             lambda: QuerySearcher(channels=[0, 3]).fit(QUERY),
             r"'channels' parameter .* ChannelPlan or None. Got \[0, 3\]",
@@ -390,7 +390,7 @@ def test_profiles_are_tables():
 
 def test_query_auto_is_the_segmenters():
     with pytest.raises(
-        ValueError, match=r"'query' parameter of QuerySearcher must be an array-like.*QuerySegmenter\(query"
+        ValueError, match=r"'query' parameter of QuerySearcher must be an array.*QuerySegmenter\(query"
     ):
         QuerySearcher(query="auto").fit(SEQUENCE)
 
