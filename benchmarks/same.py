@@ -385,6 +385,12 @@ def regrouped(target, given):
             limits = {limit: own[limit] for limit in LIMITS if limit in own}
             method = own.get("normalize")
             given[name] = public("Normalization")(method, **limits) if limits else method
+        elif (
+            name == "channels"
+            and not own.get("lag_tolerance")
+            and all(value is None for old, value in own.items() if old != "lag_tolerance")
+        ):
+            continue  # channels together
         elif name == "channels":
             given[name] = public("ChannelPlan")(**{CHANNELS[old]: value for old, value in own.items()})
         else:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..distances._metrics.base import Metric
 from ..distances._metrics.registry import get_metric
 from ..distances._names import MetricParameter
 from ..distances._series import normalize_values
@@ -273,7 +272,7 @@ class QueryEstimator(MetricParameter, Estimator):
     """
 
     _parameter_constraints = {
-        "metric": [str, Metric, callable],
+        "metric": [object],  # looked up in the registry, which says what there is
         "metric_params": [dict, None],
         "query": [object],  # read as a series, which says what is wrong
         "weight": ["array-like", HasMethods("_learned_of_query"), None],

@@ -227,7 +227,7 @@ def test_sums_that_may_be_negative_are_exact(monkeypatch):
 def test_channels_that_are_compared_jointly_are_none_by_themselves():
     x = np.arange(12.0).reshape(4, 3)
     joint = Mixed({(0, 2): "dtw", 1: "lcss"})
-    with pytest.raises(ValueError, match=r"one channel each .*ChannelPlan\(\). Got \(0, 2\).* metric of its own"):
+    with pytest.raises(ValueError, match=r"one channel each .*ChannelPlan. Got \(0, 2\).* metric of its own"):
         searcher_of(joint, channel_lag=0).fit(x)
     searcher_of(joint.set_params(weight=[0, 1]), channel_lag=0).fit(x)  # what counts nothing is not compared
     with pytest.raises(ValueError, match=r"must name each of the 3 channels .* nothing for"):
