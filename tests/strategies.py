@@ -142,6 +142,7 @@ SIZES = {
     "search._segments.parallel.BLOCK": [1, 9, 2**13],
     "search._segments.parallel.WINDOWS": [1, 9, 2**17],
     "search._segments.parallel.AHEAD": [1, 2],
+    "search._segments.state.SPAN": [0, 10, 2**9],
     "distances._kernels.scalar.ROOM": [1, 3, 4096],
     "distances._metrics.base.BLOCK": [1, 40, 2**19],
     "distances._metrics.dtw.BLOCK": [1, 2, 7, 2**10],
@@ -198,6 +199,7 @@ SIZES = {
     "search._engines.EACH": [1, 4],
     "search._engines.TERMS": [1, 20, 2**19],
     "search._selection.BLOCK": [1, 7, 2**14],
+    "search._selection.LEAST_BATCH": [1, 20, 2**13],
 }
 
 

@@ -291,6 +291,10 @@ class QueryEstimator(MetricParameter, Estimator):
             vars(self).pop(name, None)
         self.metric_ = self._made_metric()
         check_polarity(self.metric_, self.polarity)
+        for name in self._parameter_objects:
+            held = getattr(self, name)
+            if name != "threshold" and isinstance(held, Estimator):  # a threshold is checked once labels are read
+                held._validate()
 
     def _get_metric(self, metric, params):
         if not is_auto(metric):

@@ -215,7 +215,7 @@ class Call(NamedTuple):
     has_bar: bool  # whether it shows how far it has come
 
 
-def _in_jobs(calls, n_jobs, verbose, name, of):
+def _in_jobs(calls, n_jobs, verbose, name):
     """Return the results of calls in the order of their numbers, in jobs unless they have jobs of their own.
 
     A bar counts the calls, unless the only one shows its own.
@@ -224,7 +224,7 @@ def _in_jobs(calls, n_jobs, verbose, name, of):
         work, arguments, keywords = calls[0].work
         return work(*arguments, **keywords)
     inner = max(call.jobs for call in calls)
-    found = in_jobs([call.work for call in calls], 1 if inner > 1 else n_jobs, verbose, name, of)
+    found = in_jobs([call.work for call in calls], 1 if inner > 1 else n_jobs, verbose, name, "search")
     out = [None] * sum(len(call.numbers) for call in calls)
     for call, some in zip(calls, found, strict=True):
         for number, one in zip(call.numbers, some, strict=True):
@@ -276,7 +276,7 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
             numbers = [len(readers) + n for n in group]
             calls.append(Call(work, numbers, jobs, goes_by_parts(source, some, jobs)))
         readers += [source.reader(plan) for plan, _ in own]
-    found = _in_jobs(calls, n_jobs, verbose, "search", "search")
+    found = _in_jobs(calls, n_jobs, verbose, "search")
     return [one._replace(reader=reader) for one, reader in zip(found, readers, strict=True)]
 
 
@@ -296,7 +296,7 @@ def run_profiles(source, queries, n_jobs, verbose):
         Call(delayed(_profiles_of)(source, [queries[n] for n in group], jobs, verbose), group, jobs, by_parts)
         for group in groups
     ]
-    return _in_jobs(calls, n_jobs, verbose, "profile", "search")
+    return _in_jobs(calls, n_jobs, verbose, "profile")
 
 
 def _profiles_of(source, queries, jobs, verbose):
@@ -315,7 +315,7 @@ def run_endings(source, queries, n_jobs, verbose):
     by_parts = jobs > 1 or not source.in_memory
     works = [delayed(_ending)(plan, source, jobs, verbose) for plan in queries]
     calls = [Call(work, [k], jobs, by_parts) for k, work in enumerate(works)]
-    return _in_jobs(calls, n_jobs, verbose, "transform", "search")
+    return _in_jobs(calls, n_jobs, verbose, "transform")
 
 
 def _ending(plan, source, jobs, verbose):

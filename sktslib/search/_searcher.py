@@ -14,7 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from ..utils._jobs import progress
 from ..utils._names import names_of
 from ..utils._sampling import interval
-from ..utils._sklearn import Estimator, Interval, StrOptions, check_fitted, names_out
+from ..utils._sklearn import Interval, StrOptions, check_fitted, names_out
 from ..utils._times import time_name, times_of
 from ..utils.validation import as_weight, check_size, plain_count
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
@@ -585,9 +585,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _check_parameters(self):
         super()._check_parameters()
-        for held in (self.candidates, self.normalize, self.channels):
-            if isinstance(held, Estimator):
-                held._validate()
         self._channel_plan = self.channels
         if self.channels is not None and mode_of(self.candidates) == "subsequence":
             raise ValueError(

@@ -23,7 +23,7 @@ pytestmark = unmeant
 
 METRICS = [DTW(), ADTW(omega=0.3), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.3), TWED(nu=0.1), Euclidean()]
 SIZES = [f"search._segments.parallel.{name}" for name in ("AT_ONCE", "WINDOWS", "AHEAD")]
-SIZES += ["search._sources.CHUNK", "distances._kernels.scalar.ROOM"]
+SIZES += ["search._sources.CHUNK", "distances._kernels.scalar.ROOM", "search._segments.state.SPAN"]
 
 
 class Sliceable:

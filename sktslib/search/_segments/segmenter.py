@@ -410,7 +410,6 @@ class QuerySegmenter(QueryEstimator):
 
     def _resolve(self):
         """Resolve the kind of candidates, and refuse a metric that cannot segment."""
-        self._learning._validate()
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
         if self.partial:
@@ -481,9 +480,11 @@ class QuerySegmenter(QueryEstimator):
         if is_long(X):
             source = ChunkedSequence(self, X, times)
             queries, rules = self._counting(source.times)
-            given = source.times
             if queries[0].mode == "windows":
                 check_fit(queries, n_samples(X))
+
+            def ranges_of(queries):
+                return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
         else:
             y, ty, given = validated(self, X, times)
             source = Whole(owned(y, X), ty)
@@ -491,15 +492,14 @@ class QuerySegmenter(QueryEstimator):
             warn_of_sequences(queries, [y], shorter=rules.partial)
             warn_of_lengths([low for low, _ in rules.limits], y.shape[1], "the shortest of 'lengths'")
 
-        def ranges_of(queries):
-            if is_long(X):
-                return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
-            check_searched(queries, source.y)
-            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
+            def ranges_of(queries):
+                check_searched(queries, source.y)
+                return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
 
         queries, found = refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
-        if not is_long(X):
-            notice(self, X, given, ty)
+        if is_long(X):
+            return source, found, source.times, queries, ranges_of
+        notice(self, X, given, ty)
         return source, found, given, queries, ranges_of
 
     def _calibrated(self, X, times):
