@@ -389,9 +389,7 @@ def test_profiles_are_tables():
 
 
 def test_query_auto_is_the_segmenters():
-    with pytest.raises(
-        ValueError, match=r"'query' parameter of QuerySearcher must be an array.*QuerySegmenter\(query"
-    ):
+    with pytest.raises(ValueError, match=r"'query' parameter of QuerySearcher must be an array.*QuerySegmenter\(query"):
         QuerySearcher(query="auto").fit(SEQUENCE)
 
 

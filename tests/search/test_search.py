@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import searcher_of
-from strategies import long_without_compiler, pairs, parameters, plain, quarters, times, unmeant
+from strategies import long_without_compiler, pairs, parameters, plain, quarters, small_sizes, times, unmeant
 
 from sktslib import get_distance_dict, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
@@ -149,13 +149,15 @@ def test_a_copy_of_the_query_is_at_distance_zero(name, how):
     st.sampled_from([None, 1, 2, 3]),
     st.sampled_from([None, 0.0, 1.0]),
     st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    st.data(),
 )
-def test_selection_equals_the_reference(rows, n_matches, threshold, max_overlap):
+def test_selection_equals_the_reference(rows, n_matches, threshold, max_overlap, data):
     distance = np.array([r[0] for r in rows])
     start = np.array([r[1] for r in rows], dtype=int)
     end = start + np.array([r[2] for r in rows], dtype=int)
     want = naive.select(distance, start, end, n_matches, threshold, max_overlap)
-    got = select(distance, start, end, n_matches=n_matches, threshold=threshold, max_overlap=max_overlap)
+    with small_sizes(data, "search._selection.LEAST_BATCH", "search._selection.BLOCK"):
+        got = select(distance, start, end, n_matches=n_matches, threshold=threshold, max_overlap=max_overlap)
     assert list(got) == list(want)
 
 
