@@ -6,7 +6,7 @@ import pytest
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict
 from sktslib.distances import lockstep_distances
-from sktslib.search import ChannelPlan, Normalization, Percentile, Subsequences, Windows
+from sktslib.search import ChannelPlan, Learning, Normalization, Percentile, Subsequences, Windows
 
 RNG = np.random.default_rng(0)
 Q, S = RNG.uniform(0.1, 2.0, size=8), RNG.uniform(0.1, 2.0, size=30)  # positive, which every distance takes
@@ -73,6 +73,9 @@ def grouped(of, flat):
     }
     names["min_channels"] = "min_votes"
     channels = {names[name]: value for name, value in taken(*names).items()}
+    if not channels.get("tolerance") and all(value is None for name, value in channels.items() if name != "tolerance"):
+        channels = {}  # all by default: channels together
+    learning = taken("n_templates", "refine", "self_train")
     if bounds and of is QuerySegmenter:
         low, high = (bounds.get(name) for name in ("min_length", "max_length"))
         of_each = any(isinstance(bound, list) for bound in (low, high))
@@ -91,6 +94,8 @@ def grouped(of, flat):
         flat["threshold"] = Percentile(percentile)
     if channels:
         flat["channels"] = ChannelPlan(**channels)
+    if learning:
+        flat["learning"] = Learning(**learning)
     return flat
 
 
