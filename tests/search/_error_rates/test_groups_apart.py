@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from inputs import searcher_of
+from strategies import long_without_compiler
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.__main__ import main
@@ -50,6 +51,7 @@ def heart(beats=80, seed=0, size=1.0):
     return size * y, peaks, beat[75:125]
 
 
+@long_without_compiler
 def test_t_waves_are_told_of_and_limits_of_scale_leave_them_out():
     y, peaks, query = heart()
     found, message = told_of(QuerySearcher(**ZSCORE, threshold=RULE).fit(query).search, y)
@@ -61,6 +63,7 @@ def test_t_waves_are_told_of_and_limits_of_scale_leave_them_out():
     np.testing.assert_allclose(np.sort(found.start) + 25, peaks, atol=2)
 
 
+@long_without_compiler
 @pytest.mark.parametrize("size", [1e-150, 1e150])
 def test_their_unit_does_not_matter(size):
     y, _, query = heart(40, size=size)
@@ -101,6 +104,7 @@ def test_it_is_said_of_which_query_and_of_which_sequence():
     assert len(told) == 1 and "30 of 60 matches of query 'beat' in X[1] within" in told[0]
 
 
+@long_without_compiler
 def test_scales_of_several_channels_are_limited_by_the_least_or_the_largest():
     y, peaks, query = heart()
     rng = np.random.default_rng(1)
@@ -116,6 +120,7 @@ def test_scales_of_several_channels_are_limited_by_the_least_or_the_largest():
     assert len(found) == len(peaks)
 
 
+@long_without_compiler
 def test_it_is_the_same_by_chunks_and_with_jobs(tmp_path):
     y, _, query = heart()
     searcher = QuerySearcher(**ZSCORE, threshold=RULE).fit(query)
@@ -130,6 +135,7 @@ def test_it_is_the_same_by_chunks_and_with_jobs(tmp_path):
     assert told_of(segmenter.segment, np.load(tmp_path / "y.npy", mmap_mode="r"))[1] == message != ""
 
 
+@long_without_compiler
 def test_repetitions_of_a_look_alike_are_told_of_by_their_cost():
     y, beat = smoothed()
     found, message = told_of(QuerySegmenter(threshold=RULE).fit(beat).segment, y)
@@ -183,6 +189,7 @@ def test_the_command_line_names_limits_of_scale(tmp_path, capsys):
 
 
 # -------------------------------------------------------------------------------------------------------------- silence
+@long_without_compiler
 @pytest.mark.parametrize("first", [0, 12])
 def test_recordings_of_one_shape_are_silent(first):
     for seed in range(first, first + 12):  # of 1,000 in benchmarks/warned.py
@@ -193,6 +200,7 @@ def test_recordings_of_one_shape_are_silent(first):
             assert not told or (name == "segment" and false > 0.5), seed
 
 
+@long_without_compiler
 def test_the_packaged_recording_is_silent():
     ecg = load_ecg_example()
     for metric in ("adtw", "dtw", "euclidean"):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from strategies import long_without_compiler
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
@@ -80,6 +81,7 @@ def test_it_is_what_others_find_in_each_block():
         np.testing.assert_array_equal(getattr(fitted.report_, side), getattr(want, side))
 
 
+@long_without_compiler
 def test_the_choice_of_the_metric_is_reported_as_it_was_scored():
     X, events, kind = recording(30, noise=1.2)
     fitted = QuerySegmenter("auto").fit(X, labels_from_events(events, kind, n_samples=len(X)))
