@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from joblib import delayed
 
+from ...distances._kernels.scalar import before, likeliest, previous, through
 from ...distances._kernels.segmentation import (
     INF,
     SEGMENT_LANES,
@@ -319,6 +320,8 @@ def paths_of(queries, rules):
 class Columns:
     """Costs of paths by an elastic metric, with one column per query."""
 
+    is_elastic = True
+
     def __init__(self, queries, rules):
         self.queries, self.rules, metric = queries, rules, queries[0].metric
         self.reach, self.bounds = metric._context, rules.bounds()
@@ -431,7 +434,7 @@ class Columns:
 class Windows:
     """Costs of the windows of each query's length."""
 
-    reach = 0
+    is_elastic, reach = False, 0
 
     def __init__(self, queries, rules):
         self.queries, self.rules = queries, rules
@@ -516,6 +519,12 @@ class SegmentTable(NamedTuple):
     cost: np.ndarray
     shown: np.ndarray  # (.., 2): half-open ranges of the query's points
 
+    @classmethod
+    def empty(cls):
+        """Return a table of no segments."""
+        none = np.empty(0, np.int64)
+        return cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64))
+
 
 class InMemory(Whole):
     """Source of a sequence in memory, as one chunk."""
@@ -531,30 +540,49 @@ class InMemory(Whole):
         return self.plan.runs(self.y, self.ty)
 
 
+def _count_nothing(steps):
+    """Show no progress."""
+
+
 class Segmentation:
     """The cheapest segmentation of a recording that comes by chunks of any size, each stretch without a gap by itself.
 
-    No result depends on the chunks or on the number of jobs.
+    No result depends on the chunks or on the number of jobs. A stream's segmentation is `prompt`: it decides what each
+    chunk lets it decide, and after `max_delay` samples by the cheapest segmentation until then. It then has no rounds.
     """
 
-    def __init__(self, queries, rules, feed, n_jobs=None, count=None, readers=None):
+    def __init__(self, queries, rules, feed, n_jobs=None, count=None, readers=None, *, prompt=False, max_delay=None):
         self._feed, self._transitions, self._n_jobs = feed, rules.transitions, n_jobs
         self._readers, self._rules = readers, rules
-        self._count = count or (lambda steps: None)
+        self._count = count or _count_nothing
         self._lengths = np.array([plan.m for plan in queries])
         self._paths = paths_of(queries, rules)
-        elastic = isinstance(self._paths, Columns)
-        self._lists = readers is not None and elastic and depends_on_path(queries[0], rules)
+        self._lists = readers is not None and self._paths.is_elastic and depends_on_path(queries[0], rules)
+        self._prompt, self._max_delay = prompt, max_delay
         self._noted, self._told = 0, []  # samples that were looked at; segments that are decided
         self._begin(0)
+
+    @property
+    def reach(self):
+        """Samples behind a repetition that its features depend on."""
+        return self._paths.reach
 
     def _begin(self, at):
         self._paths.begin(at)
         self._rows = Undecided.anew(at, self._transitions)
         self._next = at  # where the next round begins
 
-    def take(self, last=False):
-        """Return the segments that are decided by the samples that came; all of them with the `last` sample."""
+    @property
+    def due(self):
+        """The number of samples before which nothing is decided, unless there is a gap."""
+        due, base = self._paths.due(self._rows.base), self._rows.base
+        return due if self._max_delay is None else min(due, base + self._max_delay + 1)
+
+    def take(self, last=False, timed=False):
+        """Return the segments that are decided by the samples that came; all of them with the `last` sample.
+
+        A prompt segmentation that is `timed` waits for the sample behind a segment, whose time is that of its end.
+        """
         feed, begin = self._feed, self._noted
         done, self._noted = begin, feed.seen
         for a, b in feed.runs(begin):
@@ -563,18 +591,19 @@ class Segmentation:
             done = int(b)
         if last or done < feed.seen:
             self._break(done, feed.seen)
+        elif self._prompt:
+            self._advance(done)
+            self._settle_promptly(timed)
         else:
             self._advance(done)
         found, self._told = self._told, []
-        none = np.empty(0, np.int64)
-        empty = SegmentTable(none, none, none, np.empty(0), np.empty((0, 2), np.int64))
-        return SegmentTable(*(np.concatenate(each) for each in zip(empty, *found, strict=True)))
+        return SegmentTable(*(np.concatenate(each) for each in zip(SegmentTable.empty(), *found, strict=True)))
 
     @property
     def needed(self):
         """The first sample that is still needed."""
-        reach = self._paths.reach
-        return min(self._rows.base - reach, self._paths.needed, self._next - 1 - 2 * reach)
+        least = min(self._rows.base - self.reach, self._paths.needed)
+        return least if self._prompt else min(least, self._next - 1 - 2 * self.reach)
 
     def _break(self, gap, after):
         """Decide everything up to a gap and start again after it."""
@@ -603,8 +632,13 @@ class Segmentation:
         self._feed.end = upto
         if upto == self._paths.run:
             return
+        if self._prompt:
+            upto = upto if last else upto - self.reach
+            if upto > self._paths.at:
+                self._rows.append(*self._paths.go_on(self._feed, upto))
+            return
         block = WINDOWS
-        if isinstance(self._paths, Columns):
+        if self._paths.is_elastic:
             block = BLOCK
             if self._paths.runs_diagonally(self._feed):
                 self._advance_by_rounds(upto, last)
@@ -623,6 +657,37 @@ class Segmentation:
         if settled is not None:
             self._tell(settled[0])
             self._paths.forget(self._rows.base)
+
+    def _settle_promptly(self, timed):
+        """Decide what all segmentations that may be the cheapest have in common, and what is late."""
+        rows, seen = self._rows, self._feed.seen
+        node = rows.agreed_by_now(self._paths.live())
+        if self._max_delay is not None:
+            late = min(seen - self._max_delay - rows.base, len(rows) - 1)
+            if node[0] < late:
+                node = self._force(late)
+        if node[0] and timed and rows.base + node[0] == seen:
+            node = previous(*rows.history, *node)  # the time of an end is that of the sample there
+        if node[0]:
+            self._tell(rows.decide(*node)[0])
+            self._paths.forget(rows.base)
+
+    def _force(self, late):
+        """Decide by the cheapest segmentation up to a boundary, and drop all paths that disagree."""
+        best, _, T, base = history = self._rows.history
+        node = likeliest(*history, late)
+        agree = through(*history, *node, late)
+
+        def held(start, label):
+            some = start - base >= node[0]
+            came = [before(best, s, T, q) for s, q in zip(start[some] - base, label[some], strict=True)]
+            some[some] = agree[start[some] - base, came]
+            return some
+
+        new = np.where(agree, best, np.inf)
+        self._paths.keep(held, new)
+        self._rows.drop(new)
+        return node
 
     def _advance_by_rounds(self, upto, last):
         """Compute the rounds that are known by now; a few for each job at a time."""

@@ -6,26 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...distances._kernels.scalar import before, likeliest, previous, through
 from ...utils._sampling import edges
 from .._chunks import ChunkStream, SparseTimes, check_delay
 from .._sources import CandidateReader, Sources, hold
 from .._thresholds import calibrations_of, set_thresholds
 from .fitting import rated
 from .optimal import Versions
-from .parallel import Samples, SegmentTable, paths_of
+from .parallel import Samples, Segmentation, SegmentTable
 from .results import Segments
-from .state import Undecided, listed_costs
 
 if TYPE_CHECKING:
     from typing import Any
 
     from ...utils._times import Sequences, Times
-
-
-def _rows_of(found):
-    """Return segments as tuples (start, end, label, cost)."""
-    return list(zip(found.start, found.end, found.label, found.cost, strict=True))
 
 
 class SegmentStream(ChunkStream):
@@ -51,34 +44,23 @@ class SegmentStream(ChunkStream):
 
     def __init__(self, segmenter: Any, max_delay: float | None = None) -> None:
         super().__init__(segmenter)
-        self._segmenter = segmenter
-        self._noted = 0  # samples checked for missing values and gaps in time
-        self._prepare()
-        what, otherwise = "the length of the longest query", "the start of a repetition would be background"
+        self._segmenter, self.max_delay = segmenter, max_delay
+        self._begin()
         longest = max(plan.m for plan in segmenter._queries)
-        self.max_delay = check_delay(max_delay, longest, what, self._paths.reach, otherwise)
-        self._begin(0)
+        what, otherwise = "the length of the longest query", "the start of a repetition would be background"
+        check_delay(max_delay, longest, what, self._segmentation.reach, otherwise)
 
-    def _prepare(self):
-        self._versions = versions = Versions(self._segmenter._queries)
-        self._rules = versions.rules(self._segmenter._rules)
-        self._paths, self._feed = paths_of(versions.queries, self._rules), Samples(versions.queries[0])
+    def _begin(self):
+        versions = self._versions = Versions(self._segmenter._queries)
+        feed = self._feed = Samples(versions.queries[0])
+        rules, readers = versions.rules(self._segmenter._rules), versions.readers(feed)
+        rest = {"readers": readers, "prompt": True, "max_delay": self.max_delay}
+        self._segmentation = Segmentation(versions.queries, rules, feed, **rest)
+        self._due = 0
 
     def _count_samples(self):
         self._segmenter._queries, self._segmenter._rules = self._segmenter._counting(None)
-        self._prepare()
-        self._begin(0)
-
-    def _begin(self, at):
-        self._paths.begin(at)
-        self._rows = Undecided.anew(at, self._rules.transitions)
-        self._wait()
-
-    def _wait(self):
-        """Set the number of samples before which nothing is decided."""
-        self._due = self._paths.due(self._rows.base)
-        if self.max_delay is not None:
-            self._due = min(self._due, self._rows.base + self.max_delay + 1)
+        self._begin()
 
     def update(self, X: Sequences, times: Times | None = None) -> Segments:
         """Add the next samples, and return what they decide.
@@ -108,90 +90,28 @@ class SegmentStream(ChunkStream):
         return self._flush()
 
     def _take(self, y, ty, gaps):
-        feed = self._feed
-        feed.append(y, ty)
-        return self._decided() if feed.seen >= self._due or gaps else None
+        self._feed.append(y, ty)
+        return self._decided() if gaps or self._feed.seen >= self._due else None
 
     def _end(self):
-        found = self._decided()
-        return found + self._break(self._feed.seen, self._feed.seen)
+        return self._decided(last=True)
 
-    def _decided(self):
-        """Return the segments that are decided by now."""
-        feed, begin, found = self._feed, self._noted, []
-        done, self._noted = begin, feed.seen
-        for a, b in feed.runs(begin):
-            if a >= begin:
-                found += self._break(done, int(a))
-            feed.end = done = int(b)
-            more = done == feed.seen  # else a gap decides all
-            found += self._advance(done - self._paths.reach if more else done, decide=more)
-        if done < feed.seen:
-            found += self._break(done, feed.seen)
-        return found
-
-    def _break(self, gap, after):
-        """Decide everything up to a gap and start again after it."""
-        self._feed.end = gap
-        self._advance(gap, decide=False)
-        found = _rows_of(self._rows.finish())
-        self._begin(after)
-        return found
-
-    def _advance(self, upto, decide=True):
-        """Advance to a sample, and return the segments (start, end, label, cost) that are decided then."""
-        rows = self._rows
-        if upto > self._paths.at:
-            rows.append(*self._paths.go_on(self._feed, upto))
-        if not decide:
-            return []
-        node = rows.agreed_by_now(self._paths.live())
-        if self.max_delay is not None:
-            late = min(self._feed.seen - self.max_delay - rows.base, len(rows) - 1)
-            if node[0] < late:
-                node = self._force(late)
-        if node[0] and self._times is not None and rows.base + node[0] == self._feed.seen:
-            node = previous(*rows.history, *node)  # the time of an end is that of the sample there
-        found = []
-        if node[0]:
-            found = _rows_of(rows.decide(*node)[0])
-            self._paths.forget(rows.base)
-        self._wait()
-        return found
-
-    def _force(self, late):
-        """Decide by the cheapest segmentation up to a boundary, and drop all paths that disagree."""
-        best, _, T, base = history = self._rows.history
-        node = likeliest(*history, late)
-        agree = through(*history, *node, late)
-
-        def held(start, label):
-            some = start - base >= node[0]
-            came = [before(best, s, T, q) for s, q in zip(start[some] - base, label[some], strict=True)]
-            some[some] = agree[start[some] - base, came]
-            return some
-
-        new = np.where(agree, best, np.inf)
-        self._paths.keep(held, new)
-        self._rows.drop(new)
-        return node
+    def _decided(self, last=False):
+        """Return the segments that are decided by now; None for none."""
+        found = self._segmentation.take(last, timed=self._times is not None)
+        self._due = self._segmentation.due
+        return found if len(found.start) else None
 
     def _forget(self):
         if self._feed.is_full:
-            self._feed.forget(min(self._rows.base - self._paths.reach, self._paths.needed))
+            self._feed.forget(self._segmentation.needed)
         return self._feed.first
 
     def _result(self, found):
-        start, end, label, cost = (
-            np.array([segment[k] for segment in found or []], dtype) for k, dtype in enumerate((int, int, int, float))
-        )
         segmenter, versions, times = self._segmenter, self._versions, None
-        readers = hold(versions.readers(self._feed), label - 1, start, end)
-        lengths = np.array([plan.m for plan in versions.queries])[label - 1]
-        shown = np.column_stack([np.zeros_like(label), lengths])
-        found = SegmentTable(start, end, label - 1, cost, shown)
-        found = versions.of(found._replace(cost=listed_costs(readers, self._rules, found)))
-        found, rates = rated(found, calibrations_of(segmenter), set_thresholds(segmenter))
+        found = SegmentTable.empty() if found is None else found
+        readers = hold(versions.readers(self._feed), found.query, found.start, found.end)
+        found, rates = rated(versions.of(found), calibrations_of(segmenter), set_thresholds(segmenter))
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
