@@ -189,7 +189,7 @@ SIZES = {
     "search._channels.DISTANCES": [1, 2**24],
     "search._partial_search.DISTANCES": [1, 2**24],
     "search._run.WHOLE": [1, 2_000, 2**22],
-    "search._stream.ROOM": [1, 2**10],
+    "search._candidate_pool.ROOM": [1, 2**10],
     "search._pruning.LEAST": [1, 2**18],
     "search._engines.LEAST": [0, 0, 2**20],
     "search._engines.SHARE": [0.25, 0.5, 1, 3],

@@ -4,7 +4,7 @@ from ._channels import ChannelPlan
 from ._chunks import SparseTimes
 from ._limits import Normalization
 from ._motifs import discords, motifs
-from ._partial_search import SearchPart, merge_parts
+from ._partial_search import SearchPart, Stream, merge_parts
 from ._plan import Subsequences, Windows
 from ._profile import Explanation
 from ._results import Matches
@@ -14,7 +14,6 @@ from ._segments.results import Segment, Segments
 from ._segments.segmenter import QuerySegmenter
 from ._segments.stream import SegmentStream
 from ._selection import Match, Profile
-from ._stream import Stream
 from ._thresholds import Conformal, FalseDiscoveryRate, Percentile
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index

@@ -391,3 +391,13 @@ class PreparedQueries:
         if self._local:
             return [plan._replace(tx=None).problem(y).y for plan in self.queries]
         return [self.queries[0].metric._features(y)]
+
+
+def make_profile(plan, rule=None, first=0):
+    """Return a profile that is computed chunk by chunk from the `first` sample on.
+
+    It may leave out what a `rule` cannot choose.
+    """
+    if plan.mode == "subsequence" and not plan.by_range:
+        return SubsequenceProfile(plan, first)
+    return (RangeProfile if plan.by_range else WindowProfile)(plan, rule, first)

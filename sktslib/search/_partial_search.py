@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..distances._metrics.base import equal
+from ..utils._sampling import edges
 from ..utils._times import as_dates, given_times, times_of
 from ..utils.validation import check_count
-from ._chunks import Clock, Entrance, SparseTimes
-from ._incremental_profile import ENDLESS, candidates_of, share_samples
+from ._candidate_pool import MatchPool, ProfilePool
+from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay
+from ._incremental_profile import ENDLESS, candidates_of, make_profile, share_samples
 from ._results import Found, chosen, matches_of
-from ._selection import Candidates, Profile
+from ._selection import Profile
 from ._sources import CandidateReader, Stretches, n_samples
-from ._stream import Limit, MatchPool, make_profile
 from ._thresholds import calibrations_of, check_fixed
 
 LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
@@ -150,59 +151,6 @@ def joined(parts, source):
     reader = source.reader(last.plan)
     last.pool.take(last.feed, last.feed.candidates(last=True), reader)
     return last.pool.joined(pools, reader)
-
-
-class ProfilePool:
-    """Pool of all candidates of a range."""
-
-    limit, begin, tells = Limit(), ENDLESS, False
-    most = None
-
-    def __init__(self, plan):
-        self.plan, self._found = plan, []
-
-    def news(self):
-        """Return nothing: no match is decided before the end."""
-        return []
-
-    def decide(self, feed, reader):
-        """Do nothing: no match is decided before the end."""
-
-    def mark(self, state):
-        """Add a state that may be compared with that of the part before."""
-
-    def lower(self, limit):
-        """Lower the limit to one that is known elsewhere."""
-
-    def take(self, feed, found, reader):
-        """Add the candidates that a profile gave last."""
-        self._found.append(found.kept())
-
-    def cut(self, state):
-        """Drop the candidates before a state, which turned out to be others."""
-        if self.plan.mode == "subsequence":
-            for k, found in enumerate(self._found):
-                columns = found.columns
-                kept = columns[2] > state.at
-                self._found[k] = Candidates(*(column[kept] for column in columns), found.slack)
-
-    def joined(self, others, reader):
-        """Return the profile of a whole sequence from this range and the others."""
-        found = [one for pool in [*others, self] for one in pool._found]
-        others, self._found, slack = [], [], max((one.slack for one in found), default=0.0)
-        n, subsequence = len(reader.source), self.plan.mode == "subsequence"
-        distance = np.full(n if subsequence else n - self.plan.shortest + 1, np.inf)
-        start = np.full(n, -1, np.int64) if subsequence else None
-        length = self.plan.m if subsequence or self.plan.lengths is None else np.full(len(distance), self.plan.shortest)
-        for one in found:
-            own, begin, end = one.columns
-            if subsequence:
-                distance[end - 1], start[end - 1] = own, begin
-            else:
-                distance[begin] = own
-                if np.ndim(length):
-                    length[begin] = end - begin
-        return Profile(distance, start, None if subsequence else length, slack)
 
 
 def as_found(result, plan, choice, source):
@@ -559,3 +507,187 @@ def _times_of(parts, pieces):
     end = parts[-1].n_samples_seen
     given = np.concatenate([*(piece[3] for piece in pieces), last.at([end])])
     return SparseTimes(np.concatenate([*samples, [end]]), last.as_given(given))
+
+
+def found_in(rows, reader):
+    """Return the matches that rows list."""
+    columns = ((2, np.int64), (3, np.int64), (1, float), (6, np.int64))
+    start, end, distance, version = (np.array([row[k] for row in rows], dtype) for k, dtype in columns)
+    return Found(start, end, distance, reader, version)
+
+
+class Stream(ChunkStream):
+    """A search that continues with every chunk of a sequence; made by `QuerySearcher.stream`.
+
+    Matches are reported as soon as no later one can overlap them, and are those that a search of the whole sequence
+    would give (Sakurai, Faloutsos & Yamamuro 2007), unless `max_delay` asks for them sooner. They come in order of
+    time, by their starts; of several queries one that is decided later may start earlier. Memory: the samples of
+    candidates that are not decided yet. A stream can be pickled and goes on where it was.
+
+    Attributes
+    ----------
+    n_samples_seen : int
+        Number of samples that came.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> stream = QuerySearcher("dtw", threshold=0.1).fit([0, 2, 0]).stream()
+    >>> len(stream.update([5, 0, 2])), list(stream.update([2, 0, 5, 0])), len(stream.flush())
+    (0, [Match(start=1, end=5, distance=0.0)], 0)
+    """
+
+    def __init__(self, searcher: Any, max_delay: float | None = None) -> None:
+        check_fixed(searcher, "a stream")
+        searches = searcher._searches
+        percentile = searches[0][1].percentile
+        if percentile is not None:
+            raise ValueError(
+                "The 'threshold' parameter of QuerySearcher must not be a Percentile for a stream: it is one of all "
+                f"distances, which are known at the end of the sequence only. Got Percentile({percentile!r}). Set a "
+                "number, for example that percentile of the finite profile(X).distance of a recording X like it."
+            )
+        if any(choice.threshold is None for _, choice in searches):
+            raise ValueError(
+                "The 'threshold' parameter of QuerySearcher must be set for a stream: without it the best places are "
+                "known at the end of the sequence only. Got None."
+            )
+        for plan, _ in searches:
+            least, what = (
+                plan.longest,
+                "the length of the query" if plan.lengths is None else "that of the longest window",
+            )
+            if plan.mode == "subsequence":
+                low, high = plan.limits
+                least, what = (
+                    max(min(plan.m, high or plan.m), low or 1),
+                    f"{what}, or the shortest length that Subsequences allows",
+                )
+            check_delay(max_delay, least, what, plan.reach, "an occurrence would be given up")
+        super().__init__(searcher)
+        self.max_delay, self._classes = max_delay, searcher._classes
+        self._calibrations = calibrations_of(searcher)
+        self._searches = searches
+        self._begin()
+
+    def _begin(self):
+        self._parts = [QueryPart(plan, choice._replace(n_matches=None), 0, 0) for plan, choice in self._searches]
+        for part in self._parts:
+            part.pool.reports = True
+        self._groups = share_samples([part.feed for part in self._parts])
+        self._due = [0] * len(self._parts)  # samples before which nothing can be decided
+        self._best = [[] for _ in self._parts]  # rows of the best matches, where only those count
+
+    def _count_samples(self):
+        self._searches = [(plan.untimed, choice) for plan, choice in self._searches]
+        self._begin()
+
+    def update(self, X: Sequences, times: Times | None = None) -> Matches:
+        """Add the next samples, and return what they decide.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            Samples that follow those before; there may be none.
+        times : array-like of shape (n,), optional
+            Their times; with every chunk or with none.
+
+        Returns
+        -------
+        Matches
+            The occurrences that are decided now, in order of time; ranges count from the stream's first sample. With
+            `n_matches` set the best can be told at the end only: then there are none before `flush`.
+        """
+        return self._update(X, times)
+
+    def flush(self) -> Matches:
+        """End the stream and return the occurrences that were not decided yet.
+
+        Returns
+        -------
+        Matches
+            In order of time; with `n_matches` set, the best ones of the whole stream.
+        """
+        return self._flush()
+
+    def _take(self, y, ty, gaps):
+        for first, *_ in self._groups:
+            self._parts[first].feed.append(y, ty)
+        found = self._decided(gaps)
+        return found if any(found) else None
+
+    def _decided(self, gaps, last=False):
+        """Return the rows of each query that are decided by now; what is before a gap is complete.
+
+        Profiles of a group are found together. Rows are (chosen by, distance, start, end, piece, times, version).
+        """
+        found, seen = [[] for _ in self._parts], self.n_samples_seen
+        for group in self._groups:
+            due = [k for k in group if gaps or seen >= self._due[k]]
+            for k, some in zip(due, candidates_of([self._parts[k].feed for k in due], last), strict=True):
+                found[k] = self._decide(k, some, last)
+            if due and self._parts[due[0]].feed.is_full:
+                needed = min(self._parts[k].needed(self._times is not None) for k in group)
+                for k in group:
+                    self._parts[k].feed.forget(needed)
+        return found
+
+    def _decide(self, k, candidates, last):
+        """Return the rows of a query that are decided by its next candidates, at the end of the sequence all others."""
+        part, (plan, choice) = self._parts[k], self._searches[k]
+        feed, pool, reader = part.feed, part.pool, CandidateReader(plan, part.feed)
+        pool.take(feed, candidates, reader)
+        if pool.first_end < ENDLESS:
+            horizon = feed.seen if last else feed.horizon(choice.threshold)
+            if self._times is not None and not last:  # the time of an end is that of the sample there
+                horizon = min(horizon, feed.seen - 1)
+            if horizon >= pool.first_end:
+                pool.decide(feed, reader, horizon)
+        if self.max_delay is not None and not last:
+            pool.decide_early(feed.seen - self.max_delay, feed, reader)
+        self._due[k] = feed.due(pool.first_end)
+        if self.max_delay is not None:
+            self._due[k] = min(self._due[k], pool.earliest_end + self.max_delay)
+        rows = self._rows(reader, pool.hand_over())
+        if choice.n_matches is None:
+            return rows
+        # Only the best of the whole stream count. Ties: the earliest, and a stable order keeps it first.
+        self._best[k] = sorted([*self._best[k], *rows], key=lambda row: row[0])[: choice.n_matches]
+        return self._best[k] if last else []
+
+    def _rows(self, reader, matches):
+        """Return rows of decided matches, with the samples that they depend on."""
+        if not matches.size:
+            return []
+        (by, distance), (version, start, end) = matches[:2], matches[2:].astype(np.int64)
+        known = [None] * len(start)
+        if self._times is not None:
+            at = edges(start, end, reader.plan.max_gap)
+            known = list(self._times.at(at.ravel()).reshape(at.shape).T)
+        rows, columns = [], (column.tolist() for column in (by, distance, start, end, version))
+        for b, d, s, e, v, some in zip(*columns, known, strict=True):
+            first, y, ty = reader.read(s, e)
+            rows.append((b, d, s, e, (first, y.copy(), None if ty is None else ty.copy()), some, v))
+        return rows
+
+    def _forget(self):
+        return min(part.feed.first for part in self._parts)
+
+    def _end(self):
+        return self._decided(gaps=True, last=True)
+
+    def _result(self, found):
+        found, times = found or [[] for _ in self._parts], None
+        if self._times is not None:
+            rows = [row for rows in found for row in rows]
+            start, end = np.array([row[2:4] for row in rows], np.int64).reshape(-1, 2).T
+            samples = edges(start, end, self._parts[0].plan.max_gap).T.ravel()
+            given = np.concatenate([self._times.at([]), *(row[5] for row in rows)])
+            times = SparseTimes(samples, self._times.as_given(given))
+        listed = [
+            found_in(rows, CandidateReader(plan, Stretches([row[4] for row in rows])))
+            for rows, (plan, _) in zip(found, self._searches, strict=True)
+        ]
+        limits = np.array([choice.threshold for _, choice in self._searches], float)
+        rest = {"calibrations": self._calibrations, "by_time": True}
+        return matches_of(listed, len(listed), None, times, self._classes, None, limits, **rest)

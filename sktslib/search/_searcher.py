@@ -34,7 +34,7 @@ from ._learning.choice import (
 from ._learning.dialogue import relearned
 from ._learning.templates import EXAMPLES
 from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
-from ._partial_search import SearchPart
+from ._partial_search import SearchPart, Stream
 from ._plan import (
     CANDIDATES,
     Subsequences,
@@ -54,7 +54,6 @@ from ._query import QueryEstimator, annotation, event_score, one_query, refuse_s
 from ._results import matches_of, within
 from ._run import run_endings, run_profiles, run_searches, search_ranges
 from ._sources import ChunkedSequence, HeldSequence, is_long, n_samples
-from ._stream import Stream
 from ._thresholds import (
     THRESHOLD,
     Calibration,

@@ -35,7 +35,7 @@ METRICS = [
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
 OF_RANGES = [f"search._engines.{name}" for name in SIZES]
 OF_RANGES += ["distances._kernels.compile.CELLS"]
-OF_STREAMS = ["search._partial_search.LEAST", "search._partial_search.FIRST", "search._stream.ROOM"]
+OF_STREAMS = ["search._partial_search.LEAST", "search._partial_search.FIRST", "search._candidate_pool.ROOM"]
 OF_STREAMS += [f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE")]
 KINDS = ["noise", "integers", "flat", "offset", "spike", "tiny", "huge", "copies"]
 
@@ -177,7 +177,7 @@ def test_a_stream_decides_soon_and_forgets(monkeypatch):
             assert (k + 3 - matches.end <= latest).all()
             found += matches
         assert (300, 308) in [match[:2] for match in found]
-        feed = stream._pending[0].feed
+        feed = stream._parts[0].feed
         assert feed.seen - feed.first < 150
 
 
