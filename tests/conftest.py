@@ -90,7 +90,7 @@ def dask_client():
     distributed, config = pytest.importorskip("distributed"), pytest.importorskip("dask").config
     with config.set({"distributed.scheduler.allowed-failures": 1}):
         cluster = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         )
         with cluster, distributed.Client(cluster) as client:
             yield client

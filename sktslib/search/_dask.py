@@ -19,7 +19,7 @@ from ..utils.validation import as_points, as_series, as_times
 from . import _partial_search, _sources
 from ._chunks import Clock, SparseTimes, check_table, notice, times_at
 from ._partial_search import first_of, run_part
-from ._sources import ChunkedSequence, n_samples
+from ._sources import ChunkedSource, n_samples
 
 MOST = 2**22  # samples of a range, unless a chunk has more: enough that the scheduler's time for it does not count
 EACH = 64  # ranges of an array that is not long: enough for many workers
@@ -72,30 +72,23 @@ class Work(NamedTuple):
     edges: np.ndarray  # where ranges begin, and the end of the recording
 
 
-class Piece:
-    """An array whose first entry has a number, sliced by such numbers."""
-
-    def __init__(self, array, first):
-        self.array, self.first = array, first
-
-    def __getitem__(self, part):
-        return self.array[part.start - self.first : part.stop - self.first]
-
-
-class Block(ChunkedSequence):
+class Block(ChunkedSource):
     """Samples of a range and some before it, in the memory of the process that searches them."""
 
     notices = False
 
-    def __init__(self, work, X, times):
+    def __init__(self, work, X, times, first):
         self.searcher, self._clock, self._n = work.searcher, work.clock, int(work.edges[-1])
-        self._X, self._times, self.size = X, times, _sources.CHUNK
+        self._X, self._times, self.first, self.size = X, times, first, _sources.CHUNK
+
+    def read(self, start, end):
+        return super().read(start - self.first, end - self.first)
 
     def __len__(self):
         return self._n
 
     def extent(self, start):
-        return self.X.first, self.X.first + len(self.X.array)
+        return self.first, self.first + len(self.X)
 
 
 class Found(NamedTuple):
@@ -111,7 +104,7 @@ def search_range(work, first, begin, y, times, known=None):
 
     The limits of parts that are `known` hold for these too.
     """
-    source = Block(work, Piece(y, first), None if times is None else Piece(times, first))
+    source = Block(work, y, times, first)
     parts = run_part(source, work.searches, begin, first + len(y), work.whole)
     for k, part in enumerate(parts):  # what can be decided here needs no samples in the client
         if known is not None:
@@ -137,7 +130,7 @@ def search_border(work, at, before, behind):
     return search_range(work, at - work.lead, at, y, times, behind.parts), behind.parts
 
 
-class DaskSequence(ChunkedSequence):
+class DaskSource(ChunkedSource):
     """An array of dask, read by chunks where samples of it are asked for."""
 
     has_engine, notices = True, False

@@ -32,11 +32,20 @@ class State(NamedTuple):
     starts: np.ndarray | None = None
 
 
-class IncrementalProfile:
-    """Base class of profiles that are computed chunk by chunk; it holds the last samples of a sequence.
+def runs_from(plan, source, begin):
+    """Return the ranges of the samples from `begin` on without a missing value and without a gap in time.
 
-    Samples before the `first` are as if there were none.
+    Only the first range may start before `begin`: then it continues the run that ended there. Otherwise all are new.
     """
+    if not (plan.gaps or plan.max_gap is not None):
+        return [(max(begin - 1, 0), source.seen)]
+    back = max(begin - 1, source.first)
+    found = plan.runs(*source.cut(back, source.seen)) + back
+    return found[found[:, 1] > begin]
+
+
+class LastSamples:
+    """The last samples of a sequence that comes in chunks; samples before the `first` are as if there were none."""
 
     def __init__(self, plan, first=0):
         self.plan = plan
@@ -64,20 +73,6 @@ class IncrementalProfile:
         if self._ty is not None:
             self._ty.append(ty)
 
-    def runs(self, begin):
-        """Return the ranges of the samples from `begin` on without a missing value and without a gap in time.
-
-        Only the first range may start before `begin`: then it continues the run that ended there. Otherwise all are
-        new.
-
-        Only the first may begin before `begin`: then it continues what ended there, else all of them are new.
-        """
-        if not (self.plan.gaps or self.plan.max_gap is not None):
-            return [(max(begin - 1, 0), self.seen)]
-        back = max(begin - 1, self.first)
-        found = self.plan.runs(*self.cut(back, self.seen)) + back
-        return found[found[:, 1] > begin]
-
     def extent(self, start):
         """Return the half-open range of the samples that are held."""
         return self.first, self.seen
@@ -88,7 +83,7 @@ class IncrementalProfile:
         return y if y.flags.c_contiguous else y.copy(), None if self._ty is None else self._ty.cut(start, end)
 
     def forget(self, before):
-        """Drop the samples before `before` that the profile itself does not need any more."""
+        """Drop the samples before `before` that are not needed any more."""
         self._y.forget(min(before, self.needed))
         if self._ty is not None:
             self._ty.forget(self._y.first)
@@ -103,6 +98,15 @@ class IncrementalProfile:
     def share(self, other):
         """Hold the same samples as another profile, in one memory, as long as both add and forget the same ones."""
         self._y, self._ty = other._y, other._ty
+
+    @property
+    def needed(self):
+        """The first sample that is needed whatever the caller forgets."""
+        return self.seen
+
+
+class IncrementalProfile(LastSamples):
+    """Base class of profiles that are computed chunk by chunk."""
 
     def agrees(self, state, limit):
         """Return whether later candidates are those that follow from another state."""
@@ -298,15 +302,13 @@ class SubsequenceProfile(IncrementalProfile):
         """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come.
 
         The path of a new candidate is itself unfinished until a sample comes after it.
-
-        The path of a new candidate is on its way itself, until a sample comes after it.
         """
         return self.seen + (2 if end == ENDLESS else 1)
 
     def candidates(self, last=False):
         """Return the candidates that the samples complete."""
         begin, self.noted = self.noted, self.seen
-        found, done, runs = [], begin, self.runs(begin)
+        found, done, runs = [], begin, runs_from(self.plan, self, begin)
         for a, b in runs:
             if a >= begin:  # missing values or a gap in time, behind which the sequence starts again
                 self._break(found, done, a)

@@ -33,7 +33,7 @@ from ._plan import QueryPlan, check_reach, resolve_mode
 from ._profile import Choice, Search
 from ._pruning import Rule, Windows, applies, less_offset, nearest_window
 from ._results import Matches, matched
-from ._sources import CandidateReader, Sources, Whole, owned
+from ._sources import ArraySource, CandidateReader, Sources, owned
 
 __all__ = ["discords", "motifs"]
 
@@ -636,7 +636,7 @@ def _matches(rows, series, number, sequence, starts, partners, distance, times, 
         return np.ascontiguousarray(there[:, start : start + rows.m])
 
     readers = [
-        CandidateReader(rows.plan._replace(x=partner(k, j)), Whole(series[k], None))
+        CandidateReader(rows.plan._replace(x=partner(k, j)), ArraySource(series[k], None))
         for k, j in zip(own, partners, strict=True)
     ]
     times = None if all(t is None for t in times) else times if listed else times[0]

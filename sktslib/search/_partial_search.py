@@ -26,7 +26,7 @@ from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay
 from ._incremental_profile import ENDLESS, candidates_of, make_profile, share_samples
 from ._results import Found, chosen, matches_of
 from ._selection import Profile
-from ._sources import CandidateReader, Stretches, n_samples
+from ._sources import CandidateReader, HeldRanges, n_samples
 from ._thresholds import calibrations_of, check_fixed
 
 LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
@@ -348,29 +348,6 @@ class SearchPart:
         return self._searcher._of_each([part.feed.state() for part in self._parts])
 
 
-class _NoSequence:
-    """The source of samples where no recording is given: reading from it raises an error."""
-
-    def chunks(self, first, end):
-        raise ValueError(
-            "The 'sequence' parameter of merge_parts must be given where parts do not agree: the one that begins at "
-            f"or before sample {first} goes on from its state as far as sample {end} at least. Got None. Pass the "
-            "recording, or feed this part its samples until the end of the part behind it, and leave that out."
-        )
-
-
-class _Kept(_NoSequence):
-    """The source of the samples of a recording that its parts hold."""
-
-    sequence = None
-
-    def __init__(self, stretches):
-        self.stretches = stretches
-
-    def reader(self, plan):
-        return CandidateReader(plan, self.stretches)
-
-
 def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | None = None) -> Matches:
     """Make of the parts of a search the matches that one search of the whole recording finds.
 
@@ -426,13 +403,11 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
             "matches need. Got None."
         )
     pieces = [piece for part in parts for piece in part._all_pieces()]
-    source = searcher._source(sequence, times) if sequence is not None else _Kept(Stretches([p[:3] for p in pieces]))
+    source = searcher._source(sequence, times) if sequence is not None else HeldRanges([p[:3] for p in pieces])
     found = []
     for k, (plan, choice) in enumerate(searches):
         one = joined([deepcopy(part._parts[k]) for part in parts], source)
         if one is None:
-            if sequence is None:
-                _NoSequence().chunks(0, parts[-1].n_samples_seen)
             one = joined(run_part(source, [(plan, choice)], 0, parts[-1].n_samples_seen), source)
         found.append(as_found(one, plan, choice, source))
     if timed and sequence is None:
@@ -685,7 +660,7 @@ class Stream(ChunkStream):
             given = np.concatenate([self._times.at([]), *(row[5] for row in rows)])
             times = SparseTimes(samples, self._times.as_given(given))
         listed = [
-            found_in(rows, CandidateReader(plan, Stretches([row[4] for row in rows])))
+            found_in(rows, CandidateReader(plan, HeldRanges([row[4] for row in rows])))
             for rows, (plan, _) in zip(found, self._searches, strict=True)
         ]
         limits = np.array([choice.threshold for _, choice in self._searches], float)

@@ -20,7 +20,7 @@ from ..utils.validation import check_count, check_flag, shown, unknown_name
 from ._chunks import elapsed, kept_times, times_at, times_in
 from ._profile import choose
 from ._selection import Ranges
-from ._sources import CandidateReader, Sources, Whole
+from ._sources import ArraySource, CandidateReader, Sources
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -589,7 +589,7 @@ def chosen(reader, profile, choice):
 
 def matched(search, choice):
     """Return the matches chosen in a search of a sequence in memory."""
-    return chosen(CandidateReader(search.plan, Whole(search.y, search.ty)), search.profile(choice.rule), choice)
+    return chosen(CandidateReader(search.plan, ArraySource(search.y, search.ty)), search.profile(choice.rule), choice)
 
 
 def matches_of(

@@ -19,7 +19,7 @@ from ..utils._times import time_name, times_of
 from ..utils.validation import as_weight, check_size, plain_count
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
 from ._chunks import entry, kernel_times, notice, one_each, refuse_several, several
-from ._dask import DaskSequence, is_dask
+from ._dask import DaskSource, is_dask
 from ._far_groups import warn_of_groups
 from ._learning.background import learn_threshold
 from ._learning.choice import (
@@ -53,7 +53,7 @@ from ._profile import Choice
 from ._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
 from ._results import matches_of, within
 from ._run import run_endings, run_profiles, run_searches, search_ranges
-from ._sources import ChunkedSequence, HeldSequence, is_long, n_samples
+from ._sources import ArraySource, ChunkedSource, is_long, n_samples
 from ._thresholds import (
     THRESHOLD,
     Calibration,
@@ -687,7 +687,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
-        rule, source = rule_of(self.threshold), HeldSequence.of(self, X, times)
+        rule, source = rule_of(self.threshold), ArraySource.of(self, X, times)
         if isinstance(rule, Conformal):
             found, held = conformal_thresholds(rule, marked, partial(self._found_at, source=source, weight=weight))
             self.report_ = held.report(marked)
@@ -763,8 +763,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def _source(self, X, times):
         """Return the source of a sequence: in memory, or read by chunks."""
         if is_long(X):
-            return (DaskSequence if is_dask(X) else ChunkedSequence)(self, X, times)
-        return HeldSequence.of(self, X, times)
+            return (DaskSource if is_dask(X) else ChunkedSource)(self, X, times)
+        return ArraySource.of(self, X, times)
 
     def _searched(self, X, times):
         """Return what each query finds in each sequence, the sources of these, and the calibrations or None."""

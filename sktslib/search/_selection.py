@@ -128,8 +128,6 @@ class Profile(Ranges):
         """Return the profile of the lesser of two distances of each candidate, with its range (ties: this profile's).
 
         Both profiles are of all windows, of some of them, or of all ends.
-
-        Both are of all windows, of some of them, or of all ends.
         """
         slack = max(self._slack, other._slack)
         if self._start is not None and self._length is not None:  # of some windows
@@ -214,8 +212,6 @@ def _ascending(distance, start, end, limit, slack, chosen):
     """Yield batches of the free candidates that could be within the limit, least first (ties: earliest).
 
     They never come all at once: they and what sorts them would need several times the memory of the distances.
-
-    Never all at once: they and what sorts them would need several times the memory of the distances.
     """
     if len(distance) <= LEAST_BATCH:
         which = np.flatnonzero((distance < np.inf) & (distance * (1.0 - slack) <= limit))

@@ -122,6 +122,13 @@ class CandidateReader:
 class Source:
     """Base class of samples that ranges are cut out of."""
 
+    in_memory = has_engine = False  # has_engine: whether its `parts` are another one's work
+    sequence = None
+
+    def reader(self, plan):
+        """Return the reader of the candidates of a query."""
+        return CandidateReader(plan, self)
+
     def cuts(self, start, end):
         """Yield the samples (channels, n) of each of some ranges, in memory that the next range may use again."""
         return (self.cut(int(s), int(e))[0] for s, e in zip(start, end, strict=True))
@@ -137,15 +144,62 @@ def is_borrowed(y, X):
     return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
 
 
-class Whole(Source):
-    """Source of the samples of a sequence in memory."""
+class ArraySource(Source):
+    """Source of a sequence in memory, with its times as kernels count them and as they were given."""
 
-    def __init__(self, y, ty):
-        self.y, self.ty = y, ty
+    in_memory, first = True, 0
+    piece = 1  # parts may begin anywhere
+
+    def __init__(self, y, ty=None, times=None, *, is_borrowed=False):
+        self.y, self.ty, self.times, self.is_borrowed = y, ty, times, is_borrowed
+
+    @classmethod
+    def of(cls, estimator, X, times):
+        """Return the source of a sequence that is validated."""
+        y, ty, given = validated(estimator, X, times)
+        return cls(y, ty, given, is_borrowed=is_borrowed(y, X))
+
+    def own(self):
+        """Copy samples that are the caller's."""
+        if self.is_borrowed:
+            self.y, self.is_borrowed = self.y.copy(), False
+
+    def __len__(self):
+        return self.y.shape[1]
+
+    seen = property(__len__, doc="The number of samples.")
 
     @property
     def sequence(self):
         return self.y[0] if len(self.y) == 1 else self.y.T
+
+    @property
+    def size(self):
+        """Number of samples of a chunk."""
+        return CHUNK
+
+    @property
+    def timed(self):
+        """Whether the sequence has times."""
+        return self.ty is not None
+
+    def goes_by_chunks(self, plan, choice):
+        """Return whether one job searches the sequence by chunks, not by its whole profile.
+
+        Chunks are for the best few subsequences of many.
+        """
+        n, few = len(self), choice.percentile is None and choice.n_matches is not None
+        return plan.mode == "subsequence" and few and n >= max(LONG, RARE * choice.n_matches * plan.m)
+
+    def times_of_found(self, found):
+        """Return the times of what was found, or None."""
+        return self.times
+
+    def chunks(self, first, end):
+        """Yield the samples and times of each chunk of [first, end)."""
+        for start in range(first, end, CHUNK):
+            part = slice(start, min(start + CHUNK, end))
+            yield self.y[:, part], None if self.ty is None else self.ty[part], False
 
     def extent(self, start):
         return 0, self.y.shape[1]
@@ -159,10 +213,8 @@ class Whole(Source):
         return np.ascontiguousarray(self.y[:, part]), None if self.ty is None else self.ty[part]
 
 
-class Stretches(Source):
+class HeldRanges(Source):
     """Source of samples of a sequence that is gone; pieces that touch or overlap are one stretch."""
-
-    sequence = None
 
     def __init__(self, pieces):
         """Join pieces, each of them (first sample, samples, times)."""
@@ -189,14 +241,22 @@ class Stretches(Source):
         part = slice(start - self.first[k], end - self.first[k])
         return np.ascontiguousarray(self.y[k][:, part]), None if self.ty[k] is None else self.ty[k][part]
 
+    def chunks(self, first, end):
+        """Refuse to go on where parts do not agree."""
+        raise ValueError(
+            "The 'sequence' parameter of merge_parts must be given where parts do not agree: the one that begins at "
+            f"or before sample {first} goes on from its state as far as sample {end} at least. Got None. Pass the "
+            "recording, or feed this part its samples until the end of the part behind it, and leave that out."
+        )
 
-def hold(readers, which, start, end):
+
+def keep_ranges(readers, which, start, end):
     """Return readers of one sequence that share a copy of the samples that ranges need.
 
     The k-th range is one of readers[which[k]].
     """
     ranges = zip(which, start, end, strict=True)
-    stretches = Stretches([readers[k].read(int(s), int(e)) for k, s, e in ranges])
+    stretches = HeldRanges([readers[k].read(int(s), int(e)) for k, s, e in ranges])
     return [CandidateReader(one.plan, stretches) for one in readers]
 
 
@@ -366,7 +426,9 @@ class Sources:
         for sequence in set(self.sequences):
             own = [k for k, s in enumerate(self.sequences) if s == sequence]
             some = np.flatnonzero(np.isin(self.which, own))
-            held = hold([readers[k] for k in own], np.searchsorted(own, self.which[some]), start[some], end[some])
+            held = keep_ranges(
+                [readers[k] for k in own], np.searchsorted(own, self.which[some]), start[some], end[some]
+            )
             for k, reader in zip(own, held, strict=True):
                 readers[k] = reader
         return Sources(readers, self.which, self.sequences, self.version, self.names)
@@ -435,11 +497,9 @@ def is_long(X):
     return is_stored(X) and (isinstance(X, np.memmap) or len(getattr(X, "shape", (1,))) in (1, 2))
 
 
-class ChunkedSequence(Source):
+class ChunkedSource(Source):
     """Source of a long sequence that is read by chunks, and again where samples of it are asked for."""
 
-    in_memory = False
-    has_engine = False  # whether its `parts` are another one's work
     notices = True  # whether the times of its first chunk are looked at for uneven steps
 
     def __init__(self, searcher, X, times):
@@ -515,9 +575,6 @@ class ChunkedSequence(Source):
         """Return the times of what was found, or None."""
         return None if self.times is None else given_times(self.times, "times")
 
-    def reader(self, plan):
-        return CandidateReader(plan, self)
-
     def chunks(self, first, end):
         """Yield the validated chunks of [first, end) in turn; chunks end at multiples of their size."""
         entrance = Entrance(self.searcher, self._clock, first, notices=self.notices)
@@ -525,59 +582,3 @@ class ChunkedSequence(Source):
             yield entrance(*self.read(max(start, first), min(start + self.size, end)))
             if entrance.times is not None:
                 entrance.times.forget(entrance.seen - 1)  # the next one must be later than the last
-
-
-class HeldSequence(Whole):
-    """Source of a sequence in memory, with its times as kernels count them and as they were given."""
-
-    in_memory, has_engine = True, False
-    piece = 1  # parts may begin anywhere
-
-    def __init__(self, y, ty, times, is_borrowed):
-        super().__init__(y, ty)
-        self.times, self.is_borrowed = times, is_borrowed
-
-    @classmethod
-    def of(cls, estimator, X, times):
-        """Return the source of a sequence that is validated."""
-        y, ty, given = validated(estimator, X, times)
-        return cls(y, ty, given, is_borrowed(y, X))
-
-    def own(self):
-        """Copy samples that are the caller's."""
-        if self.is_borrowed:
-            self.y, self.is_borrowed = self.y.copy(), False
-
-    @property
-    def size(self):
-        """Number of samples of a chunk."""
-        return CHUNK
-
-    @property
-    def timed(self):
-        """Whether the sequence has times."""
-        return self.ty is not None
-
-    def __len__(self):
-        return self.y.shape[1]
-
-    def goes_by_chunks(self, plan, choice):
-        """Return whether one job searches the sequence by chunks, not by its whole profile.
-
-        Chunks are for the best few subsequences of many.
-        """
-        n, few = len(self), choice.percentile is None and choice.n_matches is not None
-        return plan.mode == "subsequence" and few and n >= max(LONG, RARE * choice.n_matches * plan.m)
-
-    def times_of_found(self, found):
-        """Return the times of what was found, or None."""
-        return self.times
-
-    def reader(self, plan):
-        return CandidateReader(plan, self)
-
-    def chunks(self, first, end):
-        """Yield the samples and times of each chunk of [first, end)."""
-        for start in range(first, end, CHUNK):
-            part = slice(start, min(start + CHUNK, end))
-            yield self.y[:, part], None if self.ty is None else self.ty[part], False

@@ -14,7 +14,7 @@ from ._profile import Search
 from ._results import chosen, matches_of
 from ._run import jobs_within
 from ._searcher import QuerySearcher
-from ._sources import CandidateReader, Whole
+from ._sources import ArraySource, CandidateReader
 from .search_utils import choice_of, each_search, profile_by
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _found(entry, fitted, y, ty, given, choice, jobs, verbose):
     search = Search.of(plan, y, ty)
     warn_of_sequences([plan], [y])
     profile = profile_by(search, jobs, verbose)
-    matches = matches_of([chosen(CandidateReader(search.plan, Whole(y, ty)), profile, choice)], 1, None, given)
+    matches = matches_of([chosen(CandidateReader(search.plan, ArraySource(y, ty)), profile, choice)], 1, None, given)
     result = {
         "start": matches.start,
         "end": matches.end,

@@ -27,7 +27,7 @@ from ._profile import Choice, Search, percentile_of
 from ._query import one_query
 from ._run import jobs_within, profile_ranges
 from ._selection import select
-from ._sources import HeldSequence
+from ._sources import ArraySource
 
 if TYPE_CHECKING:
     from typing import Any
@@ -144,7 +144,7 @@ def profile_by(search, jobs, verbose):
     A bar counts the parts that jobs share, or the whole profile as one.
     """
     if jobs > 1:
-        return profile_ranges(HeldSequence(search.y, search.ty, None, False), [search.plan], jobs, verbose)[0]
+        return profile_ranges(ArraySource(search.y, search.ty), [search.plan], jobs, verbose)[0]
     with progress(1, verbose, "search", "profile") as count:
         profile = search.profile()
         count()

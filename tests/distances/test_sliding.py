@@ -17,7 +17,7 @@ from sktslib.search import _selection as selection
 from sktslib.search._plan import QueryPlan
 from sktslib.search._profile import Search
 from sktslib.search._selection import Profile, select, select_exactly
-from sktslib.search._sources import CandidateReader, Whole
+from sktslib.search._sources import ArraySource, CandidateReader
 
 RECORDS = [
     lockstep.EuclideanRecord(),
@@ -208,7 +208,7 @@ def test_only_sums_of_squares_and_products_slide():
 def test_windows_computed_together_are_those_computed_alone(name, how, kind):
     rng = np.random.default_rng(3)
     y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
-    reader = CandidateReader(QueryPlan(get_metric(name), x, normalize=how), Whole(y, None))
+    reader = CandidateReader(QueryPlan(get_metric(name), x, normalize=how), ArraySource(y, None))
     start = rng.permutation(870)[: 40 if numba.config.DISABLE_JIT else 400]
     want = [reader.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
     np.testing.assert_array_equal(reader.distances(start, start + 30), want)

@@ -126,7 +126,7 @@ def test_no_samples_travel(monkeypatch):
     n, x = 9_000, ecg()[1]
     held, sizes, read = [], [], []
     search_range, search_alone = _dask.search_range, _dask.search_alone
-    load = _sources.ChunkedSequence.read
+    load = _sources.ChunkedSource.read
 
     def spy(work, first, begin, y, *rest):
         held.append((first, begin, first + len(y)))
@@ -138,14 +138,14 @@ def test_no_samples_travel(monkeypatch):
         return found
 
     def reads(source, start, end):
-        if type(source) is _dask.DaskSequence:
+        if type(source) is _dask.DaskSource:
             read.append(end - start)
         return load(source, start, end)
 
     monkeypatch.setattr(_partial_search, "LEAST", 1000)
     monkeypatch.setattr(_dask, "search_range", spy)
     monkeypatch.setattr(_dask, "search_alone", weighed)
-    monkeypatch.setattr(_sources.ChunkedSequence, "read", reads)
+    monkeypatch.setattr(_sources.ChunkedSource, "read", reads)
     X = da.arange(n, chunks=750).map_blocks(made, dtype=float)
     for metric in ("dtw", "euclidean"):
         for some in (held, sizes, read):
@@ -172,7 +172,7 @@ def test_chunks_are_computed_once():
     X = da.from_array(y, chunks=200).map_blocks(load, dtype=float, meta=np.empty(0))
     searcher = searcher_of("dtw", n_matches=3).fit(x[:30])
     with dask.config.set(scheduler="synchronous"):
-        dask.compute(*_dask.DaskSequence(searcher, X, None)._tasks(searcher._searches, False))
+        dask.compute(*_dask.DaskSource(searcher, X, None)._tasks(searcher._searches, False))
     assert sorted(calls) == list(range(6))
 
 

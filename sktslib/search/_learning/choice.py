@@ -36,7 +36,7 @@ from .._results import matched
 from .._segments.background import Background
 from .._segments.optimal import background_cost, constant_cost, segment
 from .._selection import select
-from .._sources import CandidateReader, Whole
+from .._sources import ArraySource, CandidateReader
 from .background import SHIFTED, STEPS, USUAL, learn_background, learn_threshold, right_ones
 from .templates import FEW, STRETCH, Learned, examples, length_limits, single
 
@@ -357,7 +357,7 @@ class QueryTask(NamedTuple):
 
     def reader(self, plan):
         """Return the reader that computes exact distances of candidates."""
-        return CandidateReader(plan, Whole(self.data, self.ty))
+        return CandidateReader(plan, ArraySource(self.data, self.ty))
 
     def profile(self, plan):
         """Return the candidates of a plan in the samples of the task."""

@@ -29,7 +29,7 @@ from .._limits import runs
 from .._plan import QueryPlan, check_reach, check_room
 from .._profile import Search
 from .._selection import select
-from .._sources import Whole
+from .._sources import ArraySource
 from .._thresholds import (
     Calibration,
     Conformal,
@@ -405,7 +405,7 @@ def fit_recording(segmenter, data, times):
         for _ in range(ROUNDS):
             rules = segmenter._rules._replace(limits=(limits,))
             segments = segment(segmenter._queries, rules, data, ty, n_jobs, verbose)
-            segmenter._fit_queries(refined(segmenter._queries, Whole(data, ty), segments))
+            segmenter._fit_queries(refined(segmenter._queries, ArraySource(data, ty), segments))
             count()
     segmenter._fit_queries(segmenter._queries, limits=[limits])
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from ...distances._series import full_weight
 from ...utils._jobs import progress
+from .._incremental_profile import LastSamples, runs_from
 from .._profile import Search
-from .._sources import CandidateReader
+from .._sources import ArraySource, CandidateReader
 from .background import Background
-from .parallel import InMemory, Samples, Segmentation, SegmentTable
+from .parallel import Segmentation, SegmentTable
 
 
 class Segmented(NamedTuple):
@@ -101,9 +102,9 @@ def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
     No segment crosses a missing value or a gap in time: a new segmentation starts there. With a `source` of its samples
     the costs are those that are listed.
     """
-    samples, versions = InMemory(queries[0], y, ty), Versions(queries)
+    samples, versions = source or ArraySource(y, ty), Versions(queries)
     readers = None if source is None else versions.readers(source)
-    total = int(np.diff(samples.runs(0)).sum()) if verbose else None
+    total = int(np.diff(runs_from(queries[0], samples, 0)).sum()) if verbose else None
     with progress(total, verbose, "segmentation", "sample") as count:
         segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, count, readers)
         return versions.of(segmentation.take(last=True))
@@ -111,7 +112,7 @@ def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
 
 def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
     """Segment a sequence that is read by chunks at the least cost; the costs are those that are listed."""
-    samples, versions, found = Samples(queries[0]), Versions(queries), []
+    samples, versions, found = LastSamples(queries[0]), Versions(queries), []
     readers = versions.readers(samples)
     segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, readers=readers)
     with progress(len(long), verbose, "segmentation", "sample") as count:

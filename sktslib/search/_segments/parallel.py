@@ -28,9 +28,8 @@ from ...distances._kernels.simd import aligned_zeros
 from ...utils._jobs import count_jobs, each_in_jobs
 from .._chunks import Buffer
 from .._engines import window_profile
-from .._incremental_profile import IncrementalProfile, PreparedQueries
+from .._incremental_profile import PreparedQueries, runs_from
 from .._plan import check_lengths
-from .._sources import Whole
 from .state import Parts, Undecided, costs_of_ranges, depends_on_path, listed_costs, open_begin, open_end
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
@@ -302,16 +301,6 @@ def difference(a, b):
     return None if np.isnan(offset) else offset
 
 
-class Samples(IncrementalProfile):
-    """Last samples of a recording; no gap is between the last sample of the paths and `end`."""
-
-    end = 0
-
-    @property
-    def needed(self):
-        return self.seen
-
-
 def paths_of(queries, rules):
     """Return the object that computes the costs of paths by the metric of the queries."""
     return (Columns if queries[0].mode == "subsequence" else Windows)(queries, rules)
@@ -355,7 +344,7 @@ class Columns:
 
     def runs_diagonally(self, feed):
         """Return whether rounds of stretches side by side are possible."""
-        self._prepare(feed.cut(feed.end - 1, feed.end)[0])
+        self._prepare(feed.cut(feed.seen - 1, feed.seen)[0])
         return self._prepared.problems[0].runs_diagonally
 
     def _series(self, y, ty):
@@ -364,10 +353,10 @@ class Columns:
     def _own(self, background):
         return background, self.rules.transitions, *self.bounds
 
-    def go_on(self, feed, upto):
-        """Return rows of `best` and `begin` for the samples up to `upto`."""
+    def go_on(self, feed, upto, end):
+        """Return rows of `best` and `begin` for the samples up to `upto`; no gap is before sample `end`."""
         back = self.needed
-        y, ty = feed.cut(back, min(feed.end, upto + self.reach))
+        y, ty = feed.cut(back, min(end, upto + self.reach))
         self._prepare(y)
         if self.state is None:
             self.state = self._kernel.state()
@@ -381,10 +370,10 @@ class Columns:
         self.at = upto
         return rows
 
-    def task(self, feed, shape):
-        """Return the samples that the features of a round depend on, the first of them, and the round."""
+    def task(self, feed, shape, upto):
+        """Return the samples up to `upto` that the features of a round depend on, the first of them, and the round."""
         back = max(self.run, shape.at - 1 - 2 * self.reach)
-        y, _ = feed.cut(back, min(feed.end, shape.end + self.reach))
+        y, _ = feed.cut(back, min(upto, shape.end + self.reach))
         self._prepare(y)
         return y, back, shape
 
@@ -464,8 +453,8 @@ class Windows:
         """The first sample that is still needed."""
         return max(self.at - max(self.long - 1, 1), self.run)  # one sample shows whether a gap is next
 
-    def go_on(self, feed, upto):
-        """Return rows of `best` and `begin` for the samples up to `upto`."""
+    def go_on(self, feed, upto, end):
+        """Return rows of `best` and `begin` for the samples up to `upto`; no gap is before sample `end`."""
         first = max(self.needed, self.edges.first)
         old, k = self.at - first, len(self.lengths)
         cost = np.full((k, upto - first), np.inf)
@@ -526,20 +515,6 @@ class SegmentTable(NamedTuple):
         return cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64))
 
 
-class InMemory(Whole):
-    """Source of a sequence in memory, as one chunk."""
-
-    end = 0
-
-    def __init__(self, plan, y, ty):
-        super().__init__(y, ty if plan.reads_times else None)
-        self.plan, self.seen = plan, y.shape[1]
-
-    def runs(self, begin):
-        """Return the ranges without a missing value and without a gap in time."""
-        return self.plan.runs(self.y, self.ty)
-
-
 def _count_nothing(steps):
     """Show no progress."""
 
@@ -552,7 +527,7 @@ class Segmentation:
     """
 
     def __init__(self, queries, rules, feed, n_jobs=None, count=None, readers=None, *, prompt=False, max_delay=None):
-        self._feed, self._transitions, self._n_jobs = feed, rules.transitions, n_jobs
+        self._plan, self._feed, self._transitions, self._n_jobs = queries[0], feed, rules.transitions, n_jobs
         self._readers, self._rules = readers, rules
         self._count = count or _count_nothing
         self._lengths = np.array([plan.m for plan in queries])
@@ -585,7 +560,7 @@ class Segmentation:
         """
         feed, begin = self._feed, self._noted
         done, self._noted = begin, feed.seen
-        for a, b in feed.runs(begin):
+        for a, b in runs_from(self._plan, feed, begin):
             if a >= begin:
                 self._break(done, int(a))
             done = int(b)
@@ -629,13 +604,12 @@ class Segmentation:
 
     def _advance(self, upto, last=False):
         """Advance to a sample, where the stretch ends if it is the `last`."""
-        self._feed.end = upto
         if upto == self._paths.run:
             return
         if self._prompt:
-            upto = upto if last else upto - self.reach
-            if upto > self._paths.at:
-                self._rows.append(*self._paths.go_on(self._feed, upto))
+            known = upto if last else upto - self.reach
+            if known > self._paths.at:
+                self._rows.append(*self._paths.go_on(self._feed, known, upto))
             return
         block = WINDOWS
         if self._paths.is_elastic:
@@ -649,7 +623,7 @@ class Segmentation:
             if not last and (end + self._paths.reach > upto or end - self._paths.at < block):
                 return
             self._count(end - self._paths.at)
-            self._rows.append(*self._paths.go_on(self._feed, end))
+            self._rows.append(*self._paths.go_on(self._feed, end, upto))
             self._settle()
 
     def _settle(self):
@@ -697,7 +671,7 @@ class Segmentation:
         jobs = count_jobs(self._n_jobs)
         together = AHEAD * jobs if jobs > 1 else 1
         for k in range(0, len(shapes) if last else len(shapes) // together * together, together):
-            tasks = [paths.task(feed, shape) for shape in shapes[k : k + together]]
+            tasks = [paths.task(feed, shape, upto) for shape in shapes[k : k + together]]
             calls = [delayed(paths.compute)(*task, self._lists) for task in tasks]
             found = each_in_jobs(calls, len(calls), jobs, 0, "segmentation", "round")
             for task, one in zip(tasks, found, strict=True):

@@ -17,7 +17,7 @@ from .._chunks import kernel_times, notice, refuse_several, validated
 from .._learning.choice import keep_weights, read_fixed
 from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
-from .._sources import CandidateReader, ChunkedSequence, Sources, Whole, is_long, n_samples, owned
+from .._sources import ArraySource, CandidateReader, ChunkedSource, Sources, is_long, n_samples, owned
 from .._thresholds import (
     THRESHOLD,
     Conformal,
@@ -478,7 +478,7 @@ class QuerySegmenter(QueryEstimator):
         segments. A long recording is read by chunks, once for each segmentation.
         """
         if is_long(X):
-            source = ChunkedSequence(self, X, times)
+            source = ChunkedSource(self, X, times)
             queries, rules = self._counting(source.times)
             if queries[0].mode == "windows":
                 check_fit(queries, n_samples(X))
@@ -487,7 +487,7 @@ class QuerySegmenter(QueryEstimator):
                 return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
         else:
             y, ty, given = validated(self, X, times)
-            source = Whole(owned(y, X), ty)
+            source = ArraySource(owned(y, X), ty)
             queries, rules = self._counting(ty)
             warn_of_sequences(queries, [y], shorter=rules.partial)
             warn_of_lengths([low for low, _ in rules.limits], y.shape[1], "the shortest of 'lengths'")

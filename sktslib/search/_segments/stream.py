@@ -8,11 +8,12 @@ import numpy as np
 
 from ...utils._sampling import edges
 from .._chunks import ChunkStream, SparseTimes, check_delay
-from .._sources import CandidateReader, Sources, hold
+from .._incremental_profile import LastSamples
+from .._sources import CandidateReader, Sources, keep_ranges
 from .._thresholds import calibrations_of, set_thresholds
 from .fitting import rated
 from .optimal import Versions
-from .parallel import Samples, Segmentation, SegmentTable
+from .parallel import Segmentation, SegmentTable
 from .results import Segments
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class SegmentStream(ChunkStream):
 
     def _begin(self):
         versions = self._versions = Versions(self._segmenter._queries)
-        feed = self._feed = Samples(versions.queries[0])
+        feed = self._feed = LastSamples(versions.queries[0])
         rules, readers = versions.rules(self._segmenter._rules), versions.readers(feed)
         rest = {"readers": readers, "prompt": True, "max_delay": self.max_delay}
         self._segmentation = Segmentation(versions.queries, rules, feed, **rest)
@@ -110,7 +111,7 @@ class SegmentStream(ChunkStream):
     def _result(self, found):
         segmenter, versions, times = self._segmenter, self._versions, None
         found = SegmentTable.empty() if found is None else found
-        readers = hold(versions.readers(self._feed), found.query, found.start, found.end)
+        readers = keep_ranges(versions.readers(self._feed), found.query, found.start, found.end)
         found, rates = rated(versions.of(found), calibrations_of(segmenter), set_thresholds(segmenter))
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()

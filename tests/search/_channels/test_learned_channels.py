@@ -13,7 +13,7 @@ from strategies import long_without_compiler, quarters, unmeant
 from sktslib.distances import TWED, Mixed
 from sktslib.search._learning.choice import elastic_candidates, left_over
 from sktslib.search._results import Found
-from sktslib.search._sources import CandidateReader, Whole
+from sktslib.search._sources import ArraySource, CandidateReader
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -140,7 +140,7 @@ def test_what_matches_leave_over_is_that_of_the_channels_that_vote(metric):
     searcher = searcher_of(metric, channel_lag=LAGS, channel_weight=weight, min_channels=2, n_matches=None).fit(x)
     matches = searcher.search(y)
     (how,), none = searcher._queries, np.zeros(len(matches), int)
-    reader = CandidateReader(how, Whole(np.ascontiguousarray(y.T), None))
+    reader = CandidateReader(how, ArraySource(np.ascontiguousarray(y.T), None))
     found = Found(matches.start, matches.end, matches.distance, reader, none)
     power = 2 if metric == "euclidean" else 1
     constant = [
