@@ -22,7 +22,7 @@ from sktslib.search._segments import parallel
 pytestmark = unmeant
 
 METRICS = [DTW(), ADTW(omega=0.3), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.3), TWED(nu=0.1), Euclidean()]
-SIZES = [f"search._segments.parallel.{name}" for name in ("AT_ONCE", "WINDOWS", "AHEAD")]
+SIZES = [f"search._segments.parallel.{name}" for name in ("AT_ONCE", "AHEAD")]
 SIZES += ["search._sources.CHUNK", "distances._kernels.scalar.ROOM", "search._segments.state.SPAN"]
 
 
@@ -97,8 +97,6 @@ def test_jobs_and_chunks_change_nothing(metric, case, data):
         sizes(data, patch)
         want = segmenter.segment(y)
         with small_sizes(data, *SIZES):
-            if not elastic:
-                patch.setattr(parallel, "WINDOWS", 2**17)
             segmenter.n_jobs = data.draw(st.integers(1, 3))
             assert_same(segmenter.segment(y), want)
             read = Sliceable(y, data.draw(st.sampled_from([None, 1, 40, 333])))
