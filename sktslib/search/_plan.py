@@ -178,6 +178,8 @@ class QueryPlan(NamedTuple):
     @property
     def versions(self):
         """All versions of the query, each by itself."""
+        if not self.alternatives and self.signs is None:
+            return [self]
         return [self.version(k) for k in range(self.n_versions)]
 
     @property
@@ -226,7 +228,7 @@ class QueryPlan(NamedTuple):
     @property
     def untimed(self):
         """The plan without times, for a sequence that has no times to compare with the query's."""
-        return self._replace(tx=None)
+        return self if self.tx is None else self._replace(tx=None)
 
     @property
     def reads_times(self):
@@ -370,6 +372,8 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
             some.append(part.plan)
             channels.add(part.channel)
     for some, channels in groups.values():
+        if some[0].metric._warn_of_pair is None:
+            continue
         X = [plan.compared_query for plan in some]
         own = series if channels is None else [y[c : c + 1] for y in series for c in sorted(channels)]
         some[0].metric._warn_of_scale(X, own if first.normalize is None else X)

@@ -630,16 +630,22 @@ def matches_of(
     name : str, optional
         What the times are called.
     """
-    which = np.repeat(np.arange(len(found)), [len(one.start) for one in found])
-    start, end, distance, version = (np.concatenate([one[k] for one in found]) for k in (0, 1, 2, 4))
-    sequence, query = np.divmod(which, n_queries)
+    if len(found) == 1:
+        start, end, distance, _, version = found[0]
+        which = sequence = query = np.zeros(len(start), np.int64)
+    else:
+        which = np.repeat(np.arange(len(found)), [len(one.start) for one in found])
+        start, end, distance, version = (np.concatenate([one[k] for one in found]) for k in (0, 1, 2, 4))
+        sequence, query = np.divmod(which, n_queries)
     if by_time:
         order = np.lexsort((query, end, start))
     elif n_queries == 1 and not listed:
         order = np.argsort(distance, kind="stable")
     else:
         order = np.lexsort((start, sequence, query, distance))
-    if n_matches is not None:
+    if n_matches is not None and len(found) == 1:
+        order = order[:n_matches]
+    elif n_matches is not None:
         rank = np.empty(len(order), np.int64)  # of each among those of its query
         for q in np.unique(query):
             own = order[query[order] == q]

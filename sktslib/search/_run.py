@@ -53,13 +53,22 @@ def search_ranges(source, searches, jobs=1, verbose=0):
         if _is_by_chunks(source, some):
             several = _by_parts(source, some, jobs, verbose)
         else:
-            # Several threads search all of it together where no whole profile is held.
-            with beside(source.own) if jobs > 1 else nullcontext():
-                profiles = _profiles(source, some, jobs)
-                several = [chosen(source.reader(plan), profile, choice) for plan, choice, profile in profiles]
+            several = _of_whole_profiles(source, some, jobs)
         for k, one in zip(group, several, strict=True):
             found[k] = one
     return found
+
+
+def _of_whole_profiles(source, searches, jobs):
+    """Return what each search of one group finds in a sequence in memory, by its whole profile."""
+    if len(searches) == jobs == 1:
+        plan, choice = searches[0]
+        profile = Search(plan, source.y, source.ty).profile(choice.rule)
+        return [chosen(source.reader(plan), profile, choice)]
+    # Several threads search all of it together where no whole profile is held.
+    with beside(source.own) if jobs > 1 else nullcontext():
+        profiles = _profiles(source, searches, jobs)
+        return [chosen(source.reader(plan), profile, choice) for plan, choice, profile in profiles]
 
 
 def _is_cut(source, searches, jobs):
@@ -261,6 +270,10 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
     apart : bool
         Whether each search is a call of its own: decoys have whole profiles.
     """
+    if not listed and len(searches[0]) == 1 and not verbose:  # in short, for most are of this kind
+        own = checked(sources[0], searches[0])
+        if jobs_of(sources[0], n_jobs, 1) == 1 and not sources[0].goes_by_chunks(*own[0]):
+            return _of_whole_profiles(sources[0], own, 1)
     calls, readers = [], []
     for k, (source, own) in enumerate(zip(sources, searches, strict=True)):
         place = k if listed else None

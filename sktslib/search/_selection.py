@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
+FIRST = 16  # candidates for each match that are sorted before all others
 TOGETHER = 2**10  # candidates that are computed exactly at a time, at most
 SAMPLE = 2**12  # distances that tell how many there are below another
 
@@ -214,9 +215,18 @@ def _ascending(distance, start, end, limit, slack, chosen):
     They never come all at once: they and what sorts them would need several times the memory of the distances.
     """
     if len(distance) <= LEAST_BATCH:
-        which = np.flatnonzero((distance < np.inf) & (distance * (1.0 - slack) <= limit))
-        which = which[np.argsort(distance[which], kind="stable")]
-        yield _Batch(which, distance[which], *_ranges(start, end, which))
+        near = distance < np.inf
+        if limit < np.inf:
+            near &= distance * (1.0 - slack) <= limit
+        which = np.flatnonzero(near)
+        batches, first = [which], FIRST * chosen.most
+        if 2 * first < len(which):  # of a few matches all are among the first of these, mostly
+            value = distance[which]
+            is_first = value <= np.partition(value, first)[first]
+            batches = [which[is_first], which[~is_first]]
+        for which in batches:
+            which = which[np.argsort(distance[which], kind="stable")]
+            yield _Batch(which, distance[which], *_ranges(start, end, which))
         return
     after, bound, size = (-np.inf, len(distance)), -np.inf, max(LEAST_BATCH, len(distance) // 32)
     wanted = min(64 * chosen.most, size)  # the matches are among these, mostly
