@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
-FIRST = 16  # candidates for each match that are sorted before all others
+FIRST = 64  # candidates for each match that are sorted before all others
 TOGETHER = 2**10  # candidates that are computed exactly at a time, at most
 SAMPLE = 2**12  # distances that tell how many there are below another
 
