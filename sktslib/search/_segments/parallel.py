@@ -342,10 +342,11 @@ class Columns:
             self._prepared = PreparedQueries(self.queries, y)
             self._kernel = Queries.of(self._prepared.problems)
 
-    def runs_diagonally(self, feed):
-        """Return whether rounds of stretches side by side are possible."""
-        self._prepare(feed.cut(feed.seen - 1, feed.seen)[0])
-        return self._prepared.problems[0].runs_diagonally
+    @property
+    def has_rounds(self):
+        """Whether rounds of stretches side by side are possible: neither times nor the caller's costs are compared."""
+        plan = self.queries[0]
+        return plan.tx is None and getattr(plan.metric, "dist", None) is None
 
     def _series(self, y, ty):
         return as_series(self._prepared.series(y), self.queries[0].compared(ty), self._kernel.rows is not None)
@@ -614,7 +615,7 @@ class Segmentation:
         block = WINDOWS
         if self._paths.is_elastic:
             block = BLOCK
-            if self._paths.runs_diagonally(self._feed):
+            if self._paths.has_rounds:
                 self._advance_by_rounds(upto, last)
                 if not last:
                     return
