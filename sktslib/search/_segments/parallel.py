@@ -562,11 +562,14 @@ class Segmentation:
         feed, begin = self._feed, self._noted
         done, self._noted = begin, feed.seen
         for a, b in runs_from(self._plan, feed, begin):
-            if a >= begin:
-                self._break(done, int(a))
+            if a >= begin and a != self._paths.run:
+                self._end_stretch(done)
+                self._begin(int(a))
             done = int(b)
         if last or done < feed.seen:
-            self._break(done, feed.seen)
+            self._end_stretch(done)
+            if not last:
+                self._begin(feed.seen)
         elif self._prompt:
             self._advance(done)
             self._settle_promptly(timed)
@@ -581,13 +584,12 @@ class Segmentation:
         least = min(self._rows.base - self.reach, self._paths.needed)
         return least if self._prompt else min(least, self._next - 1 - 2 * self.reach)
 
-    def _break(self, gap, after):
-        """Decide everything up to a gap and start again after it."""
+    def _end_stretch(self, gap):
+        """Decide everything up to a gap."""
         self._advance(gap, last=True)
         shown = self._paths.open_end(self._rows)
         found = self._rows.finish()
         self._tell(found, np.where(found.end == gap, shown[found.label - 1], self._lengths[found.label - 1]))
-        self._begin(after)
 
     def _tell(self, parts, last=None, listed=None):
         """Add segments to those that `take` returns next.
