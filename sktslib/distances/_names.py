@@ -218,11 +218,20 @@ def _unexpected(of, name, value, names):
     return f"{of.__name__}() got an unexpected keyword argument {name!r}.{meant} Valid parameters are: {names!r}."
 
 
+class _SignatureOfInit:
+    """Signature of a class that inherits `__new__` and `__init__`: Python 3.11.2 takes that of `__new__`."""
+
+    def __get__(self, instance, owner):
+        of_method = signature(owner.__init__)
+        return of_method.replace(parameters=list(of_method.parameters.values())[1:])
+
+
 class MetricParameter:
     """Mixin of estimators with the parameters `metric` and `metric_params`."""
 
     _channel_names = None  # of the data that the estimator is fitted on, if these have any
     _named_defaults = {}  # parameters that go with a metric's name: in this estimator it stands for them, too
+    __signature__ = _SignatureOfInit()
 
     def __new__(cls, *_args: Any, **params: Any) -> Self:
         """Refuse unknown parameters by the name of the class that is called, which Python's message may not have."""
