@@ -1,10 +1,33 @@
-"""The commands, and the parser of the one that is meant; nothing else is imported until then."""
+"""The commands and their arguments; what runs a command is imported once its options have been read."""
 
+import argparse
+import difflib
+from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
 from .. import __version__
-from .options import Parser
+from . import PART
+from .options import (
+    DISTANCE,
+    DISTANCES,
+    ECG_EPS,
+    EPS_SHARE,
+    FORMATS,
+    METRICS,
+    PAIRWISE,
+    SEARCH,
+    SEGMENT,
+    WARNING,
+    Parser,
+    add_metric,
+    add_options,
+    add_output,
+    add_parameters,
+    add_reading,
+    add_scale,
+    number,
+)
 
 EXAMPLES = """\
 examples:
@@ -19,25 +42,187 @@ exit code: 0 something was found or done, 1 nothing was found, 2 an option or a 
 """
 
 
+class Task(NamedTuple):
+    """What the estimator of a command is called, how it finds, and its parameters."""
+
+    estimator: str
+    metric: str
+    finds: str
+    parameters: list
+
+
+TASKS = {
+    "search": Task("QuerySearcher", "dtw", "search in", SEARCH),
+    "segment": Task("QuerySegmenter", "adtw", "segment", SEGMENT),
+}
+
+
+def add_estimator(parser, task, more=""):
+    """Add the metric and every parameter of the task's estimator."""
+    title = f"parameters of {task.estimator}; a VALUE is a Python literal, none or a word"
+    add_parameters(parser, title, task.parameters)
+    add_metric(parser, f"{task.metric}{more}")
+
+
+def add_search(parser, argv):
+    """Add the arguments of search."""
+    _add_task(parser, "search")
+
+
+def add_segment(parser, argv):
+    """Add the arguments of segment."""
+    _add_task(parser, "segment")
+
+
+def _add_task(parser, name):
+    task = TASKS[name]
+    parser.add_argument(
+        "recording", metavar="RECORDING", help=f"the file to {task.finds}, or a part of it, FILE:START-STOP"
+    )
+    more = "; auto: one period of the recording" if name == "segment" else ""
+    query = (
+        f"the pattern, a file or a part of one, {PART}, and of the recording itself :START-STOP{more}. May be repeated"
+    )
+    model = f"in place of queries an estimator that `sktslib learn` saved; {WARNING}"
+    add_options(
+        parser,
+        "what to look for",
+        {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model)},
+    )
+    add_estimator(parser, task)
+    add_scale(parser, "of the recording")
+    output = add_output(parser)
+    output.add_argument(
+        "--time-range",
+        metavar="START-STOP",
+        help="the part of the recording that the picture shows, written like a part of a file; the whole is "
+        f"{'searched' if name == 'search' else 'cut'}, unless RECORDING is a part",
+    )
+    add_reading(parser)
+    parser.set_defaults(task=name)
+
+
+LEARNING = {
+    "--labels": (
+        "NAME|FILE",
+        "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
+        "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
+        {"required": True},
+    ),
+    "--labeled": (
+        "START-STOP",
+        "the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train learns "
+        "from the rest, as from all that has the label -1 (default: all)",
+    ),
+    "--on-overlap": (
+        "WAY",
+        "what to do with ranges of a file that overlap: first keeps those listed first, merge joins those of one "
+        "class, cut divides them halfway (default: error)",
+    ),
+    "--task": (None, "what the estimator is for (default: segment)", {"choices": tuple(TASKS), "default": "segment"}),
+    "--output": ("FILE", "where to save the estimator, such as model.joblib", {"required": True}),
+}
+
+
+def add_learn(parser, argv):
+    """Add the arguments of learn, among them the parameters of what the task's estimator has."""
+    parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
+    add_options(parser, "what to learn", LEARNING)
+    pre = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    pre.add_argument("--task", default="segment")
+    task = pre.parse_known_args(argv)[0].task
+    add_estimator(parser, TASKS.get(task, TASKS["segment"]), "; auto: chosen by the labels")
+    add_scale(parser, "of the recording, which the model keeps")
+    add_reading(parser)
+
+
+def add_distance(parser, argv):
+    """Add the arguments of distance."""
+    parser.add_argument("first", metavar="FIRST", help=f"the first series, to which weights belong: a file, or {PART}")
+    parser.add_argument("second", metavar="SECOND", help="the second series")
+    add_metric(parser, action="append")
+    add_parameters(parser, "parameters", DISTANCE)
+    add_scale(parser, "of both files together")
+    add_output(parser, "draw the alignment by the first distance that has one into a file (.png, .svg, ...)")
+    add_reading(parser)
+
+
+def add_pairwise(parser, argv):
+    """Add the arguments of pairwise."""
+    text = "a file or a part of one for each series, or one file, of which each column is a series"
+    parser.add_argument("series", metavar="FILE", nargs="+", help=text)
+    add_metric(parser)
+    add_parameters(parser, "parameters", PAIRWISE)
+    add_scale(parser, "of all series together (of one file: of the column itself)")
+    add_output(parser, "draw the distances as colors into a file (.png, .svg, ...)")
+    add_reading(parser, without=("--weight-column",))
+
+
+def add_metrics(parser, argv):
+    """Add the arguments of metrics."""
+    parser.add_argument("name", metavar="NAME", nargs="?", help="a distance, to list its parameters")
+    add_parameters(parser, "parameters", METRICS)
+    parser.add_argument("--format", choices=FORMATS, default="table", help="how it is printed (default: table)")
+
+
+DEMO_FILES = {
+    "--query": ("FILE", "the pattern, a file or a part of one (FILE:START-STOP)"),
+    "--sequence": ("FILE", "the recording"),
+}
+DEMO_SEARCH = {
+    "--distance": ("NAME", f"a distance, may be repeated (default: {', '.join(DISTANCES)})", {"action": "append"}),
+    "--set": (
+        "NAME.KEY=VALUE",
+        "a parameter of a distance, may be repeated: --set dtw.alpha=0.7 (default: those of the library; eps of "
+        f"lcss is {ECG_EPS} mV in the demonstration and {EPS_SHARE} standard deviations of the sequence elsewhere)",
+        {"action": "append", "default": []},
+    ),
+    "--n-matches": (
+        "K",
+        "how many occurrences at most, or all that fit (default: all with --threshold, else 12 in the demonstration "
+        "and 10 elsewhere)",
+        {"type": lambda text: text if text == "all" else number(text, int, 1, "an integer of at least 1, or all")},
+    ),
+    "--threshold": (
+        "T",
+        "the largest distance of an occurrence, for every distance alike",
+        {"type": lambda text: number(text, float, 0, "a number in the range [0, inf)")},
+    ),
+    "--segment-by": ("NAME", "the distance that cuts the recording (default: twed if used, else the first)"),
+}
+DEMO_OUTPUT = {
+    "--output": ("FILE", "the picture (default: sktslib.png)", {"default": "sktslib.png"}),
+    "--no-picture": (None, "draw nothing", {"action": "store_true"}),
+    "--csv": ("FILE", "write all tables into one CSV file too"),
+}
+
+
+def add_demo(parser, argv):
+    """Add the arguments of demo."""
+    add_options(parser, "your own files", DEMO_FILES)
+    add_options(parser, "search", DEMO_SEARCH)
+    add_options(parser, "output", DEMO_OUTPUT)
+    add_reading(parser)
+
+
 class Command(NamedTuple):
-    """A command: what it is for, and where its code is."""
+    """A command: what it is for, what adds its arguments, and where the code that runs it is."""
 
     text: str
+    add: Callable
     module: str
-    add: str
     run: str
-    arguments: tuple = ()  # of `add`
 
 
 COMMANDS = {
-    "search": Command("find where a pattern occurs", "searching", "add_arguments", "run", ("search",)),
-    "segment": Command("cut a recording into repetitions", "searching", "add_arguments", "run", ("segment",)),
-    "learn": Command("learn from labels, save the estimator", "searching", "add_learn_arguments", "run_learn"),
-    "distance": Command("distances of two series", "comparing", "add_distance_arguments", "run_distance"),
-    "pairwise": Command("distances of all pairs of series", "comparing", "add_pairwise_arguments", "run_pairwise"),
-    "metrics": Command("list the distances and their parameters", "comparing", "add_metrics_arguments", "run_metrics"),
+    "search": Command("find where a pattern occurs", add_search, "searching", "run"),
+    "segment": Command("cut a recording into repetitions", add_segment, "searching", "run"),
+    "learn": Command("learn from labels, save the estimator", add_learn, "searching", "run_learn"),
+    "distance": Command("distances of two series", add_distance, "comparing", "run_distance"),
+    "pairwise": Command("distances of all pairs of series", add_pairwise, "comparing", "run_pairwise"),
+    "metrics": Command("list the distances and their parameters", add_metrics, "comparing", "run_metrics"),
     "demo": Command(
-        "several distances side by side, on an electrocardiogram or on files", "demonstration", "add_arguments", "run"
+        "several distances side by side, on an electrocardiogram or on files", add_demo, "demonstration", "run"
     ),
 }
 
@@ -73,14 +258,14 @@ def parse(argv):
         parser.parse_args(["--help" if argv[0] == "help" else argv[0]])
     name = "demo" if not argv or argv[0].startswith("-") else argv[0]
     if name not in COMMANDS:
-        from ..utils.validation import unknown_name
-
-        raise unknown_name("command", name, COMMANDS)
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"Unknown command {name!r}.{hint} Valid are: {', '.join(COMMANDS)}.")
     command, rest = COMMANDS[name], argv[1:] if argv and argv[0] == name else argv
-    module = import_module(f".{command.module}", __package__)
     parser = Parser(prog=f"sktslib {name}", description=f"{command.text[0].upper()}{command.text[1:]}.")
-    getattr(module, command.add)(parser, *command.arguments, rest)
-    return getattr(module, command.run), parser.parse_args(rest)
+    command.add(parser, rest)
+    options = parser.parse_args(rest)
+    return getattr(import_module(f".{command.module}", __package__), command.run), options
 
 
 def run(argv):

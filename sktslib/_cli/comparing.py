@@ -1,23 +1,18 @@
 """The commands distance, pairwise and metrics."""
 
 import inspect
+import re
+import textwrap
 
 import numpy as np
 
 from .options import (
-    add_metric,
-    add_output,
-    add_parameters,
-    add_reading,
-    described_parameters,
     errors_of,
     given,
-    parameters_of,
     reading_of,
     with_bar,
 )
 from .output import (
-    FORMATS,
     check_picture,
     counted,
     draw_alignment,
@@ -28,24 +23,10 @@ from .output import (
     save_picture,
     tell_notes,
 )
-from .recordings import HOW, Files, add_scale, compared, scaled_values, scaler_of
+from .recordings import Files, compared, scaled_values, scaler_of
 
 
 # ----------------------------------------------------------------------------------------------------------- distance
-def add_distance_arguments(parser, argv=()):
-    """Add the arguments of distance."""
-    from ..distances import get_metric
-
-    parser.add_argument("first", metavar="FIRST", help=f"the first series, to which weights belong: a file, or {HOW}")
-    parser.add_argument("second", metavar="SECOND", help="the second series")
-    add_metric(parser, action="append")
-    parameters = add_parameters(parser, "parameters", get_metric("dtw").distance, ("weight", "tx", "ty"))
-    add_scale(parser, "of both files together")
-    add_output(parser, "draw the alignment by the first distance that has one into a file (.png, .svg, ...)")
-    add_reading(parser)
-    parser.set_defaults(parameters=parameters)
-
-
 def run_distance(options):
     """Print the distances of two series."""
     import pandas as pd
@@ -100,21 +81,6 @@ def _scaled(options, recordings):
 
 
 # ----------------------------------------------------------------------------------------------------------- pairwise
-def add_pairwise_arguments(parser, argv=()):
-    """Add the arguments of pairwise."""
-    from ..distances import pairwise_distances
-
-    text = "a file or a part of one for each series, or one file, of which each column is a series"
-    parser.add_argument("series", metavar="FILE", nargs="+", help=text)
-    add_metric(parser)
-    without = ("Y", "metric", "metric_params", "weight")
-    parameters = add_parameters(parser, "parameters", pairwise_distances, without)
-    add_scale(parser, "of all series together (of one file: of the column itself)")
-    add_output(parser, "draw the distances as colors into a file (.png, .svg, ...)")
-    add_reading(parser, without=("--weight-column",))
-    parser.set_defaults(parameters=parameters)
-
-
 def run_pairwise(options):
     """Print the distances of all pairs."""
     import pandas as pd
@@ -167,16 +133,17 @@ def _columns(recording, options):
 
 
 # ------------------------------------------------------------------------------------------------------------ metrics
-def add_metrics_arguments(parser, argv=()):
-    """Add the arguments of metrics."""
-    from ..distances import metric_names
-
-    parser.add_argument("name", metavar="NAME", nargs="?", help="a distance, to list its parameters")
-    add_parameters(parser, "parameters", metric_names)
-    families = [action for action in parser._actions if action.dest == "family"]
-    families[0].nargs = None
-    parser.set_defaults(parameters=parameters_of(metric_names))
-    parser.add_argument("--format", choices=FORMATS, default="table", help="how it is printed (default: table)")
+def described_parameters(docstring):
+    """Return the type and description of each parameter in a numpydoc docstring."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
+    if section is None:
+        return {}
+    found = {}
+    for head, body in re.findall(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", section[1], re.M):
+        names, _, kind = head.partition(" : ")
+        text = " ".join(textwrap.dedent(body).split())
+        found |= {name.strip().lstrip("*"): (kind.strip(), text) for name in names.split(",")}
+    return found
 
 
 def run_metrics(options):

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..utils._jobs import progress
 from ..utils.validation import as_series
-from .options import add_options, add_reading, errors_of, is_terminal, number, reading_of, value_of
+from .options import DISTANCES, ECG_EPS, EPS_SHARE, errors_of, is_terminal, reading_of, value_of
 from .output import (
     Drawn,
     DrawnQuery,
@@ -26,12 +26,7 @@ from .output import (
 )
 from .recordings import Files, compared
 
-DISTANCES = ("dtw", "lcss", "twed", "euclidean")
-# Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
-# only 67 % within 0.1 mV: the baseline drifts. The R peak is 1.7 mV high, so 0.3 mV cannot take another wave for it.
-ECG_EPS = 0.3
 BEATS = "R peak (s), kind"  # column
-EPS_SHARE = 0.5  # eps of lcss for files, as a share of the sequence's standard deviation
 
 
 @dataclass
@@ -44,46 +39,6 @@ class Job:
     columns: str  # which are compared
     beats: list | None = None  # time and class of each marked beat
     n_matches: int = 10
-
-
-FILES = {
-    "--query": ("FILE", "the pattern, a file or a part of one (FILE:START-STOP)"),
-    "--sequence": ("FILE", "the recording"),
-}
-SEARCH = {
-    "--distance": ("NAME", f"a distance, may be repeated (default: {', '.join(DISTANCES)})", {"action": "append"}),
-    "--set": (
-        "NAME.KEY=VALUE",
-        "a parameter of a distance, may be repeated: --set dtw.alpha=0.7 (default: those of the library; eps of "
-        f"lcss is {ECG_EPS} mV in the demonstration and {EPS_SHARE} standard deviations of the sequence elsewhere)",
-        {"action": "append", "default": []},
-    ),
-    "--n-matches": (
-        "K",
-        "how many occurrences at most, or all that fit (default: all with --threshold, else 12 in the demonstration "
-        "and 10 elsewhere)",
-        {"type": lambda text: text if text == "all" else number(text, int, 1, "an integer of at least 1, or all")},
-    ),
-    "--threshold": (
-        "T",
-        "the largest distance of an occurrence, for every distance alike",
-        {"type": lambda text: number(text, float, 0, "a number in the range [0, inf)")},
-    ),
-    "--segment-by": ("NAME", "the distance that cuts the recording (default: twed if used, else the first)"),
-}
-OUTPUT = {
-    "--output": ("FILE", "the picture (default: sktslib.png)", {"default": "sktslib.png"}),
-    "--no-picture": (None, "draw nothing", {"action": "store_true"}),
-    "--csv": ("FILE", "write all tables into one CSV file too"),
-}
-
-
-def add_arguments(parser, argv=()):
-    """Add the arguments of demo."""
-    add_options(parser, "your own files", FILES)
-    add_options(parser, "search", SEARCH)
-    add_options(parser, "output", OUTPUT)
-    add_reading(parser)
 
 
 def read_job(options):

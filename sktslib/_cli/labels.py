@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .options import errors_of, parameters_of
+from .options import ON_OVERLAP, errors_of
 from .output import align
 from .recordings import first_samples, listed, no_column, parse_slice, samples_of
 from .tables import kind_of_column, read_table, times_of_columns
@@ -152,7 +152,7 @@ def _of_ranges(path, recording, files, on_overlap):
     if classes is not None:
         kinds = frame[classes].to_numpy()[kept]
         kinds = kinds if kinds.dtype.kind in "biu" else np.array([str(kind) for kind in kinds])
-    with errors_of("--labels", [one for one in parameters_of(labels_from_events) if one.name == "on_overlap"]):
+    with errors_of("--labels", [ON_OVERLAP]):
         events = samples[kept].clip(0, len(recording))
         labels = labels_from_events(events, kinds, n_samples=len(recording), on_overlap=on_overlap)
     left = "" if kept.all() else f", {len(kept) - kept.sum()} ranges outside of the recording left out"

@@ -1,23 +1,27 @@
-"""Options of a command, made from the signature and the docstring of what it calls, so that no list is kept twice.
+"""Options of the commands, in tables that a test compares with the parameters of what the commands call.
 
 The commands share the parser, the options for reading files and for output, and error messages in the words of their
-options.
+options. Nothing else of the package is imported until it is needed, so that help and errors of options come at once.
 """
 
 import argparse
 import ast
 import difflib
-import inspect
 import re
 import sys
-import textwrap
 import warnings
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import NamedTuple
 
+FORMATS = ("table", "csv", "json")
+WARNING = "a file of another's making can run any code when it is loaded"
+DISTANCES = ("dtw", "lcss", "twed", "euclidean")
+# Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
+# only 67 % within 0.1 mV: the baseline drifts. The R peak is 1.7 mV high, so 0.3 mV cannot take another wave for it.
+ECG_EPS = 0.3
+EPS_SHARE = 0.5  # eps of lcss for files, as a share of the sequence's standard deviation
 SCALE = "scale the columns: --scale zscore"
-OBJECTS = {"channels": "channel_", "learning": ""}  # parameters without a short form, and prefixes of their options
 WORDS = {"none": None, "all": None, "true": True, "false": False}
 # What is said of Python's types, in the words of the command line.
 PHRASES = {
@@ -37,12 +41,15 @@ PHRASES = {
 
 
 class Parameter(NamedTuple):
-    """A parameter of a class or function."""
+    """A parameter of a class or function as an option.
+
+    Its `form` says how a text is read: "value", "flag", "array" (the name of a file), "duration", "lag" or "tolerance".
+    """
 
     name: str
-    default: object
-    type: str  # as the docstring says
     text: str
+    default: object = None
+    form: str = "value"
     key: str = (
         ""  # what `set_params` calls a parameter of an object that the estimator holds, "normalize__scale_limits"
     )
@@ -57,44 +64,190 @@ class Parameter(NamedTuple):
         return f"--{self.name.replace('_', '-')}"
 
 
-def parameters_of(callee):
-    """Return the keyword parameters of a class or function, with what its numpydoc docstring says of them.
+POLARITY = Parameter(
+    "polarity",
+    "same: the signs of the query as given; any: also mirrored, times -1, which takes twice as long; channels: each "
+    "channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long",
+    "same",
+)
+MAX_GAP = Parameter(
+    "max_gap",
+    "the largest time step that does not count as a gap, in the unit of the times (of dates, seconds) or a duration "
+    "such as 1.5s. Nothing that is found spans a gap. The recording needs times",
+    form="duration",
+)
+N_JOBS = Parameter("n_jobs", "the number of threads; -1: all processors. No result depends on it", "one")
+VERBOSE = Parameter("verbose", "0: show no progress bar; 1: show one on the standard error", "1 on a terminal, else 0")
 
-    Parameters
-    ----------
-    callee : type or callable
-        A class whose constructor's parameters are meant, or a function.
-
-    Returns
-    -------
-    list of Parameter
-    """
-    described = described_parameters(inspect.getdoc(callee) or "")
-    found = []
-    held = getattr(callee, "_parameter_objects", {})
-    for name, one in inspect.signature(callee).parameters.items():
-        if one.default is inspect.Parameter.empty:
-            continue
-        if name not in OBJECTS:
-            found.append(Parameter(name, one.default, *described.get(name, ("", ""))))
-        if name in held and name != "threshold":  # which has texts for its objects
-            own = [each for cls in held[name] for each in parameters_of(cls) if each.name != "method"]
-            prefix = OBJECTS.get(name, "")
-            found += [each._replace(name=prefix + each.name, key=f"{name}__{each.name}") for each in own]
-    return found
-
-
-def described_parameters(docstring):
-    """Return the type and description of each parameter in a numpydoc docstring."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
-    if section is None:
-        return {}
-    found = {}
-    for head, body in re.findall(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", section[1], re.M):
-        names, _, kind = head.partition(" : ")
-        text = " ".join(textwrap.dedent(body).split())
-        found |= {name.strip().lstrip("*"): (kind.strip(), text) for name in names.split(",")}
-    return found
+SEARCH = [
+    Parameter(
+        "candidates",
+        "windows: all windows of the query's length, or of its multiples, see --scales; subsequence: ranges of any "
+        "length, for elastic distances with a warping path; auto: subsequences for these, unless --normalize or an "
+        "option of channels is given, else windows",
+        "auto",
+    ),
+    Parameter(
+        "scales",
+        "LEAST,LARGEST or a list [0.5,1,2]: windows of these multiples of the query's length are resampled to its "
+        "length, and each start counts with the one that fits best",
+        "the query's length alone",
+        key="candidates__scales",
+    ),
+    Parameter(
+        "min_length",
+        "the shortest match of a subsequence search, in samples; none: no bound",
+        "half of the query's length",
+        key="candidates__min_length",
+    ),
+    Parameter(
+        "max_length",
+        "the longest match of a subsequence search, in samples",
+        "no bound; with --normalize twice the query's length",
+        key="candidates__max_length",
+    ),
+    Parameter(
+        "normalize",
+        "mean, zscore, minmax or robust: how the query and each candidate are normalized, each channel by itself",
+        "values as they are",
+    ),
+    Parameter(
+        "scale_limits",
+        "LEAST,LARGEST: a candidate counts only if its standard deviation, over that of the query, is in this range in "
+        "every channel, such as 0.7,1.4. Flat noise, which normalization enlarges, then does not match",
+        "any",
+        key="normalize__scale_limits",
+    ),
+    Parameter(
+        "offset_limit",
+        "how far the mean of a candidate may be from that of the query, in the unit of the data: a number, or a list "
+        "with one for each channel",
+        "any",
+        key="normalize__offset_limit",
+    ),
+    Parameter(
+        "n_matches",
+        "the largest number of matches; all: as many as fit",
+        "10, all with --threshold or learned from labels",
+    ),
+    Parameter(
+        "threshold",
+        "the largest distance of a match, or a rule that finds it: fdr:0.05 keeps the false discovery rate, "
+        "percentile:1 takes that percentile of the distances, conformal:0.1, with labels alone, limits the share of "
+        "occurrences that are missed",
+        "learned from labels, else no bound",
+    ),
+    Parameter("max_overlap", "the share of the shorter of two matches that they may have in common, from 0 to 1", 0.0),
+    Parameter(
+        "channel_lag",
+        "samples, or a duration, from the start of a match to the start of each channel's query: one for all, or a "
+        "list with one for each channel",
+        "channels are compared together",
+        "lag",
+        "channels__lag",
+    ),
+    Parameter(
+        "channel_tolerance",
+        "samples, or a duration, by which a channel may start earlier or later",
+        0,
+        "tolerance",
+        "channels__tolerance",
+    ),
+    Parameter("channel_weight", "a list with a factor of each channel's distance", "1 each", key="channels__weight"),
+    Parameter(
+        "channel_min_votes",
+        "the number of channels that count: those with the smallest distances",
+        "all",
+        key="channels__min_votes",
+    ),
+    POLARITY,
+    Parameter(
+        "nan_policy",
+        "raise: refuse missing values; omit: compare windows by what is observed of them, at least half of the "
+        "weight, while no subsequence crosses a missing value",
+        "raise",
+    ),
+    MAX_GAP,
+    N_JOBS,
+    VERBOSE,
+]
+SEGMENT = [
+    Parameter(
+        "background",
+        "the cost of a sample of background; a stretch that the query explains worse is background. auto: the cost of "
+        "the query against a constant signal; with labels, learned from them",
+        "auto",
+    ),
+    Parameter(
+        "transitions",
+        "a file with the costs of one label following another, k + 1 rows and columns for k queries, background first",
+        "no cost",
+        "array",
+    ),
+    Parameter(
+        "n_templates",
+        "the number of templates learned for each class; auto: one for each clear group of occurrences, up to 4",
+        "auto",
+        key="learning__n_templates",
+    ),
+    Parameter(
+        "refine",
+        "how many times the repetitions that were found are averaged, and the recording cut again by the averages",
+        0,
+        key="learning__refine",
+    ),
+    Parameter(
+        "self_train",
+        "how many times at most learning goes on from its own sure answers in the part without labels",
+        0,
+        key="learning__self_train",
+    ),
+    Parameter(
+        "partial",
+        "whether an end of the recording may cut a repetition off, of which at least half of the query is observed; "
+        "for elastic distances without times, and not for msm",
+        "no",
+        "flag",
+    ),
+    Parameter(
+        "threshold",
+        "the largest cost of a repetition per point of its query, or fdr:0.05 or conformal:0.1, as in `sktslib search`",
+        "no bound",
+    ),
+    Parameter(
+        "lengths",
+        "SHORTEST,LONGEST: bounds of the length of a repetition in samples, for elastic distances; none: no bound",
+        "no bound; with labels 2/3 of the shortest and 3/2 of the longest occurrence",
+    ),
+    POLARITY,
+    Parameter("nan_policy", "raise: refuse missing values; omit: let no repetition cross a missing value", "raise"),
+    MAX_GAP,
+    N_JOBS,
+    VERBOSE,
+]
+DISTANCE = [Parameter("cutoff", "a distance above it is given as infinity", "no cutoff")]
+PAIRWISE = [
+    Parameter("times", "a list of the sample times of each series, for distances that use them", "samples are counted"),
+    Parameter(
+        "nan_policy",
+        "raise: refuse missing values; omit, for lockstep distances: leave out points that are missing in one of two "
+        "series",
+        "raise",
+    ),
+    N_JOBS,
+    Parameter(
+        "max_memory", "bytes that the work may use besides the result, or a text such as 500MB", "some 10 MB a job"
+    ),
+    VERBOSE,
+    Parameter("channels_first", "true: the channels come before time in arrays of series", "false"),
+]
+METRICS = [
+    Parameter("family", "only the distances of a family: elastic, lockstep or time", "all"),
+    Parameter("multivariate", "true: only those that take several channels; false: only the others", "all"),
+    Parameter("metric", "true: only metrics; false: only the others", "all"),
+    Parameter("symmetric", "true: only symmetric distances; false: only the others", "all"),
+]
+ON_OVERLAP = Parameter("on_overlap", "what to do with ranges that overlap", "error")
 
 
 def value_of(text):
@@ -107,60 +260,50 @@ def value_of(text):
         return text
 
 
-def add_parameters(parser, title, callee, without=()):
-    """Add an option for each parameter; those not given are absent from what is parsed.
-
-    Returns
-    -------
-    list of Parameter
-    """
+def add_parameters(parser, title, parameters):
+    """Add an option for each parameter; those not given are absent from what is parsed."""
     group = parser.add_argument_group(title)
-    parameters = [one for one in parameters_of(callee) if one.name not in without]
     for one in parameters:
-        settings = {"dest": one.name, "default": argparse.SUPPRESS, "help": _help(one)}
-        if isinstance(one.default, bool):
+        text = f"{one.text} (default: {one.default})".replace("%", "%%")
+        settings = {"dest": one.name, "default": argparse.SUPPRESS, "help": text}
+        if one.form == "flag":
             group.add_argument(one.option, action=argparse.BooleanOptionalAction, **settings)
         else:
             group.add_argument(one.option, metavar="VALUE", type=value_of, **settings)
-    return parameters
-
-
-def _help(parameter):
-    text = re.sub(r":\w+:`~?([^`]*)`", r"\1", parameter.text).replace("`", "")
-    kind = re.sub(r",? ?(default=[^,]*|optional)$", "", parameter.type)
-    kind = re.sub(r"(?:,| or|, or) [A-Z][a-z]\w+", "", kind)  # classes are not written on a command line
-    default = "none" if parameter.default is None else parameter.default
-    return f"{kind}. {text} (default: {default})".replace("%", "%%")
+    parser.set_defaults(parameters=parameters)
 
 
 def given(options, parameters):
-    """Return the parameters that were given, by name; what is described as an array may be the name of a file."""
+    """Return the parameters that were given, by name; a text that stands for an array is the name of a file."""
     values = {}
     for one in parameters:
         if hasattr(options, one.name):
             value = getattr(options, one.name)
-            if isinstance(value, str) and one.type.startswith("array-like"):
+            if isinstance(value, str) and one.form == "array":
                 value = _array(value, one.option)
-            elif isinstance(value, str) and "timedelta" in one.type:
+            elif isinstance(value, str) and one.form in DURATIONS:
                 value = _durations(value, one)
             values[one.name] = value
     return values
+
+
+# What a duration may be in place of, by the form of the parameter.
+DURATIONS = {
+    "duration": "a number in the unit of the times (of dates, seconds), or a duration such as 500ms or 1.5s",
+    "tolerance": "a number of samples, or a duration such as 500ms or 1.5s",
+    "lag": "a number of samples, or a duration such as 500ms or 1.5s, or a list of one for each channel, 0s,0.5s, or a "
+    """dict of numbers by channel, '{"B": 10}'""",
+}
 
 
 def _durations(text, parameter):
     """Return a duration, such as 1.5s, or a list of them where the parameter may be one."""
     from .recordings import SECONDS, seconds_of
 
-    many = "list" in parameter.type
-    seconds = [seconds_of(part.strip()) for part in (text.split(",") if many else [text])]
+    seconds = [seconds_of(part.strip()) for part in (text.split(",") if parameter.form == "lag" else [text])]
     if None in seconds:
-        samples = parameter.type.startswith("int")
-        rule = "a number of samples" if samples else "a number in the unit of the times (of dates, seconds)"
-        lists = ", or a list of one for each channel, 0s,0.5s" if many else ""
-        names = """, or a dict of numbers by channel, '{"B": 10}'""" if "dict" in parameter.type else ""
         raise ValueError(
-            f"{parameter.option} must be {rule}, or a duration such as 500ms or 1.5s{lists}{names}; units are "
-            f"{', '.join(SECONDS)}. Got {text!r}."
+            f"{parameter.option} must be {DURATIONS[parameter.form]}; units are {', '.join(SECONDS)}. Got {text!r}."
         )
     given = [timedelta(seconds=each) for each in seconds]
     return given[0] if len(given) == 1 else given
@@ -263,6 +406,17 @@ def add_options(parser, title, table):
     return group
 
 
+def add_scale(parser, of):
+    """Add the option of scaling; `of` says whose means and deviations count."""
+    parser.add_argument(
+        "--scale",
+        metavar="VALUE",
+        help=f"bring columns to one scale before they are compared. zscore: each less its mean, over its standard "
+        f"deviation, both {of}; or what each is divided by, such as 9.81,250. Default: as they are, so that the column "
+        "that varies most decides (--normalize is about each window, not about columns)",
+    )
+
+
 READING = {
     "--columns": ("A,B", "the columns to compare (default: all that hold numbers and nothing else)"),
     "--time-column": (
@@ -317,8 +471,6 @@ def reading_of(options):
 
 def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ...)"):
     """Add the options that say what is written, and return their group."""
-    from .output import FORMATS
-
     notes = "how results are printed on the standard output; notes go to the standard error (default: table)"
     table = {"--format": (None, notes, {"choices": FORMATS, "default": "table"}), "--picture": ("FILE", picture)}
     return add_options(parser, "output", table)

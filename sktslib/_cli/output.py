@@ -16,7 +16,6 @@ import numpy as np
 from .._plots.base import BLUE, write
 from ..utils.visualisation import plot_search_distance_result, plot_segmentation, plot_weight_query
 
-FORMATS = ("table", "csv", "json")
 SMALL = 1e-6  # of the largest number: what is smaller may be printed as 0
 EXACT = 12  # digits that are printed of a number at most
 
@@ -136,7 +135,7 @@ def print_frame(frame, form, about, key, times=None):
     frame : DataFrame
         The table.
     form : str
-        One of FORMATS.
+        One of `FORMATS`.
     about : dict
         What else JSON says.
     key : str

@@ -13,14 +13,11 @@ import numpy as np
 
 from ..utils._times import column_of_times
 from ..utils.validation import as_times, as_weight, shown, unknown_name
+from . import PART
 from .output import note, write_numbers
 from .tables import FORMATS, kind_of_column, read_table, time_columns, times_of_columns
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-HOW = (
-    "FILE:START-STOP in samples (rec.csv:1500-1572), in seconds (rec.csv:12.5s-13.1s) or in timestamps "
-    "(rec.csv:2024-05-01T12:30:05..2024-05-01T12:30:06)"
-)
 SLACK = 1e-6  # of the median step
 NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
 UNIT = "|".join(SECONDS)
@@ -275,7 +272,7 @@ class Files:
             try:
                 self._tables[path] = read_table(path, self.reading, option)
             except ValueError as error:
-                hint = f" A part of a file is written {HOW}." if ":" in given[2:] and part is None else ""
+                hint = f" A part of a file is written {PART}." if ":" in given[2:] and part is None else ""
                 raise ValueError(f"{error}{hint}") from None
         recording = _recording(self._tables[path], self.reading, option, weighted, part, besides)
         if self.reading.columns is None:
@@ -564,17 +561,6 @@ CHUNK = 2**17  # samples of an array that is not in memory
 OWN = "zscore"
 
 
-def add_scale(parser, of):
-    """Add the option of scaling; `of` says whose means and deviations count."""
-    parser.add_argument(
-        "--scale",
-        metavar="VALUE",
-        help=f"bring columns to one scale before they are compared. {OWN}: each less its mean, over its standard "
-        f"deviation, both {of}; or what each is divided by, such as 9.81,250. Default: as they are, so that the column "
-        "that varies most decides (--normalize is about each window, not about columns)",
-    )
-
-
 def scaler_of(text, recordings):
     """Return a scaler that brings the channels of recordings to one scale; None if no scale was given.
 
@@ -589,10 +575,10 @@ def scaler_of(text, recordings):
     -------
     StandardScaler or None
     """
-    from sklearn.preprocessing import StandardScaler
-
     if text is None:
         return None
+    from sklearn.preprocessing import StandardScaler
+
     names = recordings[0].names
     own = text.strip().lower() == OWN
     divisors = None if own else _divisors(text, names)

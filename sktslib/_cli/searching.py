@@ -1,15 +1,11 @@
 """The commands search, segment and learn."""
 
-import argparse
 from datetime import timedelta
 
+from . import PART
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .options import (
-    add_metric,
-    add_options,
-    add_output,
-    add_parameters,
-    add_reading,
+    WARNING,
     errors_of,
     given,
     reading_of,
@@ -31,9 +27,7 @@ from .output import (
     write_numbers,
 )
 from .recordings import (
-    HOW,
     Files,
-    add_scale,
     compared,
     parse_slice,
     samples_of,
@@ -55,20 +49,6 @@ def estimator_class(task):
     from ..search import QuerySearcher, QuerySegmenter
 
     return {"search": QuerySearcher, "segment": QuerySegmenter}[task]
-
-
-def add_estimator(parser, task, more=""):
-    """Add the metric and every parameter of the task's estimator."""
-    cls = estimator_class(task)
-    parameters = add_parameters(
-        parser, f"parameters of {cls.__name__}; a VALUE is a Python literal, none or a word", cls, APART
-    )
-    if task == "search" and not more:
-        for action in parser._actions:
-            if action.dest == "n_matches":
-                action.help += f" On the command line {DEFAULT_MATCHES}, and none with a threshold."
-    add_metric(parser, f"{cls().metric}{more}")
-    return parameters
 
 
 def estimator_of(options, learns=False):
@@ -138,34 +118,6 @@ def hints(estimator, segments):
 
 
 NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions")}
-WARNING = "a file of another's making can run any code when it is loaded"
-
-
-def add_arguments(parser, task, argv=()):
-    """Add the arguments of search or segment."""
-    what = "search in" if task == "search" else "segment"
-    parser.add_argument("recording", metavar="RECORDING", help=f"the file to {what}, or a part of it, FILE:START-STOP")
-    more = "; auto: one period of the recording" if task == "segment" else ""
-    query = (
-        f"the pattern, a file or a part of one, {HOW}, and of the recording itself :START-STOP{more}. May be repeated"
-    )
-    model = f"in place of queries an estimator that `sktslib learn` saved; {WARNING}"
-    add_options(
-        parser,
-        "what to look for",
-        {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model)},
-    )
-    parameters = add_estimator(parser, task)
-    add_scale(parser, "of the recording")
-    output = add_output(parser)
-    output.add_argument(
-        "--time-range",
-        metavar="START-STOP",
-        help="the part of the recording that the picture shows, written like a part of a file; the whole is "
-        f"{'searched' if task == 'search' else 'cut'}, unless RECORDING is a part",
-    )
-    add_reading(parser)
-    parser.set_defaults(parameters=parameters, task=task)
 
 
 def run(options):
@@ -175,7 +127,7 @@ def run(options):
     if (options.query is None) == (options.model is None):
         got = "neither" if options.query is None else "both"
         raise ValueError(
-            f"one of --query and --model must be given. Got {got}. A query may be a part of a file: {HOW}."
+            f"one of --query and --model must be given. Got {got}. A query may be a part of a file: {PART}."
         )
     files = Files(reading_of(options))
     find = _by_model if options.query is None else _by_query
@@ -350,41 +302,6 @@ def _by_model(options, files):
         del estimator.feature_names_in_
     found = _found(options, estimator, recording, scaled_values(recording.values, scaler), recording.times is not None)
     return estimator, recording, _learned(estimator, scaler), found, scaler
-
-
-LEARNING = {
-    "--labels": (
-        "NAME|FILE",
-        "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
-        "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
-        {"required": True},
-    ),
-    "--labeled": (
-        "START-STOP",
-        "the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train learns "
-        "from the rest, as from all that has the label -1 (default: all)",
-    ),
-    "--on-overlap": (
-        "WAY",
-        "what to do with ranges of a file that overlap: first keeps those listed first, merge joins those of one "
-        "class, cut divides them halfway (default: error)",
-    ),
-    "--task": (None, "what the estimator is for (default: segment)", {"choices": tuple(NOUNS), "default": "segment"}),
-    "--output": ("FILE", "where to save the estimator, such as model.joblib", {"required": True}),
-}
-
-
-def add_learn_arguments(parser, argv=()):
-    """Add the arguments of learn, among them the parameters of what the task's estimator has."""
-    parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
-    add_options(parser, "what to learn", LEARNING)
-    pre = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    pre.add_argument("--task", default="segment")
-    task = pre.parse_known_args(argv)[0].task
-    parameters = add_estimator(parser, task if task in NOUNS else "segment", "; auto: chosen by the labels")
-    add_scale(parser, "of the recording, which the model keeps")
-    add_reading(parser)
-    parser.set_defaults(parameters=parameters)
 
 
 def run_learn(options):

@@ -27,7 +27,7 @@ from ..distances._series import spread
 from ..neighbors._collection_estimator import COUNT, SEED, CollectionEstimator
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
-from ..utils._sklearn import StrOptions
+from ..utils._parameters import StrOptions
 from ..utils.validation import shown
 
 if TYPE_CHECKING:

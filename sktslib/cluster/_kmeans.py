@@ -22,7 +22,7 @@ from ..distances._metrics.soft import Partners, SoftDTW, partners_of
 from ..distances._pairwise import collection_weight
 from ..distances._series import resample
 from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs, shared
-from ..utils._sklearn import Interval
+from ..utils._parameters import Interval
 from ._costs import CollectionClusters, Compared, Costs, Parts, costs_between, drawn
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further

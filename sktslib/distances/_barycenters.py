@@ -12,8 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
-from sklearn.utils import check_random_state
 
 from ..utils._jobs import check_jobs, count_jobs, parts_for_jobs, progress, shared
 from ..utils._names import did_you_mean
@@ -255,6 +253,8 @@ def soft(task, z):
         task.tell(costs)
 
     options = {"maxiter": task.max_iter, "ftol": min(task.tol, 1.0), "gtol": 1e-10}
+    from scipy.optimize import minimize  # takes longer to import than the distances
+
     found = minimize(scaled, z.ravel(), jac=True, method="L-BFGS-B", callback=note, options=options)
     return found.x.reshape(shape), costs
 
@@ -436,6 +436,8 @@ def check_method(method, metric):
 
 def random_numbers(random_state):
     """Return the generator that a seed or a generator stands for."""
+    from sklearn.utils import check_random_state  # takes longer to import than the distances
+
     try:
         if isinstance(random_state, bool):
             raise ValueError

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bip
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from ..utils._sklearn import StrOptions, validate_parameter_constraints
+from ..utils._parameters import StrOptions, validate_parameter_constraints
 from ..utils.validation import as_indices, check_count, check_flag, check_number, shown
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from ..distances._metrics.mixed import Mixed
 from ..distances._names import MetricParameter
 from ..distances._pairwise import pairwise_distances, refuse_gaps
 from ..utils._names import did_you_mean
-from ..utils._sklearn import JOBS, Estimator, Interval, StrOptions, check_columns, warn_of_names, with_index
+from ..utils._parameters import JOBS, Interval, StrOptions
+from ..utils._sklearn import Estimator, check_columns, warn_of_names, with_index
 from ..utils.validation import check_memory, shown
 
 if TYPE_CHECKING:

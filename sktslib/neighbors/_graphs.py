@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..distances._nearest import nearest_neighbors
 from ..distances._pairwise import pairwise_blocks
-from ..utils._sklearn import Interval, StrOptions
+from ..utils._parameters import Interval, StrOptions
 from ..utils.validation import check_count, check_flag, check_memory
 from ._collection_estimator import COUNT, MEMORY, CollectionEstimator, CollectionTransformer
 

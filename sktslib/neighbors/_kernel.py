@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..utils._names import warn
-from ..utils._sklearn import Interval, StrOptions
+from ..utils._parameters import Interval, StrOptions
 from ._collection_estimator import MEMORY, CollectionTransformer
 
 if TYPE_CHECKING:

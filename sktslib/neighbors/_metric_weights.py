@@ -23,7 +23,7 @@ from ..search._learning.choice import QueryTask, choose_pull, learn_weights
 from ..search._profile import Choice
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
 from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, equal, learned, weights_of
-from ..utils._sklearn import Interval, StrOptions
+from ..utils._parameters import Interval, StrOptions
 from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
 
 if TYPE_CHECKING:

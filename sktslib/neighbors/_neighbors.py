@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from ..utils._sklearn import StrOptions
+from ..utils._parameters import StrOptions
 from ..utils.validation import shown
 from ._collection_estimator import read_classes
 from ._graphs import Neighbors

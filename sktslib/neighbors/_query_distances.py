@@ -23,7 +23,8 @@ from ..search._query import named
 from ..search._results import matched
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
-from ..utils._sklearn import StrOptions, names_out
+from ..utils._parameters import StrOptions
+from ..utils._sklearn import names_out
 from ..utils.validation import as_weight, plain_count, shown
 from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
 

@@ -22,7 +22,8 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..search._limits import runs as observed_runs
-from ..utils._sklearn import Estimator, Interval, StrOptions, check_columns, in_container, warn_of_names
+from ..utils._parameters import Interval, StrOptions
+from ..utils._sklearn import Estimator, check_columns, in_container, warn_of_names
 from ..utils._times import name_of, notice_column, notice_index, times_of
 from ..utils.validation import as_points, as_times, check_size, refuse_missing, shown
 from ._resample import notice_steps, rate_of

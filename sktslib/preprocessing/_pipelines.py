@@ -17,7 +17,8 @@ from ..search import QuerySearcher, QuerySegmenter
 from ..search._chunks import entry, one_each, refuse_several, several
 from ..search._query import event_score, refuse_sample_weight
 from ..search._sources import n_samples
-from ..utils._sklearn import Estimator, HasMethods
+from ..utils._parameters import HasMethods
+from ..utils._sklearn import Estimator
 from ..utils._times import times_of
 from ..utils.validation import shown
 from ._resample import RATES, new_labels, resampled
@@ -359,7 +360,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
     _: KW_ONLY
     nan_policy: str = "raise"
 
-    _parameter_constraints = {"estimator": [HasMethods(["fit"])], **RATES}
+    _parameter_constraints = {"estimator": [HasMethods("fit")], **RATES}
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, times: Times | None = None) -> Self:
         """Fit a clone of the estimator at the new rate.

@@ -18,8 +18,8 @@ from ..metrics import labels_from_events
 from ..metrics._events import change_points
 from ..search._query import check_labels, read_labels
 from ..utils._names import warn
+from ..utils._parameters import Interval, StrOptions, validate_parameter_constraints
 from ..utils._sampling import APART, FEW, interval, unevenness
-from ..utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 from ..utils._times import is_datetime, name_of, times_of
 from ..utils.validation import as_dates, as_points, as_times, refuse_missing, shown
 

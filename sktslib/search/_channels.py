@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.ndimage import minimum_filter1d
 
+from ..utils._parameters import Interval, ParameterHolder
 from ..utils._sampling import seconds_of
-from ..utils._sklearn import Estimator, Interval
 from ..utils.validation import as_floats, check_names, check_number, plain_count, relative, shown
 
 DISTANCES = 2**24  # of channels that vote which are held at a time: 128 MB
@@ -378,7 +378,7 @@ def counts_of(plan):
     return [share for _, share in plan.metric._by_channel(len(plan.x))]
 
 
-class ChannelPlan(Estimator):
+class ChannelPlan(ParameterHolder):
     """Comparison of each channel by itself.
 
     Each channel of a query is a query of its own: normalized and weighted by itself, at its own length, lag and sign.

@@ -28,7 +28,7 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.mixed import Mixed
 from ..distances._series import NORMALIZATIONS, fill, full_weight, is_enough, normalize_values, resample
-from ..utils._sklearn import Estimator, StrOptions
+from ..utils._parameters import ParameterHolder, StrOptions
 from ..utils.validation import as_weight, shown, sum_of_squares
 from ._channels import of_channels
 
@@ -259,7 +259,7 @@ def blocks(which, size):
 
 
 # ---------------------------------------------------------------------------------------------------------- parameters
-class Normalization(Estimator):
+class Normalization(ParameterHolder):
     """Normalization of query and candidates, with limits of what it takes away.
 
     Pass it as the parameter `normalize`; a name alone stands for the method without limits.

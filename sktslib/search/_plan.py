@@ -13,8 +13,8 @@ from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import NORMALIZATIONS, full_weight, normalize_values
 from ..utils._names import did_you_mean, warn
+from ..utils._parameters import Interval, ParameterHolder, StrOptions
 from ..utils._sampling import holes
-from ..utils._sklearn import Estimator, Interval, StrOptions
 from ..utils.validation import check_size, plain_count, shown, unknown_name
 from ._channels import ByChannel, each_alone, parts_of
 from ._limits import ScaleLimits, runs
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Windows(Estimator):
+class Windows(ParameterHolder):
     """Candidates of a search that are windows of the query's length, or of multiples of it.
 
     Pass it as the parameter `candidates`; the text ``"windows"`` stands for ``Windows()``.
@@ -61,7 +61,7 @@ class Windows(Estimator):
         return cls(**params) if short in ("auto", "windows") else None
 
 
-class Subsequences(Estimator):
+class Subsequences(ParameterHolder):
     """Candidates of a search that are subsequences of any length, open at start and end.
 
     They need an elastic metric with a warping path. Pass it as the parameter `candidates`; the text ``"subsequence"``

@@ -19,16 +19,16 @@ from ..distances._series import normalize_values
 from ..metrics import event_f1_score
 from ..metrics._events import change_points, is_background
 from ..utils._names import warn
-from ..utils._sampling import gap_of, holes, interval
-from ..utils._sklearn import (
+from ..utils._parameters import (
     JOBS,
-    Estimator,
     HasMethods,
     Interval,
+    ParameterHolder,
     StrOptions,
-    check_fitted,
     validate_parameter_constraints,
 )
+from ..utils._sampling import gap_of, holes, interval
+from ..utils._sklearn import Estimator, check_fitted
 from ..utils._times import is_datetime, name_of, notice_column, times_of
 from ..utils.validation import (
     as_floats,
@@ -293,7 +293,7 @@ class QueryEstimator(MetricParameter, Estimator):
         check_polarity(self.metric_, self.polarity)
         for name in self._parameter_objects:
             held = getattr(self, name)
-            if name != "threshold" and isinstance(held, Estimator):  # a threshold is checked once labels are read
+            if name != "threshold" and isinstance(held, ParameterHolder):  # a threshold is checked once labels are read
                 held._validate()
 
     def _get_metric(self, metric, params):

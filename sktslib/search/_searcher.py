@@ -13,8 +13,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..utils._jobs import progress
 from ..utils._names import names_of
+from ..utils._parameters import Interval, StrOptions
 from ..utils._sampling import interval
-from ..utils._sklearn import Interval, StrOptions, check_fitted, names_out
+from ..utils._sklearn import check_fitted, names_out
 from ..utils._times import time_name, times_of
 from ..utils.validation import as_weight, check_size, plain_count
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity

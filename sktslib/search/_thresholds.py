@@ -22,8 +22,8 @@ from sklearn.utils import check_random_state
 
 from ..metrics._events import pairs_by_iou
 from ..utils._names import did_you_mean, warn
+from ..utils._parameters import Interval, ParameterHolder, StrOptions
 from ..utils._sampling import interval
-from ..utils._sklearn import Estimator, Interval, StrOptions
 from ..utils._times import given_times
 from ..utils.validation import as_series, as_times, shown
 from ._channels import parts_of, with_signs
@@ -193,7 +193,7 @@ class Decoys:
 BLOCKS = 5  # as many as cross-validation usually has
 
 
-class ThresholdRule(Estimator):
+class ThresholdRule(ParameterHolder):
     """Base class of rules that find a threshold, each of which has a text that stands for it."""
 
     @classmethod

@@ -96,14 +96,20 @@ def test_an_interrupt_is_quiet(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_help_is_quick():
+@pytest.mark.parametrize(
+    "argv", ["--help", "search --help", "learn --task search --help", "search a.csv --querry b.csv", "serach"]
+)
+def test_help_and_errors_of_options_import_nothing_heavy(argv):
     code = (
         "import sys; from sktslib.__main__ import main\n"
-        "try: main(['--help'])\n"
+        f"try: main({argv.split()})\n"
         "except SystemExit: pass\n"
         "heavy = {'matplotlib', 'pandas', 'numba', 'sklearn', 'scipy', 'numpy'} & set(sys.modules); "
         "assert not heavy, heavy"
     )
-    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    for name in ("search", "segment", "learn", "distance", "pairwise", "metrics", "demo"):
-        assert f"\n  {name} " in out
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    if argv == "--help":
+        for name in ("search", "segment", "learn", "distance", "pairwise", "metrics", "demo"):
+            assert f"\n  {name} " in done.stdout
+    assert ("usage: sktslib" in done.stdout) is ("--help" in argv)
+    assert ("Did you mean" in done.stderr) is ("--help" not in argv)

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from inspect import signature
 
 import joblib
 import numpy as np
@@ -12,8 +13,7 @@ from command_runs import ECG, TS, ZONED, N, Y, printed, same, stand_by_files, ta
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
 from sktslib._cli import options, searching
-from sktslib._cli.options import parameters_of
-from sktslib.distances import DTW
+from sktslib.distances import DTW, metric_names, pairwise_distances
 from sktslib.metrics import labels_from_events
 from sktslib.search import ChannelPlan, Windows
 
@@ -68,41 +68,34 @@ def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
     found = searcher.fit(Y[40:105]).search(Y)
     assert len(found) > 3
     same(frame, found)
-    for cls, command in ((QuerySearcher, "search"), (QuerySegmenter, "segment")):
-        with pytest.raises(SystemExit):
-            main([command, "--help"])
-        out = capsys.readouterr().out
-        named = {one.option for one in parameters_of(cls)} - {"--metric-params", "--weight"}
-        assert {option for option in named | {"--query", "--time-column", "--columns"} if option not in out} == set()
 
 
-def test_a_parameter_that_is_added_becomes_an_option(files, capsys, monkeypatch):
-    class Searcher(QuerySearcher):
-        """Search.
-
-        Parameters
-        ----------
-        max_leap : float, optional
-            The largest gap.
-        n_matches : int or None, default=1
-            How many.
-        """
-
-        def __init__(self, metric="dtw", *, max_leap=None, n_matches=1):
-            self.max_leap = max_leap
-            super().__init__(metric, n_matches=n_matches)
-
-        def fit(self, *args, **kwargs):
-            raise ValueError(
-                f"The 'max_leap' parameter of Searcher must be small, as max_leap=0.1. Got {self.max_leap!r}."
-            )
-
-    monkeypatch.setattr(searching, "estimator_class", lambda task: Searcher)
-    err = printed(capsys, "search rec.csv --query beat.csv --max-leap 0.5", code=2).err
-    assert err.endswith("error: --max-leap must be small, as --max-leap 0.1. Got 0.5.\n")
-    with pytest.raises(SystemExit):
-        main(["search", "--help"])
-    assert "float. The largest gap. (default: none)" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("callee", "table", "otherwise"),
+    [
+        (QuerySearcher, options.SEARCH, {"metric", "metric_params", "query", "weight"}),
+        (QuerySegmenter, options.SEGMENT, {"metric", "metric_params", "query", "weight"}),
+        (DTW().distance, options.DISTANCE, {"weight", "tx", "ty"}),
+        (pairwise_distances, options.PAIRWISE, {"Y", "metric", "metric_params", "weight"}),
+        (metric_names, options.METRICS, set()),
+    ],
+)
+def test_tables_of_options_have_every_parameter(callee, table, otherwise):
+    """Parameters of objects that a parameter may be are there by the key that `set_params` takes."""
+    wanted, objects = {}, getattr(callee, "_parameter_objects", {})
+    for name, parameter in signature(callee).parameters.items():
+        held = objects.get(name, ()) if name != "threshold" else ()  # which has texts for its objects
+        for cls in held:
+            own = signature(cls).parameters.values()
+            wanted |= {f"{name}__{one.name}": one.default for one in own if one.name != "method"}
+        is_object_alone = name in ("channels", "learning")
+        if name not in otherwise and parameter.default is not parameter.empty and not is_object_alone:
+            wanted[name] = parameter.default
+    given = {one.key or one.name: one for one in table}
+    assert given.keys() == wanted.keys()
+    for key, one in given.items():
+        if wanted[key] is not None and key not in ("n_matches", "verbose", "candidates__min_length"):
+            assert str(one.default) == ("no" if wanted[key] is False else str(wanted[key])), key
 
 
 def test_queries_may_be_slices_and_several(files, capsys):

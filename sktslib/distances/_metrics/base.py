@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...utils._names import warn
-from ...utils._sklearn import Estimator, Interval, RealNotInt, StrOptions
+from ...utils._parameters import Interval, ParameterHolder, RealNotInt, StrOptions
 from ...utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
 from ...utils.validation import FEW, MANY, as_times, as_weight, check_sizes, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalize_values, places
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 BLOCK = 2**19  # points of windows that are normalized together
 
 
-class Metric(Estimator):
+class Metric(ParameterHolder):
     """A distance and its parameters.
 
     A metric object is a parameter holder in scikit-learn's manner (``get_params``, ``set_params``, ``clone``) and is

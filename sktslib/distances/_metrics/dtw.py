@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from ...utils._sklearn import Interval, StrOptions
+from ...utils._parameters import Interval, StrOptions
 from ...utils.validation import check_size, shown
 from .._collection import as_collection, part_size
 from .._kernels import recurrence, scalar

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 
 from ...utils._names import warn
-from ...utils._sklearn import Interval
+from ...utils._parameters import Interval
 from .._kernels import recurrence, scalar
 from .base import BAND_CONSTRAINTS
 from .elastic import OF_NORM, ElasticMetric, Query, norm_of

@@ -17,9 +17,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
-from ...utils._sklearn import Interval
+from ...utils._parameters import Interval
 from ...utils.validation import as_floats, check_query, refuse_missing
 from .._collection import as_collection
 from .._kernels import lockstep, mass, moments
@@ -639,9 +638,15 @@ def slopes(a, t):
 WEAK = 1e-3  # sums of squares below this share of the whole come out of a difference: too inexact
 
 
+def _fft():
+    from scipy import fft  # scipy takes as long to import as the distances do
+
+    return fft
+
+
 def transform_length(m, n):
     """Return the length of the transforms of series of up to m and n points."""
-    return next_fast_len(m + n - 1, real=True)
+    return _fft().next_fast_len(m + n - 1, real=True)
 
 
 def scaled(a):
@@ -664,14 +669,14 @@ def transform_query(x, w, size):
     """Return the query (channels, m), weighted, for transforms of a size."""
     x, m = scaled(x), x.shape[1]
     if w is None:
-        return Prepared(x, rfft(x, size), norms(x[np.newaxis], None, size)[0, 0], m, False)
-    return Prepared(x, rfft(w * x, size), np.sqrt((w * x * x).sum()), m, True)
+        return Prepared(x, _fft().rfft(x, size), norms(x[np.newaxis], None, size)[0, 0], m, False)
+    return Prepared(x, _fft().rfft(w * x, size), np.sqrt((w * x * x).sum()), m, True)
 
 
 def transform_series(y, w, size):
     """Return series (k, channels, n), as the query's weights see them, for transforms of a size."""
     y = scaled(y)
-    return Prepared(y, rfft(y, size), norms(y, w, size), y.shape[2], w is not None)
+    return Prepared(y, _fft().rfft(y, size), norms(y, w, size), y.shape[2], w is not None)
 
 
 def _shifts(m, n, size):
@@ -688,7 +693,7 @@ def norms(y, w, size):
     if w is None:
         return np.sqrt(total)
     at = _shifts(w.shape[1], y.shape[2], size)
-    left_out = irfft((np.conj(rfft(1.0 - w, size)) * rfft(y * y, size)).sum(axis=1), size)[:, at]
+    left_out = _fft().irfft((np.conj(_fft().rfft(1.0 - w, size)) * _fft().rfft(y * y, size)).sum(axis=1), size)[:, at]
     squares = total - left_out
     for k, s in np.argwhere(squares <= WEAK * total):
         squares[k, s] = _seen(y[k], w, at[s] if s < y.shape[2] else at[s] - size)
@@ -714,7 +719,7 @@ def shape_distances(query, series, size):
     """Return the distances (k,) of a query to series, both `Prepared`."""
     both = query.norm * series.norm
     if query.weighted:
-        circular = irfft((np.conj(query.transform) * series.transform).sum(axis=1), size)
+        circular = _fft().irfft((np.conj(query.transform) * series.transform).sum(axis=1), size)
         cross = circular[:, _shifts(query.length, series.length, size)]
     else:
         cross = _largest(query, series, size)[:, np.newaxis]
@@ -741,7 +746,7 @@ def _largest(query, series, size):
         if m == n:
             later = _is_later(x, others)
             product[later] = np.conj(second[later]) * first
-    circular = irfft(product.sum(axis=1) if len(x) > 1 else product[:, 0], size)
+    circular = _fft().irfft(product.sum(axis=1) if len(x) > 1 else product[:, 0], size)
     largest = circular[:, :n].max(axis=1)
     return np.maximum(largest, circular[:, size - m + 1 :].max(axis=1)) if m > 1 else largest
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...utils._sklearn import Interval
+from ...utils._parameters import Interval
 from .._collection import as_collection, lengths_of, part_size
 from .._kernels import soft
 from .._kernels.compile import block_size

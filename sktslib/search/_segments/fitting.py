@@ -16,8 +16,8 @@ from ...distances._metrics.registry import get_metric
 from ...distances._series import standardize
 from ...utils._jobs import progress
 from ...utils._names import warn
+from ...utils._parameters import Interval, ParameterHolder, StrOptions
 from ...utils._sampling import holes
-from ...utils._sklearn import Estimator, Interval, StrOptions
 from ...utils.validation import as_floats, check_count, check_query, shown
 from .._channels import with_polarity, with_signs
 from .._chunks import kernel_times
@@ -205,7 +205,7 @@ def warn_of_found(segmenter, found):
 FEW = 2  # repetitions of which an average is taken
 
 
-class Learning(Estimator):
+class Learning(ParameterHolder):
     """Parameters of a segmenter for learning its queries, from labels and from what it finds.
 
     Pass it as the parameter `learning` of `QuerySegmenter`.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...utils._names import names_of
-from ...utils._sklearn import Interval, StrOptions, check_fitted
+from ...utils._parameters import Interval, StrOptions
+from ...utils._sklearn import check_fitted
 from ...utils._times import time_name, times_of
 from ...utils.validation import check_size
 from .._channels import with_polarity
