@@ -16,8 +16,7 @@ from sktslib.search._learning.background import f1_of_marks, learn_threshold, mi
 from sktslib.search._learning.templates import groups, weigh
 from sktslib.search._plan import QueryPlan
 from sktslib.search._query import occurrences, read_labels
-from sktslib.search._segments.background import Background
-from sktslib.search._segments.optimal import Rules, segment
+from sktslib.search._segments.optimal import Background, Rules, segment
 from sktslib.search._segments.parallel import SegmentTable
 
 ECG = load_ecg_example()

@@ -18,7 +18,7 @@ from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.search._learning import choice
 from sktslib.search._learning.choice import Block, Candidate, Evidence, blocks_of, compare, evidence_of, unit_of
 from sktslib.search._query import annotation
-from sktslib.search._segments.background import Background
+from sktslib.search._segments.optimal import Background
 
 SHAPE = np.array([0.0, 2.0, 3.0, -2.0, -1.0, 0.5])
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...distances._series import full_weight
 from ...metrics._events import count_matched, pairs_by_iou
 from ...utils._jobs import progress
-from .._segments.background import Background, power_of
+from .._segments.optimal import Background, power_of
 from .templates import FEW, STRETCH, single
 
 SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart

@@ -33,8 +33,7 @@ from .._chunks import kernel_times
 from .._plan import QueryPlan, with_metric
 from .._profile import Choice, Search, choose
 from .._results import matched
-from .._segments.background import Background
-from .._segments.optimal import background_cost, constant_cost, segment
+from .._segments.optimal import Background, background_cost, constant_cost, segment
 from .._selection import select
 from .._sources import ArraySource, CandidateReader
 from .background import SHIFTED, STEPS, USUAL, learn_background, learn_threshold, right_ones

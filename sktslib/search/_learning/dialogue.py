@@ -20,7 +20,7 @@ from .._channels import as_given, at_lags, check_one_length, have_lags_of, with_
 from .._plan import QueryPlan
 from .._profile import Search
 from .._results import Matches
-from .._segments.background import power_of
+from .._segments.optimal import power_of
 from .._thresholds import Percentile, rule_of
 from .templates import FEW, average, distances, groups, variances, weigh
 

@@ -13,7 +13,7 @@ from ...distances._metrics.soft import SoftDTW
 from ...distances._pairwise import pairwise_distances
 from ...distances._series import resample
 from ...utils._jobs import progress
-from .._segments.background import power_of
+from .._segments.optimal import power_of
 
 
 def aligned(pieces, signs, metric):

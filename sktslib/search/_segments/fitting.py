@@ -41,8 +41,7 @@ from .._thresholds import (
     recorded_hours,
     rule_of,
 )
-from .background import warn_of_covered_background
-from .optimal import background_cost, segment
+from .optimal import background_cost, segment, warn_of_covered_background
 
 ROUNDS = 3  # of segmentation and averaging
 SHRINK = 2  # how many times longer or shorter than the period a repetition may be

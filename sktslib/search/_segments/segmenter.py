@@ -32,7 +32,6 @@ from .._thresholds import (
     rate_of,
     set_thresholds,
 )
-from .background import Background
 from .fitting import (
     Learning,
     calibrations_in,
@@ -49,7 +48,7 @@ from .fitting import (
     refined_segments,
     warn_of_found,
 )
-from .optimal import Rules, background_cost, segment, segment_chunks
+from .optimal import Background, Rules, background_cost, segment, segment_chunks
 from .results import Segments
 from .stream import SegmentStream
 
