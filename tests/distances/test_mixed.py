@@ -252,7 +252,7 @@ def test_parameters_reach_into_the_parts():
     made.set_params(acc__eps=0.1, a_b__window=0.2, weight=[1, 2, 3], **{"3": "euclidean"})
     assert made.metrics == {"acc": LCSS(0.1), ("a", "b"): DTW(window=0.2), 3: "euclidean"}
     assert metric.metrics["acc"].eps == 0.5  # those of the clone are its own
-    assert repr(metric).startswith("Mixed(metrics={3: None, 'acc': LCSS(eps=0.5), ('a', 'b'): 'dtw'}")
+    assert repr(metric).startswith("Mixed(metrics={'acc': LCSS(eps=0.5), ('a', 'b'): 'dtw', 3: None}")
     assert copy.copy(metric) == metric
     for wrong, said in [({"gyr": 1}, "'gyr'"), ({"3__eps": 1}, "None"), ({"acc__epsilon": 1}, "'eps'")]:
         with pytest.raises(ValueError, match=said):
