@@ -4,10 +4,11 @@
 
 FOLDER holds the records that `beats.py` reads. Behind a band-pass of 5 to 20 Hz one labeled beat is the query. Five
 times the two matches of the first five minutes of which `Matches.uncertain` is least certain are answered from the
-annotations, and `relearn` takes the answers: ten of them, each of which says "a beat" or "none". The searcher then
-finds the beats of the other 25 minutes. Beside it stand the searcher that knows of one match alone that it is a beat,
-the query itself, and the one that learned from all labels of the five minutes. A match is a beat if it has a third of
-the union in common with a marked one. So with each of twelve beats; lines on stderr say what was answered.
+annotations, and `learn_from_answers` takes the answers: ten of them, each of which says "a beat" or "none". The
+searcher then finds the beats of the other 25 minutes. Beside it stand the searcher that knows of one match alone that
+it is a beat, the query itself, and the one that learned from all labels of the five minutes. A match is a beat if it
+has a third of the union in common with a marked one. So with each of twelve beats; lines on stderr say what was
+answered.
 """
 
 import sys
@@ -48,7 +49,7 @@ def answered(searcher, signal, peaks):
         matches = searcher.search_all(signal)
         ask = matches.uncertain(EACH, known=asked)
         right = np.isin(ask, agreeing(beats, matches))
-        searcher = searcher.relearn(matches, good=ask[right], bad=ask[~right])
+        searcher = searcher.learn_from_answers(matches, good=ask[right], bad=ask[~right])
         asked.append(matches[ask])
         said += "".join("+" if one else "-" for one in right)
     return searcher, said
@@ -69,7 +70,7 @@ def main(folder, metric):
         for number in QUERIES:
             one = QuerySearcher(metric).fit(known[true[number] - BEFORE : true[number] + AFTER])
             searcher, said = answered(one, known, true)
-            scores.append((score(one.relearn(one.search_all(known), good=[0])), score(searcher)))
+            scores.append((score(one.learn_from_answers(one.search_all(known), good=[0])), score(searcher)))
             print(f"{record:6}  beat {number:3}: {scores[-1][1]:.4f} {said}", file=sys.stderr, flush=True)
         one, ten = np.mean(scores, axis=0)
         shares = np.array(scores)[:, 1] / whole

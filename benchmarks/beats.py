@@ -17,7 +17,7 @@ from time import perf_counter
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from sktslib import QuerySegmenter, segment_in
+from sktslib import QuerySegmenter, pipeline_segment
 from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline
 
@@ -54,7 +54,7 @@ def found_by(pipe, signal, peaks, stop=LEARNED):
     begin = perf_counter()
     fitted = pipe.fit(known, labeled(peaks[peaks <= stop - AFTER], stop))
     learned = perf_counter()
-    segments = segment_in(fitted, rest)
+    segments = pipeline_segment(fitted, rest)
     filtered = np.abs(fitted[:-1].transform(rest)[:, 0])
     at = [start + np.argmax(filtered[start:end]) for start, end in zip(segments.start, segments.end, strict=True)]
     return np.array(at, int) + LEARNED, learned - begin, perf_counter() - learned

@@ -10,7 +10,7 @@ from inputs import searcher_of
 
 from sktslib import get_distance_dict, time_series_search
 from sktslib.distances import get_metric
-from sktslib.neighbors import QueryDistances
+from sktslib.neighbors import ShapeletTransform
 from sktslib.search import elastic_search, lockstep_search, start_sequences_index
 
 
@@ -95,7 +95,7 @@ def api(case):
 
 
 def queries(case):
-    """QueryDistances: the best match of each query in each series."""
+    """ShapeletTransform: the best match of each query in each series."""
     case.begin(kinds=PLAIN)
     name = case.pick((*naive.WARPED, "euclidean", "correlation", "sbd", "manhattan"))
     p = case.parameters(name)
@@ -104,7 +104,7 @@ def queries(case):
     some, w = [case.series(m) for _ in range(2)], case.weights(m)
     X = [case.series(case.between(m, m + 8)) for _ in range(3)]
     case.show(name=name, p=p, how=how, queries=some, w=w, X=X)
-    made = QueryDistances(get_metric(name, p), queries=some, weight=w, normalize=how, channels_first=False).fit(X)
+    made = ShapeletTransform(get_metric(name, p), queries=some, weight=w, normalize=how, channels_first=False).fit(X)
     found = made.locate(X)
 
     def wanted(change=same):

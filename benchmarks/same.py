@@ -384,7 +384,8 @@ def in_chunks(stream, y, sizes, times=None):
 
 def in_parts(searcher, y, cuts, whole, times=None):
     """What parts of a sequence find together."""
-    parts = [searcher.begin(at, start_time=None if times is None else times[0]) for at in cuts[:-1]]
+    begin = getattr(searcher, "partial_search", None) or searcher.begin  # as it is called, and was
+    parts = [begin(at, start_time=None if times is None else times[0]) for at in cuts[:-1]]
     for part, end in zip(parts, cuts[1:], strict=True):
         at = slice(part.first, end)
         part.feed(y[at], **({} if times is None else {"times": times[at]}))

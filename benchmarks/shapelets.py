@@ -19,13 +19,13 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sktslib.neighbors import QueryDistances
+from sktslib.neighbors import ShapeletTransform
 
 NORMALIZE = ["zscore", "mean", None]
 
 
 def model(seed, normalize="zscore"):
-    queries = QueryDistances("euclidean", n_queries=10, normalize=normalize, random_state=seed)
+    queries = ShapeletTransform("euclidean", n_queries=10, normalize=normalize, random_state=seed)
     return make_pipeline(queries, StandardScaler(), LogisticRegression())
 
 

@@ -14,7 +14,7 @@ from peak_memory import watched
 
 from sktslib.cluster import TimeSeriesKMeans
 from sktslib.distances import DTW, LCSS, Mixed, barycenter, nearest_neighbors, pairwise_distances
-from sktslib.neighbors import DistanceKernel, KNeighborsTimeSeriesClassifier, QueryDistances
+from sktslib.neighbors import DistanceKernel, KNeighborsTimeSeriesClassifier, ShapeletTransform
 
 LENGTH, FITTED = 500, 40
 
@@ -32,14 +32,14 @@ def main(size):
         series, near = list(X), DTW(window=0.02)
         neighbors = KNeighborsTimeSeriesClassifier("euclidean").fit(some, labels)
         means = TimeSeriesKMeans(3, "euclidean", random_state=0).fit(some)
-        queries = QueryDistances("euclidean", queries=some[:2, :50]).fit(some)
+        queries = ShapeletTransform("euclidean", queries=some[:2, :50]).fit(some)
         tasks = {
             "pairwise_distances(X, some)": lambda: pairwise_distances(X, some, "euclidean"),
             "nearest_neighbors(some, X)": lambda: nearest_neighbors(some, X, "euclidean"),
             "classifier: fit(X)": lambda: KNeighborsTimeSeriesClassifier("euclidean").fit(X, np.arange(size) % 3),
             "classifier: predict(X)": lambda: neighbors.predict(X),
             "k-means: predict(X)": lambda: means.predict(X),
-            "QueryDistances: transform(X)": lambda: queries.transform(X),
+            "ShapeletTransform: transform(X)": lambda: queries.transform(X),
             "pairwise_distances(X, some), Mixed": lambda: pairwise_distances(pairs, pairs[:FITTED], mixed),
             "pairwise_distances(X[:4000], some), LCSS": lambda: pairwise_distances(X[:4000], some, LCSS(0.01)),
             "pairwise_distances(list(X), some)": lambda: pairwise_distances(series, some, "euclidean"),

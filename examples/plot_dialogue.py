@@ -43,15 +43,16 @@ for ax, k, piece in zip(axes, ask, matches[ask].cut(), strict=True):
 axes[0].set_ylabel("mV")
 
 # %%
-# `relearn` makes a new searcher of the answers: the query is averaged with the good ones, its points are weighted, and
-# the threshold lies between good and bad. Three rounds of two questions each; what was asked is not asked again.
+# `learn_from_answers` makes a new searcher of the answers: the query is averaged with the good ones, its points are
+# weighted, and the threshold lies between good and bad. Three rounds of two questions each; what was asked is not asked
+# again.
 
 asked = []
 for _ in range(3):
     matches = searcher.search_all(ecg.sequence, times=ecg.ts)
     ask = matches.uncertain(2, known=asked)
     good = np.array([is_normal(matches[k]) for k in ask], bool)
-    searcher = searcher.relearn(matches, good=ask[good], bad=ask[~good])
+    searcher = searcher.learn_from_answers(matches, good=ask[good], bad=ask[~good])
     asked.append(matches[ask])
     print(f"threshold {searcher.threshold_:.2f}, {len(searcher.search(ecg.sequence))} matches")
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from sktslib import QuerySegmenter, load_ecg_example, segment_in
+from sktslib import QuerySegmenter, load_ecg_example, pipeline_segment
 from sktslib.metrics import labels_from_events
 from sktslib.preprocessing import AutoFilter
 
@@ -25,7 +25,7 @@ peaks = np.array([k for k in range(20, 600) if ecg.sequence[k] == ecg.sequence[k
 peaks = peaks[ecg.sequence[peaks] > 0.5]
 y = labels_from_events(np.column_stack([peaks - 12, peaks + 24]), n_samples=600)
 pipe = make_pipeline(AutoFilter(RATE), QuerySegmenter()).fit(spoiled[:600, None], y)
-segments = segment_in(pipe, spoiled, times=t)
+segments = pipeline_segment(pipe, spoiled, times=t)
 print(f"band {pipe[0].band_}, {len(segments)} repetitions")
 
 # %%

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
-from sktslib import QuerySearcher, load_ecg_example, search_in
+from sktslib import QuerySearcher, load_ecg_example, pipeline_search
 from sktslib.distances import DTW, TWED, Euclidean
 from sktslib.metrics import EventScorer, event_f1_score
 from sktslib.model_selection import BlockedSeriesSplit
@@ -47,8 +47,8 @@ for row in np.argsort(results["rank_test_f1"], kind="stable"):
     print(f"F1 {results['mean_test_f1'][row]:.2f}  exact {results['mean_test_exact'][row]:.2f}  {params}")
 
 # %%
-# The best searcher on the whole recording. `search_in` gives the matches of the fitted grid search itself.
+# The best searcher on the whole recording. `pipeline_search` gives the matches of the fitted grid search itself.
 
-matches = search_in(search, X, times=ecg.ts)
+matches = pipeline_search(search, X, times=ecg.ts)
 EventsDisplay.from_predictions(y, matches, X, title=str(search.best_params_))
 plt.show()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # what `_HOMES` says, for those who read types; a test compar
     from .datasets import load_ecg_example
     from .distances import get_distance_dict
     from .distances.elastic_distances import dtw, lcss, twed
-    from .preprocessing._pipelines import search_in, segment_in, stream_in
+    from .preprocessing._pipelines import pipeline_search, pipeline_segment, pipeline_stream
     from .search import QuerySearcher, QuerySegmenter, time_series_search, time_series_segmentation
     from .utils._times import Sampling
 
@@ -26,9 +26,9 @@ _HOMES = {
     "get_distance_dict": "distances",
     "lcss": "distances.elastic_distances",
     "load_ecg_example": "datasets",
-    "search_in": "preprocessing._pipelines",
-    "segment_in": "preprocessing._pipelines",
-    "stream_in": "preprocessing._pipelines",
+    "pipeline_search": "preprocessing._pipelines",
+    "pipeline_segment": "preprocessing._pipelines",
+    "pipeline_stream": "preprocessing._pipelines",
     "time_series_search": "search",
     "time_series_segmentation": "search",
     "twed": "distances.elastic_distances",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .utils._times import Queries, Sequences
 
-__all__ = ["BlockedSeriesSplit", "query_split"]
+__all__ = ["BlockedSeriesSplit", "query_sequence_split"]
 
 
 class BlockedSeriesSplit:
@@ -102,7 +102,7 @@ class BlockedSeriesSplit:
             yield train, at[first:last]
 
 
-def query_split(query: Queries, sequence: Sequences) -> Any:
+def query_sequence_split(query: Queries, sequence: Sequences) -> Any:
     """Return the one split that fits on a query and tests on a sequence, for ``cv`` of scikit-learn's searches.
 
     Parameters
@@ -125,13 +125,13 @@ def query_split(query: Queries, sequence: Sequences) -> Any:
     >>> import numpy as np
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sktslib import QuerySearcher
-    >>> from sktslib.model_selection import query_split
+    >>> from sktslib.model_selection import query_sequence_split
     >>> query, sequence = np.array([0.0, 1.0, 0.0]), np.array([3.0, 0.0, 1.0, 0.0, 3.0])
     >>> labels = [0, 0, 0, 0, 1, 1, 1, 0]
     >>> X = np.concatenate([query, sequence])[:, np.newaxis]
     >>> grid = {"metric": ["euclidean", "correlation"]}
     >>> searcher = QuerySearcher(query=query)
-    >>> search = GridSearchCV(searcher, grid, cv=query_split(query, sequence), refit=False)
+    >>> search = GridSearchCV(searcher, grid, cv=query_sequence_split(query, sequence), refit=False)
     >>> float(search.fit(X, labels).best_score_)
     1.0
     """

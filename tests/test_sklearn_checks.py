@@ -16,8 +16,8 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesTransformer,
     MetricWeights,
     PairwiseDistances,
-    QueryDistances,
     RadiusNeighborsTimeSeriesTransformer,
+    ShapeletTransform,
 )
 from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline, RunningScale
 
@@ -31,7 +31,7 @@ ESTIMATORS = [
     MetricWeights("euclidean", alpha=1.0, n_neighbors=1, max_iter=1),
     PairwiseDistances(),
     PairwiseDistances(Mixed({0: "dtw"})),
-    QueryDistances(),
+    ShapeletTransform(),
     RadiusNeighborsTimeSeriesTransformer(),
     TimeSeriesKMeans(metric="euclidean"),
     TimeSeriesKMedoids(),

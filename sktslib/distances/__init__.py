@@ -1,30 +1,48 @@
 """Distances between time series: functions, metric objects and their registry.
 
-Public names are listed in `__all__` of the module that defines them, and nowhere else.
+Public names are what a user types; they are listed in `__all__` of the module that defines them. Classes of results can
+be imported, too.
 """
 
 from . import _metrics, compute_distance, elastic_distances, lockstep_distances, time_distances
 from ._barycenters import barycenter
 from ._kernels.dispatch import recurrence
 from ._metrics.base import *
+from ._metrics.base import Alignment as Alignment
 from ._metrics.custom import *
 from ._metrics.dtw import *
 from ._metrics.edit import *
 from ._metrics.lockstep import *
 from ._metrics.mixed import *
 from ._metrics.registry import *
+from ._metrics.registry import CallableMetric as CallableMetric
 from ._metrics.soft import *
 from ._names import get_distance_dict
-from ._nearest import Neighbors, Pruning, nearest_neighbors
+from ._nearest import Neighbors as Neighbors
+from ._nearest import Pruning as Pruning
+from ._nearest import nearest_neighbors
 from ._pairwise import pairwise_distances
 from .compute_distance import *
 from .elastic_distances import *
 from .lockstep_distances import *
 from .time_distances import *
 
+# Distances without parameters, whose classes nobody needs to type: a name in quotes stands for each.
+_BY_NAME = {
+    "Braycurtis",
+    "Canberra",
+    "Chebyshev",
+    "Correlation",
+    "Cosine",
+    "Euclidean",
+    "Hamming",
+    "KullbackLeibler",
+    "Manhattan",
+    "ShortTimeSeries",
+    "SquaredEuclidean",
+    "TAM",
+}
 __all__ = [
-    "Neighbors",
-    "Pruning",
     "barycenter",
     "get_distance_dict",
     "nearest_neighbors",
@@ -34,7 +52,7 @@ __all__ = [
     *_metrics.custom.__all__,
     *_metrics.dtw.__all__,
     *_metrics.edit.__all__,
-    *_metrics.lockstep.__all__,
+    *(name for name in _metrics.lockstep.__all__ if name not in _BY_NAME),
     *_metrics.mixed.__all__,
     *_metrics.registry.__all__,
     *_metrics.soft.__all__,

@@ -8,10 +8,10 @@ from ._events import (
     labels_from_events,
     segmentation_covering,
 )
-from ._report import EventReport, event_report
+from ._report import EventReport as EventReport
+from ._report import event_report
 
 __all__ = [
-    "EventReport",
     "EventScorer",
     "boundary_error",
     "event_f1_score",

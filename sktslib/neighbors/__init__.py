@@ -4,7 +4,9 @@ from ._graphs import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesT
 from ._kernel import DistanceKernel, PairwiseDistances
 from ._metric_weights import MetricWeights
 from ._neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor
-from ._query_distances import QueryDistances, QueryMatches, Shapelet
+from ._shapelets import QueryMatches as QueryMatches
+from ._shapelets import Shapelet as Shapelet
+from ._shapelets import ShapeletTransform
 
 __all__ = [
     "DistanceKernel",
@@ -13,8 +15,6 @@ __all__ = [
     "KNeighborsTimeSeriesTransformer",
     "MetricWeights",
     "PairwiseDistances",
-    "QueryDistances",
-    "QueryMatches",
     "RadiusNeighborsTimeSeriesTransformer",
-    "Shapelet",
+    "ShapeletTransform",
 ]

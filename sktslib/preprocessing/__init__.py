@@ -1,8 +1,9 @@
 """Transformers of recordings: filters, running baselines and scales, sampling rates."""
 
 from ._auto_filter import AutoFilter
-from ._filters import BandPass, RunningBaseline, RunningScale, StepStream
+from ._filters import BandPass, RunningBaseline, RunningScale
+from ._filters import StepStream as StepStream
 from ._pipelines import Resampled
 from ._resample import resample
 
-__all__ = ["AutoFilter", "BandPass", "Resampled", "RunningBaseline", "RunningScale", "StepStream", "resample"]
+__all__ = ["AutoFilter", "BandPass", "Resampled", "RunningBaseline", "RunningScale", "resample"]

@@ -203,7 +203,7 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
 
     _parameter_constraints = {"causal": ["boolean"], "nan_policy": [StrOptions({"raise", "omit"})]}
 
-    # Times that are given to `search_in` or a pipeline with metadata routing come to every step.
+    # Times that are given to `pipeline_search` or a pipeline with metadata routing come to every step.
     __metadata_request__fit = {"times": True}
     __metadata_request__transform = {"times": True}
 

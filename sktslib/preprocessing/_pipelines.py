@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from ..utils._times import Sequences, Times
 
 
-ENDS = {QuerySearcher: "search_in", QuerySegmenter: "segment_in"}
+ENDS = {QuerySearcher: "pipeline_search", QuerySegmenter: "pipeline_segment"}
 
 
-def search_in(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
+def pipeline_search(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
     """Find the occurrences of a query by a fitted pipeline or grid search whose last step is a QuerySearcher.
 
     The steps before the searcher transform `X`, and the searcher searches in that. A pipeline's own ``predict``
@@ -72,20 +72,20 @@ def search_in(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
 
     See Also
     --------
-    segment_in : The same for QuerySegmenter.
+    pipeline_segment : The same for QuerySegmenter.
 
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import MinMaxScaler
-    >>> from sktslib import QuerySearcher, search_in
+    >>> from sktslib import QuerySearcher, pipeline_search
     >>> pipe = make_pipeline(MinMaxScaler(), QuerySearcher("dtw", query=[0, 1, 0]))
     >>> pipe = pipe.fit([[5], [9], [5]])
-    >>> search_in(pipe, [[5], [5], [9], [9], [5]], times=[0.0, 0.5, 1.0, 1.5, 2.0]).to_frame()
+    >>> pipeline_search(pipe, [[5], [5], [9], [9], [5]], times=[0.0, 0.5, 1.0, 1.5, 2.0]).to_frame()
        start  end  distance  start_time  end_time
     0      1    5       0.0         0.5       2.5
     """
-    steps, searcher = _taken_apart(fitted, QuerySearcher, "search_in")
+    steps, searcher = _taken_apart(fitted, QuerySearcher, "pipeline_search")
     listed = several(X)
     if listed is None:
         return searcher.search(*_transformed(steps, X, times))
@@ -96,17 +96,17 @@ def search_in(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
     return searcher.search([one for one, _ in out], [t for _, t in out])
 
 
-def segment_in(fitted: Any, X: Sequences, times: Times | None = None) -> Segments:
+def pipeline_segment(fitted: Any, X: Sequences, times: Times | None = None) -> Segments:
     """Segment a recording by a fitted pipeline or grid search whose last step is a QuerySegmenter.
 
     Parameters
     ----------
     fitted : estimator
-        A fitted `QuerySegmenter`, or a pipeline or search with one at its end, as in :func:`search_in`.
+        A fitted `QuerySegmenter`, or a pipeline or search with one at its end, as in :func:`pipeline_search`.
     X : array-like of shape (n,) or (n, channels)
         The recording, as the first step takes it.
     times : array-like of shape (n,), optional
-        Its sample times, as in :func:`search_in`.
+        Its sample times, as in :func:`pipeline_search`.
 
     Returns
     -------
@@ -116,35 +116,35 @@ def segment_in(fitted: Any, X: Sequences, times: Times | None = None) -> Segment
     Raises
     ------
     NotFittedError, TypeError, ValueError
-        As :func:`search_in`.
+        As :func:`pipeline_search`.
 
     See Also
     --------
-    search_in : The same for QuerySearcher.
+    pipeline_search : The same for QuerySearcher.
 
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import MinMaxScaler
-    >>> from sktslib import QuerySegmenter, segment_in
+    >>> from sktslib import QuerySegmenter, pipeline_segment
     >>> segmenter = QuerySegmenter("dtw", query=[0, 1, 0], background=0.2)
     >>> pipe = make_pipeline(MinMaxScaler(), segmenter).fit([[5], [9], [5]])
-    >>> segment_in(pipe, [[7], [5], [9], [5], [5], [9], [9], [5]]).boundaries
+    >>> pipeline_segment(pipe, [[7], [5], [9], [5], [5], [9], [9], [5]]).boundaries
     array([1, 4, 8])
     """
-    steps, segmenter = _taken_apart(fitted, QuerySegmenter, "segment_in")
+    steps, segmenter = _taken_apart(fitted, QuerySegmenter, "pipeline_segment")
     refuse_several(X)
     return segmenter.segment(*_transformed(steps, X, times))
 
 
-def stream_in(fitted: Any, *, max_delay: int | None = None) -> PipelineStream:
+def pipeline_stream(fitted: Any, *, max_delay: int | None = None) -> PipelineStream:
     """Begin a search or segmentation, chunk by chunk, by a fitted pipeline or grid search.
 
     Parameters
     ----------
     fitted : estimator
         A fitted `QuerySearcher` or `QuerySegmenter`, or a pipeline or search with one at its end, as in
-        :func:`search_in`. The steps before it must have a stream, as those of `sktslib.preprocessing` have with
+        :func:`pipeline_search`. The steps before it must have a stream, as those of `sktslib.preprocessing` have with
         ``causal=True``.
     max_delay : int, optional
         As of `QuerySearcher.stream` and `QuerySegmenter.stream`.
@@ -153,7 +153,7 @@ def stream_in(fitted: Any, *, max_delay: int | None = None) -> PipelineStream:
     -------
     PipelineStream
         Its ``update(X)`` returns the matches or segments that are decided, ``flush()`` those left at the end: together
-        those of :func:`search_in` or :func:`segment_in` of the whole recording.
+        those of :func:`pipeline_search` or :func:`pipeline_segment` of the whole recording.
 
     Raises
     ------
@@ -167,15 +167,15 @@ def stream_in(fitted: Any, *, max_delay: int | None = None) -> PipelineStream:
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
-    >>> from sktslib import QuerySearcher, stream_in
+    >>> from sktslib import QuerySearcher, pipeline_stream
     >>> from sktslib.preprocessing import RunningBaseline
     >>> searcher = QuerySearcher("euclidean", query=[0, 3, 0], threshold=0.5)
     >>> pipe = make_pipeline(RunningBaseline(5, causal=True), searcher).fit([[0], [0], [0]])
-    >>> stream = stream_in(pipe)
+    >>> stream = pipeline_stream(pipe)
     >>> [stream.update(chunk).start.tolist() for chunk in ([7, 7, 7], [7, 10], [7, 7, 7, 7])]
     [[], [], [3]]
     """
-    steps, last = _taken_apart(fitted, (QuerySearcher, QuerySegmenter), "stream_in")
+    steps, last = _taken_apart(fitted, (QuerySearcher, QuerySegmenter), "pipeline_stream")
     streams = []
     for name, step in steps:
         if not hasattr(step, "stream"):
@@ -189,7 +189,7 @@ def stream_in(fitted: Any, *, max_delay: int | None = None) -> PipelineStream:
 
 
 class PipelineStream:
-    """The streams of a pipeline's steps one behind the other; made by :func:`stream_in`. It can be pickled.
+    """The streams of a pipeline's steps one behind the other; made by :func:`pipeline_stream`. It can be pickled.
 
     Attributes
     ----------
@@ -410,7 +410,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
         Matches
             In samples and times of `X`.
         """
-        return self._found(search_in, X, times)
+        return self._found(pipeline_search, X, times)
 
     def segment(self, X: ArrayLike, times: Times | None = None) -> Segments:
         """Segment a recording, where the estimator is a `QuerySegmenter` or ends with one.
@@ -427,7 +427,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
         Segments
             In samples and times of `X`.
         """
-        return self._found(segment_in, X, times)
+        return self._found(pipeline_segment, X, times)
 
     def predict(self, X: ArrayLike, times: Times | None = None) -> NDArray[Any]:
         """Label each time point of `X`, as the estimator does at the new rate.

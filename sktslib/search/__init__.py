@@ -1,19 +1,23 @@
 """Search and segmentation: estimators, their results, and the functions over them."""
 
 from ._channels import ChannelPlan
-from ._chunks import SparseTimes
+from ._chunks import SparseTimes as SparseTimes
 from ._limits import Normalization
 from ._motifs import discords, motifs
-from ._partial_search import SearchPart, Stream, merge_parts
+from ._partial_search import PartialSearch as PartialSearch
+from ._partial_search import Stream as Stream
+from ._partial_search import merge_parts
 from ._plan import Subsequences, Windows
-from ._profile import Explanation
-from ._results import Matches
+from ._profile import Explanation as Explanation
+from ._results import Matches as Matches
 from ._searcher import QuerySearcher
 from ._segments.fitting import Learning
-from ._segments.results import Segment, Segments
+from ._segments.results import Segment as Segment
+from ._segments.results import Segments as Segments
 from ._segments.segmenter import QuerySegmenter
-from ._segments.stream import SegmentStream
-from ._selection import Match, Profile
+from ._segments.stream import SegmentStream as SegmentStream
+from ._selection import Match as Match
+from ._selection import Profile as Profile
 from ._thresholds import Conformal, FalseDiscoveryRate, Percentile
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
@@ -22,22 +26,12 @@ from .segmentation import time_series_segmentation
 __all__ = [
     "ChannelPlan",
     "Conformal",
-    "Explanation",
     "FalseDiscoveryRate",
     "Learning",
-    "Match",
-    "Matches",
     "Normalization",
     "Percentile",
-    "Profile",
     "QuerySearcher",
     "QuerySegmenter",
-    "SearchPart",
-    "Segment",
-    "SegmentStream",
-    "Segments",
-    "SparseTimes",
-    "Stream",
     "Subsequences",
     "Windows",
     "discords",

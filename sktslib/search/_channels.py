@@ -652,7 +652,7 @@ def _table(query, keys, name):
 
 
 def check_one_length(queries):
-    """Refuse queries that `relearn` cannot average: it averages matches in all channels at once."""
+    """Refuse queries that `learn_from_answers` cannot average: it averages matches in all channels at once."""
     for plan in queries:
         by = plan.by_channel
         if by is None or by.is_joint:
@@ -660,12 +660,13 @@ def check_one_length(queries):
         length = by.length[by.taking_part]
         if length.min() < length.max():
             raise ValueError(
-                "'relearn' must be called of a searcher each of whose queries has as many points in every channel. Got "
-                f"{shown(by.length.tolist())} points. Cut the good matches out, matches.cut(), and fit a query of them."
+                "'learn_from_answers' must be called of a searcher each of whose queries has as many points in every "
+                f"channel. Got {shown(by.length.tolist())} points. Cut the good matches out, matches.cut(), and fit a "
+                "query of them."
             )
         if plan.tx is not None:
             raise ValueError(
-                "'relearn' must be called of a searcher by a metric that compares no times where channels have lags, "
-                f"for their samples have times of their own. Got {plan.metric.full_name}. Take another metric, or "
-                "leave the lags out."
+                "'learn_from_answers' must be called of a searcher by a metric that compares no times where channels "
+                f"have lags, for their samples have times of their own. Got {plan.metric.full_name}. Take another "
+                "metric, or leave the lags out."
             )

@@ -6,7 +6,7 @@ with them. Where both are the same, in costs and in starts, all that follows is 
 goes on from before, and what it finds replaces what the part found. Windows, and subsequences that are normalized each
 by itself, need the samples before that they reach over.
 
-`run_part` searches the range of a job. `SearchPart` is for callers with an engine of their own.
+`run_part` searches the range of a job. `PartialSearch` is for callers with an engine of their own.
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ if TYPE_CHECKING:
 FORGOTTEN = 2  # samples behind a range by which the time of its end is known
 
 
-class SearchPart:
-    """A search of one part of a recording, which needs nothing of what comes before; made by `QuerySearcher.begin`.
+class PartialSearch:
+    """A search of one part of a recording; made by `QuerySearcher.partial_search`. It needs nothing of earlier parts.
 
     Parts side by side may be fed in any order, on any machine, and pickled at any time, so that a long search can be
     saved and goes on where it was. `merge_parts` makes of all of them the matches that one search of the whole finds.
@@ -215,7 +215,7 @@ class SearchPart:
     >>> from sktslib.search import merge_parts
     >>> ecg = load_ecg_example()
     >>> searcher = QuerySearcher("dtw", n_matches=3).fit(ecg["query"])
-    >>> parts = [searcher.begin(at) for at in (0, 700)]
+    >>> parts = [searcher.partial_search(at) for at in (0, 700)]
     >>> for part, end in zip(parts, (700, 1200)):  # each may be another machine's work
     ...     _ = part.feed(ecg["sequence"][part.first : end])
     >>> merge_parts(parts).start.tolist() == searcher.search(ecg["sequence"]).start.tolist()
@@ -246,7 +246,7 @@ class SearchPart:
     def n_samples_seen(self) -> int:
         return self._entrance.seen
 
-    def feed(self, X: Sequences, times: Times | None = None) -> SearchPart:
+    def feed(self, X: Sequences, times: Times | None = None) -> PartialSearch:
         """Add the next samples.
 
         Parameters
@@ -258,7 +258,7 @@ class SearchPart:
 
         Returns
         -------
-        SearchPart
+        PartialSearch
             Itself.
         """
         begun = self.n_samples_seen > self.first
@@ -295,8 +295,8 @@ class SearchPart:
             self._begin(self._searches)
         if self._clock.origin is not None and self.begin and not self._dated:
             raise ValueError(
-                "The 'start_time' parameter of begin must be given where a part does not begin with the recording and "
-                "datetimes are compared: they are counted from its first one. Got None."
+                "The 'start_time' parameter of partial_search must be given where a part does not begin with the "
+                "recording and datetimes are compared: they are counted from its first one. Got None."
             )
 
     def _keep(self, part, pieces):
@@ -348,7 +348,7 @@ class SearchPart:
         return self._searcher._of_each([part.feed.state() for part in self._parts])
 
 
-def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | None = None) -> Matches:
+def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times | None = None) -> Matches:
     """Make of the parts of a search the matches that one search of the whole recording finds.
 
     From left to right each part goes on into the next one until both agree, in all costs and starts to the bit, as a
@@ -356,7 +356,7 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
 
     Parameters
     ----------
-    parts : list of SearchPart
+    parts : list of PartialSearch
         All parts of one recording, of one searcher; each ends where another one begins. They are left as they are.
     sequence : array-like of shape (n,) or (n, channels), optional
         The recording, or what can be sliced like it, for samples of parts that do not agree. It is needed where
@@ -383,7 +383,7 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
     >>> from sktslib.search import merge_parts
     >>> searcher = QuerySearcher("euclidean", n_matches=2).fit([0, 2, 0])
     >>> y = np.array([5.0, 0, 2, 0, 5, 5, 0, 1, 0, 5])
-    >>> first, second = searcher.begin(), searcher.begin(5)
+    >>> first, second = searcher.partial_search(), searcher.partial_search(5)
     >>> second.first, first.feed(y[:4]).n_samples_seen
     (3, 4)
     >>> saved = pickle.dumps(first)
@@ -418,9 +418,9 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
 
 def _in_order(parts):
     """Return the parts from left to right, or refuse them if one is missing or does not fit."""
-    if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, SearchPart) for part in parts):
+    if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, PartialSearch) for part in parts):
         got = "an empty list" if isinstance(parts, list | tuple) and not parts else type(parts).__name__
-        raise TypeError(f"'parts' must be a list of what QuerySearcher.begin returns. Got {got}.")
+        raise TypeError(f"'parts' must be a list of what QuerySearcher.partial_search returns. Got {got}.")
     parts = sorted(parts, key=lambda part: part.begin)
     if parts[0].begin:
         raise ValueError(f"'parts' must begin at sample 0. Got {parts[0].begin} as the first begin.")

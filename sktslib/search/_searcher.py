@@ -35,7 +35,7 @@ from ._learning.choice import (
 from ._learning.dialogue import relearned
 from ._learning.templates import EXAMPLES
 from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
-from ._partial_search import SearchPart, Stream
+from ._partial_search import PartialSearch, Stream
 from ._plan import (
     CANDIDATES,
     Subsequences,
@@ -153,8 +153,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     weight_ : ndarray of shape (m, channels) or None
         Relative weights; None where all are equal.
     alternatives_ : list of lists of tuples
-        Of each query its further templates, which `relearn` learns where occurrences have several shapes: arrays
-        (m, channels) and their weights or None. Each candidate counts by the template that it is nearest to.
+        Of each query its further templates, which `learn_from_answers` learns where occurrences have several shapes:
+        arrays (m, channels) and their weights or None. Each candidate counts by the template that it is nearest to.
     classes_ : ndarray of shape (n_classes,)
         The classes that were learned, in the order of the queries, or the names they were given by; else there is none.
     metric_weights_ : MetricWeights or list of them
@@ -492,7 +492,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         of_query = times if self.query is None else None
         return self.fit(X, y, weight=weight, times=of_query).transform(X, times=times)
 
-    def relearn(self, matches: Matches, good: ArrayLike = (), bad: ArrayLike = ()) -> Self:
+    def learn_from_answers(self, matches: Matches, good: ArrayLike = (), bad: ArrayLike = ()) -> Self:
         """Make a searcher that knows of some matches whether they are occurrences.
 
         Parameters
@@ -506,9 +506,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Returns
         -------
         QuerySearcher
-            A new one; this one stays as it is. It remembers the answers, and its own `relearn` adds to them. Its
-            `threshold` is None, for the threshold is learned; see Notes. Without `n_matches` it finds all that are
-            within it.
+            A new one; this one stays as it is. It remembers the answers, and its own `learn_from_answers` adds to
+            them. Its `threshold` is None, for the threshold is learned; see Notes. Without `n_matches` it finds all
+            that are within it.
 
         Raises
         ------
@@ -565,8 +565,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         check_fitted(self)
         return Stream(copy(self), max_delay)
 
-    def begin(self, at: int = 0, start_time: Any = None) -> SearchPart:
-        """Begin the search of a part of a recording, for those who spread parts themselves; see `SearchPart`.
+    def partial_search(self, at: int = 0, start_time: Any = None) -> PartialSearch:
+        """Begin the search of a part of a recording, for those who spread parts themselves; see `PartialSearch`.
 
         Parameters
         ----------
@@ -577,11 +577,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
         Returns
         -------
-        SearchPart
+        PartialSearch
             Its ``feed(X)`` takes samples from its `first` on; `merge_parts` gives the matches of all parts.
         """
         check_fitted(self)
-        return SearchPart(self, at, start_time)
+        return PartialSearch(self, at, start_time)
 
     def _check_parameters(self):
         super()._check_parameters()

@@ -14,10 +14,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._plots.alignment import AlignmentDisplay, CostMatrixDisplay, PairwiseDisplay
-from .._plots.events import EventReportDisplay, EventsDisplay, RepetitionsDisplay
-from .._plots.search import ExplanationDisplay, ProfileDisplay, SearchDisplay, WeightedQueryDisplay
-from .._plots.segmentation import SegmentationDisplay
+# Classes of what functions and methods return, for annotations: nobody needs to type them.
+from .._plots.alignment import AlignmentDisplay as AlignmentDisplay
+from .._plots.alignment import CostMatrixDisplay as CostMatrixDisplay
+from .._plots.alignment import PairwiseDisplay as PairwiseDisplay
+from .._plots.events import EventReportDisplay as EventReportDisplay
+from .._plots.events import EventsDisplay as EventsDisplay
+from .._plots.events import RepetitionsDisplay as RepetitionsDisplay
+from .._plots.search import ExplanationDisplay as ExplanationDisplay
+from .._plots.search import ProfileDisplay as ProfileDisplay
+from .._plots.search import SearchDisplay as SearchDisplay
+from .._plots.search import WeightedQueryDisplay as WeightedQueryDisplay
+from .._plots.segmentation import SegmentationDisplay as SegmentationDisplay
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,17 +36,6 @@ if TYPE_CHECKING:
     from ._times import Queries, Sequences
 
 __all__ = [
-    "AlignmentDisplay",
-    "CostMatrixDisplay",
-    "EventReportDisplay",
-    "EventsDisplay",
-    "ExplanationDisplay",
-    "PairwiseDisplay",
-    "ProfileDisplay",
-    "RepetitionsDisplay",
-    "SearchDisplay",
-    "SegmentationDisplay",
-    "WeightedQueryDisplay",
     "plot_alignment",
     "plot_costmatrix",
     "plot_repetitions",

@@ -9,7 +9,7 @@ import pytest
 from command_runs import table
 from sklearn.preprocessing import StandardScaler
 
-from sktslib import QuerySearcher, QuerySegmenter, segment_in
+from sktslib import QuerySearcher, QuerySegmenter, pipeline_segment
 from sktslib.__main__ import main
 from sktslib._cli import recordings
 from sktslib.distances import get_metric, pairwise_distances
@@ -75,7 +75,7 @@ def test_a_model_keeps_the_scale(files, capsys, scale, values):
     frame, _ = table(capsys, "segment rec.csv --model m.joblib --picture p.png")
     np.testing.assert_array_equal(frame[["start", "end"]], np.column_stack([want.start, want.end]))
     np.testing.assert_allclose(frame["cost"], want.cost, rtol=1e-9)
-    found = segment_in(joblib.load("m.joblib"), FRAME)  # in Python the same
+    found = pipeline_segment(joblib.load("m.joblib"), FRAME)  # in Python the same
     assert found.start.tolist() == want.start.tolist()
     assert main(["segment", "rec.csv", "--model", "m.joblib", "--scale", "zscore"]) == 2
     assert "--scale must be left out with --model" in capsys.readouterr().err

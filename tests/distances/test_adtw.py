@@ -14,7 +14,7 @@ from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict
 from sktslib.distances import ADTW, barycenter, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.distances._metrics.dtw import OMEGA
 from sktslib.metrics import labels_from_events
-from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances, QueryDistances
+from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances, ShapeletTransform
 from sktslib.search import Learning, Subsequences, elastic_search
 
 pytestmark = unmeant
@@ -69,7 +69,7 @@ def test_missing_points_are_left_out():
     gappy, seen = np.array([0.0, np.nan, 4.0, 2.0]), np.array([0.0, 4.0, 2.0])
     for estimator in (QuerySegmenter(nan_policy="omit"), QuerySearcher(AUTO, nan_policy="omit")):
         assert estimator.fit(gappy).metric_.omega_ == pytest.approx(OMEGA * seen.var())
-    model = QueryDistances(AUTO, nan_policy="omit").fit([gappy, seen, [np.nan, 1.0]])
+    model = ShapeletTransform(AUTO, nan_policy="omit").fit([gappy, seen, [np.nan, 1.0]])
     assert model.metric_.omega_ == pytest.approx(OMEGA * seen.var() * 2 / 3)
 
 
@@ -102,9 +102,9 @@ def test_collections_fix_it_once_and_by_the_first():
     np.testing.assert_array_equal(model.transform(Z), pairwise_distances(Z, X, fixed))
     classifier = KNeighborsTimeSeriesClassifier(AUTO).fit(X, [0, 1, 1])
     np.testing.assert_array_equal(classifier.kneighbors(Z)[0], nearest_neighbors(Z, X, fixed).distances)
-    queries = QueryDistances(AUTO, queries=[X[0]]).fit(Z)
+    queries = ShapeletTransform(AUTO, queries=[X[0]]).fit(Z)
     assert queries.metric_.omega_ == pytest.approx(OMEGA * X[0].var())
-    want = QueryDistances(ADTW(omega=queries.metric_.omega_), queries=[X[0]]).fit(Z)
+    want = ShapeletTransform(ADTW(omega=queries.metric_.omega_), queries=[X[0]]).fit(Z)
     np.testing.assert_array_equal(queries.transform(Z), want.transform(Z))
 
 

@@ -18,7 +18,7 @@ from sktslib.distances import (
     nearest_neighbors,
     pairwise_distances,
 )
-from sktslib.neighbors import QueryDistances
+from sktslib.neighbors import ShapeletTransform
 
 pytestmark = unmeant
 
@@ -103,7 +103,7 @@ def test_kullback_leibler():
             lambda: QuerySearcher("kullback_leibler", threshold=1.0).fit(x).stream().update(y),
             lambda: QuerySegmenter("kullback_leibler").fit(x).segment(y),
             lambda: QuerySegmenter("kullback_leibler").fit(x).stream().update(y),
-            lambda: QueryDistances("kullback_leibler", queries=[x]).fit([x]).transform([y]),
+            lambda: ShapeletTransform("kullback_leibler", queries=[x]).fit([x]).transform([y]),
         ):
             with pytest.raises(ValueError, match=f"must hold positive values.* Got {bad:g} as the smallest"):
                 call()

@@ -39,7 +39,7 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    QueryDistances,
+    ShapeletTransform,
 )
 from sktslib.search import Subsequences, motifs
 
@@ -166,7 +166,7 @@ def test_estimators_of_collections():
     assert KNeighborsTimeSeriesTransformer(MIXED, n_neighbors=2).fit_transform(X).shape == (6, 6)
     assert set(TimeSeriesKMedoids(2, MIXED, random_state=0).fit(X).labels_) == {0, 1}
     short = [x[:3] for x in X[:2]]
-    got = QueryDistances(MIXED, queries=short, candidates="windows").fit(X).transform(X)
+    got = ShapeletTransform(MIXED, queries=short, candidates="windows").fit(X).transform(X)
     want = [[QuerySearcher(MIXED, candidates="windows").fit(q).profile(x).distance.min() for q in short] for x in X]
     np.testing.assert_allclose(got, want, rtol=1e-12)
 

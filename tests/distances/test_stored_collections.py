@@ -19,8 +19,8 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
     KNeighborsTimeSeriesTransformer,
-    QueryDistances,
     RadiusNeighborsTimeSeriesTransformer,
+    ShapeletTransform,
 )
 
 pytestmark = unmeant
@@ -113,7 +113,7 @@ ESTIMATORS = {
     "radius": (RadiusNeighborsTimeSeriesTransformer(radius=9.0), "transform"),
     "kernel": (DistanceKernel(), "transform"),
     "omit": (KNeighborsTimeSeriesTransformer("euclidean", n_neighbors=2, nan_policy="omit"), "transform"),
-    "queries": (QueryDistances(queries=X[:2, :4]), "transform"),
+    "queries": (ShapeletTransform(queries=X[:2, :4]), "transform"),
     "mixed": (KNeighborsTimeSeriesTransformer(Mixed({0: LCSS(0.001), 1: ADTW("auto")})), "transform"),
     "auto": (DistanceKernel(ADTW(omega="auto"), gamma=0.1), "transform"),
     "k-means": (TimeSeriesKMeans(2, random_state=0), "transform"),

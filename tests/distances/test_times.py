@@ -12,7 +12,7 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    QueryDistances,
+    ShapeletTransform,
 )
 
 
@@ -82,7 +82,7 @@ def test_estimators():
     np.testing.assert_array_equal(graph, want)
     assert TimeSeriesKMedoids(1, METRIC).fit(X).inertia_ == want.sum(axis=1).min()
     long = dated(np.sin(np.arange(30.0)), *np.cumsum(1 + np.arange(30) % 3))
-    located = QueryDistances(METRIC, queries=[A, C]).fit([long]).locate([long])
+    located = ShapeletTransform(METRIC, queries=[A, C]).fit([long]).locate([long])
     for k, query in enumerate((A, C)):
         match = QuerySearcher(METRIC).fit(query).search(long)
         assert (located.start[0, k], located.end[0, k]) == (match.start[0], match.end[0])

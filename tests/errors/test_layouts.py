@@ -17,7 +17,7 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesTransformer,
     MetricWeights,
     PairwiseDistances,
-    QueryDistances,
+    ShapeletTransform,
 )
 from sktslib.search import Subsequences
 
@@ -93,7 +93,7 @@ def test_results_have_the_cases_as_index():
         PairwiseDistances(),
         DistanceKernel(gamma=1.0),
         TimeSeriesKMeans(2, random_state=0),
-        QueryDistances(),
+        ShapeletTransform(),
     )
     for transformer in transformers:
         table = transformer.set_output(transform="pandas").fit(CASES).transform(CASES)
@@ -236,12 +236,12 @@ def test_advice_on_missing_values():
 
 def test_a_series_shorter_than_a_learned_query_is_named():
     X, y = RNG.normal(size=(6, 9)), [0, 1] * 3
-    model = QueryDistances("euclidean", n_queries=1, query_lengths=(5, 5), random_state=0).fit(X, y)
+    model = ShapeletTransform("euclidean", n_queries=1, query_lengths=(5, 5), random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"longest query, 5\. Got 3 in 'X\[1\]'.*query_lengths=\(2, 3\)"):
         model.transform([X[0], X[1][:3]])
     assert model.set_params(query_lengths=(2, 3)).fit(X, y).transform([X[0], X[1][:3]]).shape == (2, 1)  # the way out
     with pytest.raises(ValueError, match="give shorter queries"):
-        QueryDistances("euclidean", queries=[X[0]]).fit(X).transform([X[0][:3]])
+        ShapeletTransform("euclidean", queries=[X[0]]).fit(X).transform([X[0][:3]])
 
 
 # ------------------------------------------------------------------------------------------------------- segmentations

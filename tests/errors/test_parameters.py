@@ -111,7 +111,7 @@ for name, flag in parameters(QuerySegmenter):
 for name in (
     "DistanceKernel",
     "KNeighborsTimeSeriesTransformer",
-    "QueryDistances",
+    "ShapeletTransform",
     "RadiusNeighborsTimeSeriesTransformer",
 ):
     for parameter, flag in parameters(getattr(neighbors, name)):
@@ -127,7 +127,7 @@ for name in ("TimeSeriesKMeans", "TimeSeriesKMedoids"):
         case(name, parameter, lambda v, fitted=fitted: repr(fitted(v).transform(X)), flag)
 for parameter in ("n_candidates", "query_lengths", "random_state"):
     fixed = {"metric": "euclidean", "n_queries": 1, "n_candidates": 3, "query_lengths": (3, 4), "random_state": 0}
-    learned = lambda v, p=fixed, q=parameter: neighbors.QueryDistances(**{**p, q: v}).fit(X, [0, 1, 0, 1, 1])  # noqa: E731
+    learned = lambda v, p=fixed, q=parameter: neighbors.ShapeletTransform(**{**p, q: v}).fit(X, [0, 1, 0, 1, 1])  # noqa: E731
     case("learned queries", parameter, lambda v, learned=learned: repr(learned(v).transform(X)))
 kneighbors = neighbors.KNeighborsTimeSeriesClassifier("euclidean").fit(X, [0, 1, 0, 1, 1]).kneighbors
 case("kneighbors", "n_neighbors", lambda v: repr(kneighbors(n_neighbors=1 if v is None else v)))

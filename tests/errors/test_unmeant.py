@@ -11,7 +11,7 @@ from inputs import DTW_DICT, Q2, S2, Q, S, refused
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, load_ecg_example, time_series_search, warmup
 from sktslib import distances as d
 from sktslib.distances import EDR, LCSS
-from sktslib.neighbors import PairwiseDistances, QueryDistances
+from sktslib.neighbors import PairwiseDistances, ShapeletTransform
 from sktslib.search import ChannelPlan
 from sktslib.search.search_utils import elastic_search
 
@@ -92,7 +92,7 @@ def test_series_of_one_point_are_refused():
             lambda given=given: d.nearest_neighbors(given),
             lambda given=given: d.barycenter(given),
             lambda given=given: PairwiseDistances().fit(given),
-            lambda given=given: QueryDistances().fit(given),
+            lambda given=given: ShapeletTransform().fit(given),
         ):
             refused(call, ValueError, "'X' must hold series of more than one point", "one point and 50", shape, FIRST)
     assert d.pairwise_distances(one, channels_first=False).shape == (3, 3)
@@ -148,12 +148,12 @@ def test_queries_longer_than_the_sequence():
     warned(lambda: time_series_search(DTW_DICT, S, Q), *words)
     warned(lambda: elastic_search(DTW_DICT, S, Q), *words)
     warned(lambda: QuerySegmenter().fit(S).segment(Q), *words)
-    warned(lambda: QueryDistances(queries=[S]).fit([Q, Q]).transform([Q, Q[:3]]), *words)
+    warned(lambda: ShapeletTransform(queries=[S]).fit([Q, Q]).transform([Q, Q[:3]]), *words)
     # What is as long, what a stream has had so far, and a recording that may cut a repetition off.
     QuerySearcher().fit(Q).search(Q)
     QuerySearcher(threshold=1.0).fit(S).stream().update(Q)
     QuerySegmenter(partial=True).fit(Q).segment(Q[:5])
-    QueryDistances().fit([Q, Q[:3]]).transform([Q, Q[:3]])
+    ShapeletTransform().fit([Q, Q[:3]]).transform([Q, Q[:3]])
 
 
 def test_sequences_at_another_level_than_the_query():
@@ -177,7 +177,7 @@ def test_sequences_at_another_level_than_the_query():
     QuerySearcher("correlation").fit(Q).search(S + 1e8)
     QuerySearcher().fit(Q).search(S + (Q.max() - S.min()) + 1e-3)
     QuerySearcher(nan_policy="omit").fit(Q).search(np.where(np.arange(len(S)) == 3, np.nan, S))
-    QueryDistances(queries=[Q]).fit([S]).transform([S + 1e8])
+    ShapeletTransform(queries=[Q]).fit([S]).transform([S + 1e8])
 
 
 def test_labels_that_mark_no_occurrence():
@@ -201,7 +201,7 @@ def test_queries_of_which_normalization_leaves_nothing():
         told = words[0].format(how, spread), words[1]
         warned(lambda x=x, how=how: QuerySearcher("euclidean", normalize=how).fit(x), *told)
         x = x.reshape(len(x), -1)
-        warned(lambda x=x, how=how: QueryDistances("euclidean", queries=[x], normalize=how).fit([x, x]), *told)
+        warned(lambda x=x, how=how: ShapeletTransform("euclidean", queries=[x], normalize=how).fit([x, x]), *told)
     for how, x in (
         ("mean", np.ones(5)),
         (None, np.ones(5)),
@@ -270,7 +270,7 @@ def test_columns_that_hold_no_numbers_are_named():
         (lambda: QuerySearcher(normalize="none").fit(Q), ["Did you mean None? None means: values as they are."]),
         (lambda: QuerySearcher(n_matches="all").fit(Q), ["Got 'all'", "None means: as many as fit."]),
         (lambda: QuerySearcher(candidates="window").fit(Q), ["Did you mean 'windows'?"]),
-        (lambda: QueryDistances(normalize="standard").fit(S2), ["Did you mean 'zscore'?"]),
+        (lambda: ShapeletTransform(normalize="standard").fit(S2), ["Did you mean 'zscore'?"]),
         (lambda: QuerySearcher("l1").fit(Q), ["Unknown metric 'l1'. Did you mean 'manhattan'?"]),
         (lambda: d.get_metric("L-inf"), ["Did you mean 'chebyshev'?"]),
         (lambda: d.get_metric("Dynamic Time Waping"), ["Did you mean 'dtw'?"]),
@@ -314,7 +314,7 @@ def test_queries_by_name():
     segments = segmenter.segment(RECORDING)
     assert set(segments.label) == {"beat", "half"} == set(segmenter.classes_)
     assert set(segmenter.predict(np.append(RECORDING, np.full(20, 5.0)))) == {"", "beat", "half"}
-    distances = QueryDistances(queries=named).fit([RECORDING, RECORDING])
+    distances = ShapeletTransform(queries=named).fit([RECORDING, RECORDING])
     assert distances.get_feature_names_out().tolist() == ["querydistances_beat", "querydistances_half"]
     weighted = QuerySearcher().fit({1: [1, 2], 2: [1, 3]}, weight={2: [1, 2]})
     assert weighted.weight_[0] is None
@@ -349,7 +349,7 @@ def test_eps_out_of_scale(cls):
         pieces = list(values.reshape(5, 80))
         warned(lambda: d.pairwise_distances(pieces, metric=metric), *words)  # noqa: B023
         warned(lambda: d.nearest_neighbors(pieces, metric=metric), *words)  # noqa: B023
-        warned(lambda: QueryDistances(metric, queries=[query]).fit(pieces[:2]).transform(pieces), *words)  # noqa: B023
+        warned(lambda: ShapeletTransform(metric, queries=[query]).fit(pieces[:2]).transform(pieces), *words)  # noqa: B023
     for eps, values in ((20.0, COUNTS), (0.0, COUNTS), (1.0, RECORDING), (1.0, scored), (0.1, scored), (0.25, scored)):
         metric = cls(eps=eps)
         QuerySearcher(metric).fit(values[25:80]).search(values)

@@ -8,7 +8,7 @@ from inputs import EUCLIDEAN_DICT, Q2, Q, S, T, entry, one, refused
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib import distances as d
-from sktslib.neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor, QueryDistances
+from sktslib.neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor, ShapeletTransform
 from sktslib.search.search_utils import elastic_search, lockstep_search, start_sequences_index
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
@@ -232,7 +232,7 @@ CASES = {
         "The shortest must not exceed the longest. Got 5 and 3.",
     ),
     "lengths of windows": (
-        lambda: QueryDistances("euclidean", queries=[Q], min_length=20).fit([S]).transform([S]),
+        lambda: ShapeletTransform("euclidean", queries=[Q], min_length=20).fit([S]).transform([S]),
         ValueError,
         "must let windows of the query's length through, 8 points. Got 20 and None",
     ),

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, Euclidean
 from sktslib.metrics import EventScorer, boundary_error, event_f1_score, segmentation_covering
-from sktslib.model_selection import BlockedSeriesSplit, query_split
+from sktslib.model_selection import BlockedSeriesSplit, query_sequence_split
 
 ECG = load_ecg_example()
 N = 600 if numba.config.DISABLE_JIT else 1200
@@ -65,7 +65,7 @@ def test_query_split_fits_on_the_query_and_tests_on_the_sequence():
     X = np.concatenate([QUERY, SEQUENCE])
     y = np.concatenate([np.zeros(65, int), LABELS])
     grid = {"metric": [DTW(), LCSS(eps=0.2), Euclidean()], "n_matches": [6, 12]}
-    cv = query_split(QUERY, SEQUENCE)
+    cv = query_sequence_split(QUERY, SEQUENCE)
     search = GridSearchCV(QuerySearcher(query=QUERY), grid, cv=cv, refit=False)
     search.fit(X[:, np.newaxis], y)
     for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):

@@ -23,8 +23,8 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesRegressor,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    QueryDistances,
     RadiusNeighborsTimeSeriesTransformer,
+    ShapeletTransform,
 )
 from sktslib.search import Subsequences
 
@@ -38,7 +38,7 @@ TRANSFORMERS = [
     DistanceKernel(),
     KNeighborsTimeSeriesTransformer(n_neighbors=2),
     RadiusNeighborsTimeSeriesTransformer(radius=5.0),
-    QueryDistances(),
+    ShapeletTransform(),
 ]
 
 
@@ -154,7 +154,7 @@ QUERIES = {
 @pytest.mark.parametrize(("metric", "normalize"), [("dtw", None), ("euclidean", "zscore"), (TWED(nu=0.5), None)])
 def test_distances_to_queries(kind, metric, normalize):
     queries, series, rest = QUERIES[kind]
-    transformer = QueryDistances(metric, queries=queries, normalize=normalize, **rest).fit(series)
+    transformer = ShapeletTransform(metric, queries=queries, normalize=normalize, **rest).fit(series)
     found, columns = transformer.locate(series), transformer.transform(series)
     assert np.isfinite(columns).all() and [q.shape for q in transformer.queries_] == [(4, 1)] * len(queries)
     for q, query in enumerate(queries):
@@ -168,14 +168,14 @@ def test_distances_to_queries(kind, metric, normalize):
 
 
 def test_queries_without_a_match_or_a_value():
-    none = QueryDistances(LCSS(eps=0.1), queries=[[50, 60]]).fit(X)
+    none = ShapeletTransform(LCSS(eps=0.1), queries=[[50, 60]]).fit(X)
     assert none.locate(NEW).start.tolist() == [[-1]] * 3
     np.testing.assert_array_equal(none.transform(NEW), np.zeros((3, 1)))
-    np.testing.assert_array_equal(np.diag(QueryDistances("euclidean").fit(X).transform(X)), np.zeros(12))
+    np.testing.assert_array_equal(np.diag(ShapeletTransform("euclidean").fit(X).transform(X)), np.zeros(12))
     with pytest.raises(ValueError, match="'X' must be finite"):
-        QueryDistances("euclidean", queries=[X[0]]).fit(GAPPY)
+        ShapeletTransform("euclidean", queries=[X[0]]).fit(GAPPY)
     with pytest.raises(ValueError, match="at least one value that is not NaN"):
-        QueryDistances("euclidean", queries=[[np.nan]], nan_policy="omit").fit(GAPPY)
+        ShapeletTransform("euclidean", queries=[[np.nan]], nan_policy="omit").fit(GAPPY)
 
 
 # ------------------------------------------------------------------------------------------------- forms of the input
@@ -263,7 +263,7 @@ def test_pickles_names_and_representation(transformer):
 
 def test_output_in_pandas_keeps_the_index():
     frame = pd.DataFrame(NEW, index=["x", "y", "z"])
-    for transformer in (PairwiseDistances(), DistanceKernel(), QueryDistances(queries=[X[0]])):
+    for transformer in (PairwiseDistances(), DistanceKernel(), ShapeletTransform(queries=[X[0]])):
         out = clone(transformer).set_output(transform="pandas").fit(X).transform(frame.to_numpy())
         assert out.shape[0] == 3
         out = clone(transformer).set_output(transform="pandas").fit(pd.DataFrame(X)).transform(frame)
@@ -342,12 +342,18 @@ def test_threads_and_later_edits_change_nothing():
         (lambda: RadiusNeighborsTimeSeriesTransformer(radius=-1).fit(X), "The 'radius' parameter"),
         (lambda: KNeighborsTimeSeriesClassifier(weights="far").fit(X, Y), "The 'weights' parameter"),
         (
-            lambda: QueryDistances("euclidean", candidates="subsequence").fit(X),
+            lambda: ShapeletTransform("euclidean", candidates="subsequence").fit(X),
             "candidates='subsequence' needs an elastic metric",
         ),
-        (lambda: QueryDistances(queries=[[1, 2]], weight=[1, 2, 3]).fit(X), "'weight' must have one value per point"),
-        (lambda: QueryDistances(queries=RAGGED).fit(X), r"'queries\[0\]' must have as many channels"),
-        (lambda: QueryDistances([[0, 1], [2, 3]]).fit(X), r"'metric' parameter, the first.*QueryDistances\(queries="),
+        (
+            lambda: ShapeletTransform(queries=[[1, 2]], weight=[1, 2, 3]).fit(X),
+            "'weight' must have one value per point",
+        ),
+        (lambda: ShapeletTransform(queries=RAGGED).fit(X), r"'queries\[0\]' must have as many channels"),
+        (
+            lambda: ShapeletTransform([[0, 1], [2, 3]]).fit(X),
+            r"'metric' parameter, the first.*Transform\(queries=",
+        ),
         (lambda: PairwiseDistances("dtv").fit(X), "Did you mean 'dtw'"),
         (lambda: KNeighborsTimeSeriesClassifier().fit(X, None), "Pass one class a series"),
         (lambda: PairwiseDistances(Euclidean()).fit(X[0]), "Reshape your data"),

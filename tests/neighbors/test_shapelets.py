@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive.clustering import f_statistic, information_gain
 
-from sktslib.neighbors import QueryDistances, _query_distances
+from sktslib.neighbors import ShapeletTransform, _shapelets
 
 RNG = np.random.default_rng(4)
 Y = np.array(["a", "b", "c"] * 5)
@@ -31,16 +31,16 @@ def tables(draw):
 def test_scores(table, cut):
     distances, labels = table
     own = labels == labels[0]
-    gain = _query_distances.information_gain(distances, own)
+    gain = _shapelets.information_gain(distances, own)
     assert gain == pytest.approx(information_gain(distances.tolist(), own.tolist()), abs=1e-12)
     cut = min(cut, len(own) - 1)
     rest = [int(own[cut:].sum()), int((~own[cut:]).sum())]
-    assert _query_distances.highest_gain(distances[:cut], own[:cut], rest) >= gain - 1e-12
+    assert _shapelets.highest_gain(distances[:cut], own[:cut], rest) >= gain - 1e-12
     _, labels = np.unique(labels, return_inverse=True)
     groups = [distances[labels == c] for c in range(labels.max() + 1)]
     if len(groups) > 1 and len(labels) > len(groups) and any(np.ptp(g) > 0 for g in groups):
         want = f_statistic(distances.tolist(), labels.tolist())
-        assert _query_distances.f_statistic(distances, labels) == pytest.approx(want)
+        assert _shapelets.f_statistic(distances, labels) == pytest.approx(want)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_scores(table, cut):
 )
 @pytest.mark.parametrize("series", [X, RAGGED], ids=["matrix", "ragged"])
 def test_shapelets_are_pieces_with_these_scores(series, params):
-    model = QueryDistances(**{**PARAMS, "n_candidates": 30, **params}).fit(series, Y)
+    model = ShapeletTransform(**{**PARAMS, "n_candidates": 30, **params}).fit(series, Y)
     table = model.transform(series)
     assert len(model.shapelets_) == len(model.queries_) == table.shape[1] == 4
     classes = []
@@ -66,11 +66,11 @@ def test_shapelets_are_pieces_with_these_scores(series, params):
     for j in range(4):
         for i in range(j):
             if classes[i] == classes[j]:
-                assert np.corrcoef(table[:, i], table[:, j])[0, 1] < _query_distances.ALIKE + 1e-9
+                assert np.corrcoef(table[:, i], table[:, j])[0, 1] < _shapelets.ALIKE + 1e-9
 
 
 def test_all_pieces_are_compared_where_there_are_few():
-    model = QueryDistances(**{**PARAMS, "n_candidates": 10**6, "query_lengths": (5, 5), "n_queries": 3}).fit(X, Y)
+    model = ShapeletTransform(**{**PARAMS, "n_candidates": 10**6, "query_lengths": (5, 5), "n_queries": 3}).fit(X, Y)
     for shapelet in model.shapelets_:
         own = [
             information_gain(
@@ -84,16 +84,16 @@ def test_all_pieces_are_compared_where_there_are_few():
 
 
 def test_jobs_bounds_and_seeds(monkeypatch):
-    model = QueryDistances(**PARAMS).fit(X, Y)
-    assert QueryDistances(**PARAMS, n_jobs=2).fit(X, Y).shapelets_ == model.shapelets_
-    assert QueryDistances(**PARAMS | {"random_state": 1}).fit(X, Y).shapelets_ != model.shapelets_
-    monkeypatch.setattr(_query_distances, "BLOCK", 7)
-    few = QueryDistances(**PARAMS | {"n_queries": 3}).fit(X, Y).shapelets_
-    assert QueryDistances(**PARAMS | {"n_queries": 3}, n_jobs=2).fit(X, Y).shapelets_ == few
-    monkeypatch.setattr(_query_distances, "highest_gain", lambda distances, own, rest: 1.0)  # nothing is abandoned
-    best = QueryDistances(**PARAMS | {"n_queries": 3}).fit(X, Y).shapelets_
+    model = ShapeletTransform(**PARAMS).fit(X, Y)
+    assert ShapeletTransform(**PARAMS, n_jobs=2).fit(X, Y).shapelets_ == model.shapelets_
+    assert ShapeletTransform(**PARAMS | {"random_state": 1}).fit(X, Y).shapelets_ != model.shapelets_
+    monkeypatch.setattr(_shapelets, "BLOCK", 7)
+    few = ShapeletTransform(**PARAMS | {"n_queries": 3}).fit(X, Y).shapelets_
+    assert ShapeletTransform(**PARAMS | {"n_queries": 3}, n_jobs=2).fit(X, Y).shapelets_ == few
+    monkeypatch.setattr(_shapelets, "highest_gain", lambda distances, own, rest: 1.0)  # nothing is abandoned
+    best = ShapeletTransform(**PARAMS | {"n_queries": 3}).fit(X, Y).shapelets_
     assert best == few  # of one a class the best is never abandoned
-    given = QueryDistances("euclidean").fit(X, Y)
+    given = ShapeletTransform("euclidean").fit(X, Y)
     assert not hasattr(given, "shapelets_")
     np.testing.assert_array_equal(np.array(given.queries_)[..., 0], X)
 
@@ -114,10 +114,10 @@ def test_jobs_bounds_and_seeds(monkeypatch):
 )
 def test_errors_say_what_is_wrong(params, series, y, message):
     with pytest.raises(ValueError, match=message):
-        QueryDistances(**{**PARAMS, **params}).fit(series, y)
+        ShapeletTransform(**{**PARAMS, **params}).fit(series, y)
 
 
 def test_a_warning_tells_where_there_are_too_few():
     with pytest.warns(UserWarning, match="'n_queries' asks for 500 pieces that are not alike"):
-        model = QueryDistances(**{**PARAMS, "n_queries": 500}).fit(X, Y)
+        model = ShapeletTransform(**{**PARAMS, "n_queries": 500}).fit(X, Y)
     assert len(model.shapelets_) == len(model.queries_) < 60

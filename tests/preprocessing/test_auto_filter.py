@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from strategies import long_without_compiler
 
-from sktslib import QuerySegmenter, segment_in
+from sktslib import QuerySegmenter, pipeline_segment
 from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import AutoFilter, BandPass
@@ -278,7 +278,7 @@ def test_it_stands_in_a_pipeline_and_a_grid():
     last = QuerySegmenter("euclidean", query=4 * TONE, background=1.0)
     model = make_pipeline(AutoFilter(RATE), last)
     fitted = model.fit(X, Y[:1500])
-    found = segment_in(fitted, X)
+    found = pipeline_segment(fitted, X)
     assert event_f1_score(Y[:1500], np.column_stack([found.start, found.end])) > 0.9
     grid = {"autofilter__order": [1, 2]}
     assert GridSearchCV(model, grid, cv=BlockedSeriesSplit(2)).fit(X, Y[:1500]).best_score_ > 0.8

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from sktslib import QuerySearcher, QuerySegmenter, search_in, segment_in
+from sktslib import QuerySearcher, QuerySegmenter, pipeline_search, pipeline_segment
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import BandPass, Resampled, RunningBaseline, resample
 from sktslib.search import ChannelPlan
@@ -121,12 +121,12 @@ def test_matches_are_those_of_the_recording_s_own_samples():
     )
     one = lagged.search(late)
     assert one.path(0, channel=1)[1, 0] == pytest.approx(one.start[0] + 20, abs=1)
-    assert search_in(searcher, RECORDING, DATES).to_frame().equals(searcher.search(RECORDING, DATES).to_frame())
+    assert pipeline_search(searcher, RECORDING, DATES).to_frame().equals(searcher.search(RECORDING, DATES).to_frame())
     again = pickle.loads(pickle.dumps(found))
     assert again.to_frame().equals(found.to_frame())
     assert_array_equal(again.path(2), found.path(2))
-    with pytest.raises(TypeError, match="segment_in needs a fitted QuerySegmenter"):
-        segment_in(searcher, RECORDING)
+    with pytest.raises(TypeError, match="pipeline_segment needs a fitted QuerySegmenter"):
+        pipeline_segment(searcher, RECORDING)
 
 
 def test_segments_of_pipelines_at_another_rate():
@@ -150,4 +150,4 @@ def test_rates_in_a_grid():
     grid = GridSearchCV(model, {"estimator__querysearcher__n_matches": [1, 2]}, cv=BlockedSeriesSplit(2))
     grid.fit(RECORDING[:, None], Y)
     assert grid.best_params_ == {"estimator__querysearcher__n_matches": 2}
-    assert len(search_in(grid, RECORDING[:, None])) == 2
+    assert len(pipeline_search(grid, RECORDING[:, None])) == 2

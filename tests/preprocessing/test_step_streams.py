@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sktslib import QuerySearcher, QuerySegmenter, search_in, segment_in, stream_in
+from sktslib import QuerySearcher, QuerySegmenter, pipeline_search, pipeline_segment, pipeline_stream
 from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline, RunningScale
 
 RNG = np.random.default_rng(1)
@@ -95,8 +95,8 @@ STREAMED = {
 def test_streams_of_pipelines_find_what_the_pipelines_find(name):
     fitted = STREAMED[name].fit(SIGNAL[:300, None], MARKS[:300])
     times = np.arange(N) / 100
-    whole = (segment_in if name == "segmenter" else search_in)(fitted, SIGNAL, times).sorted()
-    stream, found = stream_in(fitted), []
+    whole = (pipeline_segment if name == "segmenter" else pipeline_search)(fitted, SIGNAL, times).sorted()
+    stream, found = pipeline_stream(fitted), []
     for k, edges in enumerate([(0, 1), (1, 1), (1, 300), (300, 501), (501, N)]):
         found.append(stream.update(SIGNAL[slice(*edges)], times[slice(*edges)]))
         if k == 2:
@@ -112,9 +112,9 @@ def test_streams_of_pipelines_find_what_the_pipelines_find(name):
 def test_steps_without_a_stream_are_named():
     fitted = make_pipeline(StandardScaler(), QuerySegmenter(query=BUMP)).fit(SIGNAL[:, None])
     with pytest.raises(TypeError, match=r"must have a stream\. Got StandardScaler, 'standardscaler'.* leave it out"):
-        stream_in(fitted)
+        pipeline_stream(fitted)
     fitted = make_pipeline(BandPass(1, 20, 100), QuerySegmenter(query=BUMP)).fit(SIGNAL[:, None])
     with pytest.raises(ValueError, match="'causal' parameter of BandPass must be True"):
-        stream_in(fitted)
-    with pytest.raises(TypeError, match="stream_in needs a fitted QuerySearcher or QuerySegmenter, or"):
-        stream_in(BandPass(1, 20, 100).fit(SIGNAL))
+        pipeline_stream(fitted)
+    with pytest.raises(TypeError, match="pipeline_stream needs a fitted QuerySearcher or QuerySegmenter, or"):
+        pipeline_stream(BandPass(1, 20, 100).fit(SIGNAL))

@@ -112,7 +112,7 @@ def test_a_dialogue_of_ten_answers_finds_the_occurrences(parameters):
         matches = now.search_all(y)
         ask = matches.uncertain(2, known=asked)
         good = right(matches, starts)[ask]
-        now = now.relearn(pickle.loads(pickle.dumps(matches)), ask[good], ask[~good])
+        now = now.learn_from_answers(pickle.loads(pickle.dumps(matches)), ask[good], ask[~good])
         asked.append(matches[ask])
     now.set_params(n_matches="auto")
     unseen, true = planted(4)
@@ -127,17 +127,17 @@ def test_relearn_keeps_what_was_given_and_shrinks_towards_it():
     y, _ = planted(5)
     searcher = QuerySearcher("euclidean", threshold=9.0).fit(PATTERN, weight=[1, 2, 3, 2, 1, 1])
     matches = searcher.search(y)
-    one, two = searcher.relearn(matches, good=0), searcher.relearn(matches, good=[0, 1])
+    one, two = searcher.learn_from_answers(matches, good=0), searcher.learn_from_answers(matches, good=[0, 1])
     assert one.threshold is None and one.threshold_ > 0 and searcher.threshold_ == 9.0
     np.testing.assert_array_equal(one.query_, searcher.query_)  # two examples are not averaged
     np.testing.assert_array_equal(two.weight_, searcher.weight_)
     mean = np.mean([PATTERN, *matches[:2].cut()], axis=0)
     np.testing.assert_allclose(two.query_[:, 0], mean)
-    again = one.relearn(matches, good=(1,))  # answers add up
+    again = one.learn_from_answers(matches, good=(1,))  # answers add up
     np.testing.assert_allclose(again.query_, two.query_)
-    assert searcher.relearn(matches, bad=[-1]).threshold_ < matches.distance[-1]
+    assert searcher.learn_from_answers(matches, bad=[-1]).threshold_ < matches.distance[-1]
     mask = np.arange(len(matches)) < 2
-    assert searcher.relearn(matches, good=mask).threshold_ == two.threshold_
+    assert searcher.learn_from_answers(matches, good=mask).threshold_ == two.threshold_
     two.fit(PATTERN)  # which forgets them
     assert two.threshold_ is None and len(two.search(y)) == 1
 
@@ -163,7 +163,7 @@ def test_occurrences_of_two_shapes_are_found_once_each_by_the_nearer_template(pa
     matches = one.search_all(y)
     good = np.array([(np.abs(starts - m.start) <= 2).any() for m in matches])
     good &= True if matches.polarity is None else matches.polarity == 1
-    now = one.relearn(matches, good, ~good)
+    now = one.learn_from_answers(matches, good, ~good)
     assert one.alternatives_ == [[]]
     (((x, w),),) = now.alternatives_
     assert x.shape == w.shape == now.query_.shape
@@ -178,7 +178,7 @@ def test_occurrences_of_two_shapes_are_found_once_each_by_the_nearer_template(pa
     stream = now.stream()
     parts = [*stream.update(y[:50, None]), *stream.update(y[50:, None]), *stream.flush()]
     assert sorted((m.start, m.end) for m in parts) == sorted((m.start, m.end) for m in found)
-    again = now.relearn(found, good=range(len(found)))  # answers about matches of either template add up
+    again = now.learn_from_answers(found, good=range(len(found)))  # answers about matches of either template add up
     assert len(again.alternatives_[0]) == 1
 
 
@@ -200,7 +200,7 @@ def test_a_query_without_answers_keeps_a_limit():
     for parameters in ({"threshold": rule}, {"threshold": Percentile(5.0)}):
         searcher = QuerySearcher("euclidean", **parameters).fit([PATTERN, OTHER])
         matches = searcher.search(y)
-        new = searcher.relearn(matches, good=np.flatnonzero(matches.query == 1)[:1])
+        new = searcher.learn_from_answers(matches, good=np.flatnonzero(matches.query == 1)[:1])
         if parameters["threshold"] is rule:
             assert new.threshold_[0] == matches.threshold[0]
         found = new.search(y)
@@ -213,7 +213,7 @@ def test_relearn_of_several_queries_of_labels_and_of_streams():
     searcher = QuerySearcher("euclidean").fit({"a": PATTERN, "b": OTHER})
     matches = searcher.search_all([y[:90], y[90:]])
     own = np.flatnonzero(matches.label == "a")
-    new = searcher.relearn(matches, own[:4], own[-4:])
+    new = searcher.learn_from_answers(matches, own[:4], own[-4:])
     assert new.threshold_[0] is not None and new.threshold_[1] is None and new.classes_.tolist() == ["a", "b"]
     np.testing.assert_array_equal(new.query_[1], searcher.query_[1])
     labels = np.zeros(len(y), int)
@@ -221,14 +221,14 @@ def test_relearn_of_several_queries_of_labels_and_of_streams():
         labels[s : s + 6] = 1
     learned = QuerySearcher("euclidean").fit(y[:, None], labels)
     found = learned.search_all(y)
-    more = learned.relearn(found, good=[0, 1], bad=[-1])
+    more = learned.learn_from_answers(found, good=[0, 1], bad=[-1])
     np.testing.assert_array_equal(more.weight_, learned.weight_)
     expected = (6 * learned.query_ + sum(piece[:, None] for piece in found[:2].cut())) / 8
     np.testing.assert_allclose(more.query_, expected)  # six occurrences and two
-    stream = new.relearn(matches, bad=np.flatnonzero(matches.label == "b")[-1:]).stream()
+    stream = new.learn_from_answers(matches, bad=np.flatnonzero(matches.label == "b")[-1:]).stream()
     parts = stream.update(y[:, None]), stream.flush()
     assert parts[0].threshold is not None
-    assert new.relearn(parts[0], good=[0]).threshold_[0] > 0
+    assert new.learn_from_answers(parts[0], good=[0]).threshold_[0] > 0
 
 
 def test_relearn_says_what_is_wrong():
@@ -244,17 +244,17 @@ def test_relearn_says_what_is_wrong():
     ]
     for error, message, answers in wrong:
         with pytest.raises(error, match=message):
-            searcher.relearn(matches, **answers)
-    with pytest.raises(TypeError, match="'matches' parameter of relearn must be Matches"):
-        searcher.relearn([(0, 6)], good=[0])
-    with pytest.raises(TypeError, match="'matches' parameter of relearn must be Matches"):
-        searcher.relearn(QuerySegmenter().fit(PATTERN).segment(y), good=[0])
+            searcher.learn_from_answers(matches, **answers)
+    with pytest.raises(TypeError, match="'matches' parameter of learn_from_answers must be Matches"):
+        searcher.learn_from_answers([(0, 6)], good=[0])
+    with pytest.raises(TypeError, match="'matches' parameter of learn_from_answers must be Matches"):
+        searcher.learn_from_answers(QuerySegmenter().fit(PATTERN).segment(y), good=[0])
     others = QuerySearcher("euclidean").fit([PATTERN, OTHER]).search_all(y)
     with pytest.raises(ValueError, match=r"of queries \(1\). Got matches of 1 and 2"):
-        searcher.relearn(others, good=[0])
+        searcher.learn_from_answers(others, good=[0])
     wide = QuerySearcher("euclidean").fit(np.column_stack([PATTERN] * 2)).search_all(np.column_stack([y] * 2))
     with pytest.raises(ValueError, match="Got matches of 2 and 1"):
-        searcher.relearn(wide, good=[0])
+        searcher.learn_from_answers(wide, good=[0])
 
 
 def test_pieces_with_gaps_count_for_the_threshold_alone():
@@ -263,6 +263,6 @@ def test_pieces_with_gaps_count_for_the_threshold_alone():
     searcher = QuerySearcher("euclidean", nan_policy="omit").fit(PATTERN)
     matches = searcher.search_all(y)
     good = right(matches, starts)
-    new = searcher.relearn(matches, good, ~good)
+    new = searcher.learn_from_answers(matches, good, ~good)
     assert np.isfinite(new.query_).all()
     assert right(new.search(y), starts).sum() == len(starts)

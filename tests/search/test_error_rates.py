@@ -184,7 +184,7 @@ def test_hours_are_those_that_were_recorded(times, hours):
 def test_a_fitted_threshold_counts_for_searches_streams_and_parts():
     fitted = searcher()
     assert fitted.threshold_ is None
-    for call in (fitted.stream, fitted.begin):
+    for call in (fitted.stream, fitted.partial_search):
         refused(call, ValueError, "'threshold' parameter of QuerySearcher", "fit_threshold(X)", "Got ")
     own = fitted.search(Y)
     fitted.fit_threshold(Y)
@@ -196,7 +196,7 @@ def test_a_fitted_threshold_counts_for_searches_streams_and_parts():
     for name in ("start", "distance", "qvalue", "pvalue", "false_per_hour"):
         told = np.concatenate([getattr(one, name) for one in by_chunks])
         np.testing.assert_array_equal(told, getattr(found.sorted(), name))
-    parts = [fitted.begin(), fitted.begin(90)]
+    parts = [fitted.partial_search(), fitted.partial_search(90)]
     parts[0].feed(other[:90])
     parts[1].feed(other[parts[1].first :])
     np.testing.assert_array_equal(merge_parts(parts).qvalue, found.qvalue)

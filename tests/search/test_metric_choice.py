@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from strategies import long_without_compiler
 
-from sktslib import QuerySearcher, QuerySegmenter, search_in
+from sktslib import QuerySearcher, QuerySegmenter, pipeline_search
 from sktslib.distances import ADTW, DTW
 from sktslib.metrics import labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
@@ -214,7 +214,7 @@ def test_in_grids_and_pipelines(capsys):
     X, y = recording()
     pipe = make_pipeline(StandardScaler(), QuerySearcher("auto", candidates="subsequence", verbose=1)).fit(X, y)
     assert "choose the metric" in capsys.readouterr().err
-    assert len(search_in(pipe, X)) == 8
+    assert len(pipeline_search(pipe, X)) == 8
     grid = {"metric": ["auto", "euclidean"], "normalize": [None]}
     search = GridSearchCV(QuerySearcher(candidates="windows"), grid, cv=BlockedSeriesSplit(2)).fit(X, y)
     assert search.cv_results_["mean_test_score"].min() > 0.5

@@ -157,7 +157,9 @@ def test_parts_that_are_fed_give_what_one_search_does(search, cuts, sizes, dated
     want, through_pickle = searcher.search(y, times=ty), data.draw(st.booleans())
     cuts = sorted({0, len(y), *(at for at in cuts if at < len(y))})
     with small_sizes(data, "search._partial_search.LEAD", "search._candidate_pool.ROOM"):
-        fed_parts = [fed(searcher.begin(a), y, ty, b, sizes, through_pickle) for a, b in itertools.pairwise(cuts)]
+        fed_parts = [
+            fed(searcher.partial_search(a), y, ty, b, sizes, through_pickle) for a, b in itertools.pairwise(cuts)
+        ]
         matches = merge_parts(fed_parts[::-1], y, ty)
         assert_same(matches, want)
         try:
@@ -215,7 +217,7 @@ def test_the_limit_that_a_part_of_windows_begins_with_is_not_too_low(max_overlap
     y = np.tile(x, 80)
     y[::4] += np.linspace(0.01, 0.8, 80)[np.random.default_rng(0).permutation(80)]
     searcher = searcher_of("euclidean", n_matches=k, max_overlap=max_overlap).fit(x)
-    found, want = merge_parts([searcher.begin().feed(y)]), searcher.search(y)
+    found, want = merge_parts([searcher.partial_search().feed(y)]), searcher.search(y)
     assert len(found) == k
     assert (found.start.tolist(), found.distance.tolist()) == (want.start.tolist(), want.distance.tolist())
 
@@ -316,9 +318,11 @@ def test_h5py_files_are_opened_from_any_folder(tmp_path, monkeypatch):
 def test_what_merge_parts_refuses():
     y = np.r_[1.0, np.zeros(60)]
     searcher = searcher_of("dtw", min_length=None, n_matches=2).fit([1.0, 0.0])
-    first, second = searcher.begin(), searcher.begin(30)
+    first, second = searcher.partial_search(), searcher.partial_search(30)
     assert (second.first, second.n_samples_seen) == (22, 22)
-    with pytest.raises(TypeError, match=r"'parts' must be a list of what QuerySearcher.begin returns. Got SearchPart"):
+    with pytest.raises(
+        TypeError, match=r"'parts' must be a list of what QuerySearcher.partial_search returns. Got PartialSearch"
+    ):
         merge_parts(first)
     with pytest.raises(ValueError, match=r"'parts' must begin at sample 0. Got 30"):
         merge_parts([second])
@@ -341,17 +345,19 @@ def test_what_merge_parts_refuses():
         ValueError,
         match="'sequence' parameter of merge_parts must be given where 'threshold' of QuerySearcher is a Percentile",
     ):
-        merge_parts([searcher_of("dtw", percentile=5).fit([1.0, 0.0]).begin().feed(y)])
+        merge_parts([searcher_of("dtw", percentile=5).fit([1.0, 0.0]).partial_search().feed(y)])
     with pytest.raises(ValueError, match="'at' parameter must be"):
-        searcher.begin(-1)
+        searcher.partial_search(-1)
     with pytest.raises(TypeError, match=r"Got an empty list"):
         merge_parts([])
 
 
 def two_parts(x, y, other=(), times=(None, None), **rule):
     """Parts of one searcher, or the second one of another, that is fitted to another query or has another rule."""
-    first = searcher_of("euclidean", n_matches=3).fit(x).begin()
-    second = searcher_of("euclidean", **{"n_matches": 3, **rule}).fit(x if len(other) == 0 else other).begin(30)
+    first = searcher_of("euclidean", n_matches=3).fit(x).partial_search()
+    second = (
+        searcher_of("euclidean", **{"n_matches": 3, **rule}).fit(x if len(other) == 0 else other).partial_search(30)
+    )
     return [first.feed(y[:30], times[0]), second.feed(y[second.first :], times[1])]
 
 
@@ -381,11 +387,11 @@ def test_parts_that_read_datetimes_count_from_the_first_of_the_recording():
     times = np.datetime64("2026-01-01T00:00:00.123") + (np.arange(len(y)) * 8333333).astype("timedelta64[ns]")
     searcher = searcher_of("twed", metric_params={"nu": 0.3}, n_matches=3).fit(x[:20], times=times[:20])
     want = searcher.search(y, times=times)
-    first, second = searcher.begin(), searcher.begin(500, start_time=times[0])
+    first, second = searcher.partial_search(), searcher.partial_search(500, start_time=times[0])
     first.feed(y[:500], times[:500])
     second.feed(y[second.first :], times[second.first :])
     got = merge_parts([first, second])
     assert_same(got, want)
     np.testing.assert_array_equal(got.end_time, want.end_time)
-    with pytest.raises(ValueError, match="'start_time' parameter of begin must be given"):
-        searcher.begin(500).feed(y[400:], times[400:])
+    with pytest.raises(ValueError, match="'start_time' parameter of partial_search must be given"):
+        searcher.partial_search(500).feed(y[400:], times[400:])

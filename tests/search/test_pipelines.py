@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from sktslib import QuerySearcher, QuerySegmenter, search_in, segment_in
+from sktslib import QuerySearcher, QuerySegmenter, pipeline_search, pipeline_segment
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.search import Subsequences
 
@@ -68,7 +68,7 @@ def fitted_model(name):
 def test_the_matches_are_those_of_the_searcher_behind_the_steps(name):
     fitted, X = fitted_model(name), (FRAME if name == "column transformer" else ECG)
     before = X.copy()
-    found = search_in(fitted, X)
+    found = pipeline_search(fitted, X)
     want = clone(SEARCHER).fit(SCALED).search(SCALED, times=TIMES)
     pd.testing.assert_frame_equal(found.to_frame(), want.to_frame())
     assert found.to_frame().start_time.dtype == TIMES.dtype
@@ -89,35 +89,35 @@ def covered(found):
 
 def test_an_estimator_alone_searches_itself():
     searcher = QuerySearcher("dtw", n_matches=2).fit(QUERY)
-    pd.testing.assert_frame_equal(search_in(searcher, SIGNAL).to_frame(), searcher.search(SIGNAL).to_frame())
+    pd.testing.assert_frame_equal(pipeline_search(searcher, SIGNAL).to_frame(), searcher.search(SIGNAL).to_frame())
     segmenter = QuerySegmenter("dtw").fit(QUERY)
-    pd.testing.assert_frame_equal(segment_in(segmenter, SIGNAL).to_frame(), segmenter.segment(SIGNAL).to_frame())
+    pd.testing.assert_frame_equal(pipeline_segment(segmenter, SIGNAL).to_frame(), segmenter.segment(SIGNAL).to_frame())
 
 
 def test_times_that_are_given_count():
     pipe = fitted_model("searcher behind a scaler")
-    given = search_in(pipe, ECG, times=np.arange(N) / 2)
+    given = pipeline_search(pipe, ECG, times=np.arange(N) / 2)
     np.testing.assert_array_equal(given.start_time, given.start / 2)
-    assert search_in(pipe, ECG.reset_index(drop=True)).times is None
-    assert search_in(pipe, ECG.tz_convert(None)).start_time.dtype.kind == "M"
+    assert pipeline_search(pipe, ECG.reset_index(drop=True)).times is None
+    assert pipeline_search(pipe, ECG.tz_convert(None)).start_time.dtype.kind == "M"
 
 
 def test_several_recordings():
     pipe = fitted_model("searcher behind a scaler")
     other = ECG[::-1].set_axis(TIMES.tz_convert("Asia/Tokyo"))
-    found = search_in(pipe, [ECG, other])
+    found = pipeline_search(pipe, [ECG, other])
     want = pipe[-1].search([SCALED, SCALED[::-1]], times=[TIMES, other.index])
     pd.testing.assert_frame_equal(found.to_frame(), want.to_frame())
     assert str(found.start_time.tz) == "UTC"
     assert str(found[found.sequence == 1].start_time.tz) == "Asia/Tokyo"
-    given = search_in(pipe, [ECG, ECG], times=[np.arange(N) * 1.0, np.arange(N) * 2.0])
+    given = pipeline_search(pipe, [ECG, ECG], times=[np.arange(N) * 1.0, np.arange(N) * 2.0])
     np.testing.assert_array_equal(given.start_time, given.start * (1.0 + given.sequence))
     with pytest.raises(ValueError, match="'times' must be a list with one entry for each of the 2 sequences"):
-        search_in(pipe, [ECG, ECG], times=TIMES)
+        pipeline_search(pipe, [ECG, ECG], times=TIMES)
     with pytest.raises(ValueError, match=r"In X\[1\]: The feature names should match"):
-        search_in(pipe, [ECG, FRAME])
+        pipeline_search(pipe, [ECG, FRAME])
     with pytest.raises(ValueError, match=r"'X' must be one sequence here\. Got a list of 2 arrays"):
-        segment_in(make_pipeline(StandardScaler(), QuerySegmenter(query=UNITS)).fit(ECG), [ECG, ECG])
+        pipeline_segment(make_pipeline(StandardScaler(), QuerySegmenter(query=UNITS)).fit(ECG), [ECG, ECG])
 
 
 def test_segments_behind_steps():
@@ -125,7 +125,7 @@ def test_segments_behind_steps():
     pipe = make_pipeline(StandardScaler(), segmenter).fit(ECG)
     want = segmenter.fit(SCALED).segment(SCALED, times=TIMES)
     for fitted in (pipe, searched(pipe, {"querysegmenter__background": [0.3]})):
-        found = segment_in(fitted, ECG)
+        found = pipeline_segment(fitted, ECG)
         assert len(found) >= 3
         pd.testing.assert_frame_equal(found.to_frame(), want.to_frame())
         assert found.to_frame().end_time.dtype == TIMES.dtype
@@ -135,8 +135,10 @@ def test_segments_behind_steps():
 def test_polars_goes_through():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"noise": FRAME["noise"].to_numpy(), "ecg": FRAME["ecg"].to_numpy()})
-    found = search_in(fitted_model("column transformer"), frame, times=TIMES)
-    pd.testing.assert_frame_equal(found.to_frame(), search_in(fitted_model("column transformer"), FRAME).to_frame())
+    found = pipeline_search(fitted_model("column transformer"), frame, times=TIMES)
+    pd.testing.assert_frame_equal(
+        found.to_frame(), pipeline_search(fitted_model("column transformer"), FRAME).to_frame()
+    )
     np.testing.assert_array_equal(found.cut(frame)[0], FRAME.to_numpy()[found.start[0] : found.end[0]])
 
 
@@ -154,13 +156,13 @@ def test_steps_that_ask_for_times_are_given_them():
     with sklearn.config_context(enable_metadata_routing=True):
         step = AsksForTimes()
         pipe = make_pipeline(step, StandardScaler(), SEARCHER).fit(ECG.to_numpy())
-        search_in(pipe, ECG.to_numpy(), times=TIMES)
+        pipeline_search(pipe, ECG.to_numpy(), times=TIMES)
         assert pipe[0].seen.equals(TIMES)
         twed = QuerySearcher("twed", query=pd.Series(UNITS, index=TIMES[:5]))
         twed.set_fit_request(times=True).set_transform_request(times=True)
         last = QuerySearcher("euclidean", query=[0.0, 1]).set_fit_request(times=False)
         union = make_pipeline(make_union(twed), last).fit(SCALED, times=TIMES)
-        found = search_in(union, SCALED, times=TIMES)
+        found = pipeline_search(union, SCALED, times=TIMES)
         profile = union[0].transform(SCALED, times=TIMES)
         want = union[-1].search(profile, times=TIMES)
         pd.testing.assert_frame_equal(found.to_frame(), want.to_frame())
@@ -176,22 +178,47 @@ def test_what_is_refused():
     ending = Pipeline([("find", QuerySearcher(query=3 * QUERY + 7)), ("end", "passthrough")]).fit(ECG)
     labels = make_pipeline(StandardScaler(), LogisticRegression()).fit(ECG, Y)
     for function, fitted, error, says in [
-        (search_in, short, ValueError, rf"keep the number of samples.*Got {(N + 1) // 2} samples of {N} from 'functio"),
-        (search_in, grid, ValueError, "search_in needs the best estimator of GridSearchCV, which refit=False"),
-        (search_in, ending, TypeError, "Got 'passthrough' at the end of Pipeline"),
-        (search_in, labels, TypeError, "needs a fitted QuerySearcher.*Got LogisticRegression at the end of Pipeline"),
         (
-            segment_in,
+            pipeline_search,
+            short,
+            ValueError,
+            rf"number of samples.*Got {(N + 1) // 2} samples of {N} from 'functio",
+        ),
+        (
+            pipeline_search,
+            grid,
+            ValueError,
+            "needs the best estimator of GridSearchCV, which refit=False",
+        ),
+        (pipeline_search, ending, TypeError, "Got 'passthrough' at the end of Pipeline"),
+        (
+            pipeline_search,
+            labels,
+            TypeError,
+            "a fitted QuerySearcher.*Got LogisticRegression at the end of",
+        ),
+        (
+            pipeline_segment,
             fitted_model("grid search"),
             TypeError,
-            "QuerySegmenter.*Got QuerySearcher at the end .*Call search_in",
+            "QuerySegmenter.*Got QuerySearcher at the end .*Call pipeline_search",
         ),
-        (search_in, QuerySegmenter().fit(QUERY), TypeError, "QuerySearcher.*Got QuerySegmenter. Call segment_in"),
-        (search_in, QuerySearcher, TypeError, "Got <class 'sktslib.*QuerySearcher'>"),
-        (search_in, None, TypeError, "Got None"),
-        (search_in, scaled(last=QuerySearcher()), NotFittedError, "QuerySearcher instance is not fitted yet"),
-        (search_in, GridSearchCV(scaled(), GRID), NotFittedError, "GridSearchCV instance is not fitted yet"),
-        (segment_in, make_pipeline(MinMaxScaler(), QuerySegmenter().fit([[0.0], [1]])), NotFittedError, "MinMaxScaler"),
+        (
+            pipeline_search,
+            QuerySegmenter().fit(QUERY),
+            TypeError,
+            "Got QuerySegmenter. Call pipeline_segment",
+        ),
+        (pipeline_search, QuerySearcher, TypeError, "Got <class 'sktslib.*QuerySearcher'>"),
+        (pipeline_search, None, TypeError, "Got None"),
+        (pipeline_search, scaled(last=QuerySearcher()), NotFittedError, "QuerySearcher instance is not fitted yet"),
+        (pipeline_search, GridSearchCV(scaled(), GRID), NotFittedError, "GridSearchCV instance is not fitted yet"),
+        (
+            pipeline_segment,
+            make_pipeline(MinMaxScaler(), QuerySegmenter().fit([[0.0], [1]])),
+            NotFittedError,
+            "MinMaxScaler",
+        ),
     ]:
         with pytest.raises(error, match=says):
             function(fitted, ECG)

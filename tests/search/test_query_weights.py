@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sktslib import QuerySearcher, QuerySegmenter, search_in
+from sktslib import QuerySearcher, QuerySegmenter, pipeline_search
 from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
@@ -241,7 +241,7 @@ def test_within_pipelines_and_grids():
     grid = {"querysearcher__weight__alpha": [1e9, 0.3]}
     found = GridSearchCV(pipe, grid, cv=BlockedSeriesSplit(3), error_score="raise").fit(X, Y)
     assert found.best_params_ == {"querysearcher__weight__alpha": 0.3}
-    assert len(search_in(found, X)) == 14
+    assert len(pipeline_search(found, X)) == 14
 
 
 # --------------------------------------------------------------------------------------------------------------- errors

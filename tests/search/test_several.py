@@ -310,7 +310,7 @@ def by_pieces(searcher, y, how, cut):
         stream = searcher.stream()
         found = [m for k in range(0, len(y), size) for m in rows(stream.update(y[k : k + size]))]
         return found + rows(stream.flush())
-    parts = [searcher.begin(), searcher.begin(cut)]
+    parts = [searcher.partial_search(), searcher.partial_search(cut)]
     for part, end in zip(parts, (cut, len(y)), strict=True):
         for k in range(part.first, end, size):
             part.feed(y[k : min(k + size, end)])

@@ -10,8 +10,8 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    QueryDistances,
     RadiusNeighborsTimeSeriesTransformer,
+    ShapeletTransform,
 )
 from sktslib.search import Learning
 from sktslib.search.search_utils import elastic_search, lockstep_search
@@ -78,7 +78,7 @@ IN_JOBS = {
         lambda **v: KNeighborsTimeSeriesClassifier(**v).fit(X, np.arange(20) % 3).predict_proba(X[::-1] + 0.5),
         {"nearest neighbors"},
     ),
-    "QueryDistances": (lambda **v: matrix(QueryDistances, **v), {"query distances"}),
+    "ShapeletTransform": (lambda **v: matrix(ShapeletTransform, **v), {"query distances"}),
     "time_series_search": (
         lambda **v: next(iter(time_series_search(ENTRIES, Q, S, **v).values()))["distance"],
         {"search"},
@@ -94,7 +94,7 @@ IN_JOBS = {
         {"pairwise distances", "medoids"},
     ),
     "shapelets": (
-        lambda **v: np.array(QueryDistances(**LEARNED, **v).fit(X, np.arange(20) % 2).shapelets_, dtype=float),
+        lambda **v: np.array(ShapeletTransform(**LEARNED, **v).fit(X, np.arange(20) % 2).shapelets_, dtype=float),
         {"shapelets"},
     ),
 }

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "dask_cluster.py"
 SOME = [
     *("pairwise", "nearest", "barycenter", "queries", "sequences", "by chunks", "profile", "DistanceKernel", "radius"),
-    *("kneighbors", "kneighbors, omit", "classifier", "QueryDistances"),
+    *("kneighbors", "kneighbors, omit", "classifier", "ShapeletTransform"),
 ]
 WANT = {}
 

@@ -7,7 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib import QuerySearcher, QuerySegmenter, Sampling, load_ecg_example, search_in, segment_in, stream_in
+from sktslib import (
+    QuerySearcher,
+    QuerySegmenter,
+    Sampling,
+    load_ecg_example,
+    pipeline_search,
+    pipeline_segment,
+    pipeline_stream,
+)
 from sktslib.distances import TWED, twed
 from sktslib.metrics import event_report
 from sktslib.preprocessing import RunningBaseline, resample
@@ -51,8 +59,8 @@ def test_searches_and_segmentations(start, tmp_path):
     same(searcher.search(ECG.sequence, times=times), searcher.search(stored, times=even))
     segmenter = QuerySegmenter("dtw").fit(ECG.query)
     same(segmenter.segment(ECG.sequence, times=times), segmenter.segment(ECG.sequence, times=even))
-    same(search_in(searcher, ECG.sequence, times), search_in(searcher, ECG.sequence, even))
-    same(segment_in(segmenter, ECG.sequence, times), segment_in(segmenter, ECG.sequence, even))
+    same(pipeline_search(searcher, ECG.sequence, times), pipeline_search(searcher, ECG.sequence, even))
+    same(pipeline_segment(segmenter, ECG.sequence, times), pipeline_segment(segmenter, ECG.sequence, even))
 
 
 @pytest.mark.parametrize("size", [1, 100, 997])
@@ -61,13 +69,13 @@ def test_streams_and_parts(start, size):
     for estimator in (QuerySearcher("dtw", threshold=5.0), QuerySegmenter("dtw"), QuerySearcher("dtw", n_matches=3)):
         estimator.fit(ECG.query)
         if getattr(estimator, "n_matches", None) == 3:
-            parts = [estimator.begin(at) for at in (0, 600)]
+            parts = [estimator.partial_search(at) for at in (0, 600)]
             for part, end in zip(parts, (600, N), strict=True):
                 for at in range(part.first, end, size):
                     part.feed(ECG.sequence[at : min(at + size, end)], even)
             same(estimator.search(ECG.sequence, times=times), merge_parts(parts))
             continue
-        one, other = estimator.stream(), stream_in(estimator)
+        one, other = estimator.stream(), pipeline_stream(estimator)
         want = estimator.stream()
         for at in range(0, N, size):
             chunk = ECG.sequence[at : at + size]

@@ -13,7 +13,8 @@ MODULES = "distances search neighbors cluster metrics model_selection datasets u
 FACE = {
     f"{m}.{name}": getattr(import_module(f"sktslib.{m}"), name)
     for m in MODULES
-    for name in import_module(f"sktslib.{m}").__all__
+    for name in dir(import_module(f"sktslib.{m}"))
+    if inspect.isclass(getattr(import_module(f"sktslib.{m}"), name)) or name in import_module(f"sktslib.{m}").__all__
 } | {name: getattr(sktslib, name) for name in sktslib.__all__}
 
 

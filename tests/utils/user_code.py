@@ -10,7 +10,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sktslib import QuerySearcher, QuerySegmenter, dtw, load_ecg_example, search_in, segment_in, stream_in, warmup
+from sktslib import (
+    QuerySearcher,
+    QuerySegmenter,
+    dtw,
+    load_ecg_example,
+    pipeline_search,
+    pipeline_segment,
+    pipeline_stream,
+    warmup,
+)
 from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import ADTW, DTW, LCSS, Metric, Neighbors, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.metrics import EventReport, event_f1_score, event_report
@@ -18,7 +27,7 @@ from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
     PairwiseDistances,
-    QueryDistances,
+    ShapeletTransform,
 )
 from sktslib.preprocessing import AutoFilter, BandPass, Resampled, resample
 from sktslib.search import (
@@ -67,7 +76,7 @@ def learn(X: list[NDArray[np.float64]], y: list[str]) -> float:
     assert_type(nearest_neighbors(X, metric=LCSS(eps=0.2), n_neighbors=2), Neighbors)
     model = make_pipeline(PairwiseDistances("dtw", channels_first=True), StandardScaler())
     grid = GridSearchCV(KNeighborsTimeSeriesClassifier("dtw"), {"metric__alpha": [0.5, 1.0]}).fit(X, y)
-    assert_type(search_in(model, X[0]), Matches)
+    assert_type(pipeline_search(model, X[0]), Matches)
     warmup(["dtw", "euclidean"], tasks=["search"])
     alignment = dtw(X[0], X[1])
     plot_alignment(X[0], X[1], alignment.path)
@@ -83,7 +92,7 @@ def defend(recording: pd.DataFrame, labels: NDArray[np.int64]) -> EventReport:
     matches = searcher.search_all(recording, times=recording.index)
     asked = matches.uncertain(3)
     assert_type(asked, NDArray[np.intp])
-    again = searcher.relearn(matches, good=asked[:2], bad=[int(asked[2])])
+    again = searcher.learn_from_answers(matches, good=asked[:2], bad=[int(asked[2])])
     assert_type(again, QuerySearcher)
     again.search_all(recording).uncertain(3, known=[matches[asked]])
     report = event_report(labels, again.search(recording), tolerance=2.0)
@@ -103,14 +112,14 @@ def group(recording: pd.DataFrame, X: list[NDArray[np.float64]], y: list[float])
     assert_type(discords(recording, 65, times=recording.index), Matches)
     means = TimeSeriesKMeans(2, "dtw", n_init=3, random_state=0).fit(X)
     TimeSeriesKMedoids(2, "msm", init=[0, 1]).fit(X).predict(X)
-    QueryDistances("euclidean", n_queries=2, n_candidates=100).fit(X, [str(value) for value in y]).transform(X)
+    ShapeletTransform("euclidean", n_queries=2, n_candidates=100).fit(X, [str(value) for value in y]).transform(X)
     KNeighborsTimeSeriesRegressor("dtw", n_neighbors=2, weights="distance").fit(X, y).predict(X)
     return means.transform(X)
 
 
 def filtered(recording: pd.DataFrame, labels: NDArray[np.int64]) -> Segments:
     model = make_pipeline(AutoFilter(causal=True), QuerySegmenter()).fit(recording, labels)
-    stream_in(model).update(recording)
+    pipeline_stream(model).update(recording)
     Resampled(QuerySegmenter(), rate=60).fit(BandPass(5, 20).fit_transform(recording), labels).segment(recording)
     slow, coarse, times = resample(recording, labels, rate=60)
-    return segment_in(model.fit(slow, coarse), slow, times=times)
+    return pipeline_segment(model.fit(slow, coarse), slow, times=times)

@@ -21,7 +21,7 @@ from ...utils._times import Sampling, given_times, index_of, index_times, is_dat
 from ...utils.validation import FEW, MANY, as_times, as_weight, check_sizes, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalize_values, places
 
-__all__ = ["Alignment", "Metric"]
+__all__ = ["Metric"]
 
 
 class Alignment(float):

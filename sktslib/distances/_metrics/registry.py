@@ -18,7 +18,7 @@ from ...utils.validation import check_names, shown, unknown_name
 from .._kernels.compile import kernel, pieces, stop_if_unwanted
 from .base import Metric
 
-__all__ = ["CallableMetric", "get_metric", "metric_names"]
+__all__ = ["get_metric", "metric_names"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -98,7 +98,7 @@ MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are
 
 
 def relearned(searcher, matches, good, bad):
-    """Return a searcher that knows of some matches whether they are occurrences, see `QuerySearcher.relearn`."""
+    """Return a searcher that has learned from answers about matches, see `QuerySearcher.learn_from_answers`."""
     _check_matches(searcher, matches)
     check_one_length(searcher._queries)
     numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
@@ -155,22 +155,22 @@ def _check_matches(searcher, matches):
     """Refuse matches of another searcher."""
     if not isinstance(matches, Matches):
         raise TypeError(
-            f"The 'matches' parameter of relearn must be Matches of a search. Got {shown(matches)}. What "
+            f"The 'matches' parameter of learn_from_answers must be Matches of a search. Got {shown(matches)}. What "
             "'good' and 'bad' hold are numbers of them."
         )
     readers = matches._source.readers
     channels, count = {len(one.plan.x) for one in readers}, len(readers) // (max(matches._source.sequences) + 1)
     if channels != {searcher.n_features_in_} or count != len(searcher._queries):
         raise ValueError(
-            "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, by "
-            f"number of channels ({searcher.n_features_in_}) and of queries ({len(searcher._queries)}). Got matches of "
-            f"{channels.pop()} and {count}. Search with this one, searcher.search_all(X)."
+            "The 'matches' parameter of learn_from_answers must be those of this searcher, or of one learned from it, "
+            f"by number of channels ({searcher.n_features_in_}) and of queries ({len(searcher._queries)}). Got matches "
+            f"of {channels.pop()} and {count}. Search with this one, searcher.search_all(X)."
         )
     for reader, plan in zip(readers, searcher._queries * (len(readers) // count), strict=True):
         if not have_lags_of(reader.plan, plan):
             raise ValueError(
-                "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, "
-                "whose channels have the same lags and lengths. Got matches by others. Search with this one, "
+                "The 'matches' parameter of learn_from_answers must be those of this searcher, or of one learned from "
+                "it, whose channels have the same lags and lengths. Got matches by others. Search with this one, "
                 "searcher.search_all(X)."
             )
 

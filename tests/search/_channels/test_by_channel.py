@@ -128,7 +128,7 @@ def test_chunks_parts_and_streams_find_the_same(name, normalize, data):
             parallel = clone(one).set_params(n_jobs=2).fit(query)
             equal(parallel.search(y), want)
             np.testing.assert_array_equal(parallel.profile(y).distance, profile.distance)
-            parts = [one.begin(at) for at in (0, cut)]
+            parts = [one.partial_search(at) for at in (0, cut)]
             for part, end in zip(parts, (cut, len(y)), strict=True):
                 part.feed(y[part.first : end])
             if want is found or one.n_matches:
@@ -340,7 +340,7 @@ def test_thresholds_labels_and_grids_know_channels():
     assert sorted(learned.search(aligned).start) == starts
     joint = searcher_of("correlation", min_channels=3, n_matches=4).fit(x)
     matches = joint.search(aligned)
-    again = joint.relearn(matches, good=[0, 1], bad=[3]).search(aligned)
+    again = joint.learn_from_answers(matches, good=[0, 1], bad=[3]).search(aligned)
     assert sorted(again.start[:2]) == starts and again.votes is not None
 
 

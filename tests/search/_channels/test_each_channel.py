@@ -104,7 +104,7 @@ def test_chunks_streams_and_several_queries_find_the_same(data):
     for k, one in enumerate(alone):
         found, own = one.search(y), want[want.query == k]
         np.testing.assert_array_equal([found.start, found.distance], [own.start, own.distance])
-    first, second = searcher.begin(), searcher.begin(cut)
+    first, second = searcher.partial_search(), searcher.partial_search(cut)
     merged = merge_parts([first.feed(y[:cut]), pickle.loads(pickle.dumps(second)).feed(y[second.first :])])
     pd.testing.assert_frame_equal(merged.to_frame(), want.to_frame(), check_exact=True)
     parallel = searcher_of(metric, normalize="zscore", threshold=1.5, n_jobs=2, **params)

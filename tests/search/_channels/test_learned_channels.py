@@ -162,7 +162,7 @@ def test_answers_about_matches_with_lags_are_those_without_lags(metric):
     found, want = lagged.search(y), plain.search(aligned(y))
     np.testing.assert_array_equal(found.start, want.start)
     for answers in ({"good": [0, 1, 2, 4], "bad": [5]}, {"good": [3], "bad": [6]}):
-        lagged, plain = lagged.relearn(found, **answers), plain.relearn(want, **answers)
+        lagged, plain = lagged.learn_from_answers(found, **answers), plain.learn_from_answers(want, **answers)
         np.testing.assert_array_equal(lagged.query_, plain.query_)
         np.testing.assert_array_equal(lagged.weight_, plain.weight_)
         assert lagged.threshold_ == plain.threshold_
@@ -188,11 +188,11 @@ def test_what_is_learned_of_answers_lies_where_each_channel_was_found():
         [matches.polarity[k, c] * y[matches.start[k] + matches.lag[k, c] + first[c] :][:M, c] for c in range(3)]
         for k in good
     ]
-    want, own = np.mean([x.T, *pieces], axis=0), searcher.relearn(matches, good=good).query_
+    want, own = np.mean([x.T, *pieces], axis=0), searcher.learn_from_answers(matches, good=good).query_
     for c in range(3):
         np.testing.assert_allclose(own[first[c] : first[c] + M, c], want[c], rtol=1e-12)
         assert np.isnan(own[:, c]).sum() == 3
-    loaded = searcher.relearn(pd.read_pickle(pickled(matches)), good=good)
+    loaded = searcher.learn_from_answers(pd.read_pickle(pickled(matches)), good=good)
     np.testing.assert_array_equal(loaded.query_, own)
     assert 3 <= len(loaded.search(y)) <= 7
 
@@ -214,9 +214,9 @@ def test_answers_make_alternatives_with_lags():
     searcher = searcher_of("euclidean", channel_lag=LAGS, n_matches=7).fit(x)
     matches = searcher.search(y)
     good = np.flatnonzero(np.isin(matches.start, STARTS))
-    new = searcher.relearn(matches, good=good)
+    new = searcher.learn_from_answers(matches, good=good)
     plain = searcher_of("euclidean", channel_lag=0, n_matches=7).fit(x)
-    want = plain.relearn(plain.search(aligned(y)), good=good)
+    want = plain.learn_from_answers(plain.search(aligned(y)), good=good)
     assert len(want.alternatives_[0]) == 1 and new.alternatives_[0][0][0].shape == x.shape
     np.testing.assert_array_equal(new.alternatives_[0][0][0], want.alternatives_[0][0][0])
     np.testing.assert_array_equal(new.search(y).distance, want.search(aligned(y)).distance)
@@ -226,8 +226,8 @@ def test_answers_that_cannot_be_learned_from_are_refused():
     x, y, _ = recording()
     short = np.where(np.arange(M)[:, np.newaxis] < [9, M, M], x, np.nan)
     searcher = searcher_of("correlation", channel_lag=LAGS, n_matches=2).fit([short])
-    with pytest.raises(ValueError, match=r"'relearn' .* in every channel\. Got \[9, 16, 16\] points\. Cut"):
-        searcher.relearn(searcher.search(y), good=[0])
+    with pytest.raises(ValueError, match=r"'learn_from_answers' .* in every channel\. Got \[9, 16, 16\] points\. Cut"):
+        searcher.learn_from_answers(searcher.search(y), good=[0])
     lagged = searcher_of("correlation", channel_lag=LAGS, n_matches=2).fit(x)
     for other in (
         searcher,
@@ -235,8 +235,8 @@ def test_answers_that_cannot_be_learned_from_are_refused():
         clone(lagged).set_params(channels__lag=[1, 5, 2]).fit(x),
     ):
         with pytest.raises(ValueError, match=r"'matches' .* the same lags and lengths"):
-            lagged.relearn(other.search(y), good=[0])
+            lagged.learn_from_answers(other.search(y), good=[0])
     times = np.arange(len(y), dtype=float)
     timed = searcher_of(TWED(nu=0.5), channel_lag=LAGS, n_matches=2).fit(x, times=times[:M])
-    with pytest.raises(ValueError, match=r"'relearn' .* compares no times .* Time Warp Edit"):
-        timed.relearn(timed.search(y, times=times), good=[0])
+    with pytest.raises(ValueError, match=r"'learn_from_answers' .* compares no times .* Time Warp Edit"):
+        timed.learn_from_answers(timed.search(y, times=times), good=[0])

@@ -179,7 +179,7 @@ def test_one_place_is_found_once(mode):
     assert (matches.sorted().start[1:] >= matches.sorted().end[:-1]).all()
     assert set(matches.polarity.tolist()) == {1}  # as it was given where both are as near
     searcher = QuerySearcher("dtw", candidates=mode, polarity="any", n_matches=2).fit(query)
-    parts = [searcher.begin(at) for at in (0, 9)]
+    parts = [searcher.partial_search(at) for at in (0, 9)]
     for part, end in zip(parts, (9, 16), strict=True):
         part.feed(y[part.first : end])
     np.testing.assert_array_equal(merge_parts(parts).start, searcher.search(y).start)

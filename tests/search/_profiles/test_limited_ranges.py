@@ -146,7 +146,7 @@ def test_searches_parts_and_streams_are_those_of_the_whole_profile(problem, data
         searcher.set_params(n_jobs=2)
         np.testing.assert_array_equal(columns(searcher.search(y)), want)
         searcher.set_params(n_jobs=None)
-        parts = [searcher.begin(), searcher.begin(at)]
+        parts = [searcher.partial_search(), searcher.partial_search(at)]
         for part, end in zip(parts, [at, n], strict=True):
             part.feed(y[part.first : end])
         merged = merge_parts(pickle.loads(pickle.dumps(parts)))

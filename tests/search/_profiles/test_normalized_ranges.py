@@ -150,7 +150,7 @@ def test_parts_jobs_and_streams_give_the_same(search, cut, data):
         searcher.set_params(n_jobs=None)
         if searcher.n_matches is not None or searcher.threshold is not None:
             at = round(cut * (n - 1))
-            parts = [searcher.begin(), searcher.begin(at)] if 0 < at else [searcher.begin()]
+            parts = [searcher.partial_search(), searcher.partial_search(at)] if 0 < at else [searcher.partial_search()]
             for part, end in zip(parts, [at, n] if 0 < at else [n], strict=True):
                 part.feed(y[part.first : end])
             np.testing.assert_array_equal(columns(merge_parts(pickle.loads(pickle.dumps(parts)))), columns(want))

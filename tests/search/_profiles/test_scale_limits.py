@@ -135,7 +135,7 @@ def test_matches_are_those_of_the_limited_profile(name, parameters, data):
         patch.setattr(_sources, "CHUNK", 19)
         found = [searcher.search(y), searcher.search(Slices(y))]
         if "percentile" not in rule:
-            first, second = searcher.begin(), searcher.begin(len(y) // 2)
+            first, second = searcher.partial_search(), searcher.partial_search(len(y) // 2)
             found.append(merge_parts([first.feed(y[: len(y) // 2]), second.feed(y[second.first :])]))
         if most is None:
             stream = searcher.stream()

@@ -59,9 +59,9 @@ class Shapelet(NamedTuple):
 
     Examples
     --------
-    >>> from sktslib.neighbors import QueryDistances
+    >>> from sktslib.neighbors import ShapeletTransform
     >>> series = [[0, 0, 5, 0, 0], [0, 5, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
-    >>> learned = QueryDistances("euclidean", n_queries=1, query_lengths=(3, 3)).fit(series, [1, 1, 0, 0])
+    >>> learned = ShapeletTransform("euclidean", n_queries=1, query_lengths=(3, 3)).fit(series, [1, 1, 0, 0])
     >>> learned.shapelets_[0].length
     3
     """
@@ -270,8 +270,8 @@ class QueryMatches(NamedTuple):
 
     Examples
     --------
-    >>> from sktslib.neighbors import QueryDistances
-    >>> query_distances = QueryDistances("euclidean", queries=[[1, 2]]).fit([[0, 1, 2, 0], [1, 2, 0, 0]])
+    >>> from sktslib.neighbors import ShapeletTransform
+    >>> query_distances = ShapeletTransform("euclidean", queries=[[1, 2]]).fit([[0, 1, 2, 0], [1, 2, 0, 0]])
     >>> query_distances.locate([[0, 0, 1, 2]]).start
     array([[2]])
     """
@@ -282,7 +282,7 @@ class QueryMatches(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
+class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
     """Distance of each series to its best match with each of several queries (Lines et al. 2012).
 
     Parameters
@@ -352,8 +352,8 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
 
     Examples
     --------
-    >>> from sktslib.neighbors import QueryDistances
-    >>> distances = QueryDistances("euclidean", queries=[[0, 1, 0], [2, 2]]).fit([[0, 0, 1, 0, 2], [2, 2, 2, 3, 2]])
+    >>> from sktslib.neighbors import ShapeletTransform
+    >>> distances = ShapeletTransform("euclidean", queries=[[0, 1, 0], [2, 2]]).fit([[0, 0, 1, 0, 2], [2, 2, 2, 3, 2]])
     >>> distances.transform([[0, 0, 1, 0, 2], [2, 2, 2, 3, 2]]).round(2)
     array([[0., 2.],
            [3., 0.]])
@@ -363,7 +363,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     Learned queries:
 
     >>> X = [[0, 0, 5, 0, 0, 0], [0, 0, 0, 5, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0]]
-    >>> learned = QueryDistances("euclidean", n_queries=2, random_state=0).fit(X, ["peak", "peak", "step", "step"])
+    >>> learned = ShapeletTransform("euclidean", n_queries=2, random_state=0).fit(X, ["peak", "peak", "step", "step"])
     >>> [(shapelet.label, shapelet.length, shapelet.score) for shapelet in learned.shapelets_]
     [('peak', 3, 1.0), ('step', 3, 1.0)]
     """
@@ -408,7 +408,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
 
         Returns
         -------
-        QueryDistances
+        ShapeletTransform
             Itself.
 
         Raises
@@ -455,7 +455,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         if isinstance(self.metric, list | tuple | dict) or hasattr(self.metric, "__array__"):
             raise TypeError(
                 "The 'metric' parameter, the first one, must be a name, a metric object or a callable. Got "
-                f"{shown(self.metric)}. To compare series with queries, name them: QueryDistances(queries=...)."
+                f"{shown(self.metric)}. To compare series with queries, name them: ShapeletTransform(queries=...)."
             )
         return super()._made_metric()
 
