@@ -24,7 +24,7 @@ class BlockedSeriesSplit:
     """Split one long recording into contiguous test blocks, each with the samples apart from it for training.
 
     Neighboring samples are alike, so a random split would test on what was trained on; and an event cut into single
-    samples is none. Of the training samples, those within `gap` of the test block are left out.
+    samples would not be one. Of the training samples, those within `gap` of the test block are left out.
 
     Parameters
     ----------

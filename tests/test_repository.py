@@ -59,6 +59,16 @@ def test_every_distance_is_defined(name):
     assert f"``{name}``" in read("docs/definitions.rst")
 
 
+# Phrases that are not said in English, in docstrings, comments and messages of the package.
+PHRASES = re.compile(r"\b(is none|are none|anew|the same of|so many as|what travels|there is none|there are none)\b")
+
+
+def test_the_package_speaks_plain_english():
+    for path in sorted((ROOT / "sktslib").rglob("*.py")):
+        found = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if PHRASES.search(line)]
+        assert not found, f"{path.name}: {found}"
+
+
 BRITISH = re.compile(
     r"(?<![a-z])((un)?labelled|(un)?labelling|neighbour\w*|centred?|behaviour\w*|colour\w*|favour\w*|licence"
     r"|(re|un)?(normal|standard|minim|maxim|penal|optim|initial|general|special|summar|vector|organ|recogn)is"

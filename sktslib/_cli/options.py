@@ -441,7 +441,7 @@ READING = {
     "--thousands": ("CHAR", "the mark between thousands in text files (default: found where it is certain)"),
     "--header": (
         "LINE",
-        "the line with the names of columns, from 1; 0: there is none (default: found)",
+        "the line with the names of columns, from 1; 0: no names (default: found)",
         {"type": lambda text: number(text, int, 0, "the number of a line, from 1, or 0")},
     ),
     "--sheet": ("NAME", "the sheet of an Excel file, by name or by number from 1 (default: the first)"),

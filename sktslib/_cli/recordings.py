@@ -495,7 +495,7 @@ def _refuse_text(column, option, table):
     hint = "Correct the cell, empty it if its value is missing, or name the columns to compare with --columns"
     if isinstance(cell, str) and cell[:1].isdigit() and "," in cell:
         hint = "Name the decimal mark with --decimal, that of thousands with --thousands"
-    # Comments and empty lines are no rows, so the line is the row's where there are none.
+    # Comments and empty lines are no rows, so without them the line is the row's.
     line = f" (about line {row + table.first_line})" if table.first_line else ""
     raise ValueError(
         f"{option}: the column {column.name!r} must hold numbers. Got {shown(cell)} in row {row + 1}{line}. {hint}."
@@ -525,7 +525,7 @@ def compared(queries, sequence):
     queries : list of Recording
         The queries.
     sequence : Recording
-        The sequence; further columns of it are none of the queries' business.
+        The sequence; further columns of it are not compared.
 
     Returns
     -------

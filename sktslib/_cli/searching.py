@@ -259,7 +259,7 @@ def _by_model(options, files):
     refused += ["--metric"] * (options.metric is not None) + ["--scale"] * (options.scale is not None)
     if refused:
         raise ValueError(
-            f"{refused[0]} must be left out with --model, whose parameters are those it was learned with. Learn anew "
+            f"{refused[0]} must be left out with --model, whose parameters are those it was learned with. Learn again "
             "with `sktslib learn`."
         )
     try:

@@ -239,7 +239,7 @@ def _read_excel(path, reading):
         if "format cannot be determined" not in str(error):
             raise
         raise ValueError(
-            "the file must be a spreadsheet, as its ending says. Got something else. Save it anew."
+            "the file must be a spreadsheet, as its ending says. Got something else. Save it again."
         ) from None
     with file:
         names = file.sheet_names

@@ -273,7 +273,7 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     separator, decimal, thousands : str, optional
         What is known of it.
     header : int, optional
-        The number of the line with the names, from 1; 0: there is none.
+        The number of the line with the names, from 1; 0: no names.
 
     Returns
     -------
@@ -359,7 +359,7 @@ def _is_data(cells, kinds, numbers):
 
 
 def _head(trial, first):
-    """Return the first row of data and the row of the names before it, None if there is none."""
+    """Return the first row of data and the row of the names before it, or None."""
     rows = [cells for _, cells in trial.rows]
     if _is_numbered(rows[first], trial, first):  # the header of a DataFrame whose columns are numbers
         return first + 1, first

@@ -285,7 +285,7 @@ def _ticks(low, high, step):
 
 
 def _range(y):
-    """Return the least and the largest value; 0 where there is none."""
+    """Return the least and the largest value; 0 without one."""
     return (float(np.nanmin(y)), float(np.nanmax(y))) if np.isfinite(y).any() else (0.0, 0.0)
 
 

@@ -117,7 +117,7 @@ class Display:
 
 
 def _given_axes(ax):
-    """Return an array of the given axes, or refuse what is none."""
+    """Return an array of the given axes, or refuse what is not an Axes."""
     axes = np.ravel(np.asarray(ax, dtype=object)) if np.size(ax) <= MANY else []
     if len(axes) == 0 or not all(hasattr(a, "plot") and hasattr(a, "figure") for a in axes):
         numbers = np.size(ax) > 1 and not any(hasattr(a, "plot") for a in axes[:1])

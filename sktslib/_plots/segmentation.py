@@ -51,7 +51,7 @@ class SegmentationDisplay(Display):
     repetition_areas_ : list of list of matplotlib PolyCollection
         The shaded repetitions in each row: those of one class and shade together.
     partial_areas_ : list of matplotlib PolyCollection
-        What hatches the partial repetitions in each row; empty where there are none.
+        What hatches the partial repetitions in each row; empty without any.
     strips_ : list of list of matplotlib PolyCollection
         What stands for too many boundaries in each row: the columns of one class and shade together. There are no
         boundary lines then and no shaded repetitions.

@@ -220,7 +220,7 @@ class Problem(NamedTuple):
     def _elsewhere(self, run, tried, swapped, tol):
         """Yield centers from which the inertia may fall further.
 
-        First those that are better for the series they have, see `_anew`. Then, one after the other, those with a
+        First those that are better for the series they have, see `_averaged`. Then, one after the other, those with a
         center less where its series lose least by taking the next one, and one more among series that gain most by it.
         """
         centers = list(run.centers)
@@ -230,7 +230,7 @@ class Problem(NamedTuple):
                 tried.pop(c, None)
                 continue
             if c not in tried or not np.array_equal(tried[c].members, members):
-                centers[c], tried[c] = self._anew(z, members, run.costs.values[members, c], tol)
+                centers[c], tried[c] = self._averaged(z, members, run.costs.values[members, c], tol)
             if tol < ROUGH and tried[c].rival is not None:
                 limit = run.costs.values[members, c].sum() * (1.0 - tol)
                 rival = self.followed(tried[c].rival.center, members, tol, limit, tried[c].rival.costs)
@@ -259,7 +259,7 @@ class Problem(NamedTuple):
                 moved = at_length(self.series[k], run.centers[like[of]])
                 yield [*run.centers[: like[of]], moved, *run.centers[like[of] + 1 :]]
 
-    def _anew(self, z, members, own, tol):
+    def _averaged(self, z, members, own, tol):
         """Find a better center of some series than `z`, from other starts; return it or `z`, and a `Tried`.
 
         Averages along paths end in the minimum next to where they begin. Others are often lower: those next to the mean

@@ -115,7 +115,7 @@ class Task(NamedTuple):
         return among_medians(z, [self.metric._partners(alignment)], [self.series[k]], np.ones(1))
 
     def tell(self, costs):
-        """Count an iteration and say what the mean distance is; at the start there is none to count."""
+        """Count an iteration and say what the mean distance is; the start counts as no iteration."""
         self.count(int(len(costs) > 1), f"mean distance {costs[-1]:.8g}")
 
 
@@ -204,7 +204,7 @@ def among_medians(z, partners, series, share):
 
 
 def medians(at, values, weights, m):
-    """Return weighted (lower) medians (m,) of the values of each group `at`; NaN where there are none."""
+    """Return weighted (lower) medians (m,) of the values of each group `at`; NaN without any."""
     order = np.lexsort((values, at))
     at, values, weights = at[order], values[order], weights[order]
     out = np.full(m, np.nan)

@@ -336,7 +336,7 @@ def timed(metric, given, collections, times, same, alone=True):
 
 
 def _is_dated(times, x):
-    """Return whether the times of a series are dates; None where there are none, or a rate gives them."""
+    """Return whether the times of a series are dates; None without any, or a rate gives them."""
     if times is None or isinstance(times, Sampling):
         return None
     return x.dated if isinstance(x, Timed) and times is x.times else is_datetime(given_times(times, "times"))

@@ -360,7 +360,7 @@ class Pruned:
         for members in sorted(self.kinds, key=lambda members: look[:, members].min(axis=1).sum()):
             order = members[np.argsort(look[:, members], axis=1, kind="stable")]
             best = np.partition(np.hstack([known, out]), self.k - 1, axis=1)
-            cutoff = best[:, self.k - 1].copy()  # a strided one is compiled for anew
+            cutoff = best[:, self.k - 1].copy()  # a strided array would be compiled for again
             n = int(self.lengths[members].max())
             queries, limits, slack = of_length(n), cutoff, (0.0, 0.0)
             if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding

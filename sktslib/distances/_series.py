@@ -36,7 +36,7 @@ def is_enough(seen, full):
 
 
 def full_weight(w, x):
-    """Return the weights as an array, ones where there are none."""
+    """Return the weights as an array, ones without any."""
     return np.ones_like(x) if w is None else w
 
 

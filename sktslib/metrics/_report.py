@@ -41,9 +41,9 @@ class EventReport:
         best candidate in its range is above the threshold; "nothing": nothing is there. Of a hit "label" where it was
         found as another class, else "".
     true, found : ndarray of int of shape (n,)
-        Numbers of the events in temporal order and of the found ones as they were given; -1 where there is none.
+        Numbers of the events in temporal order and of the found ones as they were given; -1 without one.
     true_start, true_end, found_start, found_end : ndarray of int of shape (n,)
-        Half-open ranges in samples; -1 where there is none.
+        Half-open ranges in samples; -1 without one.
     start_error, end_error : ndarray of shape (n,)
         The found border less the true one, in samples; NaN where one is lacking.
     start_error_time, end_error_time : ndarray of shape (n,) or None
@@ -53,14 +53,14 @@ class EventReport:
         Intersection over union with the partner, or the largest one with an event of the other side.
     overlaps : ndarray of int of shape (n,)
         Of a hit its partner, else the number of the event of the other side with which it has the largest
-        intersection over union; -1 where there is none.
+        intersection over union; -1 without one.
     true_label, label : ndarray of shape (n,) or None
         Classes, where they are known; None for an event that is lacking.
     distance : ndarray of shape (n,) or None
         Distance of a match, or cost of a segment. Of a missed event that of the best candidate in its range, of a query
         of its class; NaN where there is no such query, or the samples are no longer held. None where ranges were given.
     next_query : ndarray of int of shape (n,) or None
-        Of a found event the query of another class that is nearest to its samples; -1 where there is none.
+        Of a found event the query of another class that is nearest to its samples; -1 without one.
     next_distance : ndarray of shape (n,) or None
         Its distance there, or its cost: near that of the match itself where the two are easily confused.
 
@@ -118,7 +118,7 @@ class EventReport:
 
     @property
     def recall(self) -> float:
-        """Share of the true events that were found; 0 where there are none, 1 where none were found either."""
+        """Share of the true events that were found; 0 without any, 1 if none was found either."""
         true = self.n_hit + self.n_missed
         return self.n_hit / true if true else float(not len(self))
 
@@ -405,7 +405,7 @@ def _seconds(times, found, edges):
 
 
 def _true_labels(y_true, kinds, numbers):
-    """Return the classes of the true events in temporal order; None where there are none."""
+    """Return the classes of the true events in temporal order; None without any."""
     if kinds is None:
         return _labels(y_true)
     kinds = np.asarray(kinds)

@@ -527,7 +527,7 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         Returns
         -------
         ndarray of shape (n_series, n_queries)
-            A series without a candidate has the query's largest finite value of the call, or 0 where there is none.
+            A series without a candidate has the query's largest finite value of the call, or 0 without one.
         """
         distance = self.locate(X).distance
         finite = np.isfinite(distance)

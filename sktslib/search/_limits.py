@@ -504,7 +504,7 @@ def observed_profile(plan, y, ty, exactly=False):
     another metric, if it spans a gap in time, or if it is beyond the limits of scale and offset by what is observed.
     """
     metric, x, tx, m = plan.metric, plan.x, plan.tx, plan.m
-    if isinstance(metric, Mixed):  # a gap in one channel is none in the others
+    if isinstance(metric, Mixed):  # a gap in one channel is not a gap in the others
         exactly = exactly or metric._may_be_negative
         return metric._summed(
             x,

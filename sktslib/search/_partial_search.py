@@ -571,7 +571,7 @@ class Stream(ChunkStream):
         -------
         Matches
             The occurrences that are decided now, in order of time; ranges count from the stream's first sample. With
-            `n_matches` set the best can be told at the end only: then there are none before `flush`.
+            `n_matches` set the best can be told at the end only: then nothing is reported before `flush`.
         """
         return self._update(X, times)
 

@@ -212,7 +212,7 @@ class Annotation(NamedTuple):
     labels: Labels
     ranges: np.ndarray  # (k, 2), the occurrences
     code: np.ndarray  # (k,), their labels
-    unlabeled: np.ndarray | None = None  # (n,): samples of which nobody knows; None where there are none
+    unlabeled: np.ndarray | None = None  # (n,): samples of which nobody knows; None without any
     offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labeled samples
 
 
@@ -383,7 +383,7 @@ class QueryEstimator(MetricParameter, Estimator):
         x, w = observed_query(x, as_weight(weight, m, channels))
         self._check_size(x, "The query", check_query)
         tx = as_times(times, m, name)
-        known = is_datetime(times) or isinstance(self.max_gap, Real)  # a duration is none of numbers
+        known = is_datetime(times) or isinstance(self.max_gap, Real)  # a duration does not fit numbers
         cut = holes(tx, self._max_gap if known else None)
         if len(cut):
             raise ValueError(

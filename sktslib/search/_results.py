@@ -126,8 +126,8 @@ class RangeTable:
             return pd.IntervalIndex.from_arrays(*edges, closed="left")
         except TypeError as error:
             raise TypeError(
-                f"'intervals' must be of times of one kind. Got times that are none to pandas: {error}. Take those of "
-                "one sequence, matches[matches.sequence == 0].intervals."
+                f"'intervals' must be of times of one kind. Got times that pandas does not know: {error}. Take those "
+                "of one sequence, matches[matches.sequence == 0].intervals."
             ) from error
 
     def cut(self, sequence: Sequences | None = None, length: int | None = None) -> Any:
@@ -443,7 +443,7 @@ class Matches(Ranges, RangeTable):
 
         Notes
         -----
-        The border is the `threshold` of the matches' query, or, where there is none, the middle of the largest gap
+        The border is the `threshold` of the matches' query, or, without one, the middle of the largest gap
         between the distances of its matches. Those of ``searcher.search_all(X)`` lie on both sides of it, those of
         ``searcher.search(X)`` below alone. First come the nearest on either side, of each query in each sequence; then
         the second nearest, and so on; in each round those whose distance differs from the border by the least share

@@ -156,7 +156,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Of each query its further templates, which `learn_from_answers` learns where occurrences have several shapes:
         arrays (m, channels) and their weights or None. Each candidate counts by the template that it is nearest to.
     classes_ : ndarray of shape (n_classes,)
-        The classes that were learned, in the order of the queries, or the names they were given by; else there is none.
+        The classes that were learned, in the order of the queries, or the names they were given by; absent otherwise.
     metric_weights_ : MetricWeights or list of them
         What learned the weights, with `weight_`; only where they are learned so. Of several queries a list.
     metric_ : Metric
@@ -347,7 +347,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     @property
     def threshold_(self) -> float | list[float | None] | None:
-        """The largest distance of an occurrence: set, or learned from labels; None where there is none.
+        """The largest distance of an occurrence: set, or learned from labels; None without one.
 
         None too with a `Percentile`, and with a false discovery rate before `fit_threshold`, for it then is another in
         each sequence. Of several queries a list.
@@ -433,7 +433,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
         Row t depends on samples up to t alone, unless a subsequence search compares slopes or shapes, which reach over
         the next sample or half a shape, or lags are tolerated (`ChannelPlan`), which reach so much further. Rows at
-        which no candidate ends hold the largest finite value of the call, or 0 where there is none.
+        which no candidate ends hold the largest finite value of the call, or 0 without one.
 
         Parameters
         ----------
@@ -501,7 +501,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             What this searcher, or one relearned from it, found in any sequence, by `search` or `search_all` or in a
             stream.
         good, bad : array-like of int or of bool
-            Numbers of the matches that are occurrences and of those that are none, or masks.
+            Numbers of the matches that are occurrences and of those that are not, or masks.
 
         Returns
         -------
@@ -513,7 +513,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Raises
         ------
         TypeError
-            If `matches` are none, or their numbers no integers.
+            If `matches` is not a `Matches`, or a number is not an integer.
         ValueError
             If nothing is answered, a match is both good and bad, `matches` are of another number of queries or
             channels or of other lags, or channels with lags have several lengths or are compared by times.
@@ -551,11 +551,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Parameters
         ----------
         max_delay : int, optional
-            After how many samples at most, counted from its end, an occurrence must be decided, at the end of a chunk,
-            although a better one that overlaps it may still come; not less than the query has. Then the best ones by
-            then are reported, what overlaps them is none, and no occurrence is longer than `max_delay`: the stream
-            holds about twice as many samples at most. Without it an occurrence waits until nothing that comes can
-            overlap it, however long that takes, so that the answer is that of `search`.
+            The largest number of samples between the end of an occurrence and the decision on it, at the end of a
+            chunk; at least the length of the query. A better match that overlaps may still come: the best ones so far
+            are reported, later ones that overlap them are left out, and no occurrence is longer than `max_delay`. The
+            stream then holds at most about twice as many samples. Without it an occurrence waits until nothing that
+            comes can overlap it, and the matches are those of `search`.
 
         Returns
         -------

@@ -63,7 +63,7 @@ class Calibration(NamedTuple):
         return false / np.searchsorted(self.matches, self.matches, "right")
 
     def threshold(self, alpha):
-        """Return the largest distance up to which the estimated share is at most `alpha`; -inf if there is none."""
+        """Return the largest distance up to which the estimated share is at most `alpha`; -inf without one."""
         within = np.flatnonzero(self.shares <= alpha)
         return float(self.matches[within[-1]]) if len(within) else -np.inf
 
@@ -407,7 +407,7 @@ class FalseDiscoveryRate(ThresholdRule):
         return Decoys(self, n_queries, check_random_state(self.random_state))
 
     def _thresholds(self, calibrations):
-        """Return the threshold of each calibration; warn where there is none."""
+        """Return the threshold of each calibration; warn without one."""
         thresholds = [one.threshold(float(self.alpha)) for one in calibrations]
         without = [one for one, t in zip(calibrations, thresholds, strict=True) if t == -np.inf]
         if without:

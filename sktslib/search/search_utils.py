@@ -309,7 +309,7 @@ def start_sequences_index(distance: Any, output: tuple[str, float] = ("number", 
     Raises
     ------
     ValueError
-        If the distances are not one-dimensional, or `output` or `overlap` is none of what they may be.
+        If the distances are not one-dimensional, or `output` or `overlap` is not a valid value.
     TypeError
         If they are of the wrong type.
 

@@ -35,7 +35,7 @@ def place(index):
 
 
 def converted(values, name):
-    """Return a float64 array of values that are none yet."""
+    """Return a float64 array for values to come."""
     if values is None:
         raise TypeError(f"{name!r} must be an array of real numbers. Got None.")
     if hasattr(values, "tocsr"):

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 # That "auto" chooses among: equal weights, a pull as strong as the loss that equal weights have about, and a tenth and
 # a hundredth of it.
 ALPHAS = (np.inf, 1.0, 0.1, 0.01)
-# A step to the minimum for held alignments may be too long once they are found anew: then a half, a quarter, an eighth.
+# A step to the minimum for held alignments may be too long once they are found again: then half of it, and so on.
 STEPS = (1.0, 0.5, 0.25, 0.125)
 TOLERANCE = 1e-3  # of the objective: a smaller relative fall ends the iterations
 

@@ -67,7 +67,7 @@ def warn(message, category=UserWarning):
 
 
 def _caller(frame):
-    """Return the innermost frame of the caller's own code; None where there is none."""
+    """Return the innermost frame of the caller's own code; None without one."""
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN:
         frame = frame.f_back
     return frame

@@ -99,7 +99,7 @@ def plot_alignment(
         If a series, the path or the times have a wrong shape, the path leaves a series, times do not increase, or there
         are more axes than channels.
     TypeError
-        If a series holds no numbers, or `offset` or `every` is none.
+        If a series holds no numbers, or `offset` or `every` is not a number.
 
     See Also
     --------

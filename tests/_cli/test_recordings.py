@@ -256,7 +256,7 @@ def test_recordings_one_below_the_other_are_named_by_their_rows(tmp_path, dated)
     for first in (0, 20, 40):
         one = read(f"{path}:{first}-{first + 20}")
         assert one.numbers[:, 0].tolist() == [*range(20)] and one.first == first
-        assert len(one.times) == 20 and one.times[0] == one.partial_search
+        assert len(one.times) == 20 and one.times[0] == one.begin
     counted = write(tmp_path / "c.csv", "id,v", [f"{row[:2]},{row.rsplit(',')[-1]}" for row in rows])
     told = f"{counted}: column 'id' holds no numbers and was left out"
     assert read(counted).notes == [

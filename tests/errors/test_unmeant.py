@@ -315,7 +315,7 @@ def test_queries_by_name():
     assert set(segments.label) == {"beat", "half"} == set(segmenter.classes_)
     assert set(segmenter.predict(np.append(RECORDING, np.full(20, 5.0)))) == {"", "beat", "half"}
     distances = ShapeletTransform(queries=named).fit([RECORDING, RECORDING])
-    assert distances.get_feature_names_out().tolist() == ["querydistances_beat", "querydistances_half"]
+    assert distances.get_feature_names_out().tolist() == ["shapelettransform_beat", "shapelettransform_half"]
     weighted = QuerySearcher().fit({1: [1, 2], 2: [1, 3]}, weight={2: [1, 2]})
     assert weighted.weight_[0] is None
     np.testing.assert_array_equal(weighted.weight_[1], [[0.5], [1.0]])

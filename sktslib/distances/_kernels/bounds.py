@@ -245,7 +245,7 @@ class QueryPoints(NamedTuple):
     skips: np.ndarray  # (m,): the gap cost, with that of another point
     pinned: np.ndarray  # (m,): whether it meets one point
     starts: np.ndarray  # (m,): where the stretch of those it may meet starts
-    second: np.ndarray | None  # (m,): the same of a second stretch; None: the first ones hold all
+    second: np.ndarray | None  # (m,): for a second stretch; None: the first ones hold all
 
 
 class WindowPoints(NamedTuple):
@@ -616,7 +616,7 @@ def _sums(y, sums):
 def _of_moments(sums, n, ends, lengths, lanes):
     """Return the least and largest mean and variance of a box's ranges that are not constant, and whether any is.
 
-    Infinite where there is none. Ends count from the first sample.
+    Infinite without one. Ends count from the first sample.
     """
     s, q, equal, constant = sums[0], sums[1], sums[2], False
     low, high, least, most = splat(INF), splat(-INF), splat(INF), splat(-INF)
@@ -653,7 +653,7 @@ def _of_moments(sums, n, ends, lengths, lanes):
 def _of_extremes(y, sums, n, ends, lengths):
     """Return the least and largest minimum and range of the ranges of a box that are not constant.
 
-    The last result is whether any range is constant. The others are infinite where there is none.
+    The last result is whether any range is constant. The others are infinite without one.
     """
     low, high, least, most, constant = INF, -INF, INF, -INF, False
     for end in range(ends[0], min(ends[1], n + 1)):

@@ -90,7 +90,7 @@ def _warn(problem):
     if not _warned:
         _warned.append(problem)
         warnings.warn(
-            "Compiled kernels cannot be kept on disk, so every process compiles them anew. Set the environment "
+            "Compiled kernels cannot be kept on disk, so every process compiles them again. Set the environment "
             f"variable NUMBA_CACHE_DIR to a folder that can be written. The first problem: {problem}",
             RuntimeWarning,
             stacklevel=2,

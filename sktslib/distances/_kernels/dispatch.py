@@ -120,7 +120,7 @@ def recurrence(
     Raises
     ------
     TypeError
-        If `terms` or `moves` is not callable, a flag is not True or False, or `bounds` is none of what it may be.
+        If `terms` or `moves` is not callable, a flag is not True or False, or `bounds` is not a valid value.
     ValueError
         If `size` is not 1, 2 or 3, or facts exclude each other: bounds without `monotone`, lags without a closed
         boundary.

@@ -452,7 +452,7 @@ def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zero
     to reorder sums. `blank`: the query is 0, and that of a cosine.
     """
     n_channels, m = x.shape
-    count, span = 0, 0  # samples of a window; slopes of one point are none
+    count, span = 0, 0  # samples of a window; one point has no slope
     if m > 0:
         span = left[-1] + 1
         if share is not None:

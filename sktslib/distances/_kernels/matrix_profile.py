@@ -16,7 +16,7 @@ from .compile import block_size, budgets, inner, kernel
 from .simd import BATCH, makers, maximum, store
 
 EPS = 2.0**-52
-TILE = block_size(2048, 5)  # rows that are gone along before products are added up anew
+TILE = block_size(2048, 5)  # rows that are gone along before products are added up again
 
 # Side by side: what is read of them stays in the first-level cache. A multiple of the lanes.
 DIAGONALS = block_size(256, 2 * BATCH)

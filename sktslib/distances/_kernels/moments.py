@@ -404,7 +404,7 @@ def standardize_windows(y, m, first, total, most, uncertainty, kind, mean, sprea
     for j in range(size):
         shift[j] = -mean[j] * scale[j]
     unknown = 0
-    for j in range(size):  # most often there are none, and vectors tell
+    for j in range(size):  # mostly there is no such window, which vectors show
         unknown += not ((doubt[j] <= uncertainty) & (scale[j] < INF))
     if unknown == 0:
         return 0

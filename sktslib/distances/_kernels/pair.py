@@ -107,7 +107,7 @@ def room_for(record, channels, count):
 
 @inner
 def deal(p, y, first, count, yr, gap_costs):
-    """Fill the room of a series with its points from `first` on, zeros where there are none."""
+    """Fill the room of a series with its points from `first` on, zeros beyond them."""
     size = len(yr[0]) >> SHIFT
     for k in range(len(yr)):
         for j in range(count):

@@ -5,7 +5,7 @@ enter a query at any boundary between samples, at the cost of the cheapest segme
 background, 1..k the queries; ``transitions[a, b]`` is the cost of b following a.
 
 Layout: the points of all queries are concatenated, those of query q at ``first[q]:first[q + 1]``; the series
-is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 if there is none; kernels take it as
+is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 without one; kernels take it as
 `channels_of` gives it. The lanes are stretches of one series side by side; with one lane vectors are floats.
 """
 

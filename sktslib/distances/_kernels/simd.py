@@ -588,7 +588,7 @@ def makers(lanes, fused):
 
 
 LINE = 64  # bytes of a cache line
-MOST = 2**20  # entries that are kept; larger arrays are made anew
+MOST = 2**20  # entries that are kept; larger arrays are made again
 
 
 class _Kept(threading.local):

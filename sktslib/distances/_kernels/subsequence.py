@@ -189,7 +189,7 @@ search_in_band = inner(_search_strip)
 
 @inner
 def _list(ends, shortest, longest, edge, origin, distance, begin):
-    """Fill in the candidates that are long enough and not too long; a start of -1 where there is none."""
+    """Fill in the candidates that are long enough and not too long; a start of -1 without one."""
     low, high = float(shortest), float(longest)
     for j in range(distance.shape[0]):  # vector code: floats, no jumps, no index that may be negative
         length = float(ends + j) - origin[j]

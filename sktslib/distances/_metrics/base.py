@@ -107,7 +107,7 @@ class Metric(ParameterHolder):
     _is_additive = False  # whether the kernels know it as a sum of terms
     _is_symmetric, _is_metric = True, False  # what the properties say, where it depends on no parameter
     # The power of the distance that is a sum of terms of points, each times its weight, while the alignment is held;
-    # None where there is none.
+    # None without one.
     _weighted_power = None
     _value_powers = 1.0, 1.0  # see `_value_power`: of one channel, and of several
     entry_parameters = ""  # what get_distance_dict offers to edit

@@ -386,7 +386,7 @@ class ADTW(WarpingMetric):
 
 
 def _exponent_of(a, axis):
-    """Return the power of two that brings the largest size near 1; 0 where there is none."""
+    """Return the power of two that brings the largest size near 1; 0 without one."""
     return np.frexp(np.abs(a).max(axis=axis, initial=0.0, keepdims=axis is not None))[1]
 
 

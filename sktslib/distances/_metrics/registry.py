@@ -271,7 +271,7 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     Raises
     ------
     TypeError
-        If `metric` is none of these, or `params` no dictionary.
+        If `metric` is not one of these, or `params` is not a dictionary.
     ValueError
         If the name or a parameter is unknown, which the message lists, or a value is out of its range.
 

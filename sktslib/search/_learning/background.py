@@ -92,7 +92,7 @@ def f1_of_marks(ranges, found, plain):
 
     The F1 is that of labels that mark all occurrences. Half of all occurrences cost less than the median of the marked
     ones, each as a share of what it costs as plain background. The occurrences without a mark are therefore about twice
-    as many as the finds without a mark that cost less than that median. With labels that miss nothing there are none,
+    as many as the finds without a mark that cost less than that median. Labels that miss nothing leave no such finds,
     and this is plain F1. Where labels miss some, a missing mark means less: a find that is nearer to the query than to
     the background counts as false by the share that is marked.
 

@@ -107,7 +107,7 @@ class Candidate(NamedTuple):
 
     @property
     def omega(self):
-        """The penalty as a multiple of the variance of the queries; NaN where there is none."""
+        """The penalty as a multiple of the variance of the queries; NaN without one."""
         return np.nan if self.times is None else OMEGA * self.times
 
 

@@ -238,7 +238,7 @@ def _side_by_side(queries, series, rules, shape, partial):
 def _joined(queries, series, rules, shape, lanes, known):
     """Join the stretches of a round: return its zeros, see `Undecided.count_from`, and its last state.
 
-    `known` is the state that the first stretch must meet; None: there is none.
+    `known` is the state that the first stretch must meet; None: no such state.
     """
     zeros, apart = [], np.empty(SEGMENT_LANES)
     differences_of(lanes.states[0], lanes.states[-1], shape.step, apart)
@@ -545,7 +545,7 @@ class Segmentation:
 
     def _begin(self, at):
         self._paths.begin(at)
-        self._rows = Undecided.anew(at, self._transitions)
+        self._rows = Undecided.begun(at, self._transitions)
         self._next = at  # where the next round begins
 
     @property

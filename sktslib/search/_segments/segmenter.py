@@ -163,7 +163,7 @@ class QuerySegmenter(QueryEstimator):
     fits the query, but whether it fits the query better than the background. The multiple is the one with which the
     occurrences are found best, from the middle of those that do as well; the fewer labels there are, and the more
     occurrences without a mark, the closer it is to 1. If errors remain, a constant is tried too. What looks like an
-    occurrence and has no mark is none of the errors, so that some may stay unmarked.
+    occurrence and has no mark is not an error, so that some may stay unmarked.
 
     References
     ----------
@@ -379,7 +379,7 @@ class QuerySegmenter(QueryEstimator):
 
     @property
     def threshold_(self) -> float | list[float | None] | None:
-        """The largest cost per query point of a repetition, of several queries a list; None where there is none.
+        """The largest cost per query point of a repetition, of several queries a list; None without one.
 
         None too with a false discovery rate before `fit_threshold`, for it then is another in each recording.
         """
@@ -387,7 +387,7 @@ class QuerySegmenter(QueryEstimator):
         thresholds = set_thresholds(self)
         return thresholds if len(thresholds) > 1 else thresholds[0]
 
-    # Without a penalty repetitions would stretch over the background, and one of 1.0 is none or all, by the unit.
+    # Without a penalty repetitions would stretch over the background, and what 1.0 means depends on the unit.
     _named_defaults = {"adtw": {"omega": "auto"}}
 
     @property

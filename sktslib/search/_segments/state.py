@@ -88,7 +88,7 @@ class Undecided:
         self._due = 0  # rows there must be before it pays to look what is decided
 
     @classmethod
-    def anew(cls, at, transitions):
+    def begun(cls, at, transitions):
         """Return the first row of a series that starts at a sample."""
         k = len(transitions) - 1
         return cls(at, cls.first_row(k)[np.newaxis], np.empty((0, k)), transitions, fresh=True)
@@ -186,7 +186,7 @@ class Undecided:
     def agreed(self, live):
         """Return the node, row and label, that all live paths (starts, labels, costs) have in common.
 
-        Row 0 means that there is none.
+        Row 0 means no such node.
         """
         start, label, cost = live
         if self.fresh:
