@@ -683,7 +683,7 @@ class Segmentation:
     def _join(self, task, one):
         """Add what a round gives, or, if it does not meet the rounds before, what it gives behind them."""
         paths, rows, shape = self._paths, self._rows, task[-1]
-        zero = 0.0 if shape.fresh else difference(one.partial_search, paths.state)
+        zero = 0.0 if shape.fresh else difference(one.begin, paths.state)
         if zero is None:
             one = paths.compute(*task, self._lists, paths.state, rows)
         parts = [] if one.found is None else [one.found]
