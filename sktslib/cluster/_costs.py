@@ -277,7 +277,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         self._fit_collection(X)
         series = vars(self).pop("_series")
         collection_weight(self.weight, series, one_length=True)  # that of every center, which begins as a series
-        self.metric_._check_sizes(series, series, ("X", "X"))
+        self.metric_._check_collection(series, "X")
         rng = check_random_state(self.random_state)
         if len(series) < self.n_clusters:
             raise ValueError(
@@ -311,7 +311,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
     def _nearest(self, X):
         """Return the nearest center of each series, and what it adds to the inertia."""
         X, centers, jobs = self._checked(X), self._centers, count_jobs(self.n_jobs)
-        self.metric_._check_sizes(centers, X, ("X", "Y"))
+        self.metric_._check_collection(X, "X")
         self.metric_._warn_of_scale(centers, X)
         w, gaps = collection_weight(self._used_weight, centers), has_gaps(X) or has_gaps(centers)
         size = min(ROWS, getattr(X, "rows", ROWS), -(-len(X) // jobs))

@@ -445,7 +445,7 @@ class TimeSeriesKMeans(CollectionClusters):
                 f"n_clusters={len(given)}, or give others."
             )
         collection_weight(self.weight, given)
-        self.metric_._check_sizes(given, series, ("init", "X"))
+        self.metric_._check_collection(given, "init")
         return [z.copy() for z in given]
 
     @property

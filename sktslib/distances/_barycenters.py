@@ -17,6 +17,7 @@ from ..utils._jobs import check_jobs, count_jobs, parts_for_jobs, progress, shar
 from ..utils._names import did_you_mean
 from ..utils.validation import (
     as_floats,
+    as_series,
     as_weight,
     check_count,
     check_flag,
@@ -25,7 +26,6 @@ from ..utils.validation import (
     check_verbose,
     relative,
     shown,
-    sized_series,
 )
 from ._collection import StoredCollection, as_collection, chosen, lengths_of, part_size
 from ._metrics.base import Metric
@@ -383,7 +383,7 @@ def barycenter(
     rng = random_numbers(random_state)
     by_parts = method != "subgradient" and metric._center != "median"
     given, X = X, as_collection(X, "X", channels_first=channels_first, part=part_size(None) if by_parts else None)
-    metric._check_sizes(X, X, ("X", "X"))
+    metric._check_collection(X, "X")
     flat = len(X[0]) == 1 and is_flat(given)
     share = shares(series_weight, len(X))
     X, share = chosen(X, np.flatnonzero(share > 0)), share[share > 0]
@@ -466,7 +466,7 @@ def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first, ver
     if init is None or (isinstance(init, str) and init == "medoid"):
         return X[medoid(X, share, metric, weight, rng, n_jobs, verbose)].copy()
     if not isinstance(init, str):
-        return sized_series(init, "init", len(X[0]), "'X'", channels_first=channels_first)[0].copy()
+        return as_series(init, "init", channels=len(X[0]), like="'X'", channels_first=channels_first).copy()
     if init != "mean":
         hint = did_you_mean(init, ["medoid", "mean"])
         raise ValueError(f"The 'init' parameter must be 'medoid', 'mean' or an array. Got {shown(init)}.{hint}")

@@ -17,13 +17,12 @@ from ..utils._times import Sampling, given_times, index_of, index_times, is_date
 from ..utils.validation import (
     as_floats,
     as_points,
+    as_series,
     as_times,
     check_flag,
     refuse_empty,
     refuse_missing,
     shown,
-    sized_series,
-    sum_of_squares,
 )
 
 CASE = re.compile(r"(?i)(.*_)?(case|id|instance|subject|series|uid|unit|trial|segment)(_?(id|no|nr|number))?")
@@ -216,7 +215,8 @@ def _listed(a, k, name, layout, like_first=None):
     """Return a series of a list as (channels, length); all but the first one must have that many channels."""
     channels, missing, channels_first = layout
     like = (like_first, f"{name}[0]") if k else (channels, "the other collection")
-    return sized_series(a, f"{name}[{k}]", *like, missing, channels_first=channels_first, in_collection=True)[0]
+    rest = {"missing": missing, "channels_first": channels_first, "in_collection": True}
+    return as_series(a, f"{name}[{k}]", channels=like[0], like=like[1], **rest)
 
 
 def _is_sized(a):
@@ -390,19 +390,14 @@ class _Source(StoredCollection):
 
     Attributes
     ----------
-    sums : list of float
-        The sum of the squares of each series, NaN of one with gaps.
+    has_gaps : bool
+        Whether values are missing.
     """
 
     def __init__(self, values, name, layout, size):
         self._values, self._name, self._layout = values, name, layout
         self._begin(size)
-        self.sums = [sum_of_squares(x) for x in self]
-
-    @property
-    def has_gaps(self):
-        """Whether values are missing."""
-        return bool(np.isnan(self.sums).any())
+        self.has_gaps = max([bool(np.isnan(x).any()) for x in self])  # of all, which are read once
 
 
 class StoredArray(_Source):

@@ -188,7 +188,9 @@ def compared(metric, X, Y, weight, times, channels_first, max_memory, *, missing
     X = as_collection(X, "X", channels_first=channels_first, **rest)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), **rest)
     metric = metric._named(*names)
-    metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
+    metric._check_collection(X, "X")
+    if not same:
+        metric._check_collection(Y, "Y")
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])

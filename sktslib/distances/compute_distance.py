@@ -62,7 +62,8 @@ def time_series_distance(
     rows = {}
     for entry in read_entries(dict_distances):
         check_channels(entry.key, dict_distances[entry.family][entry.key], x.shape[0])
-        entry.metric._check_sizes([x], [y], ("x", "y"))
+        entry.metric._check_collection([x], "x")
+        entry.metric._check_collection([y], "y")
         times = pair_times(entry.metric, given, (tx, ty), (x, y)) if entry.timed else (None, None)
         rows[entry.key] = float(entry.metric._distance(x, None, y, *times))
     return pd.DataFrame({"Distance": list(rows.values())}, index=list(rows), dtype=float)

@@ -25,7 +25,7 @@ from ..search._limits import runs as observed_runs
 from ..utils._parameters import Interval, StrOptions
 from ..utils._sklearn import Estimator, check_columns, in_container, warn_of_names
 from ..utils._times import name_of, notice_column, notice_index, times_of
-from ..utils.validation import as_points, as_times, check_size, refuse_missing, shown
+from ..utils.validation import as_points, as_times, refuse_missing, shown
 from ._resample import notice_steps, rate_of
 
 if TYPE_CHECKING:
@@ -285,7 +285,6 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         else:
             self._check_channels(X, a)
         y, given = a.reshape(len(a), -1).T, times_of(X, times)
-        check_size(y, "'X'", 2.0, type(self).__name__)
         return Recording(y, as_times(given, len(a), name_of(times)), given, a.ndim == 1)
 
     def _check_channels(self, X, a):

@@ -14,7 +14,7 @@ import numpy as np
 from ..utils._sampling import check_gap, holes, notice_sampling, numbers_of
 from ..utils._sklearn import check_columns, warn_of_names
 from ..utils._times import Sampling, as_dates, is_datetime, name_of, notice_index, times_of
-from ..utils.validation import FLOAT, are_counted, as_times, check_count, largest, sized_series, sum_of_squares
+from ..utils.validation import FLOAT, LARGEST_SQUARE, are_counted, as_series, as_times, check_count, sum_of_squares
 
 if TYPE_CHECKING:
     from typing import Any
@@ -351,12 +351,12 @@ def refuse_channels(estimator, shape):
 
 def validated(estimator, X, times):
     """Return the array of a sequence, its times for the kernels, and its times as they were given."""
-    y, total = sized_series(X, "X", missing=estimator.nan_policy == "omit")
+    y = as_series(X, "X", missing=estimator.nan_policy == "omit")
     check_table(estimator, X)
     if y.shape[0] != estimator.n_features_in_:
         refuse_channels(estimator, np.asarray(X).shape)
     if times is None and type(X) is np.ndarray and estimator.max_gap is None:  # in short, for most are of this kind
-        estimator._check_size(y, "'X'", total=total)
+        estimator._check_domain(y, "'X'")
         return y, None, None
     name = name_of(times)
     times = times_of(X, times)
@@ -368,7 +368,7 @@ def validated(estimator, X, times):
                 f"{name!r} must be of one kind with the query's, dates or numbers. Got {classes[dated]} where the "
                 f"query's are {classes[not dated]}; turn dates into numbers by subtraction and division."
             )
-    estimator._check_size(y, "'X'", total=total)
+    estimator._check_domain(y, "'X'")
     return y, kernel_times(estimator, times, y.shape[1], name), times
 
 
@@ -422,8 +422,6 @@ class Entrance:
         self.times, self.seen, self.first = None, first, first  # first: the sample at which it begins
         self._last = None  # the time of the last sample for the kernels
         self._noticed = first > 0 or not notices  # whether a chunk's times were looked at for uneven steps
-        # Above this sum of squares the values of a chunk are looked at, for they may be too large for the metric.
-        self._large = largest(max(2.0, estimator.metric_._cost_power(self._channels))) ** 2
 
     def __call__(self, X, times):
         """Return the samples (channels, n) of the next chunk, its times for the kernels, and whether it is incomplete.
@@ -458,7 +456,7 @@ class Entrance:
             y = X.T
         else:
             return None
-        if not sum_of_squares(X) < self._large:  # also where it is NaN
+        if not sum_of_squares(X) < LARGEST_SQUARE:  # also where it is NaN
             return None
         return y
 

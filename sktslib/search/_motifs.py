@@ -29,7 +29,7 @@ from ..utils._times import is_datetime, notice_column, notice_index, times_of
 from ..utils.validation import as_series, as_times, as_weight, check_count, check_names, check_number, check_verbose
 from ._chunks import one_each
 from ._limits import observed_query
-from ._plan import QueryPlan, check_reach, resolve_mode
+from ._plan import QueryPlan, check_domain, resolve_mode
 from ._profile import Choice, Search
 from ._pruning import Rule, Windows, applies, less_offset, nearest_window
 from ._results import Matches, matched
@@ -591,7 +591,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     metric = metric._named(names_of(sequence), names_of(other))
     resolve_mode(metric, "windows", normalize)
     for series, name in ((y, "'sequence'"), (z, "'other'")):
-        check_reach(metric, series, name, normalize)
+        check_domain(metric, series, name, normalize)
     missing = omit and bool(np.isnan(y).any() or np.isnan(z).any())
     observed = missing and isinstance(metric, LockstepMetric)  # windows are compared by the points that they have
     whole = [fill(series) for series in (y, z)] if missing else [y, z]

@@ -15,7 +15,7 @@ from ..distances._series import NORMALIZATIONS, full_weight, normalize_values
 from ..utils._names import did_you_mean, warn
 from ..utils._parameters import Interval, ParameterHolder, StrOptions
 from ..utils._sampling import holes
-from ..utils.validation import check_size, plain_count, shown, unknown_name
+from ..utils.validation import plain_count, shown, unknown_name
 from ._channels import ByChannel, each_alone, parts_of
 from ._limits import ScaleLimits, runs
 
@@ -323,11 +323,8 @@ def check_room(m, n, otherwise="search by an elastic metric with candidates='sub
         )
 
 
-def check_reach(metric, a, what, normalize, check=check_size, total=None):
-    """Refuse values too large for the metric, or a query's values too small.
-
-    Values that normalization brings to one size may be of any size.
-    """
+def check_domain(metric, a, what, normalize):
+    """Refuse values that the metric is not defined for, and a normalization that may give some."""
     if metric._has_domain:
         if normalize is not None:
             raise ValueError(
@@ -335,8 +332,6 @@ def check_reach(metric, a, what, normalize, check=check_size, total=None):
                 f"normalized values. Got {normalize!r}."
             )
         metric._check_values(a, what)
-    power = metric._value_power(len(a)) if normalize in (None, "mean") else 1.0
-    check(a, what, power, metric.full_name, total)
 
 
 def warn_of_query(plan):

@@ -14,10 +14,9 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import ratios
 from ..distances._metrics.mixed import Mixed
 from ..distances._series import alike, base_of, full_weight, normalize_values, places, resample
-from ..utils.validation import check_query, check_size
 from ._channels import Part, parts_of, signed
 from ._engines import of_ranges, range_profile, scaled_path, window_profile, window_shares
-from ._plan import check_lengths, check_reach, check_room
+from ._plan import check_domain, check_lengths, check_room
 from ._pruning import Rule
 from ._selection import Profile, select, select_exactly
 
@@ -95,10 +94,7 @@ def _lockstep(search, start, end):
     metric = search.plan.metric
     w = metric._channel_weights(full_weight(search.plan.w, search.plan.x))
     x, y, *_ = search.window(start, end)
-    power = metric.power if metric._is_additive else None
-    for a, what in ((x, "The query"), (y, "The match")):
-        check_size(a, what, power or 2.0, "An explanation")
-    if power is None:
+    if not metric._is_additive or metric.power is None:
         return (w * (x - y) ** 2).T
     return metric._term_costs(x, y, w).T
 
@@ -162,9 +158,9 @@ class Search:
 
     @classmethod
     def of(cls, plan, y, ty=None):
-        """Return a search after a check that query and sequence are within reach of the metric."""
-        check_reach(plan.metric, plan.x, "The query", plan.normalize, check_query)
-        check_reach(plan.metric, y, "The sequence", plan.normalize)
+        """Return a search after a check that the metric is defined for query and sequence."""
+        check_domain(plan.metric, plan.x, "The query", plan.normalize)
+        check_domain(plan.metric, y, "The sequence", plan.normalize)
         return cls(plan, y, ty)
 
     def _cut(self, start, end):

@@ -36,7 +36,6 @@ from ..utils.validation import (
     as_times,
     as_weight,
     check_names,
-    check_query,
     shown,
 )
 from ._channels import POLARITIES, by_channels, check_polarity, signs_of
@@ -267,7 +266,7 @@ def annotation(estimator, X, y, times):
 class QueryEstimator(MetricParameter, Estimator):
     """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each.
 
-    A subclass knows what metric and parameters mean together (`_resolve`), how large values may be (`_check_size`),
+    A subclass knows what metric and parameters mean together (`_resolve`), which values it compares (`_check_domain`),
     the lengths of ranges that weights are learned from (`_limits_to_learn`), and the matches of decoys (`_calibrated`).
     """
 
@@ -381,7 +380,7 @@ class QueryEstimator(MetricParameter, Estimator):
         x = x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
-        self._check_size(x, "The query", check_query)
+        self._check_domain(x, "The query")
         tx = as_times(times, m, name)
         known = is_datetime(times) or isinstance(self.max_gap, Real)  # a duration does not fit numbers
         cut = holes(tx, self._max_gap if known else None)
@@ -408,7 +407,6 @@ class QueryEstimator(MetricParameter, Estimator):
 
     def _learn(self, marked, weight, times, n_templates=1):
         """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
-        check_query(marked.data, "'X'", 2.0, "Learning from labels")
         ty = kernel_times(self, times, marked.data.shape[1])
         metric = self.metric_._in_mode(self._mode)._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
         learner = weight_learner(self)

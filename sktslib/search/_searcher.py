@@ -17,7 +17,7 @@ from ..utils._parameters import Interval, StrOptions
 from ..utils._sampling import interval
 from ..utils._sklearn import check_fitted, names_out
 from ..utils._times import time_name, times_of
-from ..utils.validation import as_weight, check_size, plain_count
+from ..utils.validation import as_weight, plain_count
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
 from ._chunks import entry, kernel_times, notice, one_each, refuse_several, several
 from ._dask import DaskSource, is_dask
@@ -40,7 +40,7 @@ from ._plan import (
     CANDIDATES,
     Subsequences,
     Windows,
-    check_reach,
+    check_domain,
     mode_of,
     resolve_mode,
     scaled_lengths,
@@ -607,9 +607,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             mode = "windows"
         self._mode = resolve_mode(self.metric_, mode, self.normalize_)
 
-    def _check_size(self, a, what, check=check_size, total=None):
-        """Refuse a series with values too large for what is computed."""
-        check_reach(self.metric_, a, what, self.normalize_, check, total)
+    def _check_domain(self, a, what):
+        """Refuse a series with values that the metric is not defined for."""
+        check_domain(self.metric_, a, what, self.normalize_)
 
     def _validated_query(self, x, weight, times, name="times"):
         plan = super()._validated_query(x, weight, times, name)

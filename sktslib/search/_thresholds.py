@@ -184,7 +184,7 @@ class Decoys:
                 "no other; set 'threshold' to a number, or pass a function as 'null'."
             )
         try:
-            estimator._check_size(x, "A decoy of the query")
+            estimator._check_domain(x, "A decoy of the query")
         except ValueError as error:
             raise ValueError(f"{error} Or pass a function as 'null' of FalseDiscoveryRate. Got {null!r}.") from None
         return plan._replace(x=np.ascontiguousarray(x))

@@ -1,17 +1,12 @@
-"""Input validation of arrays, times, weights and numbers, including the sizes of values that computations can handle.
+"""Input validation of arrays, times, weights and numbers, including the size of values that can be squared.
 
 Code called after it may trust its input: float64, C-contiguous, writable, finite, series as `(channels, length)`.
 What needs no conversion is passed on as it is, so nothing validated may write into its input.
 """
 
-import math
 import re
 from datetime import date, timedelta
-from functools import partial
-from itertools import repeat
-from math import isfinite
 from numbers import Integral, Real
-from operator import attrgetter, is_
 
 import numpy as np
 
@@ -37,9 +32,8 @@ __all__ = [
     "unknown_name",
 ]
 
-# Sums of squares of values that are neither too large nor too small to be squared.
-FEW, MANY = 1e-270, 1e280
-SEEN = 1e-135  # a point of this size shows that a series is not too small
+# Largest size of a value, for which the squares of differences and sums of them are finite, and its square.
+LARGEST, LARGEST_SQUARE = 1e140, 1e280
 # From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.
 MANY_NUMBERS = 10_000
 ROW = 2**13  # of many numbers so many are summed at a time, which takes half as long as einsum
@@ -58,95 +52,7 @@ def sum_of_squares(a):
         return np.vecdot(rows, rows).sum() + np.vdot(rest, rest)
 
 
-def check_size(a, what, power, owner, total=None, *, small=True):
-    """Refuse a series (channels, length), which `what` names, with values too large for a power of differences.
-
-    Their sizes must not exceed 1e140 for squares. What is not raised to a power above 1 is never too large, and NaN do
-    not count. Unless it may be `small`, it is refused as well where not all is 0 and no value reaches 1e-140. `total`
-    is the sum of squares, if it is known.
-    """
-    if _fits(a, power, total):
-        return
-    if _size(a) > largest(power):
-        raise _out_of_reach(what, f"hold values of at most {largest(power):g} in size", power, owner, _size(a))
-    if not small and 0.0 < _size(a) < 1.0 / largest(power):
-        raise _too_small(what, power, owner, _size(a))
-
-
-check_query = partial(check_size, small=False)
-
-
-def check_sizes(X, Y, names, power, owner):
-    """Refuse collections with values too large for a power of differences, or with two series both too small."""
-    if power <= 1 or (power <= 2 and _all_fit(X) and (Y is X or _all_fit(Y))):
-        return
-    small = [_small_ones(X, names[0], power, owner)]
-    small.append(small[0] if Y is X else _small_ones(Y, names[1], power, owner))
-    if all(small):
-        pair = [max(sizes) for sizes in small]
-        if max(pair)[0] > 0.0:
-            what = list(dict.fromkeys(what for _, what in pair))
-            what = what[0] if len(what) == 1 else f"One of {' and '.join(what)}"
-            raise _too_small(what, power, owner, max(pair)[0])
-
-
-def _small_ones(series, name, power, owner):
-    """Return sizes and names of the series whose values are all too small; too large ones are refused."""
-    found = []
-    for k, a in enumerate(series):
-        if not _fits(a, power):
-            what = f"'{name}'" if len(series) == 1 else f"'{name}[{k}]'"
-            check_size(a, what, power, owner)
-            if _size(a) < 1.0 / largest(power):
-                found.append((_size(a), what))
-    return found
-
-
-def largest(power):
-    """Return the largest value that may be raised to a power."""
-    return 10.0 ** (280.0 / power)
-
-
-def _fits(a, power, total=None):
-    """Return whether values are neither too large nor too small for certain."""
-    return power <= 1 or (power <= 2 and FEW < (sum_of_squares(a) if total is None else total) < MANY)
-
-
-def _all_fit(series):
-    """Return whether the values of all series can be squared, neither too large nor too small.
-
-    It takes little time where the series are the rows of one array, or where their sums are known.
-    """
-    if hasattr(series, "sums"):
-        return FEW < min(series.sums) and max(series.sums) < MANY and math.isfinite(sum(series.sums))
-    whole = series[0].base
-    if isinstance(whole, np.ndarray) and whole.ndim == 2 and len(whole) == len(series):  # not a file
-        rows = all(map(is_, map(attrgetter("base"), series), repeat(whole)))
-        rows = rows and {*map(attrgetter("size"), series)} == {whole.shape[1]}
-        if rows and sum_of_squares(whole) < MANY and np.abs(whole[:, 0]).min() > SEEN:
-            return True
-    sums = [sum_of_squares(a) for a in series]
-    return FEW < min(sums) and max(sums) < MANY and math.isfinite(sum(sums))
-
-
-def _size(a):
-    """Return the largest absolute value; NaN if all are."""
-    return float(np.fmax.reduce(np.abs(a), axis=None))
-
-
-def _too_small(what, power, owner, size):
-    return _out_of_reach(what, f"hold a value of at least {1.0 / largest(power):g} in size", power, owner, size)
-
-
-def _out_of_reach(what, rule, power, owner, size):
-    return ValueError(
-        f"{what} must {rule}: {owner} raises differences to the power {power:g}, which float64 must hold. Got {size:g} "
-        f"as the largest size. Multiply all series by 1e{-math.floor(math.log10(size))}, and parameters in their unit."
-    )
-
-
 FLOAT = np.dtype(np.float64)
-LARGEST = 1e300  # size of a value: sums and differences of such values are finite
 SET_BACK = 7200.0  # seconds: no clock is set back by more at the end of summer
 
 
@@ -268,22 +174,20 @@ def refuse_missing(
 
     NaN behind all points of a series, whose time is the axis `padded`, have a way out of their own. With `missing` NaN
     may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
-    Returns the sum of squares, which may overflow.
     """
-    total = sum_of_squares(a)
-    if isfinite(total):
-        return total
+    if sum_of_squares(a) < LARGEST_SQUARE:
+        return
     finite = np.isfinite(a) | np.isnan(a) if missing else np.isfinite(a)
     if finite.all():
-        huge = np.abs(a) > LARGEST
-        if huge.any():
-            first = np.unravel_index(np.argmax(huge), a.shape)
+        large = np.abs(a) > LARGEST
+        if large.any():
+            first = np.unravel_index(np.argmax(large), a.shape)
             raise ValueError(
-                f"{name!r} must hold values of at most {LARGEST:g} in size, so that sums of them are finite. Got "
-                f"{a[first]:g} at index {place(first)}. Divide all by a common factor, or put NaN where such a number "
-                "stands for a missing value."
+                f"{name!r} must hold values of at most {LARGEST:g} in size, so that squares of differences are finite. "
+                f"Got {a[first]:g} at index {place(first)}. Divide all by a common factor, or put NaN where such a "
+                "number stands for a missing value."
             )
-        return total
+        return
     counts = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
     if counts["NaN"] and not counts["infinite"] and padded is not None and _is_padded(a, padded):
         way_out = (
@@ -305,7 +209,16 @@ def _is_padded(a, axis):
 
 
 # ------------------------------------------------------------------------------------------- series, weights and times
-def as_series(values, name, *, channels=None, like="the other series", missing=None):
+def as_series(
+    values,
+    name,
+    *,
+    channels=None,
+    like="the other series",
+    missing=None,
+    channels_first=False,
+    in_collection=False,
+):
     """Return a series as a float64 array `(channels, length)` for the kernels.
 
     Parameters
@@ -320,41 +233,28 @@ def as_series(values, name, *, channels=None, like="the other series", missing=N
         What has that number of channels, for messages.
     missing : bool, optional
         Whether NaN may pass, where the caller's `nan_policy` says so; None where there is no such parameter.
+    channels_first : bool, default=False
+        Whether its channels may be in its rows.
+    in_collection : bool, default=False
+        Whether NaN may pad it to the length of others, which is worth a word in the message.
 
     Returns
     -------
     ndarray of shape (channels, length)
         C-contiguous and writable. Shares memory with `values` where no conversion was needed.
     """
-    return sized_series(values, name, channels, like, missing)[0]
-
-
-def sized_series(
-    values,
-    name,
-    channels=None,
-    like="the other series",
-    missing=None,
-    *,
-    channels_first=False,
-    in_collection=False,
-):
-    """Return a series as a float64 array (channels, length), and the sum of its squares.
-
-    See `as_series`. With `channels_first` its channels may be in its rows.
-    """
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype == FLOAT and values.flags.carray:
-        total = np.vdot(values, values)  # in short, for most series are of this kind
-        if isfinite(total) and (channels is None or channels == 1) and 0 < values.size < MANY_NUMBERS:
-            return values[np.newaxis], total
+        # Most series are of this kind. NaN fails the comparison.
+        if 0 < values.size < MANY_NUMBERS and np.vdot(values, values) < LARGEST_SQUARE and channels in (None, 1):
+            return values[np.newaxis]
     a = as_points(values, name)
     if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like, channels_first))
     axis = a.ndim - 1 if channels_first else 0
-    total = refuse_missing(a, name, missing=missing, padded=axis if in_collection else None)
+    refuse_missing(a, name, missing=missing, padded=axis if in_collection else None)
     if a.ndim == 1:
-        return a[np.newaxis], total
-    return (a if channels_first else np.ascontiguousarray(a.T)), total
+        return a[np.newaxis]
+    return a if channels_first else np.ascontiguousarray(a.T)
 
 
 def as_points(values, name, *, strided=False):

@@ -226,7 +226,7 @@ def test_the_public_names_exist():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("shape", [(1,), (7,), (300,), (40, 3)])
-@pytest.mark.parametrize("size", [1e-200, 1e200, 1e300])
+@pytest.mark.parametrize("size", [1e-200, 1e135, 1e140])
 def test_large_and_small_numbers_are_finite(shape, size):
     x = np.full(shape, size)
     with np.errstate(all="raise"):
@@ -237,7 +237,7 @@ def test_large_and_small_numbers_are_finite(shape, size):
 
 
 def test_numbers_whose_sums_are_infinite():
-    with pytest.raises(ValueError, match=r"'x' must hold values of at most 1e\+300 in size.*Got -1.7e\+308 at index 1"):
+    with pytest.raises(ValueError, match=r"'x' must hold values of at most 1e\+140 in size.*Got -1.7e\+308 at index 1"):
         as_series([0.0, -1.7e308], "x")
 
 

@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...utils._names import warn
 from ...utils._parameters import Interval, ParameterHolder, RealNotInt, StrOptions
 from ...utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
-from ...utils.validation import FEW, MANY, as_times, as_weight, check_sizes, shown, sized_series
+from ...utils.validation import as_series, as_times, as_weight, shown
 from .._series import alike, base_of, between, full_weight, normalize_values, places
 
 __all__ = ["Metric"]
@@ -109,7 +109,6 @@ class Metric(ParameterHolder):
     # The power of the distance that is a sum of terms of points, each times its weight, while the alignment is held;
     # None without one.
     _weighted_power = None
-    _value_powers = 1.0, 1.0  # see `_value_power`: of one channel, and of several
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
@@ -211,24 +210,13 @@ class Metric(ParameterHolder):
             return d
         return metric._within(x, w, y, tx, ty, as_cutoff(cutoff, metric._may_be_negative))
 
-    def _value_power(self, channels):
-        """Return the power that differences are raised to in float64; sums that are kept in reach do not count."""
-        return self._value_powers[channels > 1]
-
-    def _cost_power(self, channels):
-        """Return the power of differences in the costs of a segmentation."""
-        return self._value_power(channels)
-
     def _check_values(self, a, what):
         """Refuse a series (channels, length) with values that the distance is not defined for; NaN do not count."""
 
-    def _check_sizes(self, X, Y, names=("X", "Y")):
-        """Refuse collections with values that the distance cannot take: not defined, too large, or both too small."""
-        if self._has_domain:
-            for name, series in zip(names, (X, Y), strict=True):
-                for k, a in enumerate(series):
-                    self._check_values(a, f"{name!r}" if len(series) == 1 else f"'{name}[{k}]'")
-        check_sizes(X, Y, names, self._value_power(len(X[0])), self.full_name)
+    def _check_collection(self, series, name):
+        """Refuse a collection with values that the distance is not defined for."""
+        for k, a in enumerate(series) if self._has_domain else ():
+            self._check_values(a, f"{name!r}" if len(series) == 1 else f"'{name}[{k}]'")
 
     def _warn_of_scale(self, X, Y):
         """Warn of a parameter out of scale with the values of two collections of series (channels, length)."""
@@ -358,17 +346,16 @@ def equal(a, b):
 
 def check_pair(x, y, weight, names=("x", "y"), metric=None):
     """Validate two series, which the metric must be able to compare, and return them with the relative weights."""
-    x, of_x = sized_series(x, names[0])
-    y, of_y = sized_series(y, names[1], x.shape[0], repr(names[0]))
+    x = as_series(x, names[0])
+    y = as_series(y, names[1], channels=x.shape[0], like=repr(names[0]))
     if x.shape[0] > 1 and x.shape[1] == y.shape[1] == 1:
         warn(
             f"{names[0]!r} and {names[1]!r} hold one point of {x.shape[0]} channels each, shape (1, {x.shape[0]}). If "
             f"time runs along the second axis, pass {names[0]}[0] and {names[1]}[0]; if not, ignore this warning."
         )
-    if metric is not None:
-        known = FEW < of_x < MANY and FEW < of_y < MANY  # a check by sums that are known takes no time
-        if not known or metric._has_domain or metric._value_power(x.shape[0]) > 2:
-            metric._check_sizes([x], [y], names)
+    if metric is not None and metric._has_domain:
+        for a, name in zip((x, y), names, strict=True):
+            metric._check_values(a, repr(name))
     return x, y, None if weight is None else as_weight(weight, x.shape[1], x.shape[0])
 
 

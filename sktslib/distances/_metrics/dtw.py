@@ -15,13 +15,13 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from ...utils._parameters import Interval, StrOptions
-from ...utils.validation import check_size, shown
+from ...utils.validation import shown
 from .._collection import as_collection, part_size
 from .._kernels import recurrence, scalar
 from .._kernels.compile import pieces
 from .._series import ALIKE, deviation, full_weight, normalize_values, standardize
 from .base import BAND_CONSTRAINTS
-from .elastic import INF, NOTHING_FREE, OF_NORM, ElasticMetric, PreparedPair, Query, norm_of
+from .elastic import INF, NOTHING_FREE, ElasticMetric, PreparedPair, Query, norm_of
 from .registry import register
 
 __all__ = ["ADTW", "CIDDTW", "DDTW", "DTW", "WDDTW", "WDTW", "Frechet", "ShapeDTW"]
@@ -218,9 +218,6 @@ class DTW(WarpingMetric):
         free = n - 1
         return 0, 0, free if self.dtw_type != "oe-dtw" else 0, free
 
-    def _value_power(self, channels):
-        return 1.0 if self.do_sign_norm or self.dist is not None else 2.0
-
     def _features(self, a):
         a = standardize(a) if self.do_sign_norm else a
         return a if self.alpha == 1 else np.concatenate([a, gradient(a)], axis=-2)
@@ -370,7 +367,6 @@ class ADTW(WarpingMetric):
         variances = []
         for x, w in zip(series, weights, strict=True):
             x, w = observed(x, w)
-            check_size(x, "'X'", 2.0, self.full_name)
             variances.append(weighted_variance(x, w))
         return OMEGA * float(np.mean(variances))
 
@@ -440,7 +436,6 @@ class CIDDTW(WarpingMetric):
     _reports_cost = False
     _has_factor = True
     _looks_back = True
-    _value_powers = 4.0, 4.0  # squared differences, times a ratio of sums of squares
 
     def _check_search(self, mode):
         super()._check_search(mode)
@@ -544,7 +539,6 @@ class Frechet(ElasticMetric):
     """
 
     _costs_by_values = False
-    _value_powers = OF_NORM
     name, full_name = "frechet", "Frechet Distance"
 
     def _check_search(self, mode):

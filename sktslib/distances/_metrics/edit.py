@@ -11,7 +11,7 @@ from ...utils._names import warn
 from ...utils._parameters import Interval
 from .._kernels import recurrence, scalar
 from .base import BAND_CONSTRAINTS
-from .elastic import OF_NORM, ElasticMetric, Query, norm_of
+from .elastic import ElasticMetric, Query, norm_of
 from .registry import register
 
 __all__ = ["EDR", "ERP", "LCSS", "MSM", "TWED"]
@@ -80,7 +80,6 @@ class MatchingMetric(ElasticMetric):
     """An edit distance of counts: two points match, or do not."""
 
     _costs_by_values = False
-    _value_powers = OF_NORM
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, eps: float = 1.0, *, window: float | str | None = None, factor: int | None = None) -> None:
@@ -265,7 +264,6 @@ class ERP(GapCostMetric):
     """
 
     name, full_name = "erp", "Edit Distance with Real Penalty"
-    _value_powers = OF_NORM
     entry_parameters = {"g": 0.0}
     _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
 
@@ -302,7 +300,6 @@ class MSM(GapCostMetric):
 
     name, full_name = "msm", "Move-Split-Merge"
     _costs_by_values = False
-    _value_powers = 1.0, 1.0
     entry_parameters = {"c": 1.0}
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
     _can_be_cut = False  # a point left of another may be cheaper than a new one
@@ -374,9 +371,6 @@ class TWED(GapCostMetric):
     @property
     def _depends_on_start(self):
         return self.nu > 0 or self.window is not None
-
-    def _value_power(self, channels):
-        return 1.0 if channels == 1 else float(self.p)
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if (tx is None) != (ty is None):

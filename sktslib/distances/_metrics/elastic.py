@@ -57,7 +57,6 @@ class SubsequenceKernel:
 
 
 INF = np.inf
-OF_NORM = 1.0, 2.0  # powers of differences in the Euclidean norm over one channel, and over several
 NOTHING_FREE = 0, 0, 0, 0
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
 
@@ -138,8 +137,6 @@ class ElasticMetric(BandedMetric):
 
     family = "elastic"
     description = "Elastic distance: series may be stretched in time."
-
-    _value_powers = 2.0, 2.0
 
     # What the drivers of collections need to know.
     _has_lanes = True

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...utils._parameters import Interval
-from ...utils.validation import as_floats, check_query, refuse_missing
+from ...utils.validation import as_floats, refuse_missing
 from .._collection import as_collection
 from .._kernels import lockstep, mass, moments
 from .._series import SCALINGS, alike, full_weight, places, resample
@@ -159,9 +159,6 @@ class LockstepMetric(Metric):
             return 0.0
         return mass.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_additive else 0.0
 
-    def _cost_power(self, channels):
-        return self.power or 1.0
-
     def _segment_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
 
@@ -221,7 +218,6 @@ class SquaredEuclidean(LockstepMetric):
 
     name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
     _terms = lockstep.SquaredRecord
-    _value_powers = 2.0, 2.0
 
 
 @register
@@ -519,7 +515,6 @@ class Mahalanobis(LockstepMetric):
         refuse_missing(X, "X")
         if X.ndim == 3:
             X = np.array(as_collection(X, "X", channels_first=channels_first)).transpose(0, 2, 1)
-        check_query(X, "'X'", 2.0, "A covariance")
         self.VI_ = LedoitWolf().fit(X.reshape(len(X), -1)).precision_
         return self
 
@@ -834,7 +829,6 @@ class TAM(Metric):
     name, full_name, family = "tam", "Time Alignment Measurement", "time"
     description = "Advance, delay and phase of the optimal alignment."
     _is_symmetric = False  # ties of the path are broken in favor of the query
-    _value_powers = 2.0, 2.0
 
     def _distance(self, x, w, y, tx, ty):
         advance, delay, phase = ratios(DTW()._distance(x, w, y, None, None).path, x.shape[1], y.shape[1])

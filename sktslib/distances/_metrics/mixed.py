@@ -377,9 +377,6 @@ class Mixed(Metric):
             "subsequences, in which all share one."
         )
 
-    def _value_power(self, channels):
-        return max(part.metric._value_power(len(part.channels)) for part in self._parts(channels))
-
     def _channel_weights(self, w):
         out = np.zeros_like(w)
         for part in self._parts(len(w)):
@@ -410,10 +407,6 @@ class Mixed(Metric):
         for part in self._parts(len(a)):
             if part.metric._has_domain:
                 part.metric._check_values(part.of(a), what)
-
-    def _check_sizes(self, X, Y, names=("X", "Y")):
-        for part in self._parts(len(X[0])):
-            part.metric._check_sizes(*of_both(part, X, Y), names)
 
     def _warn_of_scale(self, X, Y):
         for part in self._parts(len(X[0])):

@@ -70,7 +70,6 @@ class SoftMetric(PathlessMetric, BandedMetric):
         "take 'dtw'."
     )
     _compares_with_itself = True
-    _value_powers = 2.0, 2.0
     _may_be_negative = True  # without the divergence, with a band, and by rounding
 
     def _record(self):
@@ -347,7 +346,7 @@ class GAK(SoftMetric):
             If all points are equal, so that nothing can be estimated.
         """
         X = as_collection(X, "X", channels_first=channels_first, part=part_size(None))
-        self._check_sizes(X, X, ("X", "X"))
+        self._check_collection(X, "X")
         lengths = np.array(lengths_of(X))
         ends = lengths.cumsum()  # of the series one after the other
         at = np.linspace(0, ends[-1] - 1, min(ends[-1], 1000)).astype(int)

@@ -18,7 +18,7 @@ from ...utils._jobs import progress
 from ...utils._names import warn
 from ...utils._parameters import Interval, ParameterHolder, StrOptions
 from ...utils._sampling import holes
-from ...utils.validation import as_floats, check_count, check_query, shown
+from ...utils.validation import as_floats, check_count, shown
 from .._channels import with_polarity, with_signs
 from .._chunks import kernel_times
 from .._far_groups import warn_of_look_alikes
@@ -26,7 +26,7 @@ from .._learning.background import NOTHING, learn_background, learnable, sure_on
 from .._learning.choice import HeldOut, choose_metric, elastic_candidates, evidence_of_segments, given_weight
 from .._learning.templates import as_comparable, average, examples
 from .._limits import runs
-from .._plan import QueryPlan, check_reach, check_room
+from .._plan import QueryPlan, check_domain, check_room
 from .._profile import Search
 from .._selection import select
 from .._sources import ArraySource
@@ -281,12 +281,12 @@ def check_fit(queries, n):
 
 
 def check_searched(queries, y):
-    """Refuse values out of reach of the metric, and windows that do not fit into the sequence."""
+    """Refuse values that the metric is not defined for, and windows that do not fit into the sequence."""
     for plan in queries:
-        check_reach(plan.metric, plan.x, "The query", plan.normalize, check_query)
+        check_domain(plan.metric, plan.x, "The query", plan.normalize)
     if queries[0].mode == "windows":  # those that fit are found
         check_fit(queries, y.shape[1])
-    check_reach(queries[0].metric, y, "The sequence", queries[0].normalize)
+    check_domain(queries[0].metric, y, "The sequence", queries[0].normalize)
 
 
 def fit_background(marked, queries, rules, ty, n_jobs, verbose):
@@ -394,7 +394,7 @@ def fit_recording(segmenter, data, times):
     """Fit one period of a recording (channels, n) as the query."""
     if given_weight(segmenter, None) is not None:
         raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
-    segmenter._check_size(data, "'X'")
+    segmenter._check_domain(data, "'X'")
     ty, n_jobs, verbose = kernel_times(segmenter, times, data.shape[1]), segmenter.n_jobs, segmenter.verbose
     start, end = typical_period(data, holes(ty, segmenter._max_gap), verbose)
     own = None if times is None else times[start:end]

@@ -12,7 +12,6 @@ from ...utils._names import names_of
 from ...utils._parameters import Interval, StrOptions
 from ...utils._sklearn import check_fitted
 from ...utils._times import time_name, times_of
-from ...utils.validation import check_size
 from .._channels import with_polarity
 from .._chunks import kernel_times, notice, refuse_several, validated
 from .._learning.choice import keep_weights, read_fixed
@@ -403,10 +402,9 @@ class QuerySegmenter(QueryEstimator):
         count = self._learning.n_templates
         return count if count == "auto" else int(count)
 
-    def _check_size(self, a, what, check=check_size, total=None):
-        """Refuse a series with values too large for what is computed."""
+    def _check_domain(self, a, what):
+        """Refuse a series with values that the metric is not defined for."""
         self.metric_._check_values(a, what)
-        check(a, what, self.metric_._cost_power(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
 
     def _resolve(self):
         """Resolve the kind of candidates, and refuse a metric that cannot segment."""

@@ -64,7 +64,7 @@ def test_t_waves_are_told_of_and_limits_of_scale_leave_them_out():
 
 
 @long_without_compiler
-@pytest.mark.parametrize("size", [1e-150, 1e150])
+@pytest.mark.parametrize("size", [1e-130, 1e130])
 def test_their_unit_does_not_matter(size):
     y, _, query = heart(40, size=size)
     same = told_of(QuerySearcher(**ZSCORE, threshold=RULE).fit(heart(40)[2]).search, heart(40)[0])[1]

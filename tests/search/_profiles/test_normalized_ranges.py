@@ -54,7 +54,7 @@ def recording(kind, rng, channels, n, x):
     elif kind == "tiny":
         y *= 1e-200
     elif kind == "huge":
-        y *= 1e200
+        y *= 1e130
     elif kind == "copies":
         y = np.tile(np.concatenate([x, 3 * np.repeat(x, 2, axis=0) + 1]), (n, 1))[:n]
     return y
