@@ -16,7 +16,7 @@ from joblib import delayed
 
 from ..distances._barycenters import CANDIDATES, Task, among_means, among_medians, soft
 from ..distances._collection import as_collection
-from ..distances._metrics.base import Metric
+from ..distances._metrics.base import Alignment, Metric
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.soft import Partners, SoftDTW, partners_of
 from ..distances._pairwise import collection_weight
@@ -310,7 +310,7 @@ def _some(of, part):
 def _partners(metric, w, z, series):
     """Return for each series the pairs of points (2, K) that should be alike, and the count of each (K,) or None."""
     # A path needs no distance.
-    return [metric._partners(metric._alignment(0.0, metric._problem(z, w, y, None, None))) for y in series]
+    return [metric._partners(Alignment(0.0, metric, metric._problem(z, w, y, None, None))) for y in series]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -243,9 +243,9 @@ def as_series(
     ndarray of shape (channels, length)
         C-contiguous and writable. Shares memory with `values` where no conversion was needed.
     """
-    if type(values) is np.ndarray and values.ndim == 1 and values.dtype == FLOAT and values.flags.carray:
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype is FLOAT and values.flags.carray:
         # Most series are of this kind. NaN fails the comparison.
-        if 0 < values.size < MANY_NUMBERS and np.vdot(values, values) < LARGEST_SQUARE and channels in (None, 1):
+        if 0 < values.size < MANY_NUMBERS and values.dot(values) < LARGEST_SQUARE and channels in (None, 1):
             return values[np.newaxis]
     a = as_points(values, name)
     if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):

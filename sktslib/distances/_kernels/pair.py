@@ -33,7 +33,7 @@ from .dispatch import (
     terms,
     weighting,
 )
-from .scalar import cells_of, fill_boundary, fill_rows
+from .scalar import Cells, cells_of, fill_boundary, fill_rows
 from .simd import (
     REGISTER,
     REGISTERS,
@@ -98,11 +98,16 @@ def index_of(j, size):
     return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
 
 
+def _room_for_points(channels, count):
+    """Return room for `count` points of a series, in a tuple if it has one channel."""
+    length = (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS
+    return (np.zeros(length),) if channels == 1 else np.zeros((channels, length))
+
+
 def room_for(record, channels, count):
     """Return room for `count` points of a series, and for the gap costs of its points, if they have any."""
-    length = (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS
-    values = np.zeros((channels, length))
-    return (values[0],) if channels == 1 else values, np.zeros(length if has_gap_cost(record) else 0)
+    values = _room_for_points(channels, count)
+    return values, np.zeros(len(values[0]) if has_gap_cost(record) else 0)
 
 
 @inner
@@ -234,6 +239,8 @@ INF = np.inf
 # Paths keep the edges between strips; beyond so many numbers, those of some strips only.
 KEPT = 2**23
 NO_EDGES = np.empty((0, 0))
+NO_BAND = np.empty(0, np.int64)
+EVERY_CELL = Cells(NO_BAND, NO_BAND, 2**40, 2**40)
 
 
 @step
@@ -329,6 +336,33 @@ def _pass(p, rows, weighted, points, yr, gap_costs, lo, hi, side, m, n, i, edge,
     return begin
 
 
+@inner
+def _least_end(edge, n, free):
+    """Return the least cost of a path that ends at one of the last `free` + 1 points of the series."""
+    best = INF
+    for j in range(n - 1 - free, n):
+        best = min(best, edge[STRIP - 1 + j])
+    return best
+
+
+@kernel
+def _at_once(p, x, w, points, y, cells, start, free, yr):
+    """Return the cost of the best path of two whole series that are no longer than a piece; `yr` is room for `y`.
+
+    Other memory is made here, for each array that Python hands to a kernel takes as long as some hundred cells.
+    """
+    channels, m, n = x.shape[0], x.shape[1], y.shape[1]
+    size = m + -m % STRIP
+    edge, gaps = np.empty(n + 3 * STRIP), np.zeros(len(yr[0]) if has_gap_cost(p) else 0)
+    rows, costs, side = np.empty((channels, 4, size)), np.empty((3, size)), np.empty(size)
+    first, final = np.empty(size), np.empty(size)
+    work = np.empty((channels, 4, m)), rows, costs, first, final, np.empty(m + 1), side, yr, gaps
+    _begin(p, x, w, points, y, cells, start, edge, work)
+    for i in range(0, m, STRIP):
+        _pass(p, rows, weighting(p, w), costs, yr, gaps, first, final, side, m, n, i, edge, None)
+    return _least_end(edge, n, free)
+
+
 @kernel
 def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, work, kept, apart):
     """Compute strips [begin, end) of two whole series; return the cost of the best path once all are done.
@@ -343,20 +377,19 @@ def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, work, kept,
         if apart > 0 and s % apart == 0:
             copy(edge, 0, edge.shape[0], kept[s // apart], 0)
         _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, n, s * STRIP, edge, None)
-    best = INF
-    if end * STRIP >= m:
-        for j in range(n - 1 - free, n):
-            best = min(best, edge[STRIP - 1 + j])
-    return best
+    return _least_end(edge, n, free) if end * STRIP >= m else INF
 
 
 @kernel
-def _follow(p, w, begin, end, edge, work, kept, apart, between, codes, path, steps, at):
+def _follow(p, x, w, points, y, cells, start, begin, end, edge, work, kept, apart, between, codes, path, steps, at):
     """Fill in the path through query point at[0] and series point at[1], back through groups of strips.
 
-    Every `apart`-th edge was kept; the others are computed again where the path comes by. It is written from
-    position at[2] down.
+    Every `apart`-th edge was kept; the others are computed again where the path comes by. Where there is one group, it
+    begins here. The path is written from position at[2] down.
     """
+    if kept.shape[0] == 1:
+        _begin(p, x, w, points, y, cells, start, edge, work)
+        copy(edge, 0, edge.shape[0], kept[0], 0)
     _, rows, points, lo, hi, _, side, yr, gaps = work
     weighted = weighting(p, w)
     i, j, k, m = at[0], at[1], at[2], work[0].shape[2]
@@ -404,8 +437,12 @@ def cost(p, x, w, points, y, lo, hi, start, free):
     Query point i may meet the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
     begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
     """
-    pair, room = (p, x, w, points, y, cells_of(p, lo, hi), start, free), _room(p, x, y)
-    for begin, end in pieces(-(-x.shape[1] // STRIP), STRIP * y.shape[1]):
+    pair = p, x, w, points, y, cells_of(p, lo, hi) if len(lo) else EVERY_CELL, start, free
+    parts = pieces(-(-x.shape[1] // STRIP), STRIP * y.shape[1])
+    if isinstance(parts, tuple):  # one alone
+        return _at_once(*pair, _room_for_points(len(x), y.shape[1]))
+    room = _room(p, x, y)
+    for begin, end in parts:
         best = _go_on(*pair, begin, end, *room, NO_EDGES, 0)
     return best
 
@@ -417,15 +454,18 @@ def path(p, x, w, points, y, lo, hi, start, free):
     """
     m, n = x.shape[1], y.shape[1]
     strips = -(-m // STRIP)
-    apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
-    pair, (edge, work) = (p, x, w, points, y, cells_of(p, lo, hi), start, free), _room(p, x, y)
-    kept = np.empty((-(-strips // apart), edge.shape[0]))
-    for begin, end in pieces(strips, STRIP * n):
-        _go_on(*pair, begin, end, edge, work, kept, apart)
-    j = n - 1 - free + int(np.argmin(edge[STRIP - 1 + n - 1 - free : STRIP - 1 + n]))
+    parts = pieces(strips, STRIP * n)
+    at_once = isinstance(parts, tuple) and not free  # one group of strips, which end in the corner
+    apart = strips if at_once else 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
+    pair, (edge, work) = (p, x, w, points, y, cells_of(p, lo, hi), start), _room(p, x, y)
+    kept, j = np.empty((-(-strips // apart), edge.shape[0])), n - 1
+    if not at_once:
+        for begin, end in parts:
+            _go_on(*pair, free, begin, end, edge, work, kept, apart)
+        j = n - 1 - free + int(np.argmin(edge[STRIP - 1 + n - 1 - free : STRIP - 1 + n]))
     at, found = np.array([m - 1, j, m + j]), (np.empty((2, m + j), np.intp), np.empty(m + j, np.uint8))
     between, codes = np.empty((apart, edge.shape[0])), np.empty((j + 1 + STRIP) * STRIP, np.uint8)
     for begin, end in pieces(len(kept), 4 * apart * STRIP * n):
-        _follow(p, w, begin, end, edge, work, kept, apart, between, codes, *found, at)
+        _follow(*pair, begin, end, edge, work, kept, apart, between, codes, *found, at)
     path, steps = found
     return path[:, at[2] :].copy(), steps[at[2] :]

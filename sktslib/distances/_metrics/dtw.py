@@ -20,7 +20,7 @@ from .._collection import as_collection, part_size
 from .._kernels import recurrence, scalar
 from .._kernels.compile import pieces
 from .._series import ALIKE, deviation, full_weight, normalize_values, standardize
-from .base import BAND_CONSTRAINTS
+from .base import BAND_CONSTRAINTS, Alignment
 from .elastic import INF, NOTHING_FREE, ElasticMetric, PreparedPair, Query, norm_of
 from .registry import register
 
@@ -71,10 +71,10 @@ class WarpingMetric(ElasticMetric):
 
     def _weighted_terms(self, x, w, y):
         problem = self._problem(x, w, y, None, None)
-        return self._distance_of_cost(self._terms_along(self._alignment(0.0, problem), x), problem.points, y.shape[1])
+        return self._distance_of_cost(self._terms_along(Alignment(0.0, self, problem), x), problem.points, y.shape[1])
 
     def _piece_terms(self, x, problem):
-        alignment = self._alignment(0.0, problem)
+        alignment = Alignment(0.0, self, problem)
         alignment.path = self._path(problem, whole=True)
         return self._match_distance_of_cost(self._terms_along(alignment, x), problem)
 

@@ -254,16 +254,12 @@ class ElasticMetric(BandedMetric):
 
     # ------------------------------------------------------------------------------------------- two whole series
     def _distance(self, x, w, y, tx, ty):
-        problem = self._problem(x, w, y, tx, ty)
+        # Copies: a path that is asked for later must be that of the series as they are now.
+        problem = self._problem(x.copy(), w, y.copy(), tx, ty)
         cost = self._cost(problem)
         if self._has_factor:
             cost = self._scaled(cost, problem.x, problem.y)
-        return self._alignment(self._distance_of_cost(cost, problem.points, y.shape[1]), problem)
-
-    def _alignment(self, distance, problem):
-        # Copies: a path that is asked for later must be that of the series as they are now.
-        p, x, w, y, tx, ty, points = problem
-        return Alignment(distance, self, PreparedPair(p, None if x is None else x.copy(), w, y.copy(), tx, ty, points))
+        return Alignment(self._distance_of_cost(cost, problem.points, y.shape[1]), self, problem)
 
     def _windows(self, x, w, y, tx, ty):
         if not self._has_lanes or ty is not None:
