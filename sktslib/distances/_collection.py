@@ -171,7 +171,8 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     asked = channels_first is None
     channels_first = False if asked else check_flag(channels_first, "channels_first")
     layout = channels, missing, channels_first
-    if part and is_stored(values) and len(getattr(values, "shape", ())) in (2, 3) and 0 not in values.shape:
+    on_disk = is_stored(values) if part and type(values) is not np.ndarray else False
+    if on_disk and len(getattr(values, "shape", ())) in (2, 3) and 0 not in values.shape:
         if asked and len(values.shape) == 3:
             refuse_other_layout([values.shape[1:]], name, values.shape)
         return StoredArray(values, name, layout, part)

@@ -187,10 +187,10 @@ def compared(metric, X, Y, weight, times, channels_first, max_memory, *, missing
     given, rest = (X, X if same else Y), {"missing": missing, "part": part_size(max_memory)}
     X = as_collection(X, "X", channels_first=channels_first, **rest)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), **rest)
-    metric = metric._named(*names)
-    metric._check_collection(X, "X")
-    if not same:
-        metric._check_collection(Y, "Y")
+    metric = metric._named(*names) if any(names) else metric
+    if metric._has_domain:
+        metric._check_collection(X, "X")
+        metric._check_collection([] if same else Y, "Y")
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
@@ -281,8 +281,9 @@ def distances_between(driver, metric, w, X, Y, mirrored):
     out = np.zeros((len(X), len(Y)))
     groups = {} if w is None else by_length(X)
     if len(groups) < 2:
-        driver(metric, X, Y, spread(w, X[0].shape[1]), mirrored, out)
-    for m, of in groups.items() if len(groups) > 1 else ():
+        driver(metric, X, Y, w if w is None else spread(w, X[0].shape[1]), mirrored, out)
+        return out
+    for m, of in groups.items():
         out[of] = distances_between(driver, metric, spread(w, m), [X[a] for a in of], Y, False)
     return out
 
@@ -468,6 +469,8 @@ def _stacked(metric, X, w, groups, n):
 
 def _joined(stacks):
     """Return the stacks of one record, padded to the longest query, as one where they are small: each is a call."""
+    if len(stacks) == 1:
+        return stacks
     out, some = [], []
     for stack in sorted(stacks, key=lambda stack: stack.sizes[0]):
         count = len(stack.of) + sum(len(one.of) for one in some)

@@ -50,6 +50,9 @@ def each_in_jobs(calls, total, n_jobs, verbose, name, unit):
     Calls return what they find and change nothing of the caller's, so they run where joblib is told to: in threads, or
     in processes of this machine or of others.
     """
+    if total <= 1 and not verbose:  # which takes no jobs
+        yield from (call(*arguments, **keywords) for call, arguments, keywords in calls)
+        return
     with progress(total, verbose, name, unit) as count, losses_explained(name):
         for result in _results(calls, total, n_jobs):
             yield result
@@ -80,7 +83,7 @@ def losses_explained(name):
 def _results(calls, total, n_jobs):
     in_threads = jobs_are_threads()
     jobs = count_jobs(n_jobs) if in_threads else None
-    if total <= 1 or jobs == 1:
+    if jobs == 1 or total <= 1:
         return (call(*arguments, **keywords) for call, arguments, keywords in calls)
     if in_threads:
         return _in_threads(calls, min(jobs, total))

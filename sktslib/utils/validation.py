@@ -77,20 +77,21 @@ def check_names(names, valid, what, owner=""):
 # ------------------------------------------------------------------------------------------------------------ numbers
 def check_number(value, name, *, low=-np.inf, high=np.inf, open_low=False, owner="", integer=False):
     """Return a finite real number of the range, or raise an error that names parameter, rule and value."""
+    is_number = isinstance(value, Integral if integer else Real) and not isinstance(value, bool | np.bool_)
+    too_large = ""
+    try:
+        number = (int(value) if integer else float(value)) if is_number else np.nan
+    except OverflowError:
+        number, too_large = np.nan, " It does not fit into float64." if low <= value <= high else ""
+    # NaN fails every comparison.
+    if low <= number <= high and not (open_low and number == low) and number not in (np.inf, -np.inf):
+        return number
     numbers = "an integer" if integer else "a real number"
     span = f"{'(' if open_low or low == -np.inf else '['}{low:g}, {high:g}{')' if high == np.inf else ']'}"
     what = f"The {name!r} parameter{' of ' + owner if owner else ''}"
-    rule = f"{what} must be {numbers} in the range {span}. Got {shown(value)}."
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if integer else Real):
-        raise TypeError(rule)
-    try:
-        number = int(value) if integer else float(value)  # numpy's small types of numbers overflow in comparisons
-    except OverflowError:
-        raise ValueError(f"{rule} It does not fit into float64." if low <= value <= high else rule) from None
-    # NaN fails every comparison.
-    if not low <= number <= high or (open_low and number == low) or number in (np.inf, -np.inf):
-        raise ValueError(rule)
-    return number
+    raise (ValueError if is_number else TypeError)(
+        f"{what} must be {numbers} in the range {span}. Got {shown(value)}.{too_large}"
+    )
 
 
 def check_flag(value, name, owner=""):
@@ -104,7 +105,8 @@ def check_flag(value, name, owner=""):
 
 def check_verbose(value, owner=""):
     """Return how much is to be told, an integer of at least 0; True is 1."""
-    return int(value) if isinstance(value, bool | np.bool_) else check_count(value, "verbose", low=0, owner=owner)
+    value = int(value) if isinstance(value, bool | np.bool_) else value
+    return check_number(value, "verbose", low=0, owner=owner, integer=True)
 
 
 def check_memory(value, name="max_memory"):
@@ -245,7 +247,7 @@ def as_series(
     """
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype is FLOAT and values.flags.carray:
         # Most series are of this kind. NaN fails the comparison.
-        if 0 < values.size < MANY_NUMBERS and values.dot(values) < LARGEST_SQUARE and channels in (None, 1):
+        if 0 < values.size < MANY_NUMBERS and np.vdot(values, values) < LARGEST_SQUARE and channels in (None, 1):
             return values[np.newaxis]
     a = as_points(values, name)
     if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):

@@ -173,7 +173,8 @@ class ElasticMetric(BandedMetric):
             return Query(made[0].record, np.array([q.x for q in made]), weights, np.array([q.points for q in made]))
         record, x, w, points = self._query(X[0], w, n)
         x = np.concatenate([self._features(a) for a in X]).reshape(len(X), *x.shape)
-        return Query(record, x, np.broadcast_to(full_weight(w, x[0]), x.shape), np.tile(points, (len(X), 1, 1)))
+        weights = np.ones_like(x) if w is None else np.broadcast_to(w, x.shape)
+        return Query(record, x, weights, np.tile(points, (len(X), 1, 1)))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         tx, ty = (tx, ty) if self.uses_times else (None, None)
