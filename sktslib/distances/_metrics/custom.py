@@ -73,7 +73,7 @@ def _feed(value, digest, seen):
         digest.update(value.tobytes())
     elif isinstance(value, FunctionType):
         digest.update(f"{value.__module__}.{value.__qualname__};".encode())
-        if value not in seen:
+        if value not in seen and str(value.__module__).partition(".")[0] not in _FOREIGN:
             seen.add(value)
             _feed_function(value, digest, seen)
     elif isinstance(value, type | BuiltinFunctionType | np.ufunc | ModuleType):
