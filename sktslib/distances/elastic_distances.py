@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["dlp", "dtw", "lcss", "twed"]
 
-POINT = np.zeros((1, 1))  # a series
-
 
 def dlp(x: ArrayLike, y: ArrayLike, p: float = 2, *, weight: ArrayLike | None = None) -> float:
     """Compute the Minkowski distance of two arrays of equal shape.
@@ -217,13 +215,12 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     if report != "distance":
         reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
         check_names([report], reports, "report", owner)
-    plain = report == "distance" and weight is None and tx is None and ty is None and getattr(x, "ndim", 1) == 1
     try:
-        metric = _made(cls, owner, plain, **parameters)
+        metric = _made(cls, owner, **parameters)
     except TypeError as error:
         if "unhashable" not in str(error):
             raise
-        metric = _made.__wrapped__(cls, owner, plain, **parameters)
+        metric = _made.__wrapped__(cls, owner, **parameters)
     given = x, y
     x, y, w = check_pair(x, y, weight, metric=metric)
     if metric.uses_times or tx is not None or ty is not None:
@@ -240,7 +237,7 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
 
 
 @lru_cache(maxsize=128, typed=True)
-def _made(cls, owner, plain, /, **parameters):
+def _made(cls, owner, /, **parameters):
     """Return a checked metric object.
 
     Equal parameters give the same one, since checking costs more than a short distance.
@@ -248,8 +245,4 @@ def _made(cls, owner, plain, /, **parameters):
     check_names(parameters, [*cls._get_param_names(), "report", "weight"], "parameter", owner)
     metric = cls(**parameters)
     metric._validate()
-    if plain and not parameters.get("dist") and not parameters.get("tolerance"):
-        # Loading compiled code takes the processor's caches from everything else. It comes before the series are looked
-        # at, so that the next call finds there what looking at them needs.
-        metric._distance(POINT, None, POINT, None, None)
     return metric
