@@ -16,6 +16,10 @@ long_without_compiler = pytest.mark.skipif(
     config.DISABLE_JIT, reason="takes long in plain Python, whose lines other tests run"
 )
 
+# Elastic distances of unlike recurrences, for each of which a driver is compiled; in plain Python all of them, which
+# differ in what they make of series, too.
+RECURRENCES = naive.WARPED if config.DISABLE_JIT else "adtw dtw edr erp frechet msm twed wdtw".split()
+
 # What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.
 unmeant = pytest.mark.filterwarnings(
     "ignore:The query should",

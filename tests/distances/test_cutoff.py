@@ -3,12 +3,13 @@
 from typing import NamedTuple
 
 import naive
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from own_recurrences import Unlike, alike, products
-from strategies import BANDS, has_band, pairs, parameters, unmeant
+from strategies import BANDS, RECURRENCES, has_band, pairs, parameters, unmeant
 
 from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
 
@@ -17,10 +18,17 @@ pytestmark = unmeant
 SHARES = [0.0, 0.3, 0.9, 1.0, 1.0, 1.1, 3.0]
 
 
-@pytest.mark.parametrize("name", metric_names())
+# Of the elastic distances those of unlike recurrences, and some with several channels, for each of which a driver is
+# compiled.
+NAMES = [name for name in metric_names() if name in RECURRENCES or name not in naive.WARPED]
+SEVERAL = {*NAMES} if numba.config.DISABLE_JIT else {*NAMES} - {*RECURRENCES} | {"dtw", "twed"}
+
+
+@pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 def test_exact_or_infinite(name, data):
-    x, y, w = data.draw(pairs(high=14, y_high=14, equal=naive.TABLE[name].same_length))
+    equal = naive.TABLE[name].same_length
+    x, y, w = data.draw(pairs(high=14, y_high=14, equal=equal, several=name in SEVERAL))
     p = data.draw(parameters(name, min(len(x), len(y))))
     if has_band(name):
         p |= data.draw(st.sampled_from(BANDS))

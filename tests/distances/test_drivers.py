@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDS, pairs, small_sizes, unmeant
+from strategies import BANDS, RECURRENCES, pairs, small_sizes, unmeant
 
 from sktslib.distances import get_metric, pairwise_distances
 from sktslib.distances._kernels import pair as pair_kernels
@@ -22,9 +22,9 @@ from sktslib.distances._metrics.base import band, check_pair
 
 pytestmark = unmeant
 
-# Compiled, some have several channels and bands: squares and norms added up, rows of one's own, and a norm of any
-# exponent. What a cell costs does not know where a border is, and without the compiler all have them.
-SEVERAL = naive.WARPED if numba.config.DISABLE_JIT else ("dtw", "shape_dtw", "msm", "twed")
+# Compiled, some have several channels and bands: squares and norms added up, and a norm of any exponent.
+# What a cell costs does not know where a border is, and without the compiler all have them.
+SEVERAL = naive.WARPED if numba.config.DISABLE_JIT else ("dtw", "msm", "twed")
 LANES = pair_kernels.STRIP
 LONG = 2 * LANES + 1
 
@@ -37,7 +37,7 @@ def lengths(draw, longest=LONG):
     return min(length, longest)
 
 
-@pytest.mark.parametrize("name", naive.WARPED)
+@pytest.mark.parametrize("name", RECURRENCES)
 @given(data=st.data())
 def test_diagonals_equal_columns_to_the_bit(name, data):
     m, n = data.draw(lengths()), data.draw(lengths())
@@ -88,7 +88,7 @@ def searched(name, data, x, y, w):
     return found
 
 
-@pytest.mark.parametrize("name", naive.WARPED)
+@pytest.mark.parametrize("name", RECURRENCES)
 @given(data=st.data())
 def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
     m, n = data.draw(lengths()), data.draw(st.integers(1, 3 * LANES))
@@ -118,7 +118,7 @@ def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
         np.testing.assert_array_equal(whole[ends], 0.0)
 
 
-@pytest.mark.parametrize("name", naive.WARPED)
+@pytest.mark.parametrize("name", RECURRENCES)
 @pytest.mark.parametrize("m", [1, LANES, LANES + 1])
 def test_a_subsequence_search_does_not_read_what_was_never_written(name, m, monkeypatch):
     rng = np.random.default_rng(m)

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDS, parameters, unmeant, weights
+from strategies import BANDS, RECURRENCES, parameters, unmeant, weights
 
-from sktslib.distances import get_metric, metric_names, pairwise_distances
+from sktslib.distances import get_metric, pairwise_distances
 from sktslib.distances._kernels.bounds import envelopes
 from sktslib.distances._metrics.base import band
-from sktslib.distances._metrics.elastic import ElasticMetric
 from sktslib.distances._metrics.registry import _REGISTRY
 from sktslib.distances._nearest import Bounds
 
 pytestmark = unmeant
 
-NAMES = [n for n in metric_names("elastic") if issubclass(_REGISTRY[n], ElasticMetric) and _REGISTRY[n]._is_monotone]
+NAMES = [n for n in RECURRENCES if _REGISTRY[n]._is_monotone]
 SERIES, QUERIES = (4, 2) if numba.config.DISABLE_JIT else (17, 16)
 
 
