@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -446,14 +447,15 @@ def band(window, factor, m, n):
     return np.searchsorted(last, j, "left"), np.searchsorted(first, j, "right")
 
 
+@dataclass(eq=False, repr=False)
 class BandedMetric(Metric):
     """A distance of which only points within a band meet."""
 
-    _parameter_constraints = BAND_CONSTRAINTS
+    _: KW_ONLY
+    window: float | str | None = None
+    factor: int | None = None
 
-    def __init__(self, *, window: float | str | None = None, factor: int | None = None) -> None:
-        self.window = window
-        self.factor = factor
+    _parameter_constraints = BAND_CONSTRAINTS
 
     def _validate(self):
         """Refuse a width in samples where a share is meant, too, and a radius without the band it belongs to."""

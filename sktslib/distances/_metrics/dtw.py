@@ -8,6 +8,7 @@ warping path for all channels, which is here as well.
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,7 @@ class WarpingMetric(ElasticMetric):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class DTW(WarpingMetric):
     """Dynamic time warping (Sakoe & Chiba 1978): the least sum of squared differences over all alignments.
 
@@ -132,6 +134,14 @@ class DTW(WarpingMetric):
     20.0
     """
 
+    alpha: float = 1.0
+    _: KW_ONLY
+    dtw_type: str = "dtw"
+    tolerance: Any = 0
+    dist: Callable[..., Any] | None = None
+    do_sign_norm: bool = False
+    do_dist_norm: bool = False
+
     name, full_name = "dtw", "Dynamic Time Warping"
     entry_parameters = {"dtw_type": "dtw", "alpha": 1}
     function_defaults = {"do_dist_norm": True}
@@ -144,26 +154,6 @@ class DTW(WarpingMetric):
         "do_sign_norm": ["boolean"],
         "do_dist_norm": ["boolean"],
     }
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        window: float | str | None = None,
-        factor: int | None = None,
-        dtw_type: str = "dtw",
-        tolerance: Any = 0,
-        dist: Callable[..., Any] | None = None,
-        do_sign_norm: bool = False,
-        do_dist_norm: bool = False,
-    ) -> None:
-        super().__init__(window=window, factor=factor)
-        self.alpha = alpha
-        self.dtw_type = dtw_type
-        self.tolerance = tolerance
-        self.dist = dist
-        self.do_sign_norm = do_sign_norm
-        self.do_dist_norm = do_dist_norm
 
     @property
     def is_symmetric(self) -> bool:
@@ -285,6 +275,7 @@ def weighted_variance(x, w):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class ADTW(WarpingMetric):
     """Amerced dynamic time warping (Herrmann & Webb 2023): every move that stretches pays a penalty.
 
@@ -323,18 +314,14 @@ class ADTW(WarpingMetric):
     2.0
     """
 
+    omega: float | str = 1.0
+
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
     entry_parameters = {"omega": 1.0}
     _parameter_constraints = {
         "omega": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         **BAND_CONSTRAINTS,
     }
-
-    def __init__(
-        self, omega: float | str = 1.0, *, window: float | str | None = None, factor: int | None = None
-    ) -> None:
-        super().__init__(window=window, factor=factor)
-        self.omega = omega
 
     def fit(self, X: Sequences, y: ArrayLike | None = None, *, channels_first: bool | None = None) -> Self:
         """Set what ``omega="auto"`` stands for.
@@ -475,6 +462,7 @@ class CIDDTW(WarpingMetric):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class WDTW(WarpingMetric):
     """Weighted dynamic time warping (Jeong, Jeong & Omitaomu 2011): costs grow with the lag of the points.
 
@@ -497,6 +485,8 @@ class WDTW(WarpingMetric):
     2.0
     """
 
+    g: float | str = 0.05
+
     name, full_name = "wdtw", "Weighted Dynamic Time Warping"
     _weighted_power = 1.0
     entry_parameters = {"g": 0.05}
@@ -504,10 +494,6 @@ class WDTW(WarpingMetric):
     _needs_equal_lengths = True
     _looks_back = True
     _parameter_constraints = {"g": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
-
-    def __init__(self, g: float | str = 0.05, *, window: float | str | None = None, factor: int | None = None) -> None:
-        super().__init__(window=window, factor=factor)
-        self.g = g
 
     def _record(self, m, n, search):
         longest = max(m, n)
@@ -617,6 +603,7 @@ class WDDTW(SlopesMixin, WDTW):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class ShapeDTW(WarpingMetric):
     """Shape dynamic time warping (Zhao & Itti 2018): DTW of the neighborhoods of the points.
 
@@ -636,13 +623,11 @@ class ShapeDTW(WarpingMetric):
     12.0
     """
 
+    reach: int = 5
+
     name, full_name = "shape_dtw", "Shape Dynamic Time Warping"
     entry_parameters = {"reach": 5}
     _parameter_constraints = {"reach": [Interval(Integral, 0, 10_000, closed="both")], **BAND_CONSTRAINTS}
-
-    def __init__(self, reach: int = 5, *, window: float | str | None = None, factor: int | None = None) -> None:
-        super().__init__(window=window, factor=factor)
-        self.reach = reach
 
     @property
     def _context(self):

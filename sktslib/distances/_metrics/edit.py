@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
 
@@ -76,15 +77,14 @@ def matched(path, problem, eps):
     return path[:, norm <= eps]
 
 
+@dataclass(eq=False, repr=False)
 class MatchingMetric(ElasticMetric):
     """An edit distance of counts: two points match, or do not."""
 
+    eps: float = 1.0
+
     _costs_by_values = False
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
-
-    def __init__(self, eps: float = 1.0, *, window: float | str | None = None, factor: int | None = None) -> None:
-        super().__init__(window=window, factor=factor)
-        self.eps = eps
 
     def _warn_of_pair(self, distance, x, y):
         m, n = x.shape[1], y.shape[1]
@@ -242,6 +242,7 @@ class GapCostMetric(ElasticMetric):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class ERP(GapCostMetric):
     """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`.
 
@@ -263,13 +264,11 @@ class ERP(GapCostMetric):
     2.0
     """
 
+    g: float | str = 0.0
+
     name, full_name = "erp", "Edit Distance with Real Penalty"
     entry_parameters = {"g": 0.0}
     _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
-
-    def __init__(self, g: float | str = 0.0, *, window: float | str | None = None, factor: int | None = None) -> None:
-        super().__init__(window=window, factor=factor)
-        self.g = g
 
     def _query(self, x, w, n, tx=None, *, search=False):
         out = np.abs(x - float(self.g)) * (1.0 if w is None else w)
@@ -279,6 +278,7 @@ class ERP(GapCostMetric):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class MSM(GapCostMetric):
     """Move-split-merge (Stefan, Athitsos & Das 2013), a metric; channels share one path and add their costs.
 
@@ -298,15 +298,13 @@ class MSM(GapCostMetric):
     0.5
     """
 
+    c: float = 1.0
+
     name, full_name = "msm", "Move-Split-Merge"
     _costs_by_values = False
     entry_parameters = {"c": 1.0}
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
     _can_be_cut = False  # a point left of another may be cheaper than a new one
-
-    def __init__(self, c: float = 1.0, *, window: float | str | None = None, factor: int | None = None) -> None:
-        super().__init__(window=window, factor=factor)
-        self.c = c
 
     @property
     def is_metric(self) -> bool:
@@ -317,6 +315,7 @@ class MSM(GapCostMetric):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class TWED(GapCostMetric):
     """Time warp edit distance with stiffness (Marteau 2009), a metric for nu > 0.
 
@@ -340,6 +339,10 @@ class TWED(GapCostMetric):
     0.0
     """
 
+    nu: float = 0.001
+    lmbda: float = 1.0
+    p: float = 2
+
     name, full_name = "twed", "Time Warp Edit Distance"
     uses_times = True
     entry_parameters = {"nu": 0.001, "lmbda": 1.0, "p": 2, "time": "true"}
@@ -349,20 +352,6 @@ class TWED(GapCostMetric):
         "p": [Interval(Real, 1, None, closed="left")],
         **BAND_CONSTRAINTS,
     }
-
-    def __init__(
-        self,
-        nu: float = 0.001,
-        lmbda: float = 1.0,
-        p: float = 2,
-        *,
-        window: float | str | None = None,
-        factor: int | None = None,
-    ) -> None:
-        super().__init__(window=window, factor=factor)
-        self.nu = nu
-        self.lmbda = lmbda
-        self.p = p
 
     @property
     def is_metric(self) -> bool:

@@ -5,6 +5,7 @@ The module also finds the points of a collection that each point of a series mee
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
 from numbers import Integral, Real
 from operator import is_
@@ -179,6 +180,7 @@ def own_weight(a, w):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class SoftDTW(SoftMetric):
     """Soft dynamic time warping (Cuturi & Blondel 2017): a soft minimum over all alignments, made a divergence.
 
@@ -215,6 +217,10 @@ class SoftDTW(SoftMetric):
     15.493
     """
 
+    gamma: float | str = 1.0
+    _: KW_ONLY
+    divergence: bool = True
+
     name, full_name = "soft_dtw", "Soft Dynamic Time Warping"
     aliases = ("soft-dtw",)
     entry_parameters = {"gamma": 1.0}
@@ -223,18 +229,6 @@ class SoftDTW(SoftMetric):
         "divergence": ["boolean"],
         **BAND_CONSTRAINTS,
     }
-
-    def __init__(
-        self,
-        gamma: float | str = 1.0,
-        *,
-        divergence: bool = True,
-        window: float | str | None = None,
-        factor: int | None = None,
-    ) -> None:
-        super().__init__(window=window, factor=factor)
-        self.gamma = gamma
-        self.divergence = divergence
 
     @property
     def _compares_with_itself(self):
@@ -265,6 +259,7 @@ class SoftDTW(SoftMetric):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class GAK(SoftMetric):
     """Distance of the global alignment kernel (Cuturi 2011), 1 - k(x, y) / sqrt(k(x, x) k(y, y)).
 
@@ -304,6 +299,10 @@ class GAK(SoftMetric):
     0.532
     """
 
+    sigma: float | None = None
+    _: KW_ONLY
+    triangular: int | None = None
+
     name, full_name = "gak", "Global Alignment Kernel"
     entry_parameters = {"sigma": 1.0}
     _parameter_constraints = {
@@ -311,18 +310,6 @@ class GAK(SoftMetric):
         "triangular": [Interval(Integral, 1, None, closed="left"), None],
         **BAND_CONSTRAINTS,
     }
-
-    def __init__(
-        self,
-        sigma: float | None = None,
-        *,
-        triangular: int | None = None,
-        window: float | str | None = None,
-        factor: int | None = None,
-    ) -> None:
-        super().__init__(window=window, factor=factor)
-        self.sigma = sigma
-        self.triangular = triangular
 
     def fit(self, X: Sequences, y: ArrayLike | None = None, *, channels_first: bool | None = None) -> Self:
         """Estimate `sigma` from a collection as the paper does: its points' median distance times sqrt(median length).
