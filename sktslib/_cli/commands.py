@@ -43,7 +43,7 @@ exit code: 0 something was found or done, 1 nothing was found, 2 an option or a 
 
 
 class Task(NamedTuple):
-    """What the estimator of a command is called, how it finds, and its parameters."""
+    """Name of the estimator of a command, its default metric, the verb of its help, and its parameters."""
 
     estimator: str
     metric: str

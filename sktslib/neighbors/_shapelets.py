@@ -511,7 +511,8 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         Returns
         -------
         ndarray of str of shape (n_queries,)
-            ``shapelettransform_`` and the query's name, where `queries` is a dict; else ``shapelettransform`` and its number.
+            ``shapelettransform_`` and the query's name where `queries` is a dict, else ``shapelettransform`` and its
+            number.
         """
         names = super().get_feature_names_out(input_features)
         return names if self._query_names is None else names_out(self, self._query_names)
