@@ -33,7 +33,7 @@ from ._plan import QueryPlan, check_domain, resolve_mode
 from ._profile import Choice, Search
 from ._pruning import Rule, Windows, applies, less_offset, nearest_window
 from ._results import Matches, matched
-from ._sources import ArraySource, CandidateReader, Sources, owned
+from ._sources import ArraySource, CandidateReader, MatchOrigins, owned
 
 __all__ = ["discords", "motifs"]
 
@@ -641,5 +641,5 @@ def _matches(rows, series, number, sequence, starts, partners, distance, times, 
     ]
     times = None if all(t is None for t in times) else times if listed else times[0]
     start = np.array(starts, np.int64)
-    sources = Sources(readers, np.arange(len(readers)), own.tolist())
+    sources = MatchOrigins(readers, np.arange(len(readers)), own.tolist())
     return Matches(start, start + rows.m, distance, number, sequence, times, sources, None, channels)

@@ -20,7 +20,7 @@ from ..utils.validation import check_count, check_flag, shown, unknown_name
 from ._chunks import elapsed, kept_times, times_at, times_in
 from ._profile import choose
 from ._selection import Ranges
-from ._sources import ArraySource, CandidateReader, Sources
+from ._sources import ArraySource, CandidateReader, MatchOrigins
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -652,7 +652,7 @@ def matches_of(
             rank[own] = np.arange(len(own))
         order = order[rank[order] < n_matches]
     sequences = [k // n_queries for k in range(len(found))]
-    sources = Sources([one.reader for one in found], which[order], sequences, version[order], classes)
+    sources = MatchOrigins([one.reader for one in found], which[order], sequences, version[order], classes)
     shares = sources.shares(start[order], end[order])
     by = None if shares is None else sources.readers[0].plan.by_channel
     rates = [None] * 3

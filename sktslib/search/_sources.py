@@ -260,7 +260,7 @@ def keep_ranges(readers, which, start, end):
     return [CandidateReader(one.plan, stretches) for one in readers]
 
 
-class Sources:
+class MatchOrigins:
     """Readers of the sequences in which ranges were found, one for each query in each sequence."""
 
     def __init__(self, readers, which, sequences=None, version=None, names=None):
@@ -385,13 +385,13 @@ class Sources:
     def of(self, rows):
         """Return the sources of some of the ranges."""
         version = None if self.version is None else self.version[rows]
-        return Sources(self.readers, self.which[rows], self.sequences, version, self.names)
+        return MatchOrigins(self.readers, self.which[rows], self.sequences, version, self.names)
 
     def alone(self, sequence):
         """Return the sources of ranges that all lie in one of several sequences."""
         own = [k for k, s in enumerate(self.sequences) if s == sequence]
         which = np.searchsorted(own, self.which)
-        return Sources([self.readers[k] for k in own], which, version=self.version, names=self.names)
+        return MatchOrigins([self.readers[k] for k in own], which, version=self.version, names=self.names)
 
     def cut(self, ranges, sequence, length, *, listed):
         """Return the samples of each range, or the samples at its place in another `sequence`.
@@ -431,7 +431,7 @@ class Sources:
             )
             for k, reader in zip(own, held, strict=True):
                 readers[k] = reader
-        return Sources(readers, self.which, self.sequences, self.version, self.names)
+        return MatchOrigins(readers, self.which, self.sequences, self.version, self.names)
 
     def query(self, number):
         """Return the checked number of a query, where each reader is of another one."""

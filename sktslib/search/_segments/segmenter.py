@@ -17,7 +17,7 @@ from .._chunks import kernel_times, notice, refuse_several, validated
 from .._learning.choice import keep_weights, read_fixed
 from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
-from .._sources import ArraySource, CandidateReader, ChunkedSource, Sources, is_long, n_samples, owned
+from .._sources import ArraySource, CandidateReader, ChunkedSource, MatchOrigins, is_long, n_samples, owned
 from .._thresholds import (
     THRESHOLD,
     Conformal,
@@ -298,7 +298,7 @@ class QuerySegmenter(QueryEstimator):
         readers = [CandidateReader(plan, source) for plan in queries]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[found.query]
         names = self.classes_[self._numbers]
-        sources = Sources(readers, found.query, version=found.version, names=names)
+        sources = MatchOrigins(readers, found.query, version=found.version, names=names)
         rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs, *rates
         return Segments(found.start, found.end, names[found.query], found.cost, *rest, _time_name=time_name(X, times))
 

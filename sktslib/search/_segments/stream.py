@@ -9,7 +9,7 @@ import numpy as np
 from ...utils._sampling import edges
 from .._chunks import ChunkStream, SparseTimes, check_delay
 from .._incremental_profile import LastSamples
-from .._sources import CandidateReader, Sources, keep_ranges
+from .._sources import CandidateReader, MatchOrigins, keep_ranges
 from .._thresholds import calibrations_of, set_thresholds
 from .fitting import rated
 from .optimal import Versions
@@ -118,6 +118,6 @@ class SegmentStream(ChunkStream):
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
         names, partial = segmenter.classes_[segmenter._numbers], np.zeros(len(found.query), bool)
         held = [CandidateReader(plan, readers[0].source) for plan in segmenter._queries]
-        sources = Sources(held, found.query, version=found.version, names=names)
+        sources = MatchOrigins(held, found.query, version=found.version, names=names)
         rest = times, sources, None, found.shown, sources.signs, *rates
         return Segments(found.start, found.end, names[found.query], found.cost, found.query, partial, *rest)
