@@ -2,8 +2,8 @@
 
 `python docs/distance_pages.py` writes `docs/distances/`: a page and a picture of each distance, and the table that
 `distances.rst` includes. conf.py runs it, without the compiler, because a few short pairs are not worth the wait for
-it. Text and formula stand in formulas.rst, parameters in the docstring of the class, papers in definitions.rst, and
-facts on the class; none of them is written twice.
+it. Definition and formula stand in formulas.rst, parameters in the docstring of the class, papers in definitions.rst,
+and facts on the class; none of them is written twice.
 """
 
 import inspect
@@ -173,7 +173,8 @@ def page(metric, entry):
             "",
             *list_table(facts(metric).items(), "30 70"),
             *(["Papers", "------", "", *sources, ""] if sources else []),
-            "The exact definition, with weights, channels, constant series and 0/0, is in :doc:`/definitions`.",
+            "Rules that distances share (weights, channels, bands, unequal lengths) are in :doc:`/definitions` and "
+            ":doc:`/definitions_distances`.",
             "",
         ]
     )

@@ -11,7 +11,7 @@ from sktslib.distances import get_metric, metric_names
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-MADE = {"metric_classes.rst"}  # from the registry, when the documentation is built
+MADE = {"metric_classes.rst", "sg_execution_times.rst"}  # when the documentation is built
 PAGES = sorted(page for page in DOCS.glob("*.rst") if page.name not in MADE)
 IN_MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 IN_RST = re.compile(r"^\.\. code-block:: (\w+)\n\n((?:(?: {3}.*)?\n)+)", flags=re.MULTILINE)
@@ -45,13 +45,43 @@ def test_code_runs_as_pasted(page, tmp_path, monkeypatch, capsys):
 
 def test_pages_have_code():
     names = {page.name for page in WITH_CODE}
-    assert names >= {"README.md", "getting_started.rst", "guide.rst", "searching.rst", "segmentation.rst"}
+    assert names >= {
+        "README.md",
+        "find_a_pattern.rst",
+        "cut_repetitions.rst",
+        "learn_from_labels.rst",
+        "compare_series.rst",
+    }
 
 
 @pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("*/README.md")]), ids=lambda page: page.name)
 def test_links_to_files_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         assert re.match(r"https?://|mailto:", target) or (page.parent / target).exists(), target
+
+
+# Phrases that are no idiomatic English, or none of the field's words (a hole in time is a gap), and what is fine.
+UNIDIOMATIC = re.compile(
+    r"\b(is none|are none|anew|[Tt]he same (of|holds of)|so many as|so few as|[Ww]hat travels|numbers more|as ever"
+    r"|(that|which) (is|are) no|will do|all else|holes?|[Bb]eside|more far|by turns|[Tt]ells? of|(a|the|its) begin"
+    r"|begins|began|begun)\b"
+)
+FINE = re.compile(r"\bthere (is|are) none\b")
+
+
+def prose_of(page):
+    """Text of a page without its blocks of code, on one line."""
+    return " ".join((IN_MARKDOWN if page.suffix == ".md" else IN_RST).sub("", page.read_text(encoding="utf-8")).split())
+
+
+PLACES = {page.name: prose_of(page) for page in [ROOT / "README.md", *PAGES]}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_prose_is_idiomatic(place):
+    text = FINE.sub("", PLACES[place])
+    found = [text[max(hit.start() - 40, 0) : hit.end() + 40] for hit in UNIDIOMATIC.finditer(text)]
+    assert not found, f"{place}: say it with the words of the field. Got {found}."
 
 
 def test_every_distance_has_a_page(monkeypatch):

@@ -54,11 +54,6 @@ def test_the_reference_lists_what_is_public(name):
     assert re.search(rf"^   {name}$", read("docs/api.rst"), flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", metric_names())
-def test_every_distance_is_defined(name):
-    assert f"``{name}``" in read("docs/definitions.rst")
-
-
 # Phrases that are not said in English, in docstrings, comments and messages of the package.
 PHRASES = re.compile(r"\b(is none|are none|anew|the same of|so many as|what travels|there is none|there are none)\b")
 

@@ -212,7 +212,7 @@ class MetricWeights(CollectionEstimator):
     The loss is that of large margin nearest neighbor classification (Weinberger & Saul 2009), squared and for a
     diagonal metric; the neighbors of the own class are those under equal weights, those of other classes the nearest
     under the current ones. Mei et al. (2016) learn a metric of channels for DTW by such comparisons, too. The exact
-    objectives stand on the page of definitions, "Learned weights of collections" and "Learned weights of queries".
+    objectives stand on the page on learning, "Learned weights of collections" and "Learned weights of queries".
 
     References
     ----------

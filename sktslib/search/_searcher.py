@@ -95,7 +95,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
         "auto": with labels the one that tells the occurrences from all else best, amerced or plain dynamic time
-        warping or windows by Euclidean distance, see :doc:`/definitions`; without them ``ADTW(omega="auto")``.
+        warping or windows by Euclidean distance, see :doc:`/definitions_learning`; without them ``ADTW(omega="auto")``.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), or list or dict of arrays, optional

@@ -1,7 +1,7 @@
 """Weights under which some distances are short and others long.
 
 With the alignments fixed, a distance is linear in the weights, and the objective is convex. It is minimized, and then
-the alignments are found again. See `docs/definitions.rst`, "Learned weights".
+the alignments are found again. See `docs/definitions_learning.rst`, "Learned weights".
 """
 
 from __future__ import annotations

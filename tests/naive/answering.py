@@ -1,4 +1,4 @@
-"""Which matches to ask about, and the threshold that follows from answers; see `Answers` in docs/definitions.rst."""
+"""Which matches to ask about, and the threshold from answers; see `Answers` in docs/definitions_learning.rst."""
 
 import numpy as np
 

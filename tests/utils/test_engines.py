@@ -94,7 +94,7 @@ def test_the_example_runs_on_two_workers():
 def test_the_extra_is_named_where_it_is_needed():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert extras["dask"][0].startswith("dask[distributed]>=")
-    for page in (ROOT / "docs" / "clusters.rst", EXAMPLE):
+    for page in (ROOT / "docs" / "scale.rst", EXAMPLE):
         assert 'pip install "sktslib[dask]"' in page.read_text(encoding="utf-8"), page
 
 

@@ -73,7 +73,7 @@ class QuerySegmenter(QueryEstimator):
         The distance; segments count its un-rooted, un-normalized cost. The name "adtw" stands for
         ``ADTW(omega="auto")``: a step that stretches costs a share of the variance of the queries.
         "auto": with labels the penalty that tells the occurrences from all else best, or none, see
-        :doc:`/definitions`; without them ``ADTW(omega="auto")``.
+        :doc:`/definitions_learning`; without them ``ADTW(omega="auto")``.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
