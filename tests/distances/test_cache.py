@@ -99,16 +99,19 @@ def test_what_is_known_of_a_function_is_not_known_for_other_options(folder):
 
 
 @needs_compiler
-def test_a_linked_kernel_is_the_same_to_python_and_to_kernels(folder):
-    linked = kernel(double, linked=True)
+def test_a_kernel_may_call_one_that_was_found(folder):
+    """Files hold nothing of which a compiler could make use."""
+    called(double)
+    found = kernel(double)
+    assert found(1.5) == 3.0
 
     def call(a):
-        return linked(a) + 1.0
+        return found(a) + 1.0
 
     assert called(call) == (4.0, False)
-    assert not linked.overloads  # no code of its own for kernels
-    assert linked(1.5) == 3.0
     assert called(call) == (4.0, True)
+    assert sum(found.stats.cache_hits.values()) == 1
+    assert not found.stats.cache_misses
 
 
 @needs_compiler
@@ -250,7 +253,7 @@ def test_files_can_be_read_by_whom_the_umask_lets(tmp_path):
     """What an administrator has compiled serves all users."""
     before = os.umask(0o022)
     try:
-        store.write(tmp_path, "file", b"data")
+        store.write(tmp_path / "file", b"data")
     finally:
         os.umask(before)
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o644
@@ -321,6 +324,16 @@ def test_several_processes_on_one_empty_folder(tmp_path):
         assert process.returncode == 0
     running[0].communicate()
     assert start(tmp_path).communicate()[0].split() == ["[[0,", "1],", "[0,", "1]]", "1"]
+
+
+@needs_compiler
+def test_an_unknown_numba_compiles_all_in_each_process(tmp_path):
+    code = "import numba.core.runtime as runtime; del runtime.rtsys\n" + TASK
+    here = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=here, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[[0,", "1],", "[0,", "1]]", "0"]
+    assert "numba is unknown" in done.stderr
+    assert not files(tmp_path)
 
 
 def test_kernels_lie_in_one_folder():

@@ -209,7 +209,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
     return DONE
 
 
-@kernel(linked=True)
+@kernel
 def _fill_gap_costs(p, Y, gap_costs):
     for j in range(BATCH, gap_costs.shape[0]):
         total = 0.0

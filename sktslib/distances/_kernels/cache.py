@@ -22,67 +22,54 @@ from pathlib import Path
 import llvmlite
 import numba
 import numpy as np
-from numba.core import sigutils
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 
 PACKAGE = Path(__file__).parents[2]
-MARK = b"sktslib kernel 1\n"
+MARK = b"sktslib kernel 2\n"
 NO_SWITCH = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")  # change no code
 AGE = 90 * 24 * 3600  # seconds after which a folder of other sources is not missed
 
 
-class KernelCache:
-    """A cache of one compiled kernel, with the interface that numba's dispatcher expects."""
+def load(owner, processor, rebuild):
+    """Return what `rebuild` makes of what was kept of a kernel, or None.
 
-    def __init__(self, function):
-        self._name = f"{function.__module__}.{function.__qualname__}"
+    Parameters
+    ----------
+    owner : tuple
+        Name of the kernel and types of its arguments.
+    processor : tuple of str
+        Name and features of the processor that it is compiled for.
+    rebuild : callable
+        Takes what was kept.
+    """
+    for place in folders():
+        try:
+            found, kept = pickle.loads(checked((place / name_of(owner, processor)).read_bytes()))
+            if found == owner:
+                return rebuild(kept)
+        except Exception:  # whatever a missing or damaged file makes of it: the kernel is compiled
+            continue
+    return None
 
-    @property
-    def cache_path(self):
-        """The first writable folder, which numba shows in its statistics."""
-        return str(folders()[0])
 
-    def flush(self):
-        """Forget nothing: numba calls this to compile again, which overwrites the files."""
-
-    def _file(self, args, target_context):
-        key = repr((self._name, args, target_context.codegen().magic_tuple()))
-        name = f"{self._name.rsplit('.', 1)[-1]}-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
-        return f"kernels-{stamp()}", name
-
-    def load_overload(self, signature, target_context):
-        """Return the compiled form for a signature, or None."""
-        target_context.refresh()
-        args = tuple(sigutils.normalize_signature(signature)[0])
-        folder, name = self._file(args, target_context)
+def save(owner, processor, dump):
+    """Keep what `dump` makes of the owner and its compiled form, if there is a place for it."""
+    problem = None
+    try:
+        data = dump(owner)
         for place in folders():
             try:
-                data = read(place / folder / name)
-                owner, of, reduced = pickle.loads(data)
-                if (owner, of) == (self._name, args):
-                    return CompileResult._rebuild(target_context, *reduced)
-            except Exception:  # whatever a missing or damaged file makes of it: the kernel is compiled
-                continue
-        return None
+                return write(place / name_of(owner, processor), data)
+            except OSError as error:
+                problem = problem or error
+    except Exception as error:  # a caller's recurrence may refer to what cannot be pickled
+        problem = error
+    _warn(problem)
 
-    def save_overload(self, signature, result):
-        """Keep a compiled form, if its code means the same in other processes and there is a place for it."""
-        if result.library.has_dynamic_globals or result.lifted:
-            return
-        args = tuple(sigutils.normalize_signature(signature)[0])
-        folder, name = self._file(args, result.target_context)
-        problem = None
-        try:
-            data = dumps((self._name, args, result._reduce()))
-            for place in folders():
-                try:
-                    return write(place / folder, name, data)
-                except OSError as error:
-                    problem = problem or error
-        except Exception as error:  # a caller's recurrence may refer to what cannot be pickled
-            problem = error
-        _warn(problem)
+
+def name_of(owner, processor):
+    """Return the name of a kernel's file, and of its folder."""
+    key = hashlib.sha256(repr((*owner, processor)).encode()).hexdigest()[:24]
+    return f"kernels-{stamp()}/{owner[0].rsplit('.', 1)[-1]}-{key}"
 
 
 def _warn(problem):
@@ -101,17 +88,17 @@ _warned = []
 
 
 # ----------------------------------------------------------------------------------------------------- files and places
-def read(path):
-    """Return the data of a file, checked."""
-    content = path.read_bytes()
+def checked(content):
+    """Return the data of a file's content."""
     mark, digest, data = content[: len(MARK)], content[len(MARK) : len(MARK) + 32], content[len(MARK) + 32 :]
     if mark != MARK or digest != hashlib.sha256(data).digest():
         raise ValueError("not a whole file")
     return data
 
 
-def write(folder, name, data):
+def write(path, data):
     """Write a file so that it is there as a whole or not at all, whoever else writes it or is killed."""
+    folder = path.parent
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         _forget_old(folder)
@@ -121,7 +108,7 @@ def write(folder, name, data):
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(MARK + hashlib.sha256(data).digest() + data)
-        os.replace(temporary, folder / name)
+        os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -174,7 +174,7 @@ def _turn(re, im, between, at, columns, sign):
         store(im, here, y * c + x * s)
 
 
-@kernel(linked=True)
+@kernel
 def forward(wave, out, roots, room):
     """Fill `out` with the transform of a wave (2, N)."""
     of_rows, of_columns, between = roots

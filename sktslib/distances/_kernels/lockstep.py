@@ -312,7 +312,7 @@ def _one_to_many(p, x, w, series, out):
     return count
 
 
-@kernel(linked=True)
+@kernel
 def finish_all(p, a, b, c, out):
     """out[j] = the distance behind the accumulators a[j], b (one for all) and c[j]."""
     for j in range(out.shape[0]):

@@ -113,7 +113,7 @@ def dots(v, x, out):
                 o[k] += x[i] * t[k]
 
 
-@kernel(linked=True, error_model="numpy")
+@kernel(error_model="numpy")
 def finish_products(p, a, norm, b, out):
     """out[j] = the distance behind products a[j] and the squares of the query and of a window, `norm` and b[j].
 
@@ -159,7 +159,7 @@ def _level(rows, norms, by):
         norms[r, 0] = both * by[r] if norms[r, 0] < np.inf else np.inf
 
 
-@kernel(linked=True, error_model="numpy")
+@kernel(error_model="numpy")
 def load_rows(y, first, step, squared, direct, rows, spectra, norms, by, roots, room):
     """Take the samples from `first` on, or their squares, as `dot_rows` takes them: two rows of windows at a time.
 
@@ -184,7 +184,7 @@ def _transform(waves, rows, roots, room):
             forward(rows, waves[q, k], roots, room)
 
 
-@kernel(linked=True)
+@kernel
 def dot_rows(spectra, own, by, step, direct, out, roots, room):
     """Fill in the dot products of a short series with the windows of rows: the first `step` of each row of `out`."""
     for k in range(spectra.shape[0]):

@@ -66,7 +66,7 @@ def rounding(m):
     return EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
 
 
-@kernel(linked=True, error_model="numpy")
+@kernel(error_model="numpy")
 def moments(y, m, origin, first, mean, spread, error):
     """Compute the moments of windows of m samples, their means less an `origin`; `mean` may be None.
 
@@ -114,7 +114,7 @@ def _end_of_run(y, at, known, most):
     return end
 
 
-@kernel(linked=True)
+@kernel
 def find_constants(y, m, first, products, mean, spread, error):
     """Distinguish constant windows from those whose squares over- or underflow, whose error is infinite.
 
@@ -157,7 +157,7 @@ def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, m
 
 # ------------------------------------------------------------------------------------------------------- accumulation
 # One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
-@kernel(linked=True, error_model="numpy")
+@kernel(error_model="numpy")
 def standardize(scale, spread, error, total, scaling):
     """Replace the moments of windows by those of the normalized windows, and fill in their `scale`."""
     if scaling == 1:
@@ -317,7 +317,7 @@ def drop_doubtful(a, doubtful):
     return count
 
 
-@kernel(linked=True, error_model="numpy")
+@kernel(error_model="numpy")
 def judge_squares(a, b, c, norm, share, doubtful):
     """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
     for j in range(a.shape[0]):
@@ -326,7 +326,7 @@ def judge_squares(a, b, c, norm, share, doubtful):
     return drop_doubtful(a, doubtful)
 
 
-@kernel(linked=True, error_model="numpy")
+@kernel(error_model="numpy")
 def judge_products(a, b, c, norm, share, doubtful):
     """The error of the window's norm counts as one of the products does; see `add_channel`."""
     count = 0
@@ -372,7 +372,7 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
             s[k] = base[k] + s[k] / total
 
 
-@kernel(linked=True, error_model="numpy")
+@kernel(error_model="numpy")
 def standardize_windows(y, m, first, total, most, uncertainty, kind, mean, spread, error, low, high, scale, shift):
     """Fill in the factor and the summand that normalize each window from the `first` on; count the unknown ones.
 

@@ -51,7 +51,7 @@ def _position(sorted_start, start):
     return low
 
 
-@kernel(linked=True)
+@kernel
 def is_free(sorted_start, sorted_end, longest, s, e, max_overlap):
     """Return whether [s, e) overlaps none of the chosen ranges too much; none of those is longer than `longest`."""
     at = _position(sorted_start, s - longest)  # ranges that begin earlier cannot reach into this one
@@ -85,7 +85,7 @@ def next_free(sorted_start, sorted_end, longest, start, end, max_overlap, at):
     return at
 
 
-@kernel(linked=True)
+@kernel
 def insert(sorted_start, sorted_end, n, s, e):
     at = _position(sorted_start[:n], s)
     for i in range(n, at, -1):

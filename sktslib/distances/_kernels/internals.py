@@ -1,0 +1,228 @@
+"""Private names of numba: its compiler changed, and compiled kernels taken apart and rebuilt.
+
+No other file uses any, but for `numba.core.cgutils`, which numba documents. Where a numba has them no longer, `compile`
+does without this file: all is right, but compiled more slowly, in each process.
+"""
+
+from contextlib import contextmanager
+from functools import cache, partial
+
+from llvmlite import binding
+from numba import _dynfunc, njit
+from numba.core import sigutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, Flags
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.environment import lookup_environment
+from numba.core.runtime import rtsys
+from numba.core.serialize import dumps
+from numba.core.targetconfig import ConfigStack
+from numba.core.typed_passes import NativeLowering
+from numba.core.types import Function, Type, unliteral
+
+from . import cache as store
+
+
+# ---------------------------------------------------------------------------------------------------------- compiling
+class _LinkedLibrary(JITCodeLibrary):
+    """The code of a function that only kernels call.
+
+    It is linked into them as it is: numba would optimize it and make machine code of it, and the kernel with it again.
+    """
+
+    def finalize(self):
+        """Link what the function calls."""
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            if hasattr(library, "_reload_init"):  # not in numba 0.60
+                self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Announce(LoweringPass):
+    """Tell the compiler of a function that has no machine code."""
+
+    _name = "sktslib_announce"
+
+    def __init__(self):
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state):
+        library, function, environment = state.library, state.cr.fndesc, state.cr.env
+        library.finalize()
+        none = _dynfunc.make_function(function.lookup_module(), function.qualname, "", 0, environment, (library,))
+        state.targetctx.insert_user_function(none, function, [library])
+        if hasattr(library, "_reload_init"):
+            state.reload_init.extend(library._reload_init)
+        state["cr"] = state.cr._replace(cfunc=none)
+        return True
+
+
+class _QuickFlags(Flags):
+    """Options of the compiler, compared as they were set.
+
+    numba compares all it knows with their defaults, a few times for each operator of a kernel.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self):
+        return hash(frozenset(self._values))
+
+    def __eq__(self, other):
+        return self._values == other._values if isinstance(other, _QuickFlags) else super().__eq__(other)
+
+
+class _KernelCompiler(Compiler):
+    """numba's compiler for functions that Python calls."""
+
+    def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
+        super().__init__(typing_context, target_context, library, args, return_type, _QuickFlags(flags), locals)
+
+
+class _LinkedCompiler(_KernelCompiler):
+    """Compiler of numba for functions that only kernels call."""
+
+    def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
+        library = library or _LinkedLibrary(target_context.codegen(), "linked")
+        flags.no_compile = True
+        super().__init__(typing_context, target_context, library, args, return_type, flags, locals)
+
+    def define_pipelines(self):
+        builder = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        builder.add_pass_after(_Announce, NativeLowering)
+        builder.finalize()
+        return [builder]
+
+
+# Options of functions that only kernels call.
+INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _LinkedCompiler}
+
+
+def inner(function, options):
+    """Return the compiled form of a function that only kernels call."""
+    made = njit(**INNER, **options)(function)
+    made.get_call_template = partial(_template_of_types, made.get_call_template)
+    return made
+
+
+def _template_of_types(get_call_template, args, keywords):
+    return get_call_template(tuple(unliteral(a) for a in args), {name: unliteral(a) for name, a in keywords.items()})
+
+
+def kernel(function, keep, options):
+    """Return the compiled form of a function that Python calls; kernels that call it take it as an inner function."""
+    made = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_KernelCompiler, **options)(function)
+    if keep:
+        made._cache = KernelCache(function)
+    within = cache(partial(inner, function, options))
+    made.get_call_template = lambda args, keywords: within().get_call_template(args, keywords)
+    made.get_overload = lambda signature: within().get_overload(signature)
+    made.compile = partial(_compile, made.compile, made)
+    return made
+
+
+def n_compiled(kernel):
+    """Return how many compiled forms of a kernel were not found on disk."""
+    return sum(kernel.stats.cache_misses.values())
+
+
+def _compile(compile_, kernel, signature):
+    with global_compiler_lock, _types_remembered(kernel.typingctx):
+        entry = compile_(signature)
+        _set_environments(kernel.overloads[tuple(sigutils.normalize_signature(signature)[0])].library)
+    return entry
+
+
+def _set_environments(library):
+    """Give functions that were only linked into a kernel what numba's runtime needs of them."""
+    for variable in library._final_module.global_variables:
+        environment = lookup_environment(variable.name)
+        if environment is not None:
+            library.codegen.set_env(variable.name, environment)
+
+
+_signatures = {}  # of numba's functions, by the types they are called with and the compiler's options
+
+
+@contextmanager
+def _types_remembered(context):
+    """Remember which of numba's functions take which types; it tries all again for each operator of a kernel."""
+    if "resolve_function_type" in vars(context):
+        yield
+        return
+    context.resolve_function_type = partial(_resolve, context, context.resolve_function_type)
+    try:
+        yield
+    finally:
+        del context.resolve_function_type
+
+
+def _resolve(context, resolve, function, args, keywords):
+    if not isinstance(function, Type):
+        function = context._lookup_global(function) or function
+    if type(function) is not Function or keywords:
+        return resolve(function, args, keywords)
+    key = id(function), tuple(args), ConfigStack.top_or_none()
+    if key not in _signatures:
+        signature = resolve(function, args, keywords)
+        if signature is None or signature.args not in function._impl_keys:
+            return signature
+        _signatures[key] = signature, function._impl_keys[signature.args], function  # which keeps its id
+    signature, implementation, _ = _signatures[key]
+    function._impl_keys[signature.args] = implementation
+    return signature
+
+
+# ------------------------------------------------------------------------------------------------------------ keeping
+class KernelCache:
+    """A cache of one compiled kernel, with the interface that numba's dispatcher expects."""
+
+    def __init__(self, function):
+        self._name = f"{function.__module__}.{function.__qualname__}"
+
+    @property
+    def cache_path(self):
+        """The first writable folder, which numba shows in its statistics."""
+        return str(store.folders()[0])
+
+    def flush(self):
+        """Forget nothing: numba calls this to compile again, which overwrites the files."""
+
+    def _key(self, signature, target_context):
+        """Return what the compiled form is found by: whose it is, and name and features of the processor."""
+        owner = self._name, tuple(sigutils.normalize_signature(signature)[0])
+        return owner, target_context.codegen().magic_tuple()[1:]
+
+    def load_overload(self, signature, target_context):
+        """Return the compiled form for a signature, or None."""
+        # All that a kernel needs to run; numba would look up what it knows to compile.
+        rtsys.initialize(target_context)
+        return store.load(*self._key(signature, target_context), partial(_rebuild, target_context))
+
+    def save_overload(self, signature, result):
+        """Keep a compiled form, if its code means the same in other processes."""
+        if not (result.library.has_dynamic_globals or result.lifted):
+            store.save(*self._key(signature, result.target_context), lambda owner: dumps((owner, _reduce(result))))
+
+
+def _reduce(result):
+    """Return what makes up a compiled kernel, without what only compiling others would need of it."""
+    (name, kind, (code, _)), *rest, _, reload_init, environments = result._reduce()
+    return (name, kind, code), rest, reload_init, environments
+
+
+def _rebuild(target_context, reduced):
+    """Return the compiled kernel that was taken apart by `_reduce`."""
+    (name, kind, code), rest, reload_init, environments = reduced
+    target_context.codegen()._engine._defined_symbols.add(rest[0].llvm_cpython_wrapper_name)
+    library = name, kind, (code, _no_bitcode())
+    return CompileResult._rebuild(target_context, library, *rest, "", reload_init, environments)
+
+
+@cache
+def _no_bitcode():
+    return binding.parse_assembly("").as_bitcode()
