@@ -239,6 +239,12 @@ def overview():
     )
 
 
+def _version():
+    from ..distances._kernels.cache import pack  # which takes numba
+
+    return f"sktslib {__version__}\n{pack().text}"
+
+
 def parse(argv):
     """Return the command that the arguments begin with, without one the demonstration, and its options.
 
@@ -254,7 +260,7 @@ def parse(argv):
     """
     if argv and argv[0] in ("--help", "-h", "--version", "help"):
         parser = overview()
-        parser.add_argument("--version", action="version", version=f"sktslib {__version__}")
+        parser.add_argument("--version", action="version", version=_version() if argv[0] == "--version" else "")
         parser.parse_args(["--help" if argv[0] == "help" else argv[0]])
     name = "demo" if not argv or argv[0].startswith("-") else argv[0]
     if name not in COMMANDS:

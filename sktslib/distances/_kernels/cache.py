@@ -1,14 +1,20 @@
-"""Compiled kernels on disk: one file for each kernel and signature.
+"""Compiled kernels on disk: one file for each kernel and signature, and packs of such files in the wheel.
 
 The cache of numba decides by the file that holds a kernel whether its compiled form is still good, and trusts the data
-it reads. Here the folder is named after all sources that kernels are made of, the versions and the processor. A file
-holds a hash of its data, and the kernel that they belong to. A file that cannot be read, or that belongs to another
-kernel, is compiled again.
+it reads. Here the folder is named after all sources that kernels are made of, the versions and the switches, and the
+file after the kernel, its signature and the processor. A file holds a hash of its data, and the kernel that they
+belong to. A file that cannot be read, or that belongs to another kernel, is compiled again.
+
+A pack is such a folder, compiled for a kind of processor that many have, as one file within the package. It is asked
+for what no folder holds.
 """
 
 import hashlib
+import io
+import logging
 import os
 import pickle
+import platform
 import secrets
 import stat
 import sys
@@ -16,16 +22,24 @@ import tempfile
 import time
 import warnings
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
+from zipfile import ZIP_LZMA, ZipFile, ZipInfo
+from zipfile import Path as ZipPath
 
 import llvmlite
 import numba
 import numpy as np
+from llvmlite import binding
 
+logger = logging.getLogger("sktslib")
 PACKAGE = Path(__file__).parents[2]
+PACKS = files(__package__) / "packs"
 MARK = b"sktslib kernel 2\n"
 NO_SWITCH = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")  # change no code
+NO_SWITCH += ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")  # these are in the names of files
 AGE = 90 * 24 * 3600  # seconds after which a folder of other sources is not missed
 
 
@@ -41,9 +55,12 @@ def load(owner, processor, rebuild):
     rebuild : callable
         Takes what was kept.
     """
-    for place in folders():
+    places = [(processor, folder) for folder in folders()]
+    if pack().files:
+        places.append((KINDS[kind()].processor, pack().files))
+    for compiled_for, place in places:
         try:
-            found, kept = pickle.loads(checked((place / name_of(owner, processor)).read_bytes()))
+            found, kept = pickle.loads(checked((place / name_of(owner, compiled_for)).read_bytes()))
             if found == owner:
                 return rebuild(kept)
         except Exception:  # whatever a missing or damaged file makes of it: the kernel is compiled
@@ -176,7 +193,109 @@ def stamp():
     digest = hashlib.sha256()
     for path in _sources(files(__package__)):
         digest.update(path.read_bytes())
-    versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
     named = (name for name in sorted(os.environ) if name.startswith(("NUMBA_", "SKTSLIB_")) and name not in NO_SWITCH)
-    digest.update(repr((versions, [(name, os.environ[name]) for name in named])).encode())
+    digest.update(repr((versions(), [(name, os.environ[name]) for name in named])).encode())
     return digest.hexdigest()[:16]
+
+
+def versions():
+    """Return the versions of what kernels are compiled by and for; of numpy they use the layout of arrays alone."""
+    python = f"{platform.python_implementation()} {platform.python_version().rpartition('.')[0]}"
+    return {
+        "Python": f"{python} ({EXTENSION_SUFFIXES[0]}, {platform.machine()})",
+        "numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "numpy": np.__version__.partition(".")[0],
+    }
+
+
+# --------------------------------------------------------------------------------------------------------------- packs
+class Kind(NamedTuple):
+    """A kind of processors: their machines, a name and features for LLVM, all of which a processor must have."""
+
+    machines: tuple
+    name: str
+    features: tuple = ()
+
+    @property
+    def processor(self):
+        """Name and features as numba is told them by NUMBA_CPU_NAME and NUMBA_CPU_FEATURES."""
+        return self.name, ",".join(f"+{name}" for name in self.features)
+
+
+X86 = ("x86_64", "amd64")
+V3 = ("cx16", "popcnt", "sahf", "sse3", "ssse3", "sse4.1", "sse4.2")
+V3 += ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave")
+V4 = (*V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+KINDS = {
+    "x86-64-v4": Kind(X86, "x86-64-v4", V4),
+    "x86-64-v3": Kind(X86, "x86-64-v3", V3),
+    "aarch64": Kind(("aarch64", "arm64"), "generic"),
+}
+
+
+def runs_on(kind, machine, features):
+    """Return whether a machine with these features runs what is compiled for a kind."""
+    return machine.lower() in kind.machines and all(features.get(name) for name in kind.features)
+
+
+def kind_of(machine, features):
+    """Return the name of the first kind that a machine is of, None if of none.
+
+    Its vectors must be cut as those of the kind are, which AVX-512 decides.
+    """
+    for name, kind in KINDS.items():
+        if runs_on(kind, machine, features) and bool(features.get("avx512f")) == ("avx512f" in kind.features):
+            return name
+    return None
+
+
+@cache
+def kind():
+    """Return the name of this processor's kind, None if of none or if numba is told to compile for another one."""
+    if numba.config.CPU_NAME is not None or numba.config.CPU_FEATURES is not None:
+        return None
+    return kind_of(platform.machine(), binding.get_host_cpu_features())
+
+
+class Pack(NamedTuple):
+    """Kernels that came with the package, as a folder within an archive; None where there are none, and why."""
+
+    files: ZipPath | None
+    text: str
+
+
+@cache
+def pack():
+    """Return the pack for this processor, read as a whole: processes that are forked share no open file."""
+    try:
+        content = (PACKS / f"{kind()}.pack").read_bytes()
+    except OSError:
+        return Pack(
+            None, "No compiled kernels for this processor came with the package; they are compiled when called."
+        )
+    try:
+        archive = ZipFile(io.BytesIO(checked(content)))
+    except Exception as problem:
+        text = f"The compiled kernels that came with the package are damaged, and not used: {problem}."
+        logger.warning(text)
+        return Pack(None, text)
+    names = archive.namelist()
+    if not any(name.startswith(f"kernels-{stamp()}/") for name in names):
+        found = None
+        text = f"The compiled kernels that came with the package are for {archive.comment.decode()}, and not used."
+    else:
+        found = ZipPath(archive)
+        text = f"{len(names)} compiled kernels for {kind()} came with the package, and are used."
+    logger.info(text)
+    return Pack(found, text)
+
+
+def write_pack(folder, path):
+    """Write the kernels that a folder holds as a pack."""
+    content = io.BytesIO()
+    with ZipFile(content, "w", ZIP_LZMA) as archive:
+        archive.comment = ", ".join(f"{name} {version}" for name, version in versions().items()).encode()
+        for file in sorted(folder.glob(f"kernels-{stamp()}/*")):
+            archive.writestr(ZipInfo(f"{file.parent.name}/{file.name}"), file.read_bytes(), ZIP_LZMA)
+    write(path, content.getvalue())
