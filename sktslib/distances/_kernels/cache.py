@@ -259,7 +259,7 @@ def kind():
 
 
 class Pack(NamedTuple):
-    """Kernels that came with the package, as a folder within an archive; None where there are none, and why."""
+    """Kernels that came with the package, as a folder within an archive; None where none are used, and why."""
 
     files: ZipPath | None
     text: str
@@ -271,24 +271,23 @@ def pack():
     try:
         content = (PACKS / f"{kind()}.pack").read_bytes()
     except OSError:
-        return Pack(
-            None, "No compiled kernels for this processor came with the package; they are compiled when called."
-        )
+        return Pack(None, "No compiled kernels came with the package for this processor: first calls compile them.")
     try:
         archive = ZipFile(io.BytesIO(checked(content)))
     except Exception as problem:
-        text = f"The compiled kernels that came with the package are damaged, and not used: {problem}."
-        logger.warning(text)
-        return Pack(None, text)
+        found = Pack(None, f"The compiled kernels that came with the package are damaged, and not used: {problem}.")
+        logger.warning(found.text)
+        return found
     names = archive.namelist()
-    if not any(name.startswith(f"kernels-{stamp()}/") for name in names):
-        found = None
-        text = f"The compiled kernels that came with the package are for {archive.comment.decode()}, and not used."
+    if any(name.startswith(f"kernels-{stamp()}/") for name in names):
+        found = Pack(
+            ZipPath(archive), f"{len(names)} compiled kernels for {kind()} came with the package, and are used."
+        )
     else:
-        found = ZipPath(archive)
-        text = f"{len(names)} compiled kernels for {kind()} came with the package, and are used."
-    logger.info(text)
-    return Pack(found, text)
+        others = f"{archive.comment.decode()}, without variables NUMBA_* and SKTSLIB_*"
+        found = Pack(None, f"The compiled kernels that came with the package are not used: they are for {others}.")
+    logger.info(found.text)
+    return found
 
 
 def write_pack(folder, path):
