@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 
 import numpy as np
 from numba.extending import is_jitted
@@ -64,7 +65,8 @@ def learned():
 
 
 SEARCHED = {family: distances for family, distances in get_distance_dict().items() if family != "time"}
-CALLS = {  # the names in `.ci/run` are of its short list
+SLOW = ["gak", "soft_dtw"]  # minutes for the windows of a warmup, which are searched above
+CALLS = {
     "dtw": lambda: sktslib.dtw(WALK[:500], WALK[500:1000]),
     "search by dtw": lambda: search("dtw"),
     "search by lcss": lambda: search("lcss"),
@@ -134,9 +136,12 @@ def run(names):
         (CALLS | MORE)[name]()
         print(f"{name}: {time.process_time() - begin:.1f} s", flush=True)
     if not names:
-        sktslib.warmup(metric_names(), verbose=1)
-        sktslib.warmup(["dtw", "euclidean"], n_channels=3, verbose=1)
-        sktslib.warmup(["dtw", "euclidean"], weighted=True, verbose=1)
+        warm = partial(sktslib.warmup, verbose=1)
+        quick = [name for name in metric_names() if name not in SLOW]
+        warm(quick)
+        warm(SLOW, tasks=["distance", "pairwise", "neighbors"])
+        for more in ({"n_channels": 3}, {"weighted": True}):
+            warm(["dtw", "adtw", "twed", "lcss", "euclidean"], **more)
 
 
 if __name__ == "__main__":
