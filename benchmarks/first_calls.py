@@ -29,7 +29,7 @@ import sktslib
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import DTW, get_distance_dict, metric_names
-from sktslib.neighbors import KNeighborsTimeSeriesClassifier, QueryDistances
+from sktslib.neighbors import KNeighborsTimeSeriesClassifier, ShapeletTransform
 from sktslib.search import discords, motifs, time_series_search
 
 WALK = np.random.default_rng(0).normal(size=1_000_000).cumsum()
@@ -89,7 +89,7 @@ CALLS = {
 MORE = {  # what else people are likely to begin with
     "discords": lambda: [m.start for m in discords(WALK[:10_000], 100)],
     "k-medoids": lambda: TimeSeriesKMedoids(3, random_state=0).fit(SERIES).labels_,
-    "features": lambda: QueryDistances("dtw", n_queries=2, random_state=0).fit(SERIES, LABELS).transform(SERIES),
+    "features": lambda: ShapeletTransform("dtw", n_queries=2, random_state=0).fit(SERIES, LABELS).transform(SERIES),
     "stream by dtw": lambda: streamed("dtw", threshold=200.0),
     "stream of windows": lambda: streamed("euclidean", normalize="zscore", threshold=8.0),
 }

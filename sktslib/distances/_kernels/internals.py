@@ -1,7 +1,8 @@
 """Private names of numba: its compiler changed, and compiled kernels taken apart and rebuilt.
 
 No other file uses any, but for `numba.core.cgutils` and the class `Dispatcher`, which numba's own documentation names.
-Where a numba has them no longer, `compile` does without this file: results are right, but each process compiles all, and more slowly.
+Where a numba has them no longer, `compile` does without this file: results are right, but each process compiles all
+kernels, and more slowly.
 """
 
 from contextlib import contextmanager
