@@ -25,6 +25,8 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates", "formulas.rst"]  # distance_pages.py makes pages of the formulas
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_title = f"sktslib {release}"
 
 autosummary_generate = True
