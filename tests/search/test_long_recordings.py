@@ -77,7 +77,7 @@ def test_a_bar_counts_the_chunks_of_a_long_recording_in_memory(few, capsys, monk
 def test_a_sequence_is_validated_once(monkeypatch):
     y, x = ecg()
     times = pd.date_range("2020-01-01", periods=len(y), freq="10ms", tz="CET")
-    counts = {"as_times": 0, "sized_series": 0, "times_of": 0}
+    counts = {"as_times": 0, "as_series": 0, "times_of": 0}
 
     def counted(name, call):
         def count(*given, **named):
@@ -91,5 +91,5 @@ def test_a_sequence_is_validated_once(monkeypatch):
         monkeypatch.setattr(_chunks, name, counted(name, getattr(_chunks, name)))
     for call in (searcher.search, searcher.profile, searcher.transform):
         call(y, times)
-        assert counts == {"as_times": 1, "sized_series": 1, "times_of": 1}
+        assert counts == {"as_times": 1, "as_series": 1, "times_of": 1}
         counts.update(dict.fromkeys(counts, 0))
