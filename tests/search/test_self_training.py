@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from strategies import long_without_compiler
 
 from sktslib import QuerySegmenter
 from sktslib.metrics import event_f1_score, labels_from_events
@@ -16,6 +17,8 @@ from sktslib.search._query import Annotation, Labels
 from sktslib.search._segments.parallel import SegmentTable
 
 UP, DOWN = np.sin(np.linspace(0, np.pi, 12)) ** 2, -np.sin(np.linspace(0, 2 * np.pi, 12))
+
+pytestmark = long_without_compiler
 
 
 def drifting(kinds=1, known=4, n=24, seed=0):
