@@ -32,18 +32,6 @@ class State(NamedTuple):
     starts: np.ndarray | None = None
 
 
-def runs_from(plan, source, begin):
-    """Return the ranges of the samples from `begin` on without a missing value and without a gap in time.
-
-    Only the first range may start before `begin`: then it continues the run that ended there. Otherwise all are new.
-    """
-    if not (plan.gaps or plan.max_gap is not None):
-        return [(max(begin - 1, 0), source.seen)]
-    back = max(begin - 1, source.first)
-    found = plan.runs(*source.cut(back, source.seen)) + back
-    return found[found[:, 1] > begin]
-
-
 class LastSamples:
     """The last samples of a sequence that comes in chunks; samples before the `first` are as if there were none."""
 
@@ -72,6 +60,18 @@ class LastSamples:
         self._y.append(y)
         if self._ty is not None:
             self._ty.append(ty)
+
+    def runs(self, plan, begin):
+        """Return the ranges of the samples from `begin` on without a missing value and without a gap in time.
+
+        Only the first range may start before `begin`: then it continues the run that ended there. Otherwise all are
+        new.
+        """
+        if not (plan.gaps or plan.max_gap is not None):
+            return [(max(begin - 1, 0), self.seen)]
+        back = max(begin - 1, self.first)
+        found = plan.runs(*self.cut(back, self.seen)) + back
+        return found[found[:, 1] > begin]
 
     def extent(self, start):
         """Return the half-open range of the samples that are held."""
@@ -308,7 +308,7 @@ class SubsequenceProfile(IncrementalProfile):
     def candidates(self, last=False):
         """Return the candidates that the samples complete."""
         begin, self.noted = self.noted, self.seen
-        found, done, runs = [], begin, runs_from(self.plan, self, begin)
+        found, done, runs = [], begin, self.runs(self.plan, begin)
         for a, b in runs:
             if a >= begin:  # missing values or a gap in time, behind which the sequence starts again
                 self._break(found, done, a)

@@ -183,6 +183,13 @@ class ArraySource(Source):
         """Whether the sequence has times."""
         return self.ty is not None
 
+    def runs(self, plan, begin=0):
+        """Return the ranges without a missing value and without a gap in time.
+
+        Missing values are looked for whatever the plan allows: learning marks what is unlabeled by them.
+        """
+        return plan.runs(self.y, self.ty)
+
     def goes_by_chunks(self, plan, choice):
         """Return whether one job searches the sequence by chunks, not by its whole profile.
 

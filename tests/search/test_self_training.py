@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strategies import long_without_compiler
 
 from sktslib import QuerySegmenter
 from sktslib.metrics import event_f1_score, labels_from_events
@@ -14,11 +13,10 @@ from sktslib.search import Conformal, Learning
 from sktslib.search._learning.background import learnable, sure_ones
 from sktslib.search._plan import QueryPlan
 from sktslib.search._query import Annotation, Labels
+from sktslib.search._segments.optimal import segment
 from sktslib.search._segments.parallel import SegmentTable
 
 UP, DOWN = np.sin(np.linspace(0, np.pi, 12)) ** 2, -np.sin(np.linspace(0, 2 * np.pi, 12))
-
-pytestmark = long_without_compiler
 
 
 def drifting(kinds=1, known=4, n=24, seed=0):
@@ -69,6 +67,20 @@ def test_what_is_sure_is_that_of_the_definition(data):
     assert (np.isnan(more.data[0]) == (more.labels.code == -1)).all()
     assert len(more.ranges) == len(marks) + len(want)
     assert not np.isnan(marked.data).any()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "dtw", "adtw", "lcss"])
+def test_samples_that_learning_leaves_out_part_the_recording(metric):
+    """They are missing to its segmentations, also where a recording may have no missing values."""
+    y = drifting()[0][:, 0]
+    y[[30, 31, 97]] = np.nan
+    y[150:170] = np.nan
+    strict, lenient = (QuerySegmenter(metric, nan_policy=policy).fit(UP) for policy in ("raise", "omit"))
+    found, want = segment(strict._queries, strict._rules, y[np.newaxis], None), lenient.segment(y)
+    assert len(want) > 5
+    for column in ("start", "end"):
+        assert getattr(found, column).tolist() == getattr(want, column).tolist()
+    assert not any(np.isnan(y[s:e]).any() for s, e in zip(found.start, found.end, strict=True))
 
 
 def test_one_round_from_the_definition():

@@ -11,7 +11,7 @@ from ...distances._series import full_weight
 from ...utils._jobs import progress
 from ...utils._names import warn
 from .._far_groups import gap_between
-from .._incremental_profile import LastSamples, runs_from
+from .._incremental_profile import LastSamples
 from .._profile import Search
 from .._sources import ArraySource, CandidateReader
 from .parallel import Segmentation, SegmentTable
@@ -175,7 +175,7 @@ def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
     """
     samples, versions = source or ArraySource(y, ty), Versions(queries)
     readers = None if source is None else versions.readers(source)
-    total = int(np.diff(runs_from(queries[0], samples, 0)).sum()) if verbose else None
+    total = int(np.diff(samples.runs(queries[0])).sum()) if verbose else None
     with progress(total, verbose, "segmentation", "sample") as count:
         segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, count, readers)
         return versions.of(segmentation.take(last=True))

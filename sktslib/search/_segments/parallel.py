@@ -28,7 +28,7 @@ from ...distances._kernels.simd import aligned_zeros
 from ...utils._jobs import count_jobs, each_in_jobs
 from .._chunks import Buffer
 from .._engines import window_profile
-from .._incremental_profile import PreparedQueries, runs_from
+from .._incremental_profile import PreparedQueries
 from .._plan import check_lengths
 from .state import Parts, Undecided, costs_of_ranges, depends_on_path, listed_costs, open_begin, open_end
 
@@ -561,7 +561,7 @@ class Segmentation:
         """
         feed, begin = self._feed, self._noted
         done, self._noted = begin, feed.seen
-        for a, b in runs_from(self._plan, feed, begin):
+        for a, b in feed.runs(self._plan, begin):
             if a >= begin and a != self._paths.run:
                 self._end_stretch(done)
                 self._begin(int(a))
