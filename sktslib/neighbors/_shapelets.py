@@ -469,7 +469,7 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
             )
             series = [np.array(x) for x in series]
         task = Task(
-            QueryPlan(self.metric_._in_mode(mode), series[0], None, None, mode, self.normalize),
+            QueryPlan(self.metric_, series[0], None, None, mode, self.normalize),
             series,
             labels,
             self.criterion,

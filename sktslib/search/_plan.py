@@ -270,7 +270,6 @@ def with_metric(metric, queries):
     """
     alone = [one for plan in queries for one in each_alone(plan)]
     series, weights = [plan.compared_query for plan in alone], [full_weight(plan.w, plan.x) for plan in alone]
-    metric = metric._in_mode(queries[0].mode)
     if queries[0].by_channel is None:
         metric = metric._fitted_to(series, weights)
     else:
@@ -291,7 +290,6 @@ def resolve_mode(metric, mode, normalize):
         valid = ", ".join(map(repr, NORMALIZATIONS))
         hint = did_you_mean(normalize, [name for name in NORMALIZATIONS if name])
         raise ValueError(f"The 'normalize' parameter must be one of {valid}. Got {shown(normalize)}.{hint}")
-    metric = metric._in_mode(mode if normalize is None or mode != "auto" else "windows")
     warps = isinstance(metric, ElasticMetric)
     if mode == "subsequence" and not (warps and metric._has_path):
         needed = "an elastic metric" if metric._has_path else "a metric with a warping path"

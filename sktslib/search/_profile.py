@@ -92,7 +92,7 @@ def _by_channel(search, start):
 
 def _lockstep(search, start, end):
     metric = search.plan.metric
-    w = metric._channel_weights(full_weight(search.plan.w, search.plan.x))
+    w = full_weight(search.plan.w, search.plan.x)
     x, y, *_ = search.window(start, end)
     if not metric._is_additive or metric.power is None:
         return (w * (x - y) ** 2).T
@@ -101,7 +101,7 @@ def _lockstep(search, start, end):
 
 def _elastic(search, start, end):
     metric, whole = search.plan.metric, search.whole
-    w = metric._channel_weights(full_weight(search.plan.w, search.plan.x))
+    w = full_weight(search.plan.w, search.plan.x)
     x, y, *times = search.window(start, end)
     problem = search.piece(start, end) if whole else metric._problem(x, search.plan.w, y, *times)
     path = metric._path(problem, whole=whole)

@@ -408,7 +408,7 @@ class QueryEstimator(MetricParameter, Estimator):
     def _learn(self, marked, weight, times, n_templates=1):
         """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
         ty = kernel_times(self, times, marked.data.shape[1])
-        metric = self.metric_._in_mode(self._mode)._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
+        metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
         learner = weight_learner(self)
         if learner is not None and has_fixed_queries(self):
             learned = marked_queries(*self._fixed, marked)

@@ -17,7 +17,7 @@ from .error_rates import (
 )
 from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardize, within
 from .lockstep_distances import cosine_distance, lockstep, observed, short_time_series
-from .mixed import mixed_distance, mixed_windows, shared_path_search
+from .mixed import mixed_distance, mixed_windows
 from .moves import shifted, steps
 from .normalized_ranges import normalized_ranges
 from .scale_limits import beside, beside_range, margin

@@ -1,15 +1,12 @@
-"""Different distances for different channels: weighted sums, and one path that all channels share."""
-
-from types import SimpleNamespace
+"""Different distances for different channels: weighted sums."""
 
 import numpy as np
 
 from .lockstep_distances import lockstep
-from .moves import steps
 from .searching import observed_windows, windows
-from .series import INF, Divided, points, relative
+from .series import Divided, points, relative
 from .table import LOCKSTEP
-from .warping import elastic, fill
+from .warping import elastic
 
 
 def of_parts(parts, x, weight):
@@ -39,21 +36,3 @@ def mixed_windows(parts, x, y, weight=None, *, normalize=None):
         search = observed_windows if np.isnan(b).any() else windows
         total += share * search(name, a, b, w, normalize=normalize, **params)
     return total
-
-
-def shared_path_search(parts, x, y, weight=None):
-    """For each end the least over all starts and all paths of the weighted sum of what the parts pay along the path."""
-    made = []
-    for share, name, channels, w, params in of_parts(parts, x, weight):
-        made.append((share, steps(name, points(x)[:, channels], points(y)[:, channels], w, search=True, **params)))
-
-    def paid(move):
-        return lambda i, j, b: sum(share * getattr(f, move)(i, j, b) for share, f in made)
-
-    f = SimpleNamespace(**vars(made[0][1]))
-    f.diag, f.up, f.left, f.equal_moves = paid("diag"), paid("up"), paid("left"), False
-    best = np.full(f.n, INF)
-    for end in range(1, f.n + 1):
-        for start in range(end):
-            best[end - 1] = min(best[end - 1], fill(f, start, end)[0][-1, -1])
-    return best

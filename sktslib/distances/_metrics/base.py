@@ -243,14 +243,6 @@ class Metric(ParameterHolder):
         """Return the metric where the channels of what is compared have these names, None where they have none."""
         return self
 
-    def _channel_weights(self, w):
-        """Return the weights of the query's points (channels, m), times those that the metric gives to channels."""
-        return w
-
-    def _in_mode(self, mode):
-        """Return the metric that compares candidates by "windows" or "subsequence"; "auto" prefers the latter."""
-        return self
-
     # What a metric class defines for the rest of the package; all arguments have passed input validation.
     def _distance(self, x, w, y, tx, ty):
         raise NotImplementedError

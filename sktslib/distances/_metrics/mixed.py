@@ -16,7 +16,6 @@ from ...utils._names import did_you_mean
 from ...utils.validation import shown
 from .._collection import each_of
 from .base import Metric
-from .dtw import SharedPath, why_no_shared_path
 from .lockstep import LockstepMetric
 from .registry import get_metric
 
@@ -90,10 +89,8 @@ class Mixed(Metric):
     nothing.
 
     A search by windows computes this sum for each window, normalized by channel. A query compared by channel (see
-    `QuerySearcher`) has each channel compared by its own metric, at its own lag. A subsequence search knows one path,
-    which all channels share: the least over all paths of the weighted sum of what each part pays along it. It takes
-    parts of `DTW`, `DDTW`, `ShapeDTW` and `ADTW`, or of `WDTW` and `WDDTW` of one `g`, with one band. Others are
-    searched by windows.
+    `QuerySearcher`) has each channel compared by its own metric, at its own lag. Searches of
+    subsequences and segmentations have one path for all channels, so they take one metric for all: weight its channels.
 
     Names are those of the columns of a table: of a time series, or of a collection with a whole series in each cell.
     Parameters of the parts can be set by ``acc__eps``, by ``0__eps`` of the channel 0, and by ``acc_gyro__eps`` of the
@@ -377,12 +374,6 @@ class Mixed(Metric):
             "subsequences, in which all share one."
         )
 
-    def _channel_weights(self, w):
-        out = np.zeros_like(w)
-        for part in self._parts(len(w)):
-            out[part.channels] = part.weight * part.of(w)
-        return out
-
     @property
     def _background_share(self):
         return max(metric._background_share for metric in self._made)
@@ -423,17 +414,6 @@ class Mixed(Metric):
                     "metric of Mixed; take another one, or None."
                 )
             metric._check_search(mode)
-
-    def _in_mode(self, mode):
-        why = why_no_shared_path(self._made)
-        if mode == "windows" or (mode == "auto" and why):
-            return self
-        if why:
-            raise ValueError(
-                f"A subsequence search needs metrics of Mixed that can share one path: {why}. Search by windows, in "
-                "which each has its own."
-            )
-        return SharedPath(self)
 
     def _fitted_to(self, series, weights=None):
         made, parts = copy(self), iter(self._parts(len(series[0])))
