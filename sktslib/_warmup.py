@@ -9,10 +9,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import Parallel, delayed
 from numba import config
 
 from .distances import get_metric, nearest_neighbors, pairwise_distances
+from .distances._metrics.elastic import ElasticMetric
 from .search import QuerySearcher, QuerySegmenter
+from .utils._jobs import check_jobs
 from .utils.validation import check_count, check_flag, check_names, check_verbose
 
 if TYPE_CHECKING:
@@ -77,6 +80,7 @@ def warmup(
     n_channels: int = 1,
     weighted: bool = False,
     verbose: int = 0,
+    n_jobs: int | None = None,
 ) -> None:
     """Load compiled code, or compile what is not on disk yet, so that no later call has to.
 
@@ -95,6 +99,9 @@ def warmup(
         Whether queries will have weights.
     verbose : int, default=0
         Above 0: a line is printed for each task, with the seconds it took.
+    n_jobs : int, optional
+        Processes that compile at once what is not on disk yet, each a task of a metric; -1: one for each core.
+        This process then loads it.
 
     Raises
     ------
@@ -111,20 +118,28 @@ def warmup(
     tasks = [tasks] if isinstance(tasks, str) else list(tasks)
     check_names(tasks, TASKS, "task")
     n_channels, weighted = check_count(n_channels, "n_channels"), check_flag(weighted, "weighted")
-    verbose = check_verbose(verbose)
+    verbose, n_jobs = check_verbose(verbose), check_jobs(n_jobs)
     if config.DISABLE_JIT:
         return
-    rng = np.random.default_rng(0)
-    y = rng.normal(size=(LENGTH, min(n_channels, CHANNELS))).cumsum(axis=0)
-    for metric in metrics:
-        for task in tasks:
-            begin = perf_counter()
-            for call, m in product(TASKS[task], SIZES):
-                try:
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")  # of series that nobody chose
-                        call(metric, y[1000 : 1000 + m], y, np.linspace(0.5, 1.0, m) if weighted else None)
-                except ValueError:  # the series are such that only the metric can be meant
-                    continue
-            if verbose:
-                print(f"warmup: {metric}, {task}, {perf_counter() - begin:.2f} s")
+    calls = [(metric, task, min(n_channels, CHANNELS), weighted) for metric, task in product(metrics, tasks)]
+    if n_jobs not in (None, 1):  # processes, for a compiler takes the GIL
+        Parallel(n_jobs, backend="loky")(delayed(_run)(*call) for call in calls)
+    for call in calls:
+        begin = perf_counter()
+        _run(*call)
+        if verbose:
+            print(f"warmup: {call[0]}, {call[1]}, {perf_counter() - begin:.2f} s")
+
+
+def _run(metric, task, n_channels, weighted):
+    y = np.random.default_rng(0).normal(size=(LENGTH, n_channels)).cumsum(axis=0)
+    sizes = SIZES
+    if isinstance(metric, ElasticMetric) and not metric._has_path:  # one way for all sizes, and slow
+        sizes, y = SIZES[:1], y[: LENGTH // 10]
+    for call, m in product(TASKS[task], sizes):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of series that nobody chose
+                call(metric, y[1000 : 1000 + m], y, np.linspace(0.5, 1.0, m) if weighted else None)
+        except ValueError:  # the series are such that only the metric can be meant
+            continue

@@ -1,5 +1,6 @@
 """What is compiled or loaded ahead of time."""
 
+import os
 import subprocess
 import sys
 
@@ -53,6 +54,23 @@ def test_verbose_tells_each_task_and_what_a_metric_refuses_is_passed_over(capsys
     assert told == [f"warmup: {m}, {t}," for m in ("Manhattan()", "TAM()") for t in ("distance", "search")]
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_processes_compile_what_this_one_then_loads(tmp_path):
+    """Two tasks in two processes, from an empty folder: this process compiles nothing."""
+    code = """
+from sktslib.distances._kernels import internals
+import sktslib
+sktslib.warmup("manhattan", tasks=["distance", "segmentation"], n_jobs=2)
+import gc
+from numba.core.dispatcher import Dispatcher
+kernels = [f for f in gc.get_objects() if isinstance(f, Dispatcher) and f.__module__.startswith("sktslib")]
+print(sum(map(internals.n_compiled, kernels)), sum(len(f.signatures) for f in kernels) > 0)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    assert run.stdout.split() == ["0", "True"]
+
+
 def test_errors_name_the_way_out():
     with pytest.raises(ValueError, match=r"Unknown task 'serach'\. Did you mean 'search'\?"):
         sktslib.warmup(tasks="serach")
@@ -60,5 +78,7 @@ def test_errors_name_the_way_out():
         sktslib.warmup(["dwt"])
     with pytest.raises(TypeError, match=r"'weighted' parameter must be True or False\. Got 1"):
         sktslib.warmup(weighted=1)
+    with pytest.raises(ValueError, match="'n_jobs' parameter must be None or an integer"):
+        sktslib.warmup(n_jobs=0)
     with pytest.raises(ValueError, match="'n_channels' parameter must be an integer"):
         sktslib.warmup(n_channels=0)
