@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from ..io._tables import kind_of_column, read_table, times_of_columns
 from .options import ON_OVERLAP, errors_of
 from .output import align
 from .recordings import first_samples, listed, no_column, parse_slice, samples_of
-from .tables import kind_of_column, read_table, times_of_columns
 
 EDGES = (("start_time", "end_time"), ("start", "end"))
 

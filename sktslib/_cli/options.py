@@ -310,8 +310,8 @@ def _durations(text, parameter):
 
 
 def _array(path, option):
+    from ..io._tables import Reading
     from .recordings import Files
-    from .tables import Reading
 
     return Files(Reading()).read(path, option).numbers
 
@@ -464,7 +464,7 @@ def reading_of(options):
     """Return the options that say how to read files, as a `Reading`."""
     from dataclasses import fields
 
-    from .tables import Reading
+    from ..io._tables import Reading
 
     return Reading(**{one.name: getattr(options, one.name) for one in fields(Reading) if hasattr(options, one.name)})
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..io._tables import FORMATS, kind_of_column, read_table, time_columns, times_of_columns
 from ..utils._times import column_of_times
 from ..utils.validation import as_times, as_weight, shown, unknown_name
 from . import PART
 from .output import note, write_numbers
-from .tables import FORMATS, kind_of_column, read_table, time_columns, times_of_columns
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 SLACK = 1e-6  # of the median step

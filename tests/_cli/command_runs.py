@@ -10,7 +10,7 @@ import pytest
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
 from sktslib._cli.recordings import Files
-from sktslib._cli.tables import Reading
+from sktslib.io._tables import Reading
 
 ECG = load_ecg_example()
 N = 600  # five seconds are quick without the compiler

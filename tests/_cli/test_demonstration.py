@@ -12,9 +12,9 @@ from command_runs import printed
 
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
-from sktslib._cli import text as text_files
-from sktslib._cli.text import read_text
 from sktslib.distances import get_metric
+from sktslib.io import _text as text_files
+from sktslib.io._text import read_text
 
 PNG = b"\x89PNG\r\n\x1a\n"
 FOUR = ["dtw", "lcss", "twed", "euclidean"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command_runs import read, refused
 
-from sktslib._cli import text
+from sktslib.io import _text as text
 
 VALUES = np.random.default_rng(0).normal(size=9000)  # some blocks of bytes that are unpacked at a time
 TEXT = ("v\n" + "\n".join(map(str, VALUES)) + "\n").encode()

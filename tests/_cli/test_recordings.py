@@ -9,7 +9,7 @@ from command_runs import read, refused
 from scipy.io import savemat, wavfile
 
 from sktslib._cli.recordings import Files, compared
-from sktslib._cli.tables import Reading
+from sktslib.io._tables import Reading
 
 X = np.sin(np.arange(20.0))
 N = len(X)

@@ -8,7 +8,7 @@ import pytest
 from command_runs import read, refused
 
 from sktslib._cli.recordings import Files
-from sktslib._cli.tables import Reading, read_table
+from sktslib.io._tables import Reading, read_table
 
 X = np.sin(np.arange(20.0))
 TIMES = pd.date_range("2024-05-01 12:30:55.125", periods=20, freq="250ms")

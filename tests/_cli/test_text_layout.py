@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from command_runs import read, refused
 
-from sktslib._cli import text as text_files
-from sktslib._cli.tables import Reading, read_table
-from sktslib._cli.text import layout_of
+from sktslib.io import _text as text_files
+from sktslib.io._tables import Reading, read_table
+from sktslib.io._text import layout_of
 
 T = np.arange(12) * 0.25
 X = np.round(np.sin(T * 2) * 1234.5, 2)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..utils._names import did_you_mean
 from ..utils._times import NAME
-from .text import (
+from ._text import (
     EMPTY_CELLS,
     HEAD,
     KINDS,

@@ -1,0 +1,1 @@
+"""Recordings from files: tables as text, spreadsheets and binary files."""
