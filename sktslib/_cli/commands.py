@@ -14,6 +14,7 @@ from .options import (
     ECG_EPS,
     EPS_SHARE,
     FORMATS,
+    MAP,
     METRICS,
     PAIRWISE,
     SEARCH,
@@ -87,7 +88,7 @@ def _add_task(parser, name):
     add_options(
         parser,
         "what to look for",
-        {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model)},
+        {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model), "--map": MAP},
     )
     add_estimator(parser, task)
     add_scale(parser, "of the recording")
@@ -108,6 +109,10 @@ LEARNING = {
         "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
         "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
         {"required": True},
+    ),
+    "--where": (
+        "COLUMN=VALUE",
+        "the ranges of a file that count: those with this value in a column, such as foot=left (default: all)",
     ),
     "--labeled": (
         "START-STOP",

@@ -23,7 +23,8 @@ from .output import (
     save_picture,
     tell_notes,
 )
-from .recordings import Files, compared, scaled_values, scaler_of
+from .recordings import Files, compared
+from .scaling import scaled_values, scaler_of
 
 
 # ----------------------------------------------------------------------------------------------------------- distance

@@ -5,14 +5,15 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..io._tables import kind_of_column, read_table, times_of_columns
+from ..io._columns import no_column
+from ..io._parts import EXAMPLES, first_samples, parse_slice
+from ..io._tables import listed
+from ..io._times import kind_of_column, times_of_columns
 from .options import ON_OVERLAP, errors_of
 from .output import align
-from .recordings import first_samples, listed, no_column, parse_slice, samples_of
+from .recordings import in_options
 
 EDGES = (("start_time", "end_time"), ("start", "end"))
-
-
 CLASSES = ("label", "class", "kind", "type", "event")
 
 
@@ -21,7 +22,7 @@ def label_column_name(given):
     return () if os.path.exists(given) else (given,)
 
 
-def read_labels_of(given, recording, files, labeled=None, self_train=False, on_overlap=None):
+def read_labels_of(given, recording, files, *, labeled=None, self_train=False, on_overlap=None, where=None):
     """Return a label for each sample of a recording.
 
     Parameters
@@ -38,6 +39,8 @@ def read_labels_of(given, recording, files, labeled=None, self_train=False, on_o
         Whether the label -1 means that nobody looked.
     on_overlap : str, optional
         What to do with ranges that overlap, as `labels_from_events` takes it.
+    where : str, optional
+        COLUMN=VALUE of the ranges that count.
 
     Returns
     -------
@@ -47,11 +50,12 @@ def read_labels_of(given, recording, files, labeled=None, self_train=False, on_o
     from ..search._query import known_labels, occurrences, read_labels
 
     if os.path.exists(given):
-        labels, described = _of_ranges(given, recording, files, on_overlap or "error")
-    elif on_overlap is not None:
+        labels, described = _of_ranges(given, recording, files, on_overlap or "error", where)
+    elif on_overlap is not None or where is not None:
+        option = "--where" if on_overlap is None else "--on-overlap"
         raise ValueError(
-            f"--on-overlap needs --labels to name a file of ranges, which may overlap. Got the column {given!r}. Leave "
-            "it out."
+            f"{option} needs --labels to name a file of ranges, which may overlap. Got the column {given!r}. Leave it "
+            "out."
         )
     else:
         labels, described = _of_column(given, recording)
@@ -90,11 +94,8 @@ def _with_unlabeled(labels, labeled, recording):
         return out
     part = parse_slice(labeled)
     if part is None:
-        raise ValueError(
-            "--labeled must be written START-STOP in samples (0-7200), seconds (0s-20s) or timestamps "
-            f"(2024-05-01T12:30:05..2024-05-01T12:30:25). Got {labeled!r}."
-        )
-    start, stop = samples_of(part, recording.times, recording.time_name, len(recording), "--labeled")
+        raise ValueError(f"--labeled must be written START-STOP {EXAMPLES}. Got {labeled!r}.")
+    start, stop = recording.samples(part, "--labeled")
     outside = np.ones(len(out), bool)
     outside[start:stop] = False
     return np.where(outside, -1, out)
@@ -113,14 +114,17 @@ def _of_column(name, recording):
 
 
 def _text(label):
-    """Return a label among texts: numbers there were read as floats, 0 as 0.0."""
+    """Return a label among texts: numbers in a sheet are floats, 0 is 0.0."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
 
 
-def _of_ranges(path, recording, files, on_overlap):
+def _of_ranges(path, recording, files, on_overlap, where):
     from ..metrics import labels_from_events
 
-    frame = read_table(path, files.reading, "--labels").frame
+    try:
+        frame = _chosen(files.table(path, "--labels").frame, where, path)
+    except ValueError as error:
+        raise ValueError(in_options(str(error))) from None
     by_name = {name.lower().strip(): name for name in getattr(frame, "columns", ())}
     edges = next(((by_name[a], by_name[b]) for a, b in EDGES if {a, b} <= by_name.keys()), None)
     timed = edges is not None and edges[0].lower().startswith("start_time")
@@ -141,8 +145,8 @@ def _of_ranges(path, recording, files, on_overlap):
     else:
         what = "samples"
         samples = np.column_stack([column.to_numpy() for column in columns]).astype(np.int64) - recording.first
-    kept = (samples[:, 1] > 0) & (samples[:, 0] < len(recording)) & (samples[:, 1] > samples[:, 0])
-    if not kept.any():
+    whole = (samples[:, 0] >= 0) & (samples[:, 1] <= len(recording)) & (samples[:, 1] > samples[:, 0])
+    if not whole.any():
         raise ValueError(
             f"--labels: none of the {len(samples)} ranges lies in the recording of {len(recording)} samples. "
             f"The columns {edges[0]!r} and {edges[1]!r} were read as {what}."
@@ -150,13 +154,32 @@ def _of_ranges(path, recording, files, on_overlap):
     classes = next((by_name[name] for name in CLASSES if name in by_name), None)
     kinds = None
     if classes is not None:
-        kinds = frame[classes].to_numpy()[kept]
+        kinds = frame[classes].to_numpy()[whole]
         kinds = kinds if kinds.dtype.kind in "biu" else np.array([str(kind) for kind in kinds])
-    with errors_of("--labels", [ON_OVERLAP]):
-        events = samples[kept].clip(0, len(recording))
-        labels = labels_from_events(events, kinds, n_samples=len(recording), on_overlap=on_overlap)
-    left = "" if kept.all() else f", {len(kept) - kept.sum()} ranges outside of the recording left out"
+    try:
+        with errors_of("--labels", [ON_OVERLAP]):
+            labels = labels_from_events(samples[whole], kinds, n_samples=len(recording), on_overlap=on_overlap)
+    except ValueError as error:
+        others = [
+            name for name in frame if name not in (*edges, classes) and 1 < frame[name].nunique() <= len(frame) / 2
+        ]
+        way = "".join(f", or --where {name}={frame[name].iloc[0]} to learn from some of them" for name in others[:1])
+        raise ValueError(f"{str(error).removesuffix('.')}{way}.") from None
+    left = "" if whole.all() else f", {len(whole) - whole.sum()} ranges that are not whole in the recording left out"
     return labels, f"{edges[0]!r} to {edges[1]!r} read as {what}{left}"
+
+
+def _chosen(frame, where, path):
+    """Return the rows of a table with a value in a column, as --where names them."""
+    if where is None:
+        return frame
+    name, equals, value = where.partition("=")
+    if not equals or name not in frame:
+        raise no_column("--where", name, {path: list(frame)}, "COLUMN=VALUE with a column")
+    texts = frame[name].map(_text)
+    if not (texts == value).any():
+        raise ValueError(f"--where must name a value of {name!r}. Got {value!r}; there are {listed(texts.unique())}.")
+    return frame[texts == value]
 
 
 def _samples_at(column, recording, reading):
@@ -172,7 +195,7 @@ def _samples_at(column, recording, reading):
             f"{where}: the column {column.name!r} holds times, and the recording has none. Name its column with "
             "--time-column, say how many samples a second has with --rate, or give samples."
         )
-    wanted, _ = times_of_columns([column], where, reading)
+    wanted = times_of_columns([column], where, reading)[0]
     times, what = recording.times, "times"
     if isinstance(times, pd.Index) and not isinstance(wanted, pd.Index):
         begin = times[0] if recording.begin is None else recording.begin
@@ -183,10 +206,10 @@ def _samples_at(column, recording, reading):
             wanted = wanted.tz_localize(times.tz) if wanted.tz is None else wanted.tz_localize(None)
         wanted = (wanted - times[0]).total_seconds().to_numpy()
         times = (times - times[0]).total_seconds().to_numpy()
-    elif type(times) is not type(wanted):
+    elif isinstance(times, pd.Index) != isinstance(wanted, pd.Index):
         raise ValueError(
-            f"{where}: the column {column.name!r} must hold times like those of the recording, from {times[0]}. Got "
-            f"{wanted[0]}."
+            f"{where}: the column {column.name!r} must hold times like those of the recording, from "
+            f"{np.asarray(times[:1])[0]}. Got {wanted[0]}."
         )
     return first_samples(np.asarray(times, np.float64), np.asarray(wanted, np.float64)), what
 

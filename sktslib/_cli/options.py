@@ -298,7 +298,7 @@ DURATIONS = {
 
 def _durations(text, parameter):
     """Return a duration, such as 1.5s, or a list of them where the parameter may be one."""
-    from .recordings import SECONDS, seconds_of
+    from ..io._parts import SECONDS, seconds_of
 
     seconds = [seconds_of(part.strip()) for part in (text.split(",") if parameter.form == "lag" else [text])]
     if None in seconds:
@@ -417,6 +417,10 @@ def add_scale(parser, of):
     )
 
 
+MAP = (
+    "QUERY=RECORDING,...",
+    "columns that are compared under other names, such as mV=ecg_mV (default: by name, or else in order)",
+)
 READING = {
     "--columns": ("A,B", "the columns to compare (default: all that hold numbers and nothing else)"),
     "--time-column": (
@@ -426,6 +430,12 @@ READING = {
     ),
     "--weight-column": ("NAME", "the column of weights in the query's file (default: the one named weight)"),
     "--time-zone": ("NAME", "the zone of the times, such as Europe/Berlin (default: that of the file, if it says one)"),
+    "--time-unit": (
+        "UNIT",
+        "the unit of times that are numbers: ns, us, ms, s, min, h or d (default: as the column's name says, time_ms, "
+        "else s)",
+        {"choices": ("ns", "us", "ms", "s", "min", "h", "d")},
+    ),
     "--epoch": (
         "UNIT",
         "the column of times counts s, ms, us or ns since 1970, in UTC: they are read as dates",
@@ -443,6 +453,11 @@ READING = {
         "LINE",
         "the line with the names of columns, from 1; 0: no names (default: found)",
         {"type": lambda text: number(text, int, 0, "the number of a line, from 1, or 0")},
+    ),
+    "--missing": (
+        "WORD,...",
+        "what stands for missing values, such as -9999; several as --missing=-9999,X (default: empty cells, NaN, NA, "
+        "None, M and the like)",
     ),
     "--sheet": ("NAME", "the sheet of an Excel file, by name or by number from 1 (default: the first)"),
     "--encoding": ("NAME", "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)"),

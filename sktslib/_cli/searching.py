@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from ..io._parts import EXAMPLES, parse_slice, unit_of
 from . import PART
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .options import (
@@ -26,17 +27,8 @@ from .output import (
     tell_notes,
     write_numbers,
 )
-from .recordings import (
-    Files,
-    compared,
-    parse_slice,
-    samples_of,
-    scale_of,
-    scaled_values,
-    scaler_of,
-    unit_of,
-    unscaled,
-)
+from .recordings import Files, compared, mapping_of, renamed
+from .scaling import scale_of, scaled_values, scaler_of, unscaled
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
@@ -75,7 +67,8 @@ def count_gap(estimator, recording):
     """Count a duration in the unit of the recording's times, which is the second where these are no numbers."""
     gap = getattr(estimator, "max_gap", None)
     if isinstance(gap, timedelta) and recording.times is not None:
-        unit = unit_of(recording.time_name) if recording.times.dtype.kind == "f" else 1.0
+        numbers = not hasattr(recording.times, "asi8")
+        unit = unit_of(recording.time_name, recording.reading.time_unit) if numbers else 1.0
         estimator.set_params(max_gap=gap.total_seconds() / unit)
 
 
@@ -161,18 +154,14 @@ def _check_range(options):
             f"--time-range needs --picture, of which it is the part that is shown. To search a part, {part}."
         )
     if parse_slice(options.time_range) is None:
-        raise ValueError(
-            "--time-range must be written START-STOP in samples (1500-1572), seconds (12.5s-13.1s) or timestamps "
-            f"(2024-05-01T12:30:05..2024-05-01T12:30:06). Got {options.time_range!r}."
-        )
+        raise ValueError(f"--time-range must be written START-STOP {EXAMPLES}. Got {options.time_range!r}.")
 
 
 def _shown(time_range, recording):
     """Return the samples [first, end) that the picture shows; None: all."""
     if time_range is None:
         return None
-    rest = recording.times, recording.time_name, len(recording), "--time-range"
-    return samples_of(parse_slice(time_range), *rest)
+    return recording.samples(parse_slice(time_range), "--time-range")
 
 
 def _by_query(options, files):
@@ -187,7 +176,7 @@ def _by_query(options, files):
         named = [recording.path + text if text.startswith(":") else text for text in options.query]
         queries = [files.read(text, "--query", weighted=True) for text in named]
         tell_notes([*queries, recording])
-        queries, recording, line = compared(queries, recording)
+        queries, recording, line = compared(queries, recording, mapping_of(options.map))
     files.check()
     note(line)
     scaler, scaled = _scaled(options, recording)
@@ -281,17 +270,23 @@ def _by_model(options, files):
     reading = reading_of(options)
     names = getattr(estimator, "feature_names_in_", None)
     recording = files.read(options.recording, "the recording")
+    mapping = mapping_of(options.map)
+    if mapping and names is None:
+        raise ValueError("--map names columns of the model, and that of --model has no names. Use --columns.")
+    recording = renamed(recording, mapping, () if names is None else list(names))
     if names is not None and reading.columns is None:
         if set(names) <= set(recording.names):
             recording = recording.take(list(names))
         elif len(names) == len(recording.names):
             note(
-                f"the model's columns {', '.join(names)} are compared with {', '.join(recording.names)}, in this order"
+                f"the model's columns {', '.join(names)} are compared with {', '.join(recording.names)}, in this order "
+                "(--map says which belong together)"
             )
     if len(recording.names) != estimator.n_features_in_:
         raise ValueError(
             f"--columns must name the {estimator.n_features_in_} columns that --model compares"
-            f"{'' if names is None else ' (' + ', '.join(names) + ')'}. The recording has {', '.join(recording.names)}."
+            f"{'' if names is None else ' (' + ', '.join(names) + '), or --map what they are called here'}. The "
+            f"recording has {', '.join(recording.names)}."
         )
     files.check()
     tell_notes([recording])
@@ -314,7 +309,8 @@ def run_learn(options):
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
     trains = bool(getattr(options, "self_train", 0))
-    labels, line = read_labels_of(options.labels, recording, files, options.labeled, trains, options.on_overlap)
+    how = {"labeled": options.labeled, "on_overlap": options.on_overlap, "where": options.where}
+    labels, line = read_labels_of(options.labels, recording, files, self_train=trains, **how)
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.names)}")
     note(line)

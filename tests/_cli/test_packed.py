@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from command_runs import read, refused
 
-from sktslib.io import _text as text
-
 VALUES = np.random.default_rng(0).normal(size=9000)  # some blocks of bytes that are unpacked at a time
 TEXT = ("v\n" + "\n".join(map(str, VALUES)) + "\n").encode()
 
@@ -18,9 +16,7 @@ def zstandard():
     return pytest.importorskip("zstandard")
 
 
-@pytest.mark.parametrize("block", [7, 2**16])
-def test_zstandard_is_unpacked(tmp_path, zstandard, monkeypatch, block):
-    monkeypatch.setattr(text, "PACKED", block)
+def test_zstandard_is_unpacked(tmp_path, zstandard):
     compress = zstandard.ZstdCompressor().compress
     half = len(TEXT) // 2
     for name, content in {"one": compress(TEXT), "two frames": compress(TEXT[:half]) + compress(TEXT[half:])}.items():

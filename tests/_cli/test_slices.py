@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib._cli.recordings import parse_slice, samples_of, split_slice
+from sktslib.io._parts import parse_slice, samples_of, split_slice
 
 DATES = pd.date_range("2024-05-01 12:30:00", periods=400, freq="100ms")
 
@@ -71,7 +71,7 @@ def test_slices_are_half_open_ranges_of_samples(text, times, name, expected):
 @pytest.mark.parametrize(
     ("text", "times", "message"),
     [
-        ("1s-2s", None, "needs times.*--rate"),
+        ("1s-2s", None, "needs times.*rate="),
         ("390-401", None, "samples 390 to 401; there are 400"),
         ("7-7", None, "START before STOP"),
         ("2s-1s", np.arange(400) / 100, "START before STOP"),

@@ -100,7 +100,7 @@ def test_merged_cells_name_groups(save):
     assert found.times[3] == 0.3
     np.testing.assert_allclose(found.numbers[:, 3], -2 * X, rtol=1e-14)
     assert any("row 1 is neither names nor numbers and was skipped: 'Walk'" in note for note in found.notes)
-    assert any("names of groups in row 3 were written before those of columns: 'left y'" in n for n in found.notes)
+    assert any("two rows of names were joined: 'left x'" in n for n in found.notes)
 
 
 def test_a_row_of_units_is_no_row_of_names(save):

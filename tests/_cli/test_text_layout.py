@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from command_runs import read, refused
 
-from sktslib.io import _text as text_files
+from sktslib.io import _packed as text_files
+from sktslib.io._layout import layout_of
 from sktslib.io._tables import Reading, read_table
-from sktslib.io._text import layout_of
 
 T = np.arange(12) * 0.25
 X = np.round(np.sin(T * 2) * 1234.5, 2)
@@ -123,8 +123,7 @@ def test_what_is_skipped_or_left_out_is_said(tmp_path):
     path = tmp_path / "some.csv"
     path.write_text(TEXTS["units"][0], encoding="utf-8")
     assert [note.partition("some.csv: ")[2] for note in read(path).notes] == [
-        "line 1 is neither names nor numbers and was skipped: 'Device;ABC;'",
-        "line 3 is neither names nor numbers and was skipped: 's;°C;%'",
+        "lines 1, 3 are neither names nor numbers and were skipped: 'Device;ABC;'",
     ]
     path.write_text("'Device','A 'B'\n'time','v'\n" + lines("'{}','{}'\n", T, X), encoding="utf-8")
     (note,) = read(path).notes
@@ -139,7 +138,7 @@ def test_options_say_what_cannot_be_found(tmp_path):
     path = tmp_path / "some.csv"
     path.write_text("a;b\n" + "".join(f"{k};{k % 7}\n" for k in range(600)) + "600;1,5\n", encoding="utf-8")
     refused(r"'b' must hold numbers. Got '1,5' in row 601 \(about line 602\).*--decimal", path)
-    assert read(path, decimal=",").numbers[-1].tolist() == [600, 1.5]
+    assert read(path, decimal=",", columns="a,b").numbers[-1].tolist() == [600, 1.5]
     path.write_text("1.234;5\n2.345;6\n", encoding="utf-8")
     assert read(path).numbers[:, 0].tolist() == [1.234, 2.345]
     assert read(path, decimal=",", thousands=".").numbers[:, 0].tolist() == [1234, 2345]

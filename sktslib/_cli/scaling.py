@@ -1,0 +1,108 @@
+"""One scale for channels before they are compared: by their own means and deviations, or by numbers."""
+
+import numpy as np
+
+from ..io._tables import listed, split_names
+from .output import note, write_numbers
+
+CHUNK = 2**17  # samples of an array that is not in memory
+OWN = "zscore"
+
+
+def scaler_of(text, recordings):
+    """Return a scaler that brings the channels of recordings to one scale; None if no scale was given.
+
+    Parameters
+    ----------
+    text : str or None
+        What --scale was given.
+    recordings : list of Recording
+        Those whose means and deviations count, of the same channels.
+
+    Returns
+    -------
+    StandardScaler or None
+    """
+    if text is None:
+        return None
+    from sklearn.preprocessing import StandardScaler
+
+    names = recordings[0].names
+    own = text.strip().lower() == OWN
+    divisors = None if own else _divisors(text, names)
+    scaler = StandardScaler(with_mean=own)
+    for one in recordings:
+        for start in range(0, len(one), CHUNK):
+            part = one.values[start : start + CHUNK]
+            scaler.partial_fit(part if len(recordings) == 1 else np.asarray(part))
+    if own:
+        described = [
+            f"{name} less {write_numbers([m], s)[0]} over {write_numbers([s])[0]}"
+            for name, m, s in _rows(scaler, names)
+        ]
+    else:
+        scaler.scale_, scaler.var_ = divisors, divisors**2
+        described = [f"{name} over {s:g}" for name, _, s in _rows(scaler, names)]
+    note(f"columns scaled: {listed(described)}")
+    return scaler
+
+
+def scale_of(scaler, names):
+    """Return the means and deviations by the names of the channels, for JSON."""
+    return {name: {"mean": float(m), "scale": float(s)} for name, m, s in _rows(scaler, names)}
+
+
+def _rows(scaler, names):
+    means = scaler.mean_ if scaler.with_mean else np.zeros(len(names))
+    return zip(names, means, scaler.scale_, strict=True)
+
+
+def _divisors(text, names):
+    try:
+        found = np.array([float(part) for part in split_names(text)])
+    except ValueError:
+        found = np.empty(0)
+    if len(found) != len(names) or not (np.isfinite(found) & (found > 0)).all():
+        raise ValueError(
+            f"--scale must be {OWN}, or a number above 0 for each column compared, with commas between them. Got "
+            f"{text!r}; the columns are {listed(names)}."
+        )
+    return found
+
+
+class ScaledArray:
+    """An array (n, channels) that is not in memory, whose slices are scaled."""
+
+    def __init__(self, array, scaler):
+        self._array, self._scaler, self.shape, self.ndim = array, scaler, array.shape, 2
+
+    def __len__(self):
+        return len(self._array)
+
+    def __getitem__(self, rows):
+        return _scaled(np.asarray(self._array[rows], np.float64), self._scaler)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self[:], dtype)
+
+
+def scaled_values(values, scaler):
+    """Return values (n, channels), scaled if there is a scaler: a DataFrame, or an array that is not in memory."""
+    if scaler is None:
+        return values
+    if not hasattr(values, "columns"):
+        return _scaled(values, scaler) if type(values) is np.ndarray else ScaledArray(values, scaler)
+    import pandas as pd
+
+    return pd.DataFrame(_scaled(values.to_numpy(np.float64), scaler), values.index, values.columns)
+
+
+def _scaled(array, scaler):
+    return ((array - scaler.mean_) if scaler.with_mean else array) / scaler.scale_
+
+
+def unscaled(array, scaler):
+    """Return a learned query (m, channels) in the unit of the recording."""
+    if scaler is None:
+        return array
+    return array * scaler.scale_ + (scaler.mean_ if scaler.with_mean else 0.0)

@@ -1,0 +1,300 @@
+"""Layout of tables in texts and sheets, found from their first lines.
+
+Spreadsheets, loggers and ``DataFrame.to_csv`` write tables in many ways, and few say which. Each combination of
+separator and decimal mark is tried, and the one wins under which most cells are numbers, dates or clock times.
+"""
+
+import csv
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import NamedTuple
+
+SEPARATORS = ("\t", ";", "|", ",", None)  # None: blanks
+NO_SEPARATOR = "\0"  # which does not occur: one column
+MONTH = r"(?:[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Mm]a[yi]|[Jj]un|[Jj]ul|[Aa]ug|[Ss]ep|[Oo][ck]t|[Nn]ov|[Dd]e[cz])[a-z]*"
+DATE = (
+    rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:\d{{4}}|\d{{2}})"
+    rf"|\d{{1,2}}[-/. ]{MONTH}[-/. ]\d{{2,4}})"
+)
+CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?"
+MINUTES = r"\d{1,3}:\d{2}[.,]\d+"  # and seconds with a fraction: the first hour, as PhysioNet writes it
+ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?"
+NAMED_ZONE = r" ?\[(\w+(?:/[\w+-]+)*)\]"  # as Java writes it behind the offset
+KINDS = {
+    "datetime": re.compile(rf"(?:{DATE}|\d{{8}})[T ]+{CLOCK}{ZONE}(?:{NAMED_ZONE})?"),
+    "date": re.compile(DATE),
+    "clock": re.compile(rf"{CLOCK}|{MINUTES}"),
+}
+ERRORS = "#N/A #DIV/0! #VALUE! #REF! #NUM! #NAME? #NULL! #NV #WERT! #BEZUG! #ZAHL!".split()  # of spreadsheets
+EMPTY_CELLS = ["-", "--", "---", *ERRORS]  # besides those of pandas
+MISSING = {"", "nan", "na", "n/a", "null", "none", "<na>", *(cell.lower() for cell in EMPTY_CELLS)}
+WORDS = ["M", *(form(word) for word in MISSING for form in (str.lower, str.upper, str.title))]  # in columns of numbers
+UNIT = re.compile(
+    r"[(\[].*[)\]]|-|%|°\s?[CFc]?|deg.*|[cdfhkmnpuµMGT]?(s|sec|Hz|V|A|W|g|G|m|N|Pa|bar|T|C|F|K|L|l|rad|J|min|h)"
+    r"(\s?[/·*^²³]?.{0,5})?|[mM]?[Bb]ar|bpm|rpm|1|counts?|a\.?u\.?|raw|yyyy.*|hh.*|mm:.*"
+)
+SINGLE_QUOTED = re.compile(r"\s*'[^']*'\s*(?:[\t;|,]|$)")  # the first cell of a line
+TIME_WORD = re.compile(r"(?i)(date|time|zeit|uhrzeit|datum|heure|temps|fecha|hora|timestamp|t\b)")
+
+
+class Layout(NamedTuple):
+    """Layout of a text table: separators, header, kinds of columns and lines to skip."""
+
+    separator: str | None
+    decimal: str
+    thousands: str | None
+    first: int  # number of the first line of data, from 0
+    names: list | None  # of the columns; None: there is no header
+    kinds: list  # of each column: number, a key of KINDS, or text
+    skipped: list  # lines before the data that are neither header nor comment, with their numbers
+    quote: str  # what stands around cells
+    rate: float | None  # samples per second, where a comment says so
+    notes: list
+
+
+def number_form(decimal, thousands):
+    """Return a regular expression of numbers with this decimal mark.
+
+    Groups of thousands count where they cannot be mistaken: with both marks, with two groups, or if the mark is given.
+    """
+    d, other = re.escape(decimal), re.escape(thousands or {".": ",", ",": "."}[decimal])
+    plain = rf"(?:\d+(?:{d}\d*)?|{d}\d+)(?:[eE][+-]?\d+)?"
+    groups = rf"[1-9]\d{{0,2}}(?:{other}\d{{3}})+"
+    sure = rf"{groups}(?:{d}\d*)?" if thousands else rf"(?:{groups}{d}\d*|[1-9]\d{{0,2}}(?:{other}\d{{3}}){{2,}})"
+    return re.compile(rf"[+-]?(?:{plain}|(?P<grouped>{sure})|inf|Inf|infinity)")
+
+
+def split(line, separator):
+    """Return the cells of a line."""
+    if separator is None:
+        return [cell.strip('"') for cell in re.findall(r'"[^"]*"|\S+', line)]
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
+
+
+def kind_of(cell, numbers):
+    """Return the kind of a cell: "number", a key of `KINDS` or "text"; None if the cell is empty."""
+    if cell.lower() in MISSING:
+        return None
+    if numbers.fullmatch(cell):
+        return "number"
+    return next((kind for kind, form in KINDS.items() if form.fullmatch(cell)), "text")
+
+
+class _Trial:
+    """The lines under one separator and decimal mark."""
+
+    def __init__(self, lines, separator, decimal, thousands, words):
+        self.separator, self.decimal, self.words = separator, decimal, words
+        self.numbers = number_form(decimal, thousands)
+        self.rows = [(number, split(line, separator)) for number, line in lines]
+        self.width = width = Counter(len(cells) for _, cells in self.rows).most_common(1)[0][0]
+        self.whole = whole = [cells for _, cells in self.rows if len(cells) == width]
+        # Names and units, rows without any number, say nothing against a mark; texts with a comma are cells of a table.
+        spoiled = separator == NO_SEPARATOR and decimal == ","
+        telling = [cells for cells in whole if self.has_value(cells) or (spoiled and "," in cells[0])]
+        known = sum(kind_of(cell, self.numbers) != "text" for cells in telling for cell in cells)
+        self.score = known / max(1, width * len(telling)) * len(whole) / len(self.rows)
+        # Columns at the end of which no cell holds anything, but perhaps a name.
+        self.empty = width - max((k for cells in telling for k, cell in enumerate(cells, 1) if cell), default=0)
+        one = separator != NO_SEPARATOR and width < 2
+        if one or (separator == "," and width == 2 and decimal == "." and _is_split(whole)):
+            self.score = -1
+
+    def has_value(self, cells):
+        """Return whether any of the cells is a number, a date or a clock time."""
+        return any(kind_of(cell, self.numbers) not in (None, "text") for cell in cells)
+
+    def kinds(self):
+        """Return the kind of most cells of each column."""
+        kinds = []
+        for column in zip(*self.whole, strict=True):
+            cells = [cell for cell in column if cell not in self.words] or column
+            counts = Counter(kind for cell in cells if (kind := kind_of(cell, self.numbers)) is not None)
+            kinds.append(counts.most_common(1)[0][0] if counts else "number")
+        # Names in a header of a few rows must not outvote the numbers below them.
+        last = self.rows[-1][1]
+        if len(self.rows) < 6 and len(last) == self.width:
+            kinds = [kind_of(cell, self.numbers) or kind for cell, kind in zip(last, kinds, strict=True)]
+        return kinds
+
+    def is_data(self, cells, kinds):
+        """Return whether a row holds what its columns hold, and any value."""
+        found = ((cell, kind_of(cell, self.numbers), kind) for cell, kind in zip(cells, kinds, strict=False))
+        fits = all(own in (None, kind) or kind == "text" or cell in self.words for cell, own, kind in found)
+        return len(cells) == len(kinds) and fits and self.has_value(cells)
+
+
+def _is_split(rows):
+    """Return whether two columns are the digits before and behind a decimal comma.
+
+    Such columns have as many digits in each row, some after a zero.
+    """
+    second = [cells[1] for cells in rows]
+    alike = len({len(cell) for cell in second}) == 1 and all(map(str.isdigit, second))
+    return alike and any(cell[0] == "0" for cell in second) and len(second[0]) > 1
+
+
+def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=None, missing=()):
+    """Return the layout of a table whose first lines these are, or None if they hold no row of numbers.
+
+    Parameters
+    ----------
+    lines : list of str
+        The first lines, without line ends.
+    separator, decimal, thousands : str, optional
+        What is known of it.
+    header : int, optional
+        The number of the line with the names, from 1; 0: no names.
+    missing : list of str
+        Words that stand for missing numbers.
+
+    Returns
+    -------
+    Layout or None
+    """
+    quote = "'" if any(SINGLE_QUOTED.match(line) for line in lines) and not any('"' in line for line in lines) else '"'
+    written, lines = lines, [line.replace(quote, '"') for line in lines]
+    comments = {k: line.strip().lstrip("# ") for k, line in enumerate(lines) if line.lstrip().startswith("#")}
+    content = [(k, line) for k, line in enumerate(lines) if line.strip() and k not in comments and k >= (header or 0)]
+    separators = (*SEPARATORS, NO_SEPARATOR)
+    if separator is not None:
+        separators = ({"tab": "\t", "\\t": "\t", "space": None, " ": None}.get(separator, separator), NO_SEPARATOR)
+    marks, words = (decimal,) if decimal else (".", ","), {*WORDS, *missing}
+    trials = (_Trial(content, s, d, thousands, words) for s in separators for d in marks if s != d and content)
+    best = max(trials, key=lambda trial: trial.score, default=None)
+    kinds = best.kinds() if best is not None and best.score >= 0 else []
+    first = next((at for at, (_, cells) in enumerate(best.rows) if best.is_data(cells, kinds)), None) if kinds else None
+    if first is None:
+        return None
+    skipped, notes = [], []
+    if header is not None:
+        first, names = 0, split(lines[header - 1].lstrip("# "), best.separator) if 0 < header <= len(lines) else None
+    else:
+        first, used, names, notes = _head(best, first, kinds)
+        skipped = [(k, written[k]) for at, (k, _) in enumerate(best.rows[:first]) if at not in used]
+    rate, said = _said([line for k, line in comments.items() if k < best.rows[first][0]], best)
+    names = _as_wide(names or (said if header is None else None), best, header, written)
+    if thousands is None:
+        cells = (cell for _, row in best.rows[first:] for cell in row)
+        grouped = any(m and m["grouped"] for m in map(best.numbers.fullmatch, cells))
+        thousands = {".": ",", ",": "."}[best.decimal] if grouped else None
+    mark = ";" if best.separator == NO_SEPARATOR else best.separator
+    return Layout(mark, best.decimal, thousands, best.rows[first][0], names, kinds, skipped, quote, rate, notes)
+
+
+def _as_wide(names, trial, header, written):
+    """Return names for all columns: rows may end in marks, and R leaves out the name of the index."""
+    if names is None:
+        return None
+    short = trial.width - len(names)
+    if 0 < short <= trial.empty:
+        return [*names, *[""] * short]
+    if short and short != 1:
+        raise ValueError(
+            f"The 'header' parameter must be the line of the names, as many as there are columns, {trial.width}. Got "
+            f"line {header} with {len(names)}: {written[header - 1].strip()[:60]!r}."
+        )
+    return ["", *names] if short else names
+
+
+def _said(comments, trial):
+    """Return the rate and the names of columns that comments before the data say, as JSON or as numpy writes names."""
+    rate = None
+    for text in (text for text in comments if text.startswith("{")):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            continue
+        inner = next((value for value in found.values() if isinstance(value, dict)), {})  # of the device
+        facts = {re.sub(r"\W|_", "", key.lower()): value for key, value in {**found, **inner}.items()}
+        rate = next((facts[key] for key in ("rate", "samplingrate", "samplerate", "fs") if key in facts), None)
+        names = next((facts[key] for key in ("columns", "column") if key in facts), [])
+        if trial.width - trial.empty <= len(names) <= trial.width:
+            return rate, list(map(str, names))
+    inside = split(comments[-1], trial.separator) if comments else []
+    return rate, inside if len(inside) == trial.width and not trial.has_value(inside) else None
+
+
+def _head(trial, first, kinds):
+    """Return the first row of data, the rows of names, the names of columns or None, and what there is to say."""
+    rows = [cells for _, cells in trial.rows]
+    following = next((row for row in rows[first + 1 :] if len(row) == trial.width), None)
+    if (
+        following is not None
+        and (kinds[0] != "text" or not rows[first][0])
+        and _is_numbered(rows[first], following, trial)
+    ):
+        return first + 1, [first], rows[first], []
+
+    def names_columns(at):  # a row of about as many cells as the data, and no number among them
+        cells, least = rows[at], max(min(2, trial.width), trial.width - max(1, trial.empty))
+        return least <= len(cells) <= trial.width and not trial.has_value(cells) and not cells[0].endswith(":")
+
+    block = [at for at in range(first) if names_columns(at)]
+    # What stands between the names and the first whole row, and holds a number, is data that somebody spoiled.
+    between = [at for at in range(block[-1] + 1 if block else first, first) if trial.has_value(rows[at])]
+    if any(rows[at][0].endswith(":") for at in between):  # what is above is settings, too
+        return first, [], None, []
+    if not block:
+        above = rows[first - 1] if first else []
+        if len(above) == trial.width > 1 and _is_numbered(above, rows[first], trial):
+            return first, [first - 1], above, []
+        return first, [], None, []
+    first, at = min(between, default=first), block[-1]
+    above = rows[at - 1] if at - 1 in block and trial.rows[at - 1][0] == trial.rows[at][0] - 1 else None
+    if above is not None and trial.width > 1 and rows[at][0] and not any(rows[at][1:]):  # pandas names an index below
+        _, used, names, notes = _head(trial, at, kinds)
+        return first, [*used, at], [rows[at][0], *(names or above)[1:]], notes
+    if above is None or len(above) != len(rows[at]):
+        return first, [at], rows[at], []
+    units = all(UNIT.fullmatch(cell) for cell in rows[at] if cell)
+    timed = [any(map(TIME_WORD.match, cells)) for cells in (above, rows[at])] == [True, False]
+    merged = _merged(above, rows[at])
+    if units or (timed and not merged):
+        return first, [at - 1], above, []
+    joined = _joined(above, rows[at])
+    filled = [name for name in rows[at] if name]
+    if not merged and (len({*filled}) == len(filled) or len({*joined}) < len(joined)):
+        return first, [at], rows[at], []
+    example = next(new for new, old in zip(joined, rows[at], strict=True) if new != old and " " in new)
+    return first, [at - 1, at], joined, [f"two rows of names were joined: {example!r}"]
+
+
+def _merged(groups, names):
+    """Return whether names stand below cells that are merged, of which only the first holds anything."""
+    inner = "".join("x" if group else " " for group in groups).rstrip()
+    below = any(name and not group for group, name in zip(groups, names, strict=True))
+    return below and inner.count("x") > 1 and " " in inner
+
+
+def _joined(groups, names):
+    """Return names of columns behind those of their groups, ``left x``, ``left y``.
+
+    pandas writes the names of the levels over the index.
+    """
+    above, joined = "", []
+    for k, (group, name) in enumerate(zip(groups, names, strict=True)):
+        above = group or above
+        levels = k == 0 and name and name not in names[1:] and groups[1] not in ("", group)
+        joined.append(name if levels else f"{above} {name}".strip() if name else group)
+        if not name:  # merged with the cell below, or a name of its own
+            above = ""
+    return joined
+
+
+def _is_numbered(cells, below, trial):
+    """Return whether a row numbers columns of other numbers, as a DataFrame or a spectrum names them."""
+    named = kind_of(cells[0], trial.numbers) in (None, "text")
+    numbers = cells[named:]
+    if len(cells) < 2 or not all(map(str.isdigit, numbers)) or not below[0]:
+        return False
+    steps = {int(b) - int(a) for a, b in pairwise(numbers)}
+    counted, even = int(numbers[0]) in (0, 1) and steps <= {1}, len(steps) <= 1 and min(steps, default=1) > 0
+    if cells[0] and named:  # a text above numbers
+        return len({*numbers}) == len(numbers)
+    if named and counted:
+        return True
+    fractions = all(trial.decimal in cell for cell in below[named:])
+    return fractions and (numbers[0] == "0" and counted if len(numbers) < 4 else even)

@@ -1,0 +1,124 @@
+"""Files of bytes, unpacked as their endings say, and the encodings of texts."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zipfile
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+LARGE = 2**25  # bytes from which a bar shows how far the reading has come
+NOT_UNPACKED = (".7z", ".rar", ".tar", ".tgz")
+
+
+class _Counted(io.FileIO):
+    """A file that moves a bar as it is read."""
+
+    def __init__(self, path, bar):
+        super().__init__(path)
+        self._bar = bar
+
+    def readinto(self, buffer):
+        count = super().readinto(buffer)
+        self._bar.update(count)
+        return count
+
+
+def _zstandard(file):
+    """Return a file of what a Zstandard file holds; a truncated one is an error, as with the other formats."""
+    try:
+        import zstandard
+    except ImportError:
+        raise ValueError(
+            "files packed as .zst need the package zstandard, which is not installed. Install it (pip install "
+            "zstandard), or unpack the file; .gz, .bz2, .xz and .zip are read as they are."
+        ) from None
+    packed, parts = file.read(), []
+    try:
+        while packed:  # a file may hold several frames
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            parts.append(frame.decompress(packed))
+            if not frame.eof:
+                raise EOFError("the packed file ends before its contents do; copy or download it again")
+            packed = frame.unused_data
+    except zstandard.ZstdError as error:
+        raise OSError(f"the packed file cannot be unpacked: {error}") from None
+    return io.BytesIO(b"".join(parts))
+
+
+def _member(file):
+    """Return the only file in a ZIP file."""
+    archive = zipfile.ZipFile(file)
+    members = [name for name in archive.namelist() if not name.endswith("/")]
+    if len(members) != 1:
+        raise ValueError(f"a ZIP file must hold one file. Got {len(members)}. Unpack it.")
+    return archive.open(members[0])
+
+
+UNPACKERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _zstandard, ".zip": _member}
+
+
+def contents(path):
+    """Return whether a file is packed, and the ending of what it holds, as its name says."""
+    kind = Path(path).suffix.lower()
+    packed = kind in UNPACKERS
+    return packed, Path(Path(path).stem).suffix.lower() if packed else kind
+
+
+@contextmanager
+def opened(path):
+    """A file to read bytes from, unpacked where its ending says so."""
+    exists, kind = os.path.exists(path), Path(path).suffix.lower()
+    if (exists or path == "-") and not os.path.isfile(path) and not os.path.isdir(path):
+        what = "a pipe" if exists else "the standard input"
+        raise ValueError(
+            f"a file must be one that can be read twice, which {what} cannot. Write its contents to a file."
+        )
+    size = os.path.getsize(path)
+    if kind in NOT_UNPACKED:
+        raise ValueError(
+            f"files packed as {kind} cannot be read. Unpack it; .gz, .bz2, .xz, .zst and .zip are read as they are."
+        )
+    with ExitStack() as stack:
+        file = stack.enter_context(open(path, "rb"))
+        if size > LARGE and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            bar = tqdm(total=size, unit="B", unit_scale=True, desc=Path(path).name, leave=False)
+            file = stack.enter_context(io.BufferedReader(_Counted(path, stack.enter_context(bar))))
+        if kind in UNPACKERS:
+            file = stack.enter_context(UNPACKERS[kind](file))
+        yield io.BufferedReader(file, 2**18)
+
+
+MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"))
+MARKS += ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+def encoding_of(file, given):
+    """Return the encoding of a text, and what there is to say about it."""
+    if given is not None:
+        try:
+            "".encode(given)
+        except LookupError:
+            raise ValueError(
+                f"The 'encoding' parameter must be a known encoding, such as utf-8 or cp1252. Got {given!r}."
+            ) from None
+        return given, []
+    head = file.peek(2**16)[: 2**16]
+    for mark, encoding in MARKS:
+        if head.startswith(mark):
+            return encoding, []
+    zeros = [head[k::2].count(0) for k in (0, 1)]
+    if sum(zeros) > len(head) / 4 and 10 * min(zeros) < max(zeros):  # letters and digits are zero in every second byte
+        return ("utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"), []
+    if 0 in head[:512]:  # MATLAB's files, HDF5 and the like, whose bytes may all be letters otherwise
+        raise UnicodeDecodeError("charmap", head, head.index(0), head.index(0) + 1, "no letter")
+    try:
+        head[: head.rfind(b"\n") + 1].decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252", ["the text is not UTF-8 and was read as cp1252 (encoding=... names another)"]
+    return "utf-8", []

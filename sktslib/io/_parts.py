@@ -1,0 +1,185 @@
+"""Parts of recordings: START-STOP in samples, seconds or timestamps, or a day, a month or a minute alone."""
+
+import os
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from ._layout import CLOCK, KINDS
+from ._times import clocks_of, dates_of
+
+SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+SLACK = 1e-6  # of the median step
+NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
+UNIT = "|".join(SECONDS)
+STAMP = rf"{KINDS['datetime'].pattern}|{KINDS['date'].pattern}".replace("(\\w", "(?:\\w")
+YEAR_MONTH = r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])"
+FORMS = {
+    "month": re.compile(rf"({YEAR_MONTH})()()()"),
+    "samples": re.compile(r"(\d+)()(?:-|\.\.)(\d+)()"),
+    "seconds": re.compile(rf"({NUMBER})({UNIT})?(?:-|\.\.)({NUMBER})({UNIT})"),
+    "clock": re.compile(rf"({CLOCK})()(?:-|\.\.)({CLOCK})()"),
+    "stamps": re.compile(rf"({STAMP}|{YEAR_MONTH})()\.\.({STAMP}|{YEAR_MONTH})()"),
+    "stamp": re.compile(rf"({STAMP})()()()"),
+}
+EXAMPLES = "in samples (0-7200), seconds (0s-20s) or timestamps (2024-05-01T12:30:05..2024-05-01T12:30:25)"
+
+
+class Slice(NamedTuple):
+    """A part of a recording as it was written: `kind` is a key of FORMS, start and stop are numbers or texts."""
+
+    kind: str
+    start: object
+    stop: object
+    text: str
+
+
+def parse_slice(text):
+    """Return the slice that a text stands for, or None where it stands for no slice."""
+    for kind, form in FORMS.items():
+        if found := form.fullmatch(text):
+            start, of_start, stop, of_stop = found.groups()
+            if kind == "samples":
+                start, stop = int(start), int(stop)
+            elif kind == "seconds":
+                start, stop = _in_seconds(start, of_start or of_stop), _in_seconds(stop, of_stop)
+            return Slice(kind, start, stop, text)
+    return None
+
+
+def _in_seconds(number, unit):
+    return float(number.replace(",", ".")) * SECONDS[unit]
+
+
+def seconds_of(text):
+    """Return the seconds of a duration such as 1.5s, or None for any other text."""
+    found = re.fullmatch(rf"({NUMBER}) ?({UNIT})", text)
+    return None if found is None else _in_seconds(*found.groups())
+
+
+def split_slice(text):
+    """Return a path and the slice behind it, or None; drive letters and timestamps have colons, too."""
+    if os.path.exists(text):
+        return text, None
+    for colon in re.finditer(":", text):
+        cut = parse_slice(text[colon.end() :])
+        if cut is not None:
+            return text[: colon.start()], cut
+    return text, None
+
+
+def samples_of(cut, times, time_name, n, option, unit=None, day_first=None):
+    """Return the half-open range of samples that a slice stands for.
+
+    Parameters
+    ----------
+    cut : Slice
+        The slice.
+    times : ndarray, EvenTimes, DatetimeIndex, TimedeltaIndex or None
+        Times of the recording.
+    time_name : str or None
+        Name of their column, which may say their unit.
+    n : int
+        Number of samples.
+    option : str
+        What the slice was given to, for messages.
+    unit : str, optional
+        The unit of times that are numbers.
+    day_first : bool, optional
+        Whether the day comes before the month in dates.
+
+    Returns
+    -------
+    tuple of int
+    """
+    if cut.kind == "samples":
+        start, stop = cut.start, cut.stop
+    elif times is None:
+        raise ValueError(
+            f"{option}: a slice in seconds or timestamps needs times. Got {cut.text!r} of a recording without a column "
+            "of times. Name it with time_column=..., say how many samples a second has with rate=..., or write "
+            "samples, such as 1500-1572."
+        )
+    else:
+        start, stop = _by_times(cut, times, time_name, option, unit, day_first)
+    if not 0 <= start < stop <= n:
+        span = "" if times is None else ", times {} to {}".format(*(times[k : k + 1][0] for k in (0, n - 1)))
+        raise ValueError(
+            f"{option}: a slice must lie in the recording, START before STOP. Got {cut.text!r}, which is samples "
+            f"{start} to {stop}; there are {n}{span}."
+        )
+    return start, stop
+
+
+def unit_of(name, unit=None):
+    """Return the seconds in a unit, or of a column of numbers, as its name says: ``time_ms``, ``t (s)``; else 1."""
+    found = re.search(r"[\s_(\[/.]([a-zµ]+)[)\]]?$", (name or "").lower())
+    word = unit or (found[1] if found else "")
+    return SECONDS.get({"seconds": "s", "second": "s", "hours": "h", "minutes": "min"}.get(word, word), 1.0)
+
+
+def _by_times(cut, times, time_name, option, unit, day_first):
+    import pandas as pd
+
+    if not isinstance(times, pd.Index):  # numbers
+        times = np.asarray(times)
+        if cut.kind != "seconds":
+            raise ValueError(
+                f"{option}: a slice in timestamps needs a recording with dates. Got {cut.text!r}, and times from "
+                f"{times[0]} to {times[-1]}. Write seconds, such as 12.5s-13.1s."
+            )
+        wanted, what = np.array([cut.start, cut.stop]) / unit_of(time_name, unit), "times"
+    else:
+        # Seconds from the first sample.
+        try:
+            wanted = [cut.start, cut.stop]
+            if cut.kind != "seconds":
+                stop = cut.stop or cut.start
+                ends = _stamp(cut.start, times, day_first), _stamp(stop, times, day_first, 0 if cut.stop else 1)
+                wanted = [(end - times[0]).total_seconds() for end in ends]
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{option}: cannot find {cut.text!r} among times from {times[0]}: {error}.") from None
+        what, wanted = f"seconds after {times[0]}", np.array(wanted)
+        times = (times - times[0]).total_seconds().to_numpy()
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
+    whole = cut.kind in ("stamp", "month")  # of which the recording may hold a part
+    low, high = wanted if not whole else wanted[::-1]
+    if low < times[0] - SLACK * step or high > times[-1] + 1.5 * step:
+        since = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first."
+        since = since if times[0] > 1e8 else ""
+        raise ValueError(
+            f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {times[0]:.16g} to "
+            f"{times[-1]:.16g}{'' if time_name is None else f' in {time_name!r}'}.{since}"
+        )
+    start, stop = first_samples(times, wanted)
+    return int(start), int(stop)
+
+
+def first_samples(times, wanted):
+    """Return the first samples that are not before times; as it was written, one may lie a rounding error off."""
+    slack = SLACK * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return np.searchsorted(times, wanted - slack)
+
+
+def _stamp(text, times, day_first, later=0):
+    """Read a time, in the recording's zone if it has none of its own, or the first one `later` than what it names.
+
+    A clock time is on the first day of the recording. What is named is a month, a day, a minute or a second.
+    """
+    import pandas as pd
+
+    durations = isinstance(times, pd.TimedeltaIndex)
+    if re.fullmatch(CLOCK, text):
+        time = clocks_of(pd.Series([text]))[0][0]
+        return time if durations else times[0].normalize() + time
+    if durations:
+        raise ValueError("they are clock times without a date")
+    month = re.fullmatch(YEAR_MONTH, text)
+    stamp = dates_of(pd.Series([f"{text}-01" if month else text]), day_first)[0][0]
+    if stamp is pd.NaT:
+        raise ValueError(f"{text!r} is no date")
+    clock = re.search(CLOCK, text)
+    unit = "months" if month else ("seconds" if clock[0].count(":") == 2 else "minutes") if clock else "days"
+    stamp = stamp + pd.DateOffset(**{unit: later}) if later else stamp
+    return stamp.tz_localize(times.tz) if stamp.tz is None and times.tz is not None else stamp

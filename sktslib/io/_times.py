@@ -1,0 +1,257 @@
+"""Times that columns of tables hold: numbers, dates of any common writing or clock times; zones are kept."""
+
+import re
+import warnings
+from collections import Counter
+
+import numpy as np
+
+from ..utils._times import NAME
+from ._layout import MINUTES, NAMED_ZONE, ZONE, kind_of, number_form
+
+MONTH_FIRST = "month/day/year (day_first=True: day/month/year)"
+SEVERAL = "the times have several offsets from UTC"
+HOW_DATES = "numbers, clock times, or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30"
+MIDNIGHT = re.compile(r"(?<=[T ])24:00(?!:(?:\d*[1-9]|00\.\d*[1-9]))")  # of the next day
+HALF_DAY, DAY = 12 * 3600 * 10**9, 24 * 3600 * 10**9  # nanoseconds
+SAMPLE = 20  # cells that tell what a column holds
+EITHER = re.compile(
+    "|".join(number_form(*marks).pattern.replace("?P<grouped>", "") for marks in ((".", ","), (",", ".")))
+)
+
+
+def kind_of_column(column):
+    """Return what most of the first cells of a column are: numbers, dates, clock times or text."""
+    if column.dtype.kind in "biuf":
+        return "number"
+    cells = column.dropna()
+    if column.dtype.kind == "M" or hasattr(column.dtype, "tz"):
+        # Spreadsheets write a date as its midnight, which may have a clock time beside it.
+        return "date" if len(cells) and (cells == cells.dt.normalize()).all() else "datetime"
+    if column.dtype.kind == "m":
+        return "clock"
+    kinds = Counter(_kind_of_cell(cell) for cell in cells.iloc[:SAMPLE])
+    return kinds.most_common(1)[0][0] or "text" if kinds else "text"
+
+
+def _kind_of_cell(cell):
+    if isinstance(cell, int | float | np.number):
+        return "number"
+    if hasattr(cell, "isoformat"):  # Excel's cells
+        return {"date": "date", "time": "clock"}.get(type(cell).__name__, "datetime")
+    return kind_of(str(cell).strip(), EITHER)
+
+
+def time_columns(frame):
+    """Return the names of the columns that hold times: none, one, or a date and a clock time."""
+    kinds = {name: kind_of_column(frame[name]) for name in frame}
+    dates = [name for name, kind in kinds.items() if kind == "date"]
+    clocks = [name for name, kind in kinds.items() if kind == "clock"]
+    if dates and clocks:
+        return [dates[0], clocks[0]]
+    named = [name for name in kinds if NAME.fullmatch(name)]
+    named = named or [name for name, kind in kinds.items() if not name.strip() and kind in ("datetime", "date")]
+    dated = [name for name in named if kinds[name] not in ("number", "text")]
+    numbers = [name for name in named if kinds[name] == "number"]
+    alone = [name for name, kind in kinds.items() if kind not in ("number", "text")]
+    # A text that is named as a time comes last, and is refused unless it is a date of an unusual writing.
+    return (dated or numbers or (alone if len(alone) == 1 else []) or named)[:1]
+
+
+def times_of_columns(columns, option, reading, table=None):
+    """Return the times that one or two columns hold, what there is to say about them, and whether days come first.
+
+    Parameters
+    ----------
+    columns : list of Series
+        One column, or a date and a clock time.
+    option : str
+        What they were named by, for messages.
+    reading : Reading
+        How to read it. `day_first`: whether 02/03/2024 is the second of March, None as far as the column shows.
+        `time_zone`: the zone of dates; those that have another are converted. `epoch`: the unit of numbers that count
+        from 1970.
+    table : Table, optional
+        Where the columns are from.
+
+    Returns
+    -------
+    tuple of (ndarray, DatetimeIndex or TimedeltaIndex, list of str, bool or None)
+    """
+    import pandas as pd
+
+    times, notes, day_first = _as_written(columns, option, reading, table)
+    zone = reading.time_zone
+    if zone is None:
+        return times, notes, day_first
+    dates = times if isinstance(times, pd.DatetimeIndex) else pd.DatetimeIndex([])  # a zone may be wrong without any
+    try:
+        zoned = dates.tz_localize(zone, ambiguous="infer") if dates.tz is None else dates.tz_convert(zone)
+    except Exception as error:  # of the library of zones, which depends on the version of pandas
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(
+            f"The 'time_zone' parameter must name a zone in which {option} exist, such as Europe/Berlin, "
+            f"an hour that the clock repeats being there twice. Got {zone!r}: {reason}."
+        ) from None
+    if dates is not times:
+        return times, [*notes, f"{option} are no dates: time_zone=... says nothing of them"], None
+    return zoned, [note for note in notes if SEVERAL not in note], day_first
+
+
+def _as_written(columns, option, reading, table):
+    """Return the times of one or two columns, in the zone that they are written in."""
+    import pandas as pd
+
+    name = " and ".join(repr(column.name) for column in columns)
+
+    def refused(row, got, rule=f"hold {HOW_DATES}", way="Correct that row, or name"):
+        return ValueError(
+            f"{option}: the column {name} must {rule}. Got {got} in row {row + 1}"
+            f"{about_line(table, row)}. {way} another column with time_column=..., or none."
+        )
+
+    for column in columns:
+        if column.isna().any():
+            way = "Take that row out, or name"
+            raise refused(int(np.argmax(column.isna())), "none", "hold a time in each row", way)
+    column = columns[0]
+    if len(columns) == 2:
+        day = column.dt.strftime("%Y-%m-%d") if column.dtype.kind == "M" else column.astype(str)
+        column = day.str.strip() + " " + _with_hours(columns[1].astype(str).str.strip())
+    kind = kind_of_column(column)
+    if kind == "number":
+        numbers = as_numbers(column, table)
+        if np.isnan(numbers).any():
+            row = int(np.argmax(np.isnan(numbers)))
+            raise refused(row, repr(column.iloc[row]), "hold numbers, as its other cells do")
+        if reading.epoch is None:
+            return numbers, [], None
+        return _since_1970(numbers, column.name, option, reading.epoch), [], None
+    if column.dtype.kind == "m":
+        return pd.TimedeltaIndex(column), [], None
+    if column.dtype.kind == "M" or hasattr(column.dtype, "tz"):
+        return pd.DatetimeIndex(column), [], None
+    texts = column.astype(str).str.strip().reset_index(drop=True)
+    try:
+        times, notes, day_first = clocks_of(texts) if kind == "clock" else dates_of(texts, reading.day_first)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise refused(0, f"{texts[0]!r}, and {' '.join(str(error).split())[:80]},") from None
+    if times.hasnans:
+        row = int(np.argmax(times.isna()))
+        raise refused(row, repr(texts[row]))
+    return times, notes, day_first
+
+
+def about_line(table, row):
+    """Return where a row stands in a text; comments and empty lines are no rows, so without them it is exact."""
+    return f" (about line {row + table.first_line})" if table is not None and table.first_line else ""
+
+
+def as_numbers(column, table=None):
+    """Return a column as floats, NaN where it holds texts."""
+    import pandas as pd
+
+    if column.dtype.kind in "biuf":
+        return column.to_numpy(np.float64)
+    if column.dtype.kind in "Mm" or hasattr(column.dtype, "tz"):
+        return np.full(len(column), np.nan)
+    decimal, thousands = (".", "") if table is None else table.marks
+    if decimal != "." or thousands:
+        column = column.astype(object).map(
+            lambda cell: cell.replace(thousands, "").replace(decimal, ".") if isinstance(cell, str) else cell
+        )
+    return pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
+
+
+def _since_1970(numbers, name, option, unit):
+    import pandas as pd
+
+    try:
+        return pd.DatetimeIndex(pd.to_datetime(numbers, unit=unit, utc=True))
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{option}: the column {name!r} must hold {unit} since 1970, as epoch=... says. Got numbers from "
+            f"{numbers.min()} to {numbers.max()}, beyond all dates. Name another unit, or leave it out."
+        ) from None
+
+
+def _with_hours(clocks):
+    """Return clock times that all have hours, 0 where minutes and seconds stand alone."""
+    return clocks.mask(clocks.str.fullmatch(MINUTES), "0:" + clocks)
+
+
+def clocks_of(texts):
+    """Return clock times as durations, which go on over midnight, what there is to say about them, and None."""
+    import pandas as pd
+
+    form = r"^(\d+):(\d+)(?::(\d+(?:[.,]\d+)?))? ?(?:([AaPp])\.?[Mm]\.?)?$"
+    parts = _with_hours(texts).str.extract(form)
+    hours, minutes = parts[0].astype(float), parts[1].astype(float)
+    hours = hours.mask(parts[3].notna(), hours % 12) + 12 * parts[3].isin(["p", "P"])
+    seconds = parts[2].fillna("0").str.replace(",", ".").astype(float)
+    times = pd.TimedeltaIndex(pd.to_timedelta(((hours * 60 + minutes) * 60 + seconds).round(9), unit="s")).as_unit("ns")
+    back = np.flatnonzero(np.diff(times.asi8) < -HALF_DAY) + 1
+    if not len(back) or times.hasnans:
+        return times, [], None
+    days = np.zeros(len(times), np.int64)
+    np.add.at(days, back, DAY)
+    word = "once" if len(back) == 1 else f"{len(back)} times"
+    return times + pd.TimedeltaIndex(days.cumsum()), [f"the clock times pass midnight {word} and are counted on"], None
+
+
+def dates_of(texts, day_first=None):
+    """Return the dates from texts, in their own zone where all have the same, NaT for others; notes; `day_first`."""
+    import pandas as pd
+
+    notes, named = [], re.search(rf"{NAMED_ZONE}$", texts[0])
+    texts = texts.str.replace(rf"{NAMED_ZONE}$", "", regex=True) if named else texts
+    texts = texts.str.replace(r"(:\d\d),(?=\d)", r"\1.", regex=True)
+    late = texts.str.contains(MIDNIGHT)
+    texts = texts.mask(late, texts.str.replace(MIDNIGHT, "00:00", regex=True))
+    first = re.match(r"(\d{1,2})([-/.])(\d{1,2})[-/.]", texts[0])
+    if first is not None and day_first is None:
+        day_first = day_order(texts)
+    offset = re.search(rf"\d({ZONE})$", texts[0])[1] if re.search(r"\d:\d\d", texts[0]) and texts[0][-1] != "M" else ""
+    index = _parsed(texts, first is None, bool(day_first), bool(offset))
+    if first is not None and day_first is None:
+        other = _parsed(texts, False, True, bool(offset))
+        day_first = _unevenness(other) < _unevenness(index)
+        index = other if day_first else index
+        order = "day/month/year (day_first=False: month/day/year)" if day_first else MONTH_FIRST
+        notes.append(f"dates were read as {order}")
+    index = index + pd.TimedeltaIndex(np.where(late, DAY, 0)) if late.any() else index
+    if named:
+        index = index.tz_convert(named[1]) if offset else index.tz_localize(named[1], ambiguous="infer")
+    elif offset and texts.str.endswith(offset).all():
+        index = index.tz_convert(pd.Timestamp(texts[0]).tz)
+    elif offset:
+        notes.append(f"{SEVERAL} and are shown in UTC (time_zone=... names a zone)")
+    return index, notes, day_first
+
+
+def _parsed(texts, iso, day_first, utc):
+    """Return the texts as dates; those that are not all written alike are read one by one."""
+    import pandas as pd
+
+    order = {"format": "ISO8601"} if iso else {"dayfirst": day_first}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # pandas tells that it looks at each cell
+        dates = pd.to_datetime(texts, errors="coerce", utc=utc, **order)
+        if dates.isna().any():
+            dates = pd.to_datetime(texts, errors="coerce", utc=utc, format="mixed", dayfirst=not iso and day_first)
+    return pd.DatetimeIndex(dates)
+
+
+def _unevenness(index):
+    """Return the largest step over the smallest; infinite where the dates do not increase."""
+    steps = np.diff(index.asi8)
+    return steps.max() / steps.min() if len(steps) and steps.min() > 0 else np.inf
+
+
+def day_order(texts):
+    """Return whether the day comes before the month; None if it does not show."""
+    fields = texts.str.extract(r"^(\d{1,2})([-/.])(\d{1,2})")
+    first, second = fields[0].astype(float), fields[2].astype(float)
+    if (first > 12).any() or fields[1].iloc[0] == ".":
+        return True
+    return False if (second > 12).any() else None
