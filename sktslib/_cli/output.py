@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._plots.base import BLUE, write
+from ..utils._times import EvenTimes
 from ..utils.visualisation import plot_search_distance_result, plot_segmentation, plot_weight_query
 
 SMALL = 1e-6  # of the largest number: what is smaller may be printed as 0
@@ -59,6 +60,8 @@ def decimals_between(times):
     """Return the number of decimals of seconds or numbers that keep neighboring times distinct: for dates 3, 6 or 9."""
     import pandas as pd
 
+    if isinstance(times, EvenTimes):
+        return decimals_of(1 / times.sampling.rate)
     steps = pd.Series(times).diff().dropna()
     dated = steps.dtype.kind == "m"
     steps = steps.dt.total_seconds() if dated else steps

@@ -8,6 +8,7 @@ import numpy as np
 from ..io._columns import NO_TIMES, columns_of, no_column
 from ..io._parts import samples_of, split_slice
 from ..io._tables import Reading, listed, read_table, split_names
+from ..utils._times import EvenTimes
 from . import PART
 
 FIELDS = "|".join(one.name for one in fields(Reading))
@@ -104,7 +105,7 @@ class Files:
     """Reads recordings; a file that is named twice is read once."""
 
     def __init__(self, reading):
-        self.reading, self._tables = reading, {}
+        self.reading, self._tables, self._read = reading, {}, []
 
     def read(self, given, option, *, weighted=False, besides=()):
         """Read a recording.
@@ -142,6 +143,7 @@ class Files:
         found["notes"] = list(map(in_options, found["notes"]))
         others = table.frame if hasattr(table.frame, "columns") else None
         recording = Recording(path, option, self.reading, others=others, **found)
+        self._read.append(recording)
         return recording if part is None else recording.cut(part)
 
     def table(self, path, option):
@@ -151,7 +153,13 @@ class Files:
         return self._tables[path]
 
     def check(self):
-        """Refuse a column of times that no file has; called when all are read."""
+        """Refuse a column of times that no file has, and a rate that no file needs; called when all are read."""
+        if self.reading.rate is not None and not any(isinstance(one.times, EvenTimes) for one in self._read):
+            one = self._read[-1]
+            raise ValueError(
+                f"--rate is for files without times. Got {self.reading.rate:g}, and {one.path!r} has the times "
+                f"{one.time_name!r}. Leave it out, or count samples with --time-column none."
+            )
         wanted = self.reading.time_column
         known = [name for table in self._tables.values() for name in table.names]
         if wanted not in (None, NO_TIMES, *known) and not {*split_names(wanted)} <= {*known}:

@@ -59,11 +59,6 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     times, time_name, of_times, day_first = _times(frame, index, reading, option, table, notes, part or slice(0, None))
     if times is None:
         times, time_name = _by_rate(table, reading, notes)
-    elif reading.rate is not None:
-        raise ValueError(
-            f"{option}: The 'rate' parameter is for files without times. Got {reading.rate:g}, and {table.path!r} has "
-            f"the times {time_name!r}. Leave it out, or count samples with time_column=none."
-        )
     weight, weight_name = None, reading.weight_column if weighted else None
     if weight_name is not None and weight_name not in table.names:
         raise no_column("The 'weight_column' parameter", weight_name, {option: frame})

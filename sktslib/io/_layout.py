@@ -8,6 +8,7 @@ import csv
 import json
 import re
 from collections import Counter
+from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -89,13 +90,15 @@ class _Trial:
         self.separator, self.decimal, self.words = separator, decimal, words
         self.numbers = number_form(decimal, thousands)
         self.rows = [(number, split(line, separator)) for number, line in lines]
-        self.width = width = Counter(len(cells) for _, cells in self.rows).most_common(1)[0][0]
+        below = self.rows[len(self.rows) // 2 :]  # where settings are not
+        self.width = width = Counter(len(cells) for _, cells in below).most_common(1)[0][0]
         self.whole = whole = [cells for _, cells in self.rows if len(cells) == width]
         # Names and units, rows without any number, say nothing against a mark; texts with a comma are cells of a table.
         spoiled = separator == NO_SEPARATOR and decimal == ","
         telling = [cells for cells in whole if self.has_value(cells) or (spoiled and "," in cells[0])]
         known = sum(kind_of(cell, self.numbers) != "text" for cells in telling for cell in cells)
-        self.score = known / max(1, width * len(telling)) * len(whole) / len(self.rows)
+        share = sum(len(cells) == width for _, cells in below) / len(below)
+        self.score = known / max(1, width * len(telling)) * share + 1e-3 * len(whole) / len(self.rows)
         # Columns at the end of which no cell holds anything, but perhaps a name.
         self.empty = width - max((k for cells in telling for k, cell in enumerate(cells, 1) if cell), default=0)
         one = separator != NO_SEPARATOR and width < 2
@@ -239,14 +242,14 @@ def _head(trial, first, kinds):
         return first, [], None, []
     if not block:
         above = rows[first - 1] if first else []
-        if len(above) == trial.width > 1 and _is_numbered(above, rows[first], trial):
+        if len(above) == trial.width > 1 and not above[0].endswith(":") and _is_numbered(above, rows[first], trial):
             return first, [first - 1], above, []
         return first, [], None, []
     first, at = min(between, default=first), block[-1]
     above = rows[at - 1] if at - 1 in block and trial.rows[at - 1][0] == trial.rows[at][0] - 1 else None
     if above is not None and trial.width > 1 and rows[at][0] and not any(rows[at][1:]):  # pandas names an index below
-        _, used, names, notes = _head(trial, at, kinds)
-        return first, [*used, at], [rows[at][0], *(names or above)[1:]], notes
+        levels = [rows[level] for level in block if level < at and len(rows[level]) == len(rows[at])]
+        return first, block, [rows[at][0], *reduce(_joined, levels)[1:]], ["rows of names were joined"]
     if above is None or len(above) != len(rows[at]):
         return first, [at], rows[at], []
     units = all(UNIT.fullmatch(cell) for cell in rows[at] if cell)
@@ -263,10 +266,11 @@ def _head(trial, first, kinds):
 
 
 def _merged(groups, names):
-    """Return whether names stand below cells that are merged, of which only the first holds anything."""
+    """Return whether names stand below those of groups, once or, in merged cells, in the first of a group alone."""
     inner = "".join("x" if group else " " for group in groups).rstrip()
     below = any(name and not group for group, name in zip(groups, names, strict=True))
-    return below and inner.count("x") > 1 and " " in inner
+    repeated = any(a == b != "" for a, b in pairwise(groups))
+    return repeated or (below and inner.count("x") > 1 and " " in inner)
 
 
 def _joined(groups, names):
@@ -294,7 +298,7 @@ def _is_numbered(cells, below, trial):
     counted, even = int(numbers[0]) in (0, 1) and steps <= {1}, len(steps) <= 1 and min(steps, default=1) > 0
     if cells[0] and named:  # a text above numbers
         return len({*numbers}) == len(numbers)
-    if named and counted:
-        return True
     fractions = all(trial.decimal in cell for cell in below[named:])
-    return fractions and (numbers[0] == "0" and counted if len(numbers) < 4 else even)
+    if named:
+        return counted or (fractions and even)
+    return fractions and (even if len(numbers) > 3 else counted and (len(numbers) > 2 or numbers[0] == "0"))

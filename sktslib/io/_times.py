@@ -206,8 +206,6 @@ def dates_of(texts, day_first=None):
     notes, named = [], re.search(rf"{NAMED_ZONE}$", texts[0])
     texts = texts.str.replace(rf"{NAMED_ZONE}$", "", regex=True) if named else texts
     texts = texts.str.replace(r"(:\d\d),(?=\d)", r"\1.", regex=True)
-    late = texts.str.contains(MIDNIGHT)
-    texts = texts.mask(late, texts.str.replace(MIDNIGHT, "00:00", regex=True))
     first = re.match(r"(\d{1,2})([-/.])(\d{1,2})[-/.]", texts[0])
     if first is not None and day_first is None:
         day_first = day_order(texts)
@@ -219,7 +217,6 @@ def dates_of(texts, day_first=None):
         index = other if day_first else index
         order = "day/month/year (day_first=False: month/day/year)" if day_first else MONTH_FIRST
         notes.append(f"dates were read as {order}")
-    index = index + pd.TimedeltaIndex(np.where(late, DAY, 0)) if late.any() else index
     if named:
         index = index.tz_convert(named[1]) if offset else index.tz_localize(named[1], ambiguous="infer")
     elif offset and texts.str.endswith(offset).all():
@@ -233,13 +230,15 @@ def _parsed(texts, iso, day_first, utc):
     """Return the texts as dates; those that are not all written alike are read one by one."""
     import pandas as pd
 
+    late = texts.str.contains(MIDNIGHT)
+    texts = texts.mask(late, texts.str.replace(MIDNIGHT, "00:00", regex=True))
     order = {"format": "ISO8601"} if iso else {"dayfirst": day_first}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pandas tells that it looks at each cell
         dates = pd.to_datetime(texts, errors="coerce", utc=utc, **order)
         if dates.isna().any():
             dates = pd.to_datetime(texts, errors="coerce", utc=utc, format="mixed", dayfirst=not iso and day_first)
-    return pd.DatetimeIndex(dates)
+    return pd.DatetimeIndex(dates + pd.to_timedelta(late * DAY) if late.any() else dates)
 
 
 def _unevenness(index):

@@ -14,6 +14,7 @@ from sktslib import load_ecg_example
 from sktslib.__main__ import main
 from sktslib.distances import get_metric
 from sktslib.io import _text as text_files
+from sktslib.io._tables import Reading
 from sktslib.io._text import read_text
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -190,7 +191,7 @@ WRONG = {
     "gap": ("--query gap.csv --sequence s.csv", "'--query' must be finite. Got 1 NaN of 3 values"),
     "times text": (
         "--query q.csv --sequence noon.csv",
-        "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1. Correct that",
+        "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1 (about line 2). Correct that",
     ),
     "weights": ("--query below.csv --sequence s.csv", "'--weight-column' must not be negative. Got"),
     "no channel": ("--query times.csv --sequence s.csv", "--columns must name at least one column of values."),
@@ -270,7 +271,7 @@ def test_lines_up_to_the_limit_are_read(files, monkeypatch, longest):
     (files / "some.csv").write_text("t,level\n0,1.5\n1,23.5\n2,345.25\n", encoding="utf-8")  # the last line has 8
     if longest < 8:
         with pytest.raises(ValueError, match=r"at most 7 characters.*a longer one, line 4"):
-            read_text("some.csv")
+            read_text("some.csv", Reading())
     else:
-        frame = read_text("some.csv").frame
+        frame = read_text("some.csv", Reading()).frame
         assert frame["level"].tolist() == [1.5, 23.5, 345.25]

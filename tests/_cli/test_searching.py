@@ -273,7 +273,7 @@ def test_a_part_that_cannot_be_drawn(files, capsys):
     argv = ["search", "rec.csv", "--query", ":40-105", "--n-matches", "1"]
     for more, words in {
         "1s-2s": "--time-range needs --picture, of which it is the part that is shown. To search a part, write REC",
-        "1to2 --picture p.png": "--time-range must be written START-STOP in samples (1500-1572)",
+        "1to2 --picture p.png": "--time-range must be written START-STOP in samples (0-7200)",
         "1h-2h --picture p.png": "--time-range: a slice must lie in the recording",
     }.items():
         assert words in printed(capsys, *argv, "--time-range", *more.split(), code=2).err

@@ -1,0 +1,412 @@
+"""Forms of text, small and made up: names, values and times as they were meant, or what is said of them."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_runs import printed
+
+from sktslib._cli.recordings import Files
+from sktslib.io._tables import Reading
+
+CASES = Path(__file__).parent / "cases"
+V = [1.5, -2.25, 3.125, 0.5, 4.75, 2.0]
+W = [10.5, 20.25, 30.5, 40.125, 50.5, 60.75]
+T = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]
+DAYS = pd.date_range("2024-05-01 12:00", periods=6, freq="1min")
+
+
+class Form(NamedTuple):
+    """A text and what is right of it."""
+
+    text: str
+    names: list = ["v"]
+    times: object = None  # None: no times
+    values: list = V  # of the first channel
+    how: dict = {}
+    notes: list = []  # words, each in a note of its own
+    encoding: str = "utf-8"
+
+
+def rows(form, *columns):
+    return "".join(form.format(*row) + "\n" for row in zip(*columns, strict=True))
+
+
+def comma(values):
+    return [str(v).replace(".", ",") for v in values]
+
+
+def dated(form, times=DAYS):
+    return [t.strftime(form) for t in times]
+
+
+TV = rows("{},{}", T, V)
+REPEATED = pd.date_range("2024-10-27 00:00", periods=6, freq="30min", tz="UTC").tz_convert("Europe/Berlin")
+NIGHT = pd.date_range("2024-05-01 23:58", periods=6, freq="1min")
+CLOCKS = pd.timedelta_range("23:58:00", periods=6, freq="1min")
+NOON = pd.timedelta_range("11:58:00", periods=6, freq="1min")
+FORMS = {
+    # separators and decimal marks
+    "comma": Form("t,v\n" + TV, times=T),
+    "semicolon": Form("t;v\n" + rows("{};{}", T, V), times=T),
+    "tab": Form("t\tv\n" + rows("{}\t{}", T, V), times=T),
+    "bar": Form("t|v\n" + rows("{}|{}", T, V), times=T),
+    "blanks": Form("t v\n" + rows("{:8}  {:8}", T, V), times=T),
+    "comma and blank": Form("t, v\n" + rows("{}, {}", T, V), times=T),
+    "decimal comma": Form("t;v\n" + rows("{};{}", comma(T), comma(V)), times=T),
+    "decimal comma, tabs": Form("t\tv\n" + rows("{}\t{}", comma(T), comma(V)), times=T),
+    "decimal comma alone": Form("v\n" + rows("{}", comma(V))),
+    "thousands": Form(
+        "t;v\n" + rows("{};{}", comma(T), ["1.000,5", "2.000,5", "3.000,5", "4.000,5", "5.000,5", "6.000,5"]),
+        times=T,
+        values=[1000.5, 2000.5, 3000.5, 4000.5, 5000.5, 6000.5],
+    ),
+    "exponents": Form("t,v\n" + rows("{},{:.5e}", T, V), times=T),
+    "signs": Form("t,v\n" + rows("{},{:+}", T, V), times=T),
+    "no digit before the point": Form("v\n.5\n-.25\n.125\n", values=[0.5, -0.25, 0.125]),
+    # names
+    "no names": Form(rows("{},{}", V, W), ["1", "2"]),
+    "quoted": Form('"t","v"\n' + rows('"{}","{}"', T, V), times=T),
+    "single quotes": Form("'t','v'\n" + rows("{},{}", T, V), times=T),
+    "a comma in a name": Form('t,"v, raw"\n' + TV, ["v, raw"], T),
+    "numpy's names": Form("# t v\n" + rows("{} {}", T, V), times=T),
+    "names twice": Form("t,v,v\n" + rows("{},{},{}", T, V, W), ["v", "v.1"], T, notes=["another column named 'v'"]),
+    "R": Form('"t" "v"\n' + rows('"{}" {} {}', range(1, 7), T, V), times=T),
+    "numbers as names": Form(",100,200\n" + rows("{},{},{}", T, V, W), ["100", "200"], T, notes=["read as times"]),
+    "a spectrum": Form("t,400,410,420\n" + rows("{},{},{},{}", T, V, W, W), ["400", "410", "420"], T),
+    "bands": Form("400;410;420;430\n" + rows("{0};{1};{1};{1}", V, W), ["400", "410", "420", "430"]),
+    "counted from 1": Form("1,2,3\n" + rows("{0},{1},{1}", [9.5, *V[1:]], W), ["1", "2", "3"], values=[9.5, *V[1:]]),
+    # rows above and below the names
+    "settings": Form("Device: A\nRate;100\n\nt;v\n" + rows("{};{}", T, V), times=T, notes=["lines 1, 2 are neither"]),
+    "many settings": Form(
+        "".join(f"key{k}: {k}\n" for k in range(9)) + "t;v\n" + rows("{};{}", T, V), times=T, notes=["lines 1 to 9 are"]
+    ),
+    "settings without names": Form(
+        "Mode:,Sum\nAverages:,0\n\n" + rows("{},{}", dated("%Y-%m-%d %H:%M"), V), ["2"], DAYS, notes=["were skipped"]
+    ),
+    "units": Form("t,v,w\ns,mV,°C\n" + rows("{},{},{}", T, V, W), ["v", "w"], T, notes=["line 2 is neither"]),
+    "units in brackets": Form("t,v\n[s],[mV]\n" + TV, times=T, notes=["line 2 is neither"]),
+    "groups": Form(
+        "t,left,,right,\n,x,y,x,y\n" + rows("{0},{1},{2},{2},{2}", T, V, W),
+        ["left x", "left y", "right x", "right y"],
+        T,
+        notes=["two rows of names were joined"],
+    ),
+    "columns of two levels": Form(
+        "side,left,right\naxis,x,x\n" + rows("{},{},{}", T, V, W),
+        ["left x", "right x"],
+        None,
+        values=T,
+        how={"columns": "axis,left x"},
+        notes=["two rows of names were joined: 'left x'"],
+    ),
+    "two levels and a named index": Form(
+        ",left,left\n,x,y\nt,,\n" + rows("{},{},{}", T, V, W), ["left x", "left y"], T, notes=["were joined"]
+    ),
+    "two levels": Form(
+        ",left,left\n,x,y\n" + rows("{},{},{}", T, V, W), ["left x", "left y"], T, notes=["joined", "times"]
+    ),
+    "a named header": Form("made by hand\nt v\n" + rows("{} {}", T, V), times=T, how={"header": 2}),
+    "no header, said": Form("1 2\n" + rows("{} {}", V, W), ["1", "2"], values=[1, *V], how={"header": 0}),
+    # comments and footers
+    "comments above": Form("# made\n# by hand\nt,v\n" + TV, times=T),
+    "comments between": Form("t,v\n" + TV.replace("1.0,", "# pause, 2 s\n1.0,"), times=T),
+    "comments behind line 500": Form(
+        "t,v\n" + rows("{},{}", range(600), [k % 7 + 0.5 for k in range(600)]) + "# end\n600,0.5\n",
+        times=[*range(601)],
+        values=[*(k % 7 + 0.5 for k in range(600)), 0.5],
+    ),
+    "a footer": Form("t,v\n" + TV + "End of data\n", times=T, notes=["line 8 behind the data was skipped"]),
+    "a footer of two lines": Form("t,v\n" + TV + "\nsum of 6\nmean,of,all,1.6\n", times=T, notes=["lines 9 to 10 beh"]),
+    "a footer of dates": Form(
+        "t;v\n" + rows("{};{}", dated("%Y-%m-%d %H:%M"), V) + "rows: 6\n", times=DAYS, notes=["line 8 behind"]
+    ),
+    "a footer with a comma": Form("t;v\n" + rows("{};{}", T, V) + "; end, of file\n", times=T, notes=["behind"]),
+    "JSON above": Form(
+        '# {"rate": 4, "columns": ["v", "w"]}\n# end\n' + rows("{}\t{}\t", V, W), ["v", "w"], np.arange(6) / 4
+    ),
+    "JSON of a device": Form(
+        '# {"00:07": {"sampling rate": 4, "column": ["v", "w"]}}\n' + rows("{}\t{}", V, W), ["v", "w"], np.arange(6) / 4
+    ),
+    # empty cells, columns and lines
+    "empty lines": Form("\n\nt,v\n\n" + TV.replace("\n", "\n\n"), times=T),
+    "carriage returns": Form(("t,v\n" + TV).replace("\n", "\r\n"), times=T),
+    "old line ends": Form(("t,v\n" + TV).replace("\n", "\r"), times=T),
+    "no end of line": Form("t,v\n" + TV.rstrip(), times=T),
+    "ends in marks": Form("t;v\n" + rows("{};{};", T, V), times=T),
+    "unnamed columns": Form("time;v;;\n" + rows("{};{};;", T, V), times=T),
+    "unnamed columns that hold something": Form(
+        "time;v;;\n" + rows("{};{};{};{}", T, V, W, W), times=T, notes=["column 3 has no name", "column 4 has no name"]
+    ),
+    "an index of two levels": Form(
+        ",,v\n" + rows("{},{},{}", [1, 1, 1, 2, 2, 2], [0, 1, 2] * 2, V), notes=["column 1 has no name"]
+    ),
+    "an empty column": Form("t,v,w\n" + rows("{},{},", T, V), times=T, notes=["column 'w' is empty and was left out"]),
+    "an empty column between": Form("t,,v\n" + rows("{},,{}", T, V), times=T),
+    "empty rows at the end": Form("t,v\n" + TV + ",\n,\n", times=T, notes=["2 empty rows at the end left out"]),
+    "an index": Form(",v\n" + rows("{},{}", range(6), V)),
+    "an index of times": Form(",v\n" + rows("{},{}", T, V), times=T, notes=["has no name and increases"]),
+    "a counter": Form("sample,v\n" + rows("{},{}", range(1, 7), V), notes=["'sample' counts the rows"]),
+    "a counter that wraps": Form("seq,v\n" + rows("{},{}", [0, 1, 2] * 2, V), notes=["'seq' counts the rows"]),
+    "a counter that wraps, later": Form("v,packet\n" + rows("{},{}", V, [1, 2, 0] * 2), notes=["'packet' counts"]),
+    "a text": Form("t,v,note\n" + rows("{},{},fine", T, V), times=T, notes=["'note' holds no numbers"]),
+    # missing values
+    **{
+        f"missing as {word}": Form(f"t,v\n{TV}3.0,{word}\n", times=[*T, 3.0], values=[*V, np.nan])
+        for word in ("", "NaN", "NAN", "na", "N/A", "null", "None", "M", "-", "#DIV/0!")
+    },
+    "missing as a word": Form(f"t,v\n{TV}3.0,x\n", times=[*T, 3.0], values=[*V, np.nan], how={"missing": "x"}),
+    "missing as a number": Form(
+        f"t,v\n{TV}3.0,-9999.0\n", times=[*T, 3.0], values=[*V, np.nan], how={"missing": "-9999"}
+    ),
+    "a number that may be missing": Form(
+        f"t,v\n{TV}3.0,-9999\n3.5,-9999\n",
+        times=[*T, 3.0, 3.5],
+        values=[*V, -9999, -9999],
+        notes=["holds -9999 2 times, far from the others, -2.25 to 4.75: if it stands for what is missing, --missing"],
+    ),
+    # encodings
+    **{
+        f"in {encoding}": Form(f"t;Höhe\n{rows('{};{}', T, V)}", ["Höhe"], T, encoding=encoding)
+        for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
+    },
+    "in cp1252": Form("t;Höhe\n" + rows("{};{}", T, V), ["Höhe"], T, encoding="cp1252", notes=["read as cp1252"]),
+    "in a named encoding": Form("t;Ł\n" + rows("{};{}", T, V), ["Ł"], T, encoding="cp1250", how={"encoding": "cp1250"}),
+    # times
+    **{
+        name: Form("when;v\n" + rows("{};{}", dated(form), V), times=DAYS)
+        for name, form in {
+            "ISO": "%Y-%m-%dT%H:%M:%S",
+            "slashes": "%Y/%m/%d %H:%M",
+            "German": "%d.%m.%Y %H:%M:%S",
+            "month by name": "%d-%b-%Y %H:%M",
+            "digits alone": "%Y%m%d %H:%M:%S",
+        }.items()
+    },
+    "American": Form("when,v\n" + rows("{},{}", dated("%m/%d/%Y %I:%M %p"), V), times=DAYS, how={"day_first": False}),
+    "days first": Form("when,v\n" + rows("{},{}", dated("%d/%m/%Y %H:%M"), V), times=DAYS, how={"day_first": True}),
+    "days by order": Form(
+        "day,v\n" + rows("{},{}", dated("%d/%m/%Y", pd.date_range("2024-05-01", periods=6)), V),
+        times=pd.date_range("2024-05-01", periods=6),
+        notes=["dates were read as day/month/year"],
+    ),
+    "date and clock": Form("date,time,v\n" + rows("{},{}", dated("%Y-%m-%d,%H:%M"), V), times=DAYS),
+    "a decimal comma in times": Form(
+        "when;v\n" + rows("{}:00,5;{}", dated("%Y-%m-%d %H:%M"), comma(V)), times=DAYS + pd.Timedelta("0.5s")
+    ),
+    "offset": Form("when,v\n" + rows("{}+02:00,{}", dated("%Y-%m-%dT%H:%M"), V), times=DAYS.tz_localize("UTC+02:00")),
+    "Z": Form("when,v\n" + rows("{}Z,{}", dated("%Y-%m-%dT%H:%M"), V), times=DAYS.tz_localize("UTC")),
+    "GMT": Form("when,v\n" + rows("{} GMT,{}", dated("%Y-%m-%d %H:%M"), V), times=DAYS.tz_localize("UTC")),
+    "zone in brackets": Form(
+        "when,v\n" + rows("{} [Europe/Berlin],{}", dated("%Y-%m-%d %H:%M:%S%z", REPEATED), V), times=REPEATED
+    ),
+    "the repeated hour": Form(
+        "when,v\n" + rows("{},{}", dated("%Y-%m-%d %H:%M", REPEATED), V),
+        times=REPEATED,
+        how={"time_zone": "Europe/Berlin"},
+    ),
+    "hour 24": Form(
+        "when,v\n"
+        + rows("{},{}", [t.replace("2024-05-02 00:00", "2024-05-01 24:00") for t in dated("%Y-%m-%d %H:%M", NIGHT)], V),
+        times=NIGHT,
+    ),
+    "hour 24 with zeros": Form(
+        "when,v\n"
+        + rows(
+            "{},{}",
+            [t.replace("2024-05-02 00:00", "2024-05-01 24:00") for t in dated("%Y-%m-%d %H:%M:%S.000", NIGHT)],
+            V,
+        ),
+        times=NIGHT,
+    ),
+    "clocks over midnight": Form(
+        "clock,v\n" + rows("{},{}", dated("%H:%M:%S", NIGHT), V), times=CLOCKS, notes=["midnight once"]
+    ),
+    "clocks with AM and PM": Form(
+        "clock,v\n" + rows("{},{}", dated("%I:%M:%S %p", NIGHT - pd.Timedelta("12h")), V), times=NOON
+    ),
+    "AM and PM over midnight": Form(
+        "clock,v\n" + rows("{},{}", dated("%I:%M %p", NIGHT), V), times=CLOCKS, notes=["midnight"]
+    ),
+    "minutes and seconds": Form("t,v\n" + rows("0:{:04.1f},{}", T, V), times=pd.to_timedelta(T, unit="s")),
+    "since 1970": Form(
+        "timestamp,v\n" + rows("{},{}", 1_714_564_800 + 60 * np.arange(6), V),
+        times=DAYS.tz_localize("UTC"),
+        how={"epoch": "s"},
+    ),
+    "a rate": Form("v\n" + rows("{}", V), times=np.arange(6) / 4, how={"rate": 4.0}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_forms_of_text(tmp_path, form):
+    path = tmp_path / "a.csv"
+    path.write_bytes(form.text.encode(form.encoding))
+    files = Files(Reading(**form.how))
+    found = files.read(str(path), "--query")
+    files.check()
+    if "columns" not in form.how:
+        assert found.names == form.names
+    np.testing.assert_array_equal(found.numbers[:, 0], form.values)
+    if form.times is None:
+        assert found.times is None
+    elif isinstance(form.times, pd.Index):
+        assert list(found.times) == list(form.times)
+        assert str(getattr(found.times, "tz", None)) == str(getattr(form.times, "tz", None))
+    else:
+        np.testing.assert_array_equal(np.asarray(found.times), form.times)
+    assert len(found.notes) == len(form.notes), found.notes
+    for words, note in zip(form.notes, found.notes, strict=True):
+        assert words in note
+
+
+REFUSED = {
+    "a bad cell": (
+        "t,v\n" + TV.replace("3.125", "lost"),
+        {},
+        r"'v' must hold numbers. Got 'lost' in row 3 .about line 4",
+    ),
+    "a bad time": (
+        "t,v\n" + TV.replace("1.0,", "lost,"),
+        {},
+        r"'t' must hold numbers.* Got 'lost' in row 3 .about line 4",
+    ),
+    "a bad date": ("when;v\n" + rows("{};{}", [*dated("%Y-%m-%d %H:%M")[:5], "soon"], V), {}, "Got 'soon' in row 6"),
+    "a bad hour": (
+        "when;v\n" + rows("{};{}", [*dated("%Y-%m-%d %H:%M")[:5], "2024-05-01 25:10"], V),
+        {},
+        "25:10' in row 6",
+    ),
+    "a bad clock": ("clock;v\n" + rows("{};{}", [*dated("%H:%M")[:5], "soon"], V), {}, "Got 'soon' in row 6"),
+    "no time": ("t,v\n" + TV.replace("1.0,", ","), {}, "must hold a time in each row. Got none in row 3 .about line 4"),
+    "the repeated hour": (
+        "when,v\n" + rows("{},{}", dated("%Y-%m-%d %H:%M", REPEATED), V),
+        {},
+        r"name their zone: --time-zone",
+    ),
+    "half of the repeated hour": (
+        "when,v\n2024-10-27 02:10,1\n2024-10-27 02:20,2\n",
+        {"time_zone": "Europe/Berlin"},
+        r"--time-zone must name a zone",
+    ),
+    "times that fall": ("t,v\n0,1\n2,3\n1,2\n", {}, "must be strictly increasing. Got 2.0 in row 2 and 1.0 in row 3"),
+    "a rate and times": ("t,v\n" + TV, {"rate": 4.0}, "--rate is for files without times. Got 4, and .* times 't'"),
+    "ragged": (
+        "t,v\n0,1\n1,2\n2,3,4\n3,4\n4,5\n",
+        {},
+        "Expected 2 fields in line 3, saw 3, counted from the first row",
+    ),
+    "no numbers": ("only,words\nand,more\n", {}, "must hold at least one row of numbers"),
+    "no bytes": ("", {}, "must hold at least one row of numbers"),
+    "a collection": (
+        "@problemName A\n@timeStamps false\n@data\n1,2,3:a\n",
+        {},
+        "a collection of series.*sktslib pairwise",
+    ),
+    "ARFF": ("@relation A\n@attribute x numeric\n@data\n1\n2\n", {}, "a collection of series"),
+    "SLIST": ("TIMESERIES A_B, 2 samples, 1 sps, 2024-01-01, SLIST, INTEGER, \n1\t2\n3\t4\n", {}, "obspy.read"),
+    "no encoding": ("t,v\n" + TV, {"encoding": "utf-99"}, "--encoding must be a known encoding"),
+    "another encoding": ("t,Höhe\n" + TV, {"encoding": "ascii"}, "not ascii: name it, such as --encoding cp1252"),
+    "no zone": ("when;v\n" + rows("{};{}", dated("%Y-%m-%d %H:%M"), V), {"time_zone": "Mars"}, "--time-zone must name"),
+    "no column": ("t,v\n" + TV, {"columns": "w"}, r"--columns must name a column. Got 'w'; --query has t, v"),
+}
+
+
+@pytest.mark.parametrize(("text", "how", "message"), REFUSED.values(), ids=REFUSED)
+def test_texts_that_are_refused(tmp_path, text, how, message):
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="utf-8")
+    files = Files(Reading(**how))
+    with pytest.raises(ValueError, match=message):
+        files.read(str(path), "--query")
+        files.check()
+
+
+# -------------------------------------------------------------------------------------------------------------- cases
+def case(name, **how):
+    files = Files(Reading(**how))
+    found = files.read(f"{CASES / name}", "--query")
+    files.check()
+    return found, [note.partition(": ")[2] for note in found.notes]
+
+
+def test_two_rows_of_names():
+    found, notes = case("two_header_rows.csv")
+    assert found.names == ["left acc_x", "right acc_x"]
+    assert [note for note in notes if "axis" in note] == [
+        "column 'axis' counts the rows and was left out (--columns takes it)"
+    ]
+    assert found.numbers[0].tolist() == [0.0, -0.0328] and len(found) == 600
+
+
+def test_settings_above():
+    found, notes = case("settings_above.csv")
+    assert found.times[0] == pd.Timestamp("2024-01-27 19:00:00") and found.names == ["2", "3"]
+    assert len(found) == 200 and found.numbers[:2].tolist() == [[0, 0], [1, 1]]
+    assert notes == ["lines 1, 3, 4 are neither names nor numbers and were skipped: 'Start: 2024-01-27 19:00:00 GMT'"]
+
+
+def test_hour_24():
+    found, _ = case("hour_24.csv")
+    assert list(found.times) == list(pd.date_range("2024-03-01 01:00", periods=240, freq="h"))
+    part, _ = case("hour_24.csv:02/03/2024")  # as the file spells its days
+    assert (part.first, len(part)) == (23, 24) and part.times[0] == pd.Timestamp("2024-03-02")
+
+
+@pytest.mark.parametrize(("word", "how"), [("NAN", {}), ("na", {}), ("None", {}), ("M", {}), ("kZ", {"missing": "kZ"})])
+def test_words_for_missing_values(word, how):
+    found, notes = case(f"missing_{word}.csv", **how)
+    assert np.flatnonzero(np.isnan(found.numbers[:, 0])).tolist() == [50, 51] and len(found) == 300 and not notes
+
+
+def test_a_number_for_missing_values():
+    assert any("-9999 2 times" in note for note in case("missing_-9999.csv")[1])
+    found, notes = case("missing_-9999.csv", missing="-9999")
+    assert np.flatnonzero(np.isnan(found.numbers[:, 0])).tolist() == [50, 51] and not notes
+    with pytest.raises(ValueError, match=r"Got 'kZ' in row 51 .*--missing"):
+        case("missing_kZ.csv")
+
+
+def test_zone_in_brackets():
+    found, notes = case("zone_in_brackets.csv")
+    assert str(found.times.tz) == "Europe/London" and not notes
+    assert [t.isoformat() for t in found.times[2:4]] == ["2024-03-31T00:59:40+00:00", "2024-03-31T02:00:00+01:00"]
+    assert (np.diff(found.times) == pd.Timedelta("20s")).all()
+
+
+def test_names_and_rate_in_a_comment():
+    found, notes = case("trailing_tab.txt")
+    assert found.names == ["DI", "ECG"] and found.times.sampling.rate == 100
+    assert notes == ["column 'nSeq' counts the rows and was left out (--columns takes it)"]
+
+
+def test_unit_of_times():
+    found, _ = case("milliseconds.csv:1s-2s", time_unit="ms")
+    assert (found.first, len(found)) == (100, 100)
+
+
+def test_a_column_of_labels_that_is_compared():
+    assert case("label_column.csv")[1] == [
+        "column 'is_anomaly' holds 0 and 1 alone, like labels, and is compared: --columns value leaves it out"
+    ]
+
+
+def test_ranges_that_overlap(capsys, tmp_path):
+    argv = ["learn", str(CASES / "overlapping.csv"), "--labels", str(CASES / "overlapping_labels.csv")]
+    argv += ["--metric", "euclidean", "--output", str(tmp_path / "m.joblib")]
+    err = printed(capsys, *argv, code=2).err
+    assert "overlap. Got 16 of 16 that do" in err and "--where foot=left" in err
+    assert "labels: 8 ranges of 1" in printed(capsys, *argv, "--where", "foot=left").err
+    assert "there are left, right" in printed(capsys, *argv, "--where", "foot=both", code=2).err
+    part = argv[1] + ":20-600"
+    err = printed(capsys, argv[0], part, *argv[2:], "--where", "foot=left").err
+    assert "labels: 7 ranges" in err and "1 ranges that are not whole in the recording left out" in err
+
+
+@pytest.mark.parametrize(("name", "words"), [("collection.ts", "pairwise"), ("six_a_line.txt", "obspy.read")])
+def test_files_that_are_no_recordings(name, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        case(name)
