@@ -97,8 +97,8 @@ class _Trial:
         spoiled = separator == NO_SEPARATOR and decimal == ","
         telling = [cells for cells in whole if self.has_value(cells) or (spoiled and "," in cells[0])]
         known = sum(kind_of(cell, self.numbers) != "text" for cells in telling for cell in cells)
-        share = sum(len(cells) == width for _, cells in below) / len(below)
-        self.score = known / max(1, width * len(telling)) * share + 1e-3 * len(whole) / len(self.rows)
+        shares = len(whole) / len(self.rows), sum(len(cells) == width for _, cells in below) / len(below)
+        self.score = known / max(1, width * len(telling)) * max(shares) + 1e-3 * shares[0]
         # Columns at the end of which no cell holds anything, but perhaps a name.
         self.empty = width - max((k for cells in telling for k, cell in enumerate(cells, 1) if cell), default=0)
         one = separator != NO_SEPARATOR and width < 2
