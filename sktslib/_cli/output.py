@@ -281,7 +281,9 @@ def draw(queries, recording, panels, notes=(), shown=None):
     time_range = None
     if shown is not None:
         ends = [shown[0], shown[1] - 1]
-        time_range = [float(k) for k in ends] if recording.times is None else [recording.times[k] for k in ends]
+        time_range = (
+            [float(k) for k in ends] if recording.times is None else [recording.times[k : k + 1][0] for k in ends]
+        )
     axes = below.subplots(len(panels) * channels, 1, sharex=True, squeeze=False)[:, 0]
     for k, (title, found) in enumerate(panels.items()):
         own = axes[k * channels : (k + 1) * channels]

@@ -107,7 +107,7 @@ class Files:
     def __init__(self, reading):
         self.reading, self._tables, self._read = reading, {}, []
 
-    def read(self, given, option, *, weighted=False, besides=()):
+    def read(self, given, option, *, weighted=False, besides=(), even=False):
         """Read a recording.
 
         Parameters
@@ -120,6 +120,8 @@ class Files:
             Whether a column named weight holds weights. Of a slice only a column that is named by the option does.
         besides : sequence of str
             Columns that are no channels.
+        even : bool
+            Whether times by a rate are made where they are sliced, as `EvenTimes`.
 
         Returns
         -------
@@ -144,6 +146,8 @@ class Files:
         others = table.frame if hasattr(table.frame, "columns") else None
         recording = Recording(path, option, self.reading, others=others, **found)
         self._read.append(recording)
+        if isinstance(recording.times, EvenTimes) and not even:
+            recording = replace(recording, times=recording.times[:])
         return recording if part is None else recording.cut(part)
 
     def table(self, path, option):

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from ..io._parts import EXAMPLES, parse_slice, unit_of
+from ..utils._times import EvenTimes
 from . import PART
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .options import (
@@ -130,6 +131,8 @@ def run(options):
     frame = ranges_frame(found, titles)
     name = NOUNS[options.task][len(found) != 1]
     unit = "" if recording.time_name is None else f"; times as in {recording.time_name!r}"
+    if "duration" in frame and (recording.times is None or hasattr(recording.times, "asi8")):
+        unit += f"; durations in {'samples' if recording.times is None else 'seconds'}"
     note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
     for text in hints(estimator, found) if options.task == "segment" and (len(found) or options.model is None) else ():
         note(text)
@@ -166,7 +169,7 @@ def _shown(time_range, recording):
 
 def _by_query(options, files):
     estimator = estimator_of(options)
-    recording = files.read(options.recording, "the recording")
+    recording = files.read(options.recording, "the recording", even=True)
     count_gap(estimator, recording)
     if options.query == ["auto"]:
         queries = []
@@ -183,7 +186,7 @@ def _by_query(options, files):
     timed = recording.times is not None and all(query.times is not None for query in queries)
     if not queries:
         with errors_of(recording.title, options.parameters, "the recording"):
-            estimator.set_params(query="auto").fit(scaled, times=recording.times)
+            estimator.set_params(query="auto").fit(scaled, times=_given(recording.times))
     else:
         with errors_of("--query", options.parameters, "the query"):
             _fit(estimator, queries, timed, hasattr(recording.values, "columns"), scaler)
@@ -216,7 +219,12 @@ def _found(options, estimator, recording, scaled, timed):
     if estimator.metric_.uses_times and recording.times is not None and not timed:
         note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
-        return getattr(estimator, options.task)(scaled, times=recording.times)
+        return getattr(estimator, options.task)(scaled, times=_given(recording.times))
+
+
+def _given(times):
+    """Return times as they are searched with: by a rate, they are made where they are needed."""
+    return times.sampling if isinstance(times, EvenTimes) else times
 
 
 def _learned(estimator, scaler=None):
@@ -269,7 +277,7 @@ def _by_model(options, files):
     estimator.set_params(**with_bar(values, options.parameters))
     reading = reading_of(options)
     names = getattr(estimator, "feature_names_in_", None)
-    recording = files.read(options.recording, "the recording")
+    recording = files.read(options.recording, "the recording", even=True)
     mapping = mapping_of(options.map)
     if mapping and names is None:
         raise ValueError("--map names columns of the model, and that of --model has no names. Use --columns.")

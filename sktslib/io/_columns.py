@@ -46,8 +46,10 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     wrong = next((name for name in chosen or () if name not in table.names), None)
     if wrong is not None:
         raise no_column("The 'columns' parameter", wrong, {option: table.names})
+    words = [float(word) for word in reading.words if re.fullmatch(r"[+-]?[\d.]+", word)]
     if not hasattr(frame, "columns"):
         times, time_name = _by_rate(table, reading, notes)
+        frame = np.where(np.isin(frame, words), np.nan, frame) if words else frame
         if chosen is not None:
             import pandas as pd
 
@@ -76,11 +78,9 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
             f"The 'columns' parameter must name at least one column of values. Got none in {option}: "
             f"{listed(table.names)}. Files are {FORMATS}."
         )
-    words = [float(word) for word in reading.words if re.fullmatch(r"[+-]?[\d.]+", word)]
     columns = {name: _numbers(table.frame[name], option, table) for name in names}
-    columns = {
-        name: np.where(np.isin(column, words), np.nan, column) if words else column for name, column in columns.items()
-    }
+    if words:
+        columns = {name: np.where(np.isin(column, words), np.nan, column) for name, column in columns.items()}
     values = frame.iloc[:, :0].reset_index(drop=True).assign(**columns)
     if chosen is None:
         notes += [f"{table.path}: {text}" for text in _noticed(columns, reading)]

@@ -3,12 +3,15 @@
 In a workbook the sheet and the start of its table are found.
 """
 
+import io
 import lzma
 import os
 import re
 import warnings
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +21,7 @@ from ._packed import contents
 from ._text import HEAD, Table, read_text, table_of, unique_names
 
 FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
+LARGEST_SAMPLE = 257  # bytes of all channels of a sound
 CELLS = "\t"  # between the cells of a row that is looked at as a line of text
 
 
@@ -232,11 +236,28 @@ def _read_wav(path, reading):
 
     with warnings.catch_warnings(record=True) as told:  # also of chunks of other things than samples
         warnings.simplefilter("always", wavfile.WavFileWarning)
-        rate, array = wavfile.read(path)
+        try:
+            rate, array = wavfile.read(path)
+        except ValueError as error:
+            if "reshape" not in str(error):
+                raise
+            rate, array = _whole_samples(path)
+    ends = (re.search(r"EOF prematurely.* (\d+) bytes from header", str(one.message)) for one in told)
+    expected = next((found[1] for found in ends if found), None)
     read = f"{len(array)} samples, {len(array) / rate:g} s, were read"
-    ends = (re.search(r"EOF prematurely.* (\d+) bytes.* (\d+) byt", str(one.message)) for one in told)
-    notes = [f"the file is cut off: {one[1]} of {one[2]} bytes are there, and {read}" for one in ends if one]
-    return _of_array(path, array, reading, float(rate), notes)
+    notes = [f"the file is cut off: {os.path.getsize(path)} of {expected} bytes are there, and {read}"]
+    return _of_array(path, array, reading, float(rate), notes if expected else ())
+
+
+def _whole_samples(path):
+    """Read a sound that ends within a sample, up to there."""
+    from scipy.io import wavfile
+
+    content = Path(path).read_bytes()
+    for cut in range(1, LARGEST_SAMPLE):
+        with suppress(ValueError):
+            return wavfile.read(io.BytesIO(content[:-cut]))
+    raise ValueError("the file is cut off within its header or is damaged")
 
 
 PARQUET = (".parquet", ".pq")

@@ -60,6 +60,35 @@ def test_sound_has_a_rate(tmp_path):
     assert found.numbers[:, 0].tolist() == (X * 1000).astype(np.int16).tolist()
 
 
+def test_sound_that_is_cut_off_says_how_much_there_is(tmp_path):
+    wavfile.write(tmp_path / "a.wav", 40, np.zeros((200, 2), np.int16))
+    content = (tmp_path / "a.wav").read_bytes()
+    (tmp_path / "a.wav").write_bytes(content[:443])  # and a part of a sample
+    found = read(tmp_path / "a.wav")
+    assert len(found) == 99
+    (note,) = found.notes
+    assert "the file is cut off: 443 of 844 bytes are there, and 99 samples, 2.475 s, were read" in note
+
+
+def test_the_rate_of_a_file_is_told_where_another_counts(tmp_path):
+    wavfile.write(tmp_path / "a.wav", 40, np.zeros(20, np.int16))
+    found = read(tmp_path / "a.wav", rate=50.0)
+    assert found.times[1] == 0.02
+    assert "the file says 40 samples per second; --rate 50 counts" in found.notes[0]
+
+
+def test_numbers_for_missing_values_of_arrays(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([[1.0, -9999], [2, 3]]))
+    assert np.isnan(read(tmp_path / "a.npy", missing="-9999").numbers).tolist() == [[False, True], [False, False]]
+
+
+def test_frames_with_an_index_of_two_levels(tmp_path):
+    pytest.importorskip("pyarrow")
+    index = pd.MultiIndex.from_product([range(2), range(10)])
+    pd.DataFrame({"v": X}, index=index).to_parquet(tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet").names == ["v"]
+
+
 def test_parquet_keeps_the_index_and_its_zone(tmp_path):
     pytest.importorskip("pyarrow")
     index = pd.date_range(START, periods=N, freq="s", tz="Europe/Berlin")

@@ -161,6 +161,34 @@ def test_nothing_found_is_exit_code_1(files, capsys):
     assert json.loads(out)["matches"] == []
 
 
+def test_columns_of_other_names_are_mapped(files, capsys):
+    pd.DataFrame({"a": -Y, "b": Y}).to_csv("other.csv", index=False)
+    frame, err = table(capsys, "search other.csv --query beat.csv --map mV=b")
+    same(frame, QuerySearcher(n_matches=10).fit(ECG.query, weight=ECG.weight).search(Y))
+    assert "columns compared: mV with b" in err
+    err = printed(capsys, "search other.csv --query beat.csv", code=2).err
+    assert "or --map which belong together: the query has 1 (mV) and the sequence 2 (a, b)" in err
+    for wrong, words in {
+        "mV=c": "--map must name columns of the recording behind =. Got 'c'; other.csv has a, b.",
+        "V=b": "--map must name columns of the query before =. Got 'V'; the query has mV. Did you mean 'mV'?",
+        "b": "--map must be written QUERY=RECORDING, with commas between several, such as mV=ecg_mV. Got 'b'.",
+    }.items():
+        assert words in printed(capsys, "search other.csv --query beat.csv --map", wrong, code=2).err
+
+
+def test_columns_of_a_model_are_mapped(files, capsys):
+    labels = np.zeros(N, int)
+    labels[140:205] = labels[330:395] = 1
+    pd.DataFrame({"mV": Y, "beat": labels}).to_csv("lab.csv", index=False)
+    pd.DataFrame({"a": -Y, "b": Y}).to_csv("other.csv", index=False)
+    printed(capsys, "learn lab.csv --labels beat --metric euclidean --output m.joblib")
+    want, _ = table(capsys, "segment lab.csv --model m.joblib --columns mV")
+    frame, _ = table(capsys, "segment other.csv --model m.joblib --map mV=b")
+    pd.testing.assert_frame_equal(frame, want)
+    err = printed(capsys, "segment other.csv --model m.joblib", code=2).err
+    assert "--columns must name the 1 columns that --model compares (mV), or --map what they are called here" in err
+
+
 def test_numpy_files_are_read_by_chunks(files, capsys):
     np.save("rec.npy", Y)
     frame, _ = table(capsys, "search rec.npy --query beat.csv --rate 120")

@@ -21,6 +21,11 @@ PARTS = {
     "12:30-12:31": ("clock", "12:30", "12:31"),
     "2024-05-01T12:30:05..2024-05-01 12:30:06+02:00": ("stamps", "2024-05-01T12:30:05", "2024-05-01 12:30:06+02:00"),
     "1.5.2024 12:30..01.05.2024 12:30:06,5": ("stamps", "1.5.2024 12:30", "01.05.2024 12:30:06,5"),
+    "2024-05": ("month", "2024-05", ""),
+    "2024-05-01": ("stamp", "2024-05-01", ""),
+    "24/05/2024 12:30": ("stamp", "24/05/2024 12:30", ""),
+    "24/05/2024 12:30 PM..24/05/2024 1:00 PM": ("stamps", "24/05/2024 12:30 PM", "24/05/2024 1:00 PM"),
+    "2024-05..2024-07": ("stamps", "2024-05", "2024-07"),
 }
 
 
@@ -84,3 +89,34 @@ def test_slices_are_half_open_ranges_of_samples(text, times, name, expected):
 def test_slices_outside_are_refused(text, times, message):
     with pytest.raises(ValueError, match=f"--query: .*{message}"):
         samples_of(parse_slice(text), times, "x", 400, "--query")
+
+
+HOURS = pd.date_range("2024-01-30 12:00", periods=1000, freq="h")
+
+
+@pytest.mark.parametrize(
+    ("text", "day_first", "first", "last"),
+    [
+        ("2024-02", None, "2024-02-01 00:00", "2024-02-29 23:00"),
+        ("2024-01", None, "2024-01-30 12:00", "2024-01-31 23:00"),  # as far as it is there
+        ("2024-02-03", None, "2024-02-03 00:00", "2024-02-03 23:00"),
+        ("03.02.2024", None, "2024-02-03 00:00", "2024-02-03 23:00"),
+        ("03/02/2024", True, "2024-02-03 00:00", "2024-02-03 23:00"),
+        ("02/03/2024", False, "2024-02-03 00:00", "2024-02-03 23:00"),
+        ("3-Feb-2024", None, "2024-02-03 00:00", "2024-02-03 23:00"),
+        ("2024-02-03 05:00", None, "2024-02-03 05:00", "2024-02-03 05:00"),
+        ("02/03/2024 1:00 PM..02/03/2024 3:00 PM", False, "2024-02-03 13:00", "2024-02-03 14:00"),
+        ("2024-02..2024-03", None, "2024-02-01 00:00", "2024-02-29 23:00"),
+    ],
+)
+def test_days_and_months_as_a_file_spells_them(text, day_first, first, last):
+    start, stop = samples_of(parse_slice(text), HOURS, "t", 1000, "--query", day_first=day_first)
+    assert [HOURS[start], HOURS[stop - 1]] == [pd.Timestamp(first), pd.Timestamp(last)]
+    zoned = HOURS.tz_localize("Europe/Berlin")
+    assert samples_of(parse_slice(text), zoned, "t", 1000, "--query", day_first=day_first) == (start, stop)
+
+
+@pytest.mark.parametrize("text", ["2023-02", "2025-02", "2024-01-29", "2024-06-01"])
+def test_days_and_months_that_are_not_there(text):
+    with pytest.raises(ValueError, match="must lie in the recording"):
+        samples_of(parse_slice(text), HOURS, "t", 1000, "--query")

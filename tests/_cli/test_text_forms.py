@@ -379,7 +379,7 @@ def test_zone_in_brackets():
 
 def test_names_and_rate_in_a_comment():
     found, notes = case("trailing_tab.txt")
-    assert found.names == ["DI", "ECG"] and found.times.sampling.rate == 100
+    assert found.names == ["DI", "ECG"] and found.times[1] == 0.01
     assert notes == ["column 'nSeq' counts the rows and was left out (--columns takes it)"]
 
 
