@@ -110,12 +110,7 @@ def _of_column(name, recording):
         values = column.fillna(0).to_numpy()
         return (values.astype(np.int64) if (values == np.round(values)).all() else values), f"column {name!r}"
     # An array of objects would have to be compared one by one.
-    return np.array([_text(value) for value in column.fillna("")], dtype="U"), f"column {name!r}"
-
-
-def _text(label):
-    """Return a label among texts: numbers in a sheet are floats, 0 is 0.0."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
+    return column.fillna("").astype(str).str.strip().to_numpy().astype("U"), f"column {name!r}"
 
 
 def _of_ranges(path, recording, files, on_overlap, where):
@@ -176,7 +171,7 @@ def _chosen(frame, where, path):
     name, equals, value = where.partition("=")
     if not equals or name not in frame:
         raise no_column("--where", name, {path: list(frame)}, "COLUMN=VALUE with a column")
-    texts = frame[name].map(_text)
+    texts = frame[name].astype(str).str.strip()
     if not (texts == value).any():
         raise ValueError(f"--where must name a value of {name!r}. Got {value!r}; there are {listed(texts.unique())}.")
     return frame[texts == value]

@@ -13,9 +13,16 @@ NO_TIMES = "none"  # as a name of the column of times
 EVEN = 0.1  # of the median step: what rounding may add or take
 FEW = 10  # rows of a recording among several, at least on average
 FAR = 10  # ranges of all other values, beyond which a value that repeats may stand for a missing one
-HOUR = np.timedelta64(3600, "s")
-CLOCK_CHANGES = {(month, hour) for month in (3, 4, 9, 10, 11) for hour in range(4)}
 COUNTERS = set("index row sample samples nr no number id seq nseq sequence count counter packet frame".split())
+CLOCK_CHANGES = {(month, hour) for month in (3, 4, 9, 10, 11) for hour in range(4)}
+UNSORTED = {  # what helps where times do not increase
+    "clock": "Where the clock was set back, name the zone, such as time_zone=Europe/Berlin, by which the repeated hour "
+    "is read in order; else sort the rows by time.",
+    "several": "Where recordings stand one below the other, name one, {}; else sort the rows by time.",
+    "back": "Sort the rows by time, or count samples: time_column=none.",
+    "equal": "If they are rounded, as spreadsheets round them to seconds, count samples: time_column=none, and "
+    "rate=... says how many there are in a second.",
+}
 
 
 def columns_of(table, reading, option, *, weighted=False, part=None, besides=()):
@@ -41,60 +48,56 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     dict
         `values` (DataFrame or array), `times`, `time_name`, `day_first`, `weight` and `notes`.
     """
-    frame, notes = table.frame, [f"{table.path}: {note}" for note in table.notes]
-    chosen = None if reading.columns is None else named(reading.columns, table.names)
-    wrong = next((name for name in chosen or () if name not in table.names), None)
-    if wrong is not None:
-        raise no_column("The 'columns' parameter", wrong, {option: table.names})
-    words = [float(word) for word in reading.words if re.fullmatch(r"[+-]?[\d.]+", word)]
+    frame, notes = table.frame, list(table.notes)
+    chosen = reading.columns and named(reading.columns, table.names)
+    for name in chosen or ():
+        if name not in table.names:
+            raise no_column("The 'columns' parameter", name, {option: table.names})
+    codes = [float(word) for word in reading.words if re.fullmatch(r"[+-]?[\d.]+", word)]
     if not hasattr(frame, "columns"):
-        times, time_name = _by_rate(table, reading, notes)
-        frame = np.where(np.isin(frame, words), np.nan, frame) if words else frame
-        if chosen is not None:
+        frame = np.where(np.isin(frame, codes), np.nan, frame) if codes else frame
+        if chosen:
             import pandas as pd
 
             frame = pd.DataFrame({name: np.asarray(frame[:, table.names.index(name)], float) for name in chosen})
-        return {"values": frame, "times": times, "time_name": time_name, "notes": notes}
-    frame, index = _without_index(table, notes, reading.columns is None)
+        found = {"values": frame} | _by_rate(table, reading, notes)
+        return found | {"notes": [f"{table.path}: {note}" for note in notes]}
+    frame, index = _without_index(table, notes, chosen)
     if index is None and not table.header and reading.time_column is None:
-        index = _nameless_times(frame, table.path, notes)
-    times, time_name, of_times, day_first = _times(frame, index, reading, option, table, notes, part or slice(0, None))
-    if times is None:
-        times, time_name = _by_rate(table, reading, notes)
-    weight, weight_name = None, reading.weight_column if weighted else None
-    if weight_name is not None and weight_name not in table.names:
-        raise no_column("The 'weight_column' parameter", weight_name, {option: frame})
+        index = _nameless_times(frame, notes)
+    found, of_times = _times(frame, index, reading, option, table, notes, part or slice(0, None))
+    found = found or _by_rate(table, reading, notes)
+    weight_name = reading.weight_column if weighted else None
+    if weight_name not in (None, *table.names):
+        raise no_column("The 'weight_column' parameter", weight_name, {option: table.names})
     if weighted and weight_name is None and part is None:
         weight_name = next((name for name in frame if name.lower() == "weight"), None)
     if weight_name is not None:
-        weight = _numbers(table.frame[weight_name], option, table)
-        as_weight(weight, len(frame), 1, name="weight_column=...")
-    names = chosen
-    if names is None:
-        names = [name for name in frame if name not in (*of_times, weight_name, *besides)]
-        names = _with_numbers(frame, names, table, notes)
+        found["weight"] = _numbers(table.frame[weight_name], option, table)
+        as_weight(found["weight"], len(frame), 1, name="weight_column=...")
+    names = chosen or [name for name in frame if name not in (*of_times, weight_name, *besides)]
+    names = chosen or _with_numbers(frame, names, table, notes)
     if not names:
         raise ValueError(
             f"The 'columns' parameter must name at least one column of values. Got none in {option}: "
             f"{listed(table.names)}. Files are {FORMATS}."
         )
     columns = {name: _numbers(table.frame[name], option, table) for name in names}
-    if words:
-        columns = {name: np.where(np.isin(column, words), np.nan, column) for name, column in columns.items()}
+    if codes:
+        columns = {name: np.where(np.isin(column, codes), np.nan, column) for name, column in columns.items()}
+    if not chosen:
+        notes += _noticed(columns, reading)
     values = frame.iloc[:, :0].reset_index(drop=True).assign(**columns)
-    if chosen is None:
-        notes += [f"{table.path}: {text}" for text in _noticed(columns, reading)]
-    of_times = {"times": times, "time_name": time_name, "day_first": day_first}
-    return {"values": values, "weight": weight, "notes": notes, **of_times}
+    return found | {"values": values, "notes": [f"{table.path}: {note}" for note in notes]}
 
 
 def _by_rate(table, reading, notes):
     rate = reading.rate or table.rate
     if rate is None:
-        return None, None
+        return {}
     if table.rate not in (None, rate):
-        notes.append(f"{table.path}: the file says {table.rate:g} samples per second; rate={rate:g} counts")
-    return EvenTimes(Sampling(rate), len(table.frame)), "time (s)"
+        notes.append(f"the file says {table.rate:g} samples per second; rate={rate:g} counts")
+    return {"times": EvenTimes(Sampling(rate), len(table.frame)), "time_name": "time (s)"}
 
 
 def named(text, names):
@@ -102,30 +105,28 @@ def named(text, names):
     return [text] if text in names else split_names(text)
 
 
-def _without_index(table, notes, leave_out):
+def _without_index(table, notes, chosen):
     """Return the table without columns that count its rows, and an unnamed column of other numbers that increase."""
     frame, index, drop = table.frame, None, []
     for k, name in enumerate(frame.columns):
-        kind = kind_of_column(frame[name])
-        column = frame[name].to_numpy() if frame[name].dtype.kind in "iuf" else np.empty(0)
-        empty, unnamed = frame[name].isna().all(), not name.strip()
-        counter = _is_counter(name) or (k == 0 and table.header and name.lower() not in ("t", "time"))
-        if unnamed and (k or kind == "number"):
+        numbers = frame[name].dtype.kind in "iuf"
+        column = frame[name].to_numpy() if numbers else np.empty(0)
+        empty, counter = frame[name].isna().all(), counts(column)
+        if not name.strip() and (k or numbers):
             drop.append(name)
-            if empty or counts(column):
-                continue  # nothing is lost
-            if k == 0 and len(column) and (np.diff(column) > 0).all():
+            if k == 0 and numbers and not empty and not counter and (np.diff(column) > 0).all():
                 index = frame[name]
-                notes.append(f"{table.path}: the first column has no name and increases: it was read as times")
-            else:
-                notes.append(f"{table.path}: column {k + 1} has no name and was left out")
-        elif (empty or (counter and counts(column))) and not time_columns(frame[[name]]) and leave_out:
-            why = "is empty" if empty else "counts the rows"
+                notes.append("the first column has no name and increases: it was read as times")
+            elif not empty and not counter:  # else nothing is lost
+                notes.append(f"column {k + 1} has no name and was left out")
+            continue
+        counter = counter and (_is_counter(name) or (k == 0 and table.header))
+        if (empty or counter) and not chosen and not time_columns(frame[[name]]):
             drop.append(name)
-            notes.append(f"{table.path}: column {name!r} {why} and was left out (columns=... takes it)")
-    if len(drop) == len(frame.columns):  # what counts is all that there is
-        return frame, None
-    return frame.drop(columns=drop), index
+            what = "is empty" if empty else "counts the rows"
+            notes.append(f"column {name!r} {what} and was left out (columns=... takes it)")
+    # What counts may be all that there is.
+    return (frame, None) if len(drop) == len(frame.columns) else (frame.drop(columns=drop), index)
 
 
 def _is_counter(name):
@@ -135,80 +136,60 @@ def _is_counter(name):
 
 
 def counts(column):
-    """Return whether numbers count rows from 0 or 1, or count to a number again and again."""
-    if len(column) < 2 or (not np.isin(column[0], (0, 1)) and not (column == np.floor(column)).all()):
+    """Return whether numbers count rows from 0 or 1, once or, to the same number, again and again."""
+    if len(column) < 2:
         return False
-    steps = np.diff(column)
-    back = steps != 1
-    if not back.any():
-        return column[0] in (0, 1)
-    return bool(len({*steps[back]}) == 1 and steps[back][0] == column.min() - column.max() and column.min() in (0, 1))
+    steps, low = np.diff(column), column.min()
+    back = steps[steps != 1]
+    return bool(low in (0, 1) and (back == low - column.max()).all() and (len(back) or column[0] == low))
 
 
-def _nameless_times(frame, path, notes):
+def _nameless_times(frame, notes):
     """Return the first column of a file without a header, if it increases in even steps and others are next to it."""
     column = frame.iloc[:, 0]
-    if len(frame.columns) < 2 or len(frame) < 3 or column.dtype.kind not in "iuf":
+    steps = np.diff(column.to_numpy()) if column.dtype.kind in "iuf" else np.zeros(1)
+    if len(frame.columns) < 2 or len(frame) < 3 or not (steps > 0).all():
         return None
-    steps = np.diff(column.to_numpy())
-    if not (steps > 0).all() or np.mean(abs(steps / np.median(steps) - 1) < EVEN) < 0.9:
+    if np.mean(abs(steps / np.median(steps) - 1) < EVEN) < 0.9:
         return None
-    notes.append(
-        f"{path}: the file has no header, and column {column.name} increases in even steps: it was read as times "
-        "(time_column=none: as a channel)"
-    )
+    how = "increases in even steps: it was read as times (time_column=none: as a channel)"
+    notes.append(f"the file has no header, and column {column.name} {how}")
     return column
 
 
 def _times(frame, index, reading, option, table, notes, rows):
-    """Return times, their name, and the columns that they are from; in the rows that are meant they must increase."""
-    if reading.time_column == NO_TIMES:
-        return None, None, [], None
-    if reading.time_column is None:
-        of_times = time_columns(frame)
-        if not of_times:
-            if index is None:
-                return None, None, [], None
-            name = index.name.strip()
-            return index.to_numpy(np.float64), f"column {name}" if name else "index", [index.name], None
-    else:
-        of_times = named(reading.time_column, table.names)
-        if not set(of_times) <= set(table.names) or len(of_times) not in (1, 2):
-            return None, None, [], None  # another file may have it
+    """Return times and what belongs to them, and the columns that they are from; in `rows` they must increase."""
+    of_times = time_columns(frame) if reading.time_column is None else named(reading.time_column, table.names)
+    if not of_times and index is not None:
+        name = f"column {index.name}" if index.name.strip() else "index"
+        return {"times": index.to_numpy(np.float64), "time_name": name}, [index.name]
+    if reading.time_column == NO_TIMES or not set(of_times) <= set(table.names) or len(of_times) not in (1, 2):
+        return {}, []  # another file may have it
     where = f"the times of {option}"
     times, noted, day_first = times_of_columns([table.frame[name] for name in of_times], where, reading, table)
-    notes += [f"{table.path}: {note}" for note in noted]
+    notes += noted
     _refuse_disorder(times[rows], of_times, option, table.path, rows.start)
     as_times(times[rows], len(times[rows]), where)
-    return times, " and ".join(name.strip() or "index" for name in of_times), of_times, day_first
+    name = " and ".join(name.strip() or "index" for name in of_times)
+    return {"times": times, "time_name": name, "day_first": day_first}, of_times
 
 
 def _refuse_disorder(times, names, option, path, first):
     """Say what helps where times start again, are set back by an hour, or never fall but repeat: they are rounded."""
     steps = np.diff(times.asi8 if hasattr(times, "asi8") else times)
-    back = (steps < 0).any()
-    row = int(np.argmax(steps < 0 if back else steps == 0)) + 1 if len(steps) else 0
+    why = "back" if (steps < 0).any() else "equal"
+    row = int(np.argmax(steps < 0 if why == "back" else steps == 0)) + 1 if len(steps) else 0
     if not row or steps[row - 1] > 0:
         return
-    dated = times.dtype.kind == "M" and getattr(times, "tz", None) is None
-    if back and dated and times[row - 1] - times[row] < HOUR and (times[row].month, times[row].hour) in CLOCK_CHANGES:
-        way_out = (
-            "Where they are local times and the clock was set back, name their zone: time_zone=Europe/Berlin, say, "
-            "reads the repeated hour in order; else sort the rows by time."
-        )
-    elif back and row >= FEW and times[row] <= times[0]:
-        one = f"{path}:{first}-{first + row}"
-        way_out = f"Where recordings stand one below the other, name one, {one}; else sort the rows by time."
-    elif back:
-        way_out = "Sort the rows by time, or count samples: time_column=none."
-    else:
-        way_out = (
-            "If they are rounded, as spreadsheets round them to seconds, count samples: time_column=none, and rate=... "
-            "says how many there are in a second."
-        )
+    before, after = times[row - 1], times[row]
+    dated = why == "back" and getattr(times, "tz", times) is None
+    if dated and (before - after).total_seconds() < 3600 and (after.month, after.hour) in CLOCK_CHANGES:
+        why = "clock"
+    elif why == "back" and row >= FEW and after <= times[0]:
+        why = "several"
     raise ValueError(
-        f"{option}: the times in {' and '.join(map(repr, names))} must be strictly increasing. Got {times[row - 1]} in "
-        f"row {first + row} and {times[row]} in row {first + row + 1}. {way_out}"
+        f"{option}: the times in {' and '.join(map(repr, names))} must be strictly increasing. Got {before} in row "
+        f"{first + row} and {after} in row {first + row + 1}. {UNSORTED[why].format(f'{path}:{first}-{first + row}')}"
     )
 
 
@@ -219,46 +200,35 @@ def _with_numbers(frame, names, table, notes):
         column = frame[name]
         if kind_of_column(column) == "number" or np.isfinite(as_numbers(column, table)).any():
             kept.append(name)
-        else:
-            notes.append(f"{table.path}: column {name!r} holds no numbers and was left out{_parts(column, table.path)}")
+            continue
+        starts, hint = np.flatnonzero((column != column.shift()).to_numpy()), ""
+        if 1 < len(starts) == column.nunique() <= len(column) // FEW:
+            one = f"{table.path}:0-{starts[1]}"
+            hint = f". It changes at row {starts[1]}: if recordings stand one below the other, name one, {one}"
+        notes.append(f"column {name!r} holds no numbers and was left out{hint}")
     return kept
-
-
-def _parts(column, path):
-    """Return a hint for a text column that may name recordings one below the other; empty if it does not look so."""
-    starts = np.flatnonzero((column != column.shift()).to_numpy())
-    if not 1 < len(starts) == column.nunique() <= len(column) // FEW:
-        return ""
-    return f". It changes at row {starts[1]}: if recordings stand one below the other, name one, {path}:0-{starts[1]}"
 
 
 def _noticed(columns, reading):
     """Yield what may be wrong with channels that nobody named: times, labels, and numbers for what is missing."""
-    names = list(columns)
-    k = column_of_times(np.column_stack([*columns.values()]), names)
+    others = {name: ",".join(other for other in columns if other != name) for name in columns}
+    k = column_of_times(np.column_stack([*columns.values()]), [*columns])
     if k is not None:
-        rest = ",".join(name for name in names if name != names[k])
-        as_times = "" if reading.time_column == NO_TIMES else f"time_column={names[k]} reads it as times, "
-        yield f"column {names[k]!r} increases like times and is compared: {as_times}columns={rest} leaves it out"
+        name = [*columns][k]
+        as_times = "" if reading.time_column == NO_TIMES else f"time_column={name} reads it as times, "
+        yield f"column {name!r} increases like times and is compared: {as_times}columns={others[name]} leaves it out"
     for name, column in columns.items():
         column = column[np.isfinite(column)]
         low, high = column.min(initial=np.inf), column.max(initial=-np.inf)
         between = column[(column > low) & (column < high)]
-        if low < high and not len(between) and len(names) > 1 and len(column) > FEW:
-            rest = ",".join(other for other in names if other != name)
-            yield (
-                f"column {name!r} holds {low:g} and {high:g} alone, like labels, and is compared: columns={rest} "
-                "leaves it out"
-            )
-        if not len(between):
-            continue
-        for code, least, most in ((low, between.min(), high), (high, low, between.max())):
+        if low < high and not len(between) and others[name] and len(column) > FEW:
+            what = f"holds {low:g} and {high:g} alone, like labels, and is compared"
+            yield f"column {name!r} {what}: columns={others[name]} leaves it out"
+        for code, least, most in ((low, between.min(), high), (high, low, between.max())) if len(between) else ():
             count = (column == code).sum()
             if count > 1 and min(abs(least - code), abs(most - code)) > FAR * (most - least) > 0:
-                yield (
-                    f"column {name!r} holds {code:g} {count} times, far from the others, {least:g} to {most:g}: if it "
-                    f"stands for what is missing, missing={code:g}"
-                )
+                what = f"holds {code:g} {count} times, far from the others, {least:g} to {most:g}"
+                yield f"column {name!r} {what}: if it stands for what is missing, missing={code:g}"
 
 
 def _numbers(column, option, table):
@@ -269,10 +239,7 @@ def _numbers(column, option, table):
         return numbers
     row = int(np.argmax(wrong))
     cell = column.iloc[row]
-    hint = (
-        "Correct the cell, empty it or name what stands for a missing value with missing={0}, or name the columns to "
-    )
-    hint = f"{hint.format(str(cell).strip())}compare with columns=..."
+    hint = "Correct the cell, name what stands for a missing value with missing=..., or the columns with columns=..."
     if isinstance(cell, str) and cell[:1].isdigit() and "," in cell:
         hint = "Name the decimal mark with decimal=..., that of thousands with thousands=..."
     raise ValueError(
@@ -286,5 +253,4 @@ def no_column(option, name, tables, wanted="a column"):
     there = "; ".join(f"{of} has {listed(table)}" for of, table in tables.items())
     known = [column for table in tables.values() for column in table]
     near = str(unknown_name("column", name, known)).partition("Did you mean ")[2].partition("?")[0]
-    hint = f" Did you mean {near}?" if near else ""
-    return ValueError(f"{option} must name {wanted}. Got {name!r}; {there}.{hint}")
+    return ValueError(f"{option} must name {wanted}. Got {name!r}; {there}.{f' Did you mean {near}?' if near else ''}")

@@ -19,7 +19,7 @@ DATE = (
     rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:\d{{4}}|\d{{2}})"
     rf"|\d{{1,2}}[-/. ]{MONTH}[-/. ]\d{{2,4}})"
 )
-CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?"
+CLOCK = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?"
 MINUTES = r"\d{1,3}:\d{2}[.,]\d+"  # and seconds with a fraction: the first hour, as PhysioNet writes it
 ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?"
 NAMED_ZONE = r" ?\[(\w+(?:/[\w+-]+)*)\]"  # as Java writes it behind the offset

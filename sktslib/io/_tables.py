@@ -10,19 +10,18 @@ import re
 import warnings
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from ..utils._names import did_you_mean
-from ._layout import EMPTY_CELLS, layout_of
+from ._layout import EMPTY_CELLS
 from ._packed import contents
-from ._text import HEAD, Table, read_text, table_of, unique_names
+from ._text import Table, read_text, table_of, unique_names
 
 FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
 LARGEST_SAMPLE = 257  # bytes of all channels of a sound
-CELLS = "\t"  # between the cells of a row that is looked at as a line of text
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def read_table(path, reading, option):
 
 # ------------------------------------------------------------------------------------------------------- spreadsheets
 def _read_excel(path, reading):
-    """Read a sheet of a workbook; its header is found as in a text."""
+    """Read a sheet of a workbook as the text that it would be."""
     import pandas as pd
 
     try:
@@ -122,35 +121,25 @@ def _read_excel(path, reading):
     except ValueError as error:
         if "format cannot be determined" not in str(error):
             raise
-        raise ValueError(
-            "the file must be a spreadsheet, as its ending says. Got something else. Save it again."
-        ) from None
+        raise ValueError("the file must be a spreadsheet, as its ending says. Got something else.") from None
     with file:
         sheets = listed(map(repr, file.sheet_names))
         name, notes = _chosen(file.sheet_names, reading.sheet, sheets)
-        frame = pd.read_excel(file, sheet_name=name, header=None, na_values=[*EMPTY_CELLS, *reading.words])
-    lines = [CELLS.join(map(_text, row)) for row in frame.iloc[:HEAD].itertuples(index=False)]
-    layout = layout_of(lines, separator=CELLS, decimal=".", header=reading.header)
-    if layout is None:
-        raise ValueError(
-            f"the sheet {name!r} must hold at least one row of numbers. Got none in its first rows. The file has "
-            f"{sheets}; sheet=... names another one, header=... the row of its header."
-        )
-    table = frame.iloc[layout.first :].reset_index(drop=True).infer_objects()
-    # A column of which no cell holds anything is room between tables.
-    filled = [k for k in table if table[k].notna().any() or (layout.names and layout.names[k])]
-    named = layout.names and [layout.names[k] for k in filled]
-    skipped = [(number, " ".join(line.split())) for number, line in layout.skipped]
-    return table_of(path, table[filled], layout._replace(names=named, skipped=skipped), notes, "row")
+        frame = pd.read_excel(file, sheet_name=name, header=None, dtype=object, na_values=EMPTY_CELLS)
+    text = "\n".join("\t".join(map(_text, row)) for row in frame.itertuples(index=False))
+    try:
+        return table_of(path, lambda: io.StringIO(text), replace(reading, separator="\t", decimal="."), notes, "row")
+    except ValueError as error:
+        raise ValueError(f"sheet {name!r}: {error} The file has {sheets}; sheet=... names another one.") from None
 
 
 def _chosen(names, wanted, listed):
     """Return the name of the sheet to read, and what there is to say about it."""
+    if wanted in names:
+        return wanted, []
     if wanted is None:
         more = f"the file has the sheets {listed}; the first was read (sheet=... names another)"
         return names[0], [more] if len(names) > 1 else []
-    if wanted in names:
-        return wanted, []
     if wanted.isdigit() and 0 < int(wanted) <= len(names):
         return names[int(wanted) - 1], []
     if len(names) == 1:
@@ -162,15 +151,15 @@ def _chosen(names, wanted, listed):
 
 
 def _text(cell):
-    """Return a cell as it is written in a text."""
+    """Return a cell as it is written in a text; a date in a spreadsheet is its midnight."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, bool | np.bool_) or (isinstance(cell, float) and cell.is_integer()):
         return str(int(cell))
     if hasattr(cell, "total_seconds"):  # a duration
         seconds = cell.total_seconds()
-        return f"{int(seconds // 3600) % 100:02d}:{int(seconds // 60) % 60:02d}:{int(seconds % 60):02d}"
-    return re.sub(r'[\s"]+', " ", str(cell)).strip()
+        return f"{seconds // 3600:02.0f}:{seconds // 60 % 60:02.0f}:{seconds % 60:09.6f}"
+    return re.sub(r'[\s"]+', " ", str(cell)).strip().removesuffix(" 00:00:00")
 
 
 # ------------------------------------------------------------------------------------------------------ other formats

@@ -4,6 +4,7 @@ import io
 import re
 import warnings
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -59,12 +60,23 @@ class _Kept:
 
 def read_text(path, reading):
     """Read a table from a text file; what the `Reading` does not say is found from its first lines."""
-    import pandas as pd
-
     with opened(path) as file:
         encoding, notes = encoding_of(file, reading.encoding)
-        with io.TextIOWrapper(file, encoding=encoding, newline=None) as text:
-            lines = list(_first_lines(text))
+
+    @contextmanager
+    def text():
+        with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline=None) as text:
+            yield text
+
+    return table_of(path, text, reading, notes)
+
+
+def table_of(path, source, reading, notes, row="line"):
+    """Return the table in a text, which `source` opens, without empty rows at the end, as spreadsheets write."""
+    import pandas as pd
+
+    with source() as text:
+        lines = list(_first_lines(text))
     for form, message in REFUSED.items():
         if found := re.match(form, "\n".join(lines[:50]), re.I):
             raise ValueError(message.format(*found.groups()))
@@ -73,44 +85,39 @@ def read_text(path, reading):
     if layout is None:
         raise ValueError(
             "the file must hold at least one row of numbers. Got none in its first lines. Name its separator and "
-            "decimal mark with separator=... and decimal=..., the line of its header with header=..."
+            "decimal mark with separator=... and decimal=..., the line of its header with header=...."
         )
     try:
-        frame = _frame(path, encoding, layout, reading)
+        frame = _frame(source, layout, reading)
         numbers = frame[[k for k, kind in enumerate(layout.kinds) if kind == "number"]]
         wrong = any(dtype.kind not in "biuf" for dtype in numbers.dtypes)
-        wrong = (
-            wrong
-            or numbers[-1:].isna().all(axis=None)
-            or (layout.kinds[0] != "number" and frame[0].str.startswith("#").any())
-        )
+        wrong = wrong or (numbers.shape[1] and numbers[-1:].isna().all(axis=None))
+        wrong = wrong or (layout.kinds[0] != "number" and frame[0].str.startswith("#").any())
     except pd.errors.ParserError:
         wrong = True  # for all that the first lines say
-    if wrong:
-        skip, noted = _between(path, encoding, layout)
-        notes += noted
-        frame = _frame(path, encoding, layout, reading, skip)
-    return table_of(path, frame, layout, notes)
-
-
-def table_of(path, frame, layout, notes, row="line"):
-    """Return the table of data that were found by a layout, without empty rows at the end, as spreadsheets write."""
     notes = [*notes, *layout.notes]
-    names = unique_names(layout.names or [str(k + 1) for k in frame], notes)
+    names = unique_names(layout.names or [str(k + 1) for k in range(len(layout.kinds))], notes)
     if layout.skipped:
-        numbers = [str(number + 1) for number, _ in layout.skipped]
-        which = ", ".join(numbers) if len(numbers) < 4 else f"{numbers[0]} to {numbers[-1]}"
-        which = f"{row} {which} is" if len(numbers) == 1 else f"{row}s {which} are"
-        text = layout.skipped[0][1].strip()[:60]
-        was = "was" if len(numbers) == 1 else "were"
-        notes.append(f"{which} neither names nor numbers and {was} skipped: {text!r}")
+        which = _numbered([number for number, _ in layout.skipped], row)
+        notes.append(f"{which} neither names nor numbers and skipped: {layout.skipped[0][1].strip()[:60]!r}")
+    if wrong:
+        skip = _between(source, layout, notes, row)
+        frame = _frame(source, layout, reading, skip)
     full = np.flatnonzero(frame.notna().any(axis=1).to_numpy())
     empty = len(frame) - (full[-1] + 1 if len(full) else 0)
     if 0 < empty < len(frame):
-        notes.append(f"{empty} empty row{'' if empty == 1 else 's'} at the end left out")
+        notes.append(f"{empty} empty row{'s' if empty > 1 else ''} at the end left out")
         frame = frame.iloc[: len(frame) - empty]
     marks, header = (layout.decimal, layout.thousands or ""), layout.names is not None
     return Table(path, frame.set_axis(names, axis=1), names, layout.rate, layout.first + 1, header, marks, notes)
+
+
+def _numbered(lines, row):
+    """Return which lines something is said of."""
+    if len(lines) == 1:
+        return f"{row} {lines[0] + 1} is"
+    which = f"{lines[0] + 1} to {lines[-1] + 1}" if len(lines) > 3 else ", ".join(str(line + 1) for line in lines)
+    return f"{row}s {which} are"
 
 
 def _first_lines(text):
@@ -126,23 +133,19 @@ def _first_lines(text):
         yield line.rstrip("\n")
 
 
-def _frame(path, encoding, layout, reading, skip=None):
+def _frame(source, layout, reading, skip=()):
     """Return the data as a DataFrame, without the lines of these numbers."""
     import pandas as pd
 
-    words = {k: [*EMPTY_CELLS, *reading.words, *WORDS * (kind == "number")] for k, kind in enumerate(layout.kinds)}
-    with (
-        opened(path) as file,
-        io.TextIOWrapper(file, encoding=encoding, newline=None) as text,
-        warnings.catch_warnings(),
-    ):
+    words = [*EMPTY_CELLS, *reading.words]
+    with source() as text, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         for _ in range(layout.first):
             text.readline()
-        lines = (line for number, line in enumerate(text, layout.first) if number not in (skip or ()))
+        lines = (line for number, line in enumerate(text, layout.first) if number not in skip)
         try:
             return pd.read_csv(
-                text if skip is None else _Kept(lines),
+                _Kept(lines) if skip else text,
                 sep=r"\s+" if layout.separator is None else layout.separator,
                 decimal=layout.decimal,
                 thousands=layout.thousands,
@@ -152,42 +155,34 @@ def _frame(path, encoding, layout, reading, skip=None):
                 index_col=False,
                 dtype={k: "str" for k, kind in enumerate(layout.kinds) if kind != "number"},
                 skipinitialspace=True,
-                na_values=words,
+                na_values={k: words + WORDS * (kind == "number") for k, kind in enumerate(layout.kinds)},
                 low_memory=False,  # a column of numbers and texts holds texts, and is refused with the row
             )
         except pd.errors.ParserWarning as warning:
             raise pd.errors.ParserError(str(warning)) from None
 
 
-def _between(path, encoding, layout):
-    """Return the numbers of lines that are comments or stand behind the data, and what there is to say of the latter.
-
-    Lines behind the data have other cells than its columns, or hold no value.
-    """
-    numbers, kinds, skip = number_form(layout.decimal, layout.thousands), layout.kinds, set()
-    last = deque(maxlen=FOOT)
-    with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline=None) as text:
+def _between(source, layout, notes, row):
+    """Return the numbers of lines that are comments, or stand behind the data and have other cells or no value."""
+    numbers, kinds, skip, last = number_form(layout.decimal, layout.thousands), layout.kinds, set(), deque(maxlen=FOOT)
+    with source() as text:
         for number, line in enumerate(text):
             if line.lstrip().startswith("#"):
                 skip.add(number)
             elif line.strip(" \t\n;,|"):
                 last.append((number, line.strip()))
-
-    def behind(line):
-        cells = split(line, layout.separator)
-        found = [kind_of(cell, numbers) for cell in cells]
-        values = [a == b != "text" for a, b in zip(found, kinds, strict=False)]
-        return not any(values) if len(cells) == len(kinds) else not values or not values[0] or found[0] == "text"
-
     foot = []
-    while len(foot) < len(last) - 1 and behind(last[-1 - len(foot)][1]):
-        foot.append(last[-1 - len(foot)])
-    if not foot or len(foot) == FOOT:
-        return skip, []
-    which = f"lines {foot[-1][0] + 1} to {foot[0][0] + 1}" if len(foot) > 1 else f"line {foot[0][0] + 1}"
-    many = "were" if len(foot) > 1 else "was"
-    skip |= {number for number, _ in foot}
-    return skip, [f"{which} behind the data {many} skipped: {foot[-1][1][:60]!r}"]
+    while len(foot) < len(last) - 1:
+        number, line = last[-1 - len(foot)]
+        found = [kind_of(cell, numbers) for cell in split(line, layout.separator)]
+        values = [own == kind != "text" for own, kind in zip(found, kinds, strict=False)]
+        if any(values) if len(found) == len(kinds) else values[0]:
+            break
+        foot.insert(0, number)
+    if foot and len(foot) < FOOT:
+        skip |= {*foot}
+        notes.append(f"{_numbered(foot, row)} behind the data and skipped: {last[-len(foot)][1][:60]!r}")
+    return skip
 
 
 def unique_names(names, notes):

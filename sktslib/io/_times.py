@@ -24,22 +24,12 @@ def kind_of_column(column):
     """Return what most of the first cells of a column are: numbers, dates, clock times or text."""
     if column.dtype.kind in "biuf":
         return "number"
-    cells = column.dropna()
     if column.dtype.kind == "M" or hasattr(column.dtype, "tz"):
-        # Spreadsheets write a date as its midnight, which may have a clock time beside it.
-        return "date" if len(cells) and (cells == cells.dt.normalize()).all() else "datetime"
+        return "datetime"
     if column.dtype.kind == "m":
         return "clock"
-    kinds = Counter(_kind_of_cell(cell) for cell in cells.iloc[:SAMPLE])
+    kinds = Counter(kind_of(str(cell).strip(), EITHER) for cell in column.dropna().iloc[:SAMPLE])
     return kinds.most_common(1)[0][0] or "text" if kinds else "text"
-
-
-def _kind_of_cell(cell):
-    if isinstance(cell, int | float | np.number):
-        return "number"
-    if hasattr(cell, "isoformat"):  # Excel's cells
-        return {"date": "date", "time": "clock"}.get(type(cell).__name__, "datetime")
-    return kind_of(str(cell).strip(), EITHER)
 
 
 def time_columns(frame):
@@ -116,8 +106,7 @@ def _as_written(columns, option, reading, table):
             raise refused(int(np.argmax(column.isna())), "none", "hold a time in each row", way)
     column = columns[0]
     if len(columns) == 2:
-        day = column.dt.strftime("%Y-%m-%d") if column.dtype.kind == "M" else column.astype(str)
-        column = day.str.strip() + " " + _with_hours(columns[1].astype(str).str.strip())
+        column = column.astype(str).str.strip() + " " + _with_hours(columns[1].astype(str).str.strip())
     kind = kind_of_column(column)
     if kind == "number":
         numbers = as_numbers(column, table)

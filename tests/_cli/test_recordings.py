@@ -326,7 +326,7 @@ def test_a_file_is_read_once(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "open", lambda name, *a, **k: opened.append(name) or own(name, *a, **k))
     files = Files(Reading())
     whole, part = files.read(str(path), "--sequence"), files.read(f"{path}:1-3", "--query", weighted=True)
-    assert opened.count(str(path)) == 2  # its first lines, and all
+    assert opened.count(str(path)) == 3  # its encoding, its first lines, and all
     assert part.names == whole.names == ["a", "weight"]  # of a slice only a named column holds weights
     assert part.times.tolist() == [1, 2]
     assert files.read(str(path), "--query", weighted=True).weight.tolist() == [1, 2, 3, 4]

@@ -54,8 +54,8 @@ class Cells:
     def __exit__(self, *error):
         pass
 
-    def read(self, sheet_name, header, na_values):
-        assert header is None
+    def read(self, sheet_name, header, dtype, na_values):
+        assert header is None and dtype is object
         return pd.DataFrame(self.sheets[sheet_name]).replace(list(na_values), np.nan)
 
 
@@ -99,7 +99,7 @@ def test_merged_cells_name_groups(save):
     assert found.names == ["left x", "left y", "right x", "right y"]
     assert found.times[3] == 0.3
     np.testing.assert_allclose(found.numbers[:, 3], -2 * X, rtol=1e-14)
-    assert any("row 1 is neither names nor numbers and was skipped: 'Walk'" in note for note in found.notes)
+    assert any("row 1 is neither names nor numbers and skipped: 'Walk'" in note for note in found.notes)
     assert any("two rows of names were joined: 'left x'" in n for n in found.notes)
 
 
@@ -141,7 +141,7 @@ def test_a_sheet_is_named_or_numbered(save):
     assert read(path, sheet="7").names == ["w"]
     for wrong in ("day", "4", "0"):
         refused(rf"--sheet must name a sheet.*Got '{wrong}'; the file has 'About', 'Day'", path, sheet=wrong)
-    refused(r"'About' must hold at least one row of numbers.*The file has 'About', 'Day'", path)
+    refused(r"'About': the file must hold at least one row of numbers.*The file has 'About', 'Day'", path)
 
 
 def test_the_first_of_several_sheets_is_read_and_said_so(save):

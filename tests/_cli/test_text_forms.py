@@ -85,7 +85,7 @@ FORMS = {
         "".join(f"key{k}: {k}\n" for k in range(9)) + "t;v\n" + rows("{};{}", T, V), times=T, notes=["lines 1 to 9 are"]
     ),
     "settings without names": Form(
-        "Mode:,Sum\nAverages:,0\n\n" + rows("{},{}", dated("%Y-%m-%d %H:%M"), V), ["2"], DAYS, notes=["were skipped"]
+        "Mode:,Sum\nAverages:,0\n\n" + rows("{},{}", dated("%Y-%m-%d %H:%M"), V), ["2"], DAYS, notes=["and skipped"]
     ),
     "units": Form("t,v,w\ns,mV,°C\n" + rows("{},{},{}", T, V, W), ["v", "w"], T, notes=["line 2 is neither"]),
     "units in brackets": Form("t,v\n[s],[mV]\n" + TV, times=T, notes=["line 2 is neither"]),
@@ -119,10 +119,12 @@ FORMS = {
         times=[*range(601)],
         values=[*(k % 7 + 0.5 for k in range(600)), 0.5],
     ),
-    "a footer": Form("t,v\n" + TV + "End of data\n", times=T, notes=["line 8 behind the data was skipped"]),
-    "a footer of two lines": Form("t,v\n" + TV + "\nsum of 6\nmean,of,all,1.6\n", times=T, notes=["lines 9 to 10 beh"]),
+    "a footer": Form("t,v\n" + TV + "End of data\n", times=T, notes=["line 8 is behind the data and skipped"]),
+    "a footer of two lines": Form(
+        "t,v\n" + TV + "\nsum of 6\nmean,of,all,1.6\n", times=T, notes=["lines 9, 10 are beh"]
+    ),
     "a footer of dates": Form(
-        "t;v\n" + rows("{};{}", dated("%Y-%m-%d %H:%M"), V) + "rows: 6\n", times=DAYS, notes=["line 8 behind"]
+        "t;v\n" + rows("{};{}", dated("%Y-%m-%d %H:%M"), V) + "rows: 6\n", times=DAYS, notes=["line 8 is behind"]
     ),
     "a footer with a comma": Form("t;v\n" + rows("{};{}", T, V) + "; end, of file\n", times=T, notes=["behind"]),
     "JSON above": Form(
@@ -285,7 +287,7 @@ REFUSED = {
     "the repeated hour": (
         "when,v\n" + rows("{},{}", dated("%Y-%m-%d %H:%M", REPEATED), V),
         {},
-        r"name their zone: --time-zone",
+        r"name the zone, such as --time-zone",
     ),
     "half of the repeated hour": (
         "when,v\n2024-10-27 02:10,1\n2024-10-27 02:20,2\n",
@@ -346,7 +348,7 @@ def test_settings_above():
     found, notes = case("settings_above.csv")
     assert found.times[0] == pd.Timestamp("2024-01-27 19:00:00") and found.names == ["2", "3"]
     assert len(found) == 200 and found.numbers[:2].tolist() == [[0, 0], [1, 1]]
-    assert notes == ["lines 1, 3, 4 are neither names nor numbers and were skipped: 'Start: 2024-01-27 19:00:00 GMT'"]
+    assert notes == ["lines 1, 3, 4 are neither names nor numbers and skipped: 'Start: 2024-01-27 19:00:00 GMT'"]
 
 
 def test_hour_24():

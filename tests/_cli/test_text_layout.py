@@ -123,7 +123,7 @@ def test_what_is_skipped_or_left_out_is_said(tmp_path):
     path = tmp_path / "some.csv"
     path.write_text(TEXTS["units"][0], encoding="utf-8")
     assert [note.partition("some.csv: ")[2] for note in read(path).notes] == [
-        "lines 1, 3 are neither names nor numbers and were skipped: 'Device;ABC;'",
+        "lines 1, 3 are neither names nor numbers and skipped: 'Device;ABC;'",
     ]
     path.write_text("'Device','A 'B'\n'time','v'\n" + lines("'{}','{}'\n", T, X), encoding="utf-8")
     (note,) = read(path).notes
