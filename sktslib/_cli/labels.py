@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ..io._columns import no_column
-from ..io._parts import EXAMPLES, first_samples, parse_slice
+from ..io._parts import EXAMPLES, first_samples, parse_slice, since
 from ..io._tables import listed
 from ..io._times import kind_of_column, times_of_columns
 from .options import ON_OVERLAP, errors_of
@@ -182,31 +182,24 @@ def _samples_at(column, recording, reading):
 
     Numbers are seconds from the first time of a recording with dates or clock times.
     """
-    import pandas as pd
-
-    where = "--labels"
-    if recording.times is None:
+    times, what = recording.times, "times"
+    if times is None:
         raise ValueError(
-            f"{where}: the column {column.name!r} holds times, and the recording has none. Name its column with "
+            f"--labels: the column {column.name!r} holds times, and the recording has none. Name its column with "
             "--time-column, say how many samples a second has with --rate, or give samples."
         )
-    wanted = times_of_columns([column], where, reading)[0]
-    times, what = recording.times, "times"
-    if isinstance(times, pd.Index) and not isinstance(wanted, pd.Index):
-        begin = times[0] if recording.begin is None else recording.begin
+    wanted = times_of_columns([column], "--labels", reading)[0]
+    begin, kinds = times[0] if recording.begin is None else recording.begin, (times.dtype.kind, wanted.dtype.kind)
+    if kinds[0] in "Mm" and kinds[1] == "f":
         what = f"seconds from {begin}, where the recording begins"
-        times = (times - begin).total_seconds().to_numpy()
-    elif isinstance(times, pd.DatetimeIndex) and isinstance(wanted, pd.DatetimeIndex):
-        if (times.tz is None) != (wanted.tz is None):
-            wanted = wanted.tz_localize(times.tz) if wanted.tz is None else wanted.tz_localize(None)
-        wanted = (wanted - times[0]).total_seconds().to_numpy()
-        times = (times - times[0]).total_seconds().to_numpy()
-    elif isinstance(times, pd.Index) != isinstance(wanted, pd.Index):
+    elif kinds[0] != kinds[1] and not {*kinds} <= {*"fiu"}:
         raise ValueError(
-            f"{where}: the column {column.name!r} must hold times like those of the recording, from "
-            f"{np.asarray(times[:1])[0]}. Got {wanted[0]}."
+            f"--labels: the column {column.name!r} must hold times like those of the recording, from {times[0]}. Got "
+            f"{wanted[0]}."
         )
-    return first_samples(np.asarray(times, np.float64), np.asarray(wanted, np.float64)), what
+    elif kinds[0] == "M" and (times.tz is None) != (wanted.tz is None):
+        wanted = wanted.tz_localize(times.tz if wanted.tz is None else None)
+    return first_samples(since(times, begin), since(wanted, begin)), what
 
 
 def lines_of_report(estimator, X, labels, times, trains=False):

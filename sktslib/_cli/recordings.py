@@ -16,15 +16,13 @@ FIELDS = "|".join(one.name for one in fields(Reading))
 
 def in_options(message):
     """Return a message about reading files in the words of the command line."""
-    message = re.sub(rf"(?:[Tt]he )?'({FIELDS})' parameter", lambda found: f"--{_dashed(found[1])}", message)
-    message = re.sub(r"\b(day_first)=False", "--no-day-first", message)
-    message = re.sub(rf"\b({FIELDS})=True", lambda found: f"--{_dashed(found[1])}", message)
-    message = re.sub(rf"\b({FIELDS})=\.\.\.", lambda found: f"--{_dashed(found[1])}", message)
-    return re.sub(rf"\b({FIELDS})=(?=\S)", lambda found: f"--{_dashed(found[1])} ", message)
 
+    def option(found):
+        name, value = (found[1] or found[2]).replace("_", "-"), found[3]
+        return f"--{'no-' if value == 'False' else ''}{name}{'' if found[1] or value else ' '}"
 
-def _dashed(name):
-    return name.replace("_", "-")
+    form = rf"(?:[Tt]he )?'({FIELDS})' parameter|\b({FIELDS})=(True|False|\.\.\.)?"
+    return re.sub(form, option, message)
 
 
 @dataclass
@@ -87,18 +85,11 @@ class Recording:
         """Return a part of the recording."""
         start, stop = self.samples(part)
         rows = slice(start, stop)
-        return replace(
-            self,
-            values=self.values[rows].reset_index(drop=True)
-            if hasattr(self.values, "columns")
-            else np.array(self.values[rows]),
-            times=None if self.times is None else self.times[rows],
-            weight=None if self.weight is None else self.weight[rows],
-            others=None if self.others is None else self.others.iloc[rows],
-            part=part,
-            first=start,
-            begin=None if self.times is None else self.times[:1][0],
-        )
+        cut = {name: getattr(self, name) for name in ("times", "weight", "others", "values")}
+        cut = {name: None if whole is None else whole[rows] for name, whole in cut.items()}
+        frame, begin = hasattr(self.values, "columns"), None if self.times is None else self.times[:1][0]
+        cut["values"] = cut["values"].reset_index(drop=True) if frame else np.array(cut["values"])
+        return replace(self, **cut, part=part, first=start, begin=begin)
 
 
 class Files:
@@ -128,17 +119,12 @@ class Files:
         Recording
         """
         path, part = split_slice(given)
-        rows = slice(part.start, part.stop) if part is not None and part.kind == "samples" else None
+        how = {"weighted": weighted and (part is None or self.reading.weight_column is not None), "besides": besides}
+        if part is not None and part.kind == "samples":
+            how["part"] = slice(part.start, part.stop)
         try:
             table = self.table(path, option)
-            found = columns_of(
-                table,
-                self.reading,
-                option,
-                weighted=weighted and (part is None or self.reading.weight_column is not None),
-                part=rows,
-                besides=besides,
-            )
+            found = columns_of(table, self.reading, option, **how)
         except ValueError as error:
             hint = f" A part of a file is written {PART}." if ":" in given[2:] and part is None else ""
             raise ValueError(in_options(f"{error}{hint}")) from None
@@ -170,30 +156,38 @@ class Files:
             raise no_column("--time-column", wanted, {path: table.names for path, table in self._tables.items()})
 
 
-def mapping_of(text):
-    """Return the names of the recording's columns by those of the query, from QUERY=RECORDING,..."""
-    pairs = [pair.partition("=") for pair in split_names(text or "")]
-    if not all(own.strip() and there.strip() for own, _, there in pairs):
-        raise ValueError(
-            f"--map must be written QUERY=RECORDING, with commas between several, such as mV=ecg_mV. Got {text!r}."
-        )
-    return {own.strip(): there.strip() for own, _, there in pairs}
+def renamed(recording, text, wanted):
+    """Return a recording whose columns are called as those of a query or a model that they are compared with.
 
+    Parameters
+    ----------
+    recording : Recording
+        The recording.
+    text : str or None
+        What --map was given, QUERY=RECORDING with commas between several.
+    wanted : list of str
+        Names in the query.
 
-def renamed(recording, mapping, wanted):
-    """Return a recording whose columns are called as those of a query or a model that they are compared with."""
-    for own, there in mapping.items():
+    Returns
+    -------
+    tuple of (Recording, dict)
+        The recording, and how columns are written that have another name in it.
+    """
+    names = {}
+    for own, equals, there in (pair.partition("=") for pair in split_names(text or "")):
+        if not equals:
+            raise ValueError(f"--map must be written QUERY=RECORDING,..., such as mV=ecg_mV. Got {text!r}.")
         if there not in recording.names:
             raise no_column("--map", there, {recording.title: recording.names}, "columns of the recording behind =")
         if own not in wanted:
             raise no_column("--map", own, {"the query": wanted}, "columns of the query before =")
-    if not mapping:
-        return recording
-    names = {there: own for own, there in mapping.items()}
-    return recording.take(recording.names, [names.get(name, name) for name in recording.names])
+        names[there] = own
+    if names:
+        recording = recording.take(recording.names, [names.get(name, name) for name in recording.names])
+    return recording, {own: f"{own} with {there}" for there, own in names.items()}
 
 
-def compared(queries, sequence, mapping=None):
+def compared(queries, sequence, names=None):
     """Return the queries and sequence with the same channels by the same names, and a line that says what is compared.
 
     Parameters
@@ -202,16 +196,15 @@ def compared(queries, sequence, mapping=None):
         The queries.
     sequence : Recording
         The sequence; further columns of it are not compared.
-    mapping : dict, optional
-        Names in the sequence by those of the queries.
+    names : str, optional
+        What --map was given.
 
     Returns
     -------
     tuple of (list of Recording, Recording, str)
     """
     wanted = queries[0].names
-    written = {own: f"{own} with {there}" for own, there in (mapping or {}).items()}
-    sequence = renamed(sequence, mapping or {}, wanted)
+    sequence, written = renamed(sequence, names, wanted)
     both = hasattr(queries[0].values, "columns") and hasattr(sequence.values, "columns")
     there = wanted if set(wanted) <= set(sequence.names) else sequence.names
     for query in queries:

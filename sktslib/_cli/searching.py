@@ -28,7 +28,7 @@ from .output import (
     tell_notes,
     write_numbers,
 )
-from .recordings import Files, compared, mapping_of, renamed
+from .recordings import Files, compared, renamed
 from .scaling import scale_of, scaled_values, scaler_of, unscaled
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
@@ -179,7 +179,7 @@ def _by_query(options, files):
         named = [recording.path + text if text.startswith(":") else text for text in options.query]
         queries = [files.read(text, "--query", weighted=True) for text in named]
         tell_notes([*queries, recording])
-        queries, recording, line = compared(queries, recording, mapping_of(options.map))
+        queries, recording, line = compared(queries, recording, options.map)
     files.check()
     note(line)
     scaler, scaled = _scaled(options, recording)
@@ -278,10 +278,9 @@ def _by_model(options, files):
     reading = reading_of(options)
     names = getattr(estimator, "feature_names_in_", None)
     recording = files.read(options.recording, "the recording", even=True)
-    mapping = mapping_of(options.map)
-    if mapping and names is None:
-        raise ValueError("--map names columns of the model, and that of --model has no names. Use --columns.")
-    recording = renamed(recording, mapping, () if names is None else list(names))
+    if options.map is not None and names is None:
+        raise ValueError("--map names columns of the model, and those of --model have no names. Use --columns.")
+    recording, _ = renamed(recording, options.map, [] if names is None else list(names))
     if names is not None and reading.columns is None:
         if set(names) <= set(recording.names):
             recording = recording.take(list(names))

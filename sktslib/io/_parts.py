@@ -120,40 +120,38 @@ def unit_of(name, unit=None):
 
 
 def _by_times(cut, times, time_name, option, unit, day_first):
-    import pandas as pd
-
-    if not isinstance(times, pd.Index):  # numbers
-        times = np.asarray(times)
-        if cut.kind != "seconds":
-            raise ValueError(
-                f"{option}: a slice in timestamps needs a recording with dates. Got {cut.text!r}, and times from "
-                f"{times[0]} to {times[-1]}. Write seconds, such as 12.5s-13.1s."
-            )
-        wanted, what = np.array([cut.start, cut.stop]) / unit_of(time_name, unit), "times"
-    else:
-        # Seconds from the first sample.
+    dated, begin, what = hasattr(times, "asi8"), times[:1][0], "times"
+    if not dated and cut.kind != "seconds":
+        raise ValueError(
+            f"{option}: a slice in timestamps needs a recording with dates. Got {cut.text!r}, and times from "
+            f"{begin} to {times[len(times) - 1 :][0]}. Write seconds, such as 12.5s-13.1s."
+        )
+    wanted = np.array([cut.start, cut.stop]) if cut.kind == "seconds" else None
+    if not dated:
+        wanted = wanted / unit_of(time_name, unit)
+    elif wanted is None:
         try:
-            wanted = [cut.start, cut.stop]
-            if cut.kind != "seconds":
-                stop = cut.stop or cut.start
-                ends = _stamp(cut.start, times, day_first), _stamp(stop, times, day_first, 0 if cut.stop else 1)
-                wanted = [(end - times[0]).total_seconds() for end in ends]
+            ends = _stamp(cut.start, times, day_first), _stamp(cut.stop or cut.start, times, day_first, not cut.stop)
+            wanted = np.array([(end - begin).total_seconds() for end in ends])
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{option}: cannot find {cut.text!r} among times from {times[0]}: {error}.") from None
-        what, wanted = f"seconds after {times[0]}", np.array(wanted)
-        times = (times - times[0]).total_seconds().to_numpy()
+            raise ValueError(f"{option}: cannot find {cut.text!r} among times from {begin}: {error}.") from None
+    times, what = since(times, begin), f"seconds after {begin}" if dated else what
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
-    whole = cut.kind in ("stamp", "month")  # of which the recording may hold a part
-    low, high = wanted if not whole else wanted[::-1]
+    low, high = wanted if cut.stop != "" else wanted[::-1]  # of a day or a month the recording may hold a part
     if low < times[0] - SLACK * step or high > times[-1] + 1.5 * step:
-        since = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first."
-        since = since if times[0] > 1e8 else ""
+        hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first."
+        hint = hint if times[0] > 1e8 else ""
         raise ValueError(
             f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {times[0]:.16g} to "
-            f"{times[-1]:.16g}{'' if time_name is None else f' in {time_name!r}'}.{since}"
+            f"{times[-1]:.16g}{'' if time_name is None else f' in {time_name!r}'}.{hint}"
         )
     start, stop = first_samples(times, wanted)
     return int(start), int(stop)
+
+
+def since(times, begin):
+    """Return times as floats: numbers as they are, of dates and durations the seconds from `begin`."""
+    return (times - begin).total_seconds().to_numpy() if hasattr(times, "asi8") else np.asarray(times, np.float64)
 
 
 def first_samples(times, wanted):
@@ -162,24 +160,21 @@ def first_samples(times, wanted):
     return np.searchsorted(times, wanted - slack)
 
 
-def _stamp(text, times, day_first, later=0):
-    """Read a time, in the recording's zone if it has none of its own, or the first one `later` than what it names.
+def _stamp(text, times, day_first, later=False):
+    """Read a time, in the recording's zone if it has none of its own, or the first one behind what it names.
 
     A clock time is on the first day of the recording. What is named is a month, a day, a minute or a second.
     """
     import pandas as pd
 
-    durations = isinstance(times, pd.TimedeltaIndex)
+    durations = times.dtype.kind == "m"
     if re.fullmatch(CLOCK, text):
         time = clocks_of(pd.Series([text]))[0][0]
         return time if durations else times[0].normalize() + time
-    if durations:
-        raise ValueError("they are clock times without a date")
-    month = re.fullmatch(YEAR_MONTH, text)
+    month, clock = re.fullmatch(YEAR_MONTH, text), re.search(CLOCK, text)
     stamp = dates_of(pd.Series([f"{text}-01" if month else text]), day_first)[0][0]
-    if stamp is pd.NaT:
-        raise ValueError(f"{text!r} is no date")
-    clock = re.search(CLOCK, text)
-    unit = "months" if month else ("seconds" if clock[0].count(":") == 2 else "minutes") if clock else "days"
-    stamp = stamp + pd.DateOffset(**{unit: later}) if later else stamp
+    if durations or stamp is pd.NaT:
+        raise ValueError("they are clock times without a date" if durations else f"{text!r} is no date")
+    unit = "months" if month else "days" if not clock else "seconds" if clock[0].count(":") == 2 else "minutes"
+    stamp = stamp + pd.DateOffset(**{unit: int(later)}) if later else stamp
     return stamp.tz_localize(times.tz) if stamp.tz is None and times.tz is not None else stamp

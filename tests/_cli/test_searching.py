@@ -171,7 +171,7 @@ def test_columns_of_other_names_are_mapped(files, capsys):
     for wrong, words in {
         "mV=c": "--map must name columns of the recording behind =. Got 'c'; other.csv has a, b.",
         "V=b": "--map must name columns of the query before =. Got 'V'; the query has mV. Did you mean 'mV'?",
-        "b": "--map must be written QUERY=RECORDING, with commas between several, such as mV=ecg_mV. Got 'b'.",
+        "b": "--map must be written QUERY=RECORDING,..., such as mV=ecg_mV. Got 'b'.",
     }.items():
         assert words in printed(capsys, "search other.csv --query beat.csv --map", wrong, code=2).err
 
