@@ -1,1 +1,6 @@
-"""Recordings from files: tables as text, spreadsheets and binary files."""
+"""Recordings as people have them: values with times, names, units and marks, from files and other packages' objects."""
+
+from ._read import read
+from ._recording import Recording
+
+__all__ = ["Recording", "read"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..io._objects import unwrapped
 from ..utils._sampling import check_gap, holes, notice_sampling, numbers_of
 from ..utils._sklearn import check_columns, warn_of_names
 from ..utils._times import Sampling, as_dates, is_datetime, name_of, notice_index, times_of
@@ -250,6 +251,12 @@ def _instants(times):
     out = np.empty(len(times), object)
     out[:] = [t.astimezone(UTC) if getattr(t, "tzinfo", None) is not None else t for t in times]
     return out
+
+
+def taken_apart(X, times):
+    """Return the samples and times of a chunk; its own `Sampling` begins with it, and not with the stream."""
+    given, (X, times) = times, unwrapped(X, times, whole=True)
+    return X, times.at(np.arange(len(X))) if given is None and isinstance(times, Sampling) else times
 
 
 @contextmanager
@@ -512,6 +519,7 @@ class ChunkStream:
     def _update(self, X, times):
         """Return the result of the next samples."""
         self._check_open()
+        X, times = taken_apart(X, times)
         first = not self.n_samples_seen
         chunk = self._entrance(X, times)
         if chunk is not None and first and chunk[1] is None and self._entrance.clock.reads:

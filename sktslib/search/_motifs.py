@@ -22,6 +22,7 @@ from ..distances._kernels.moments import moments
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.registry import get_metric
 from ..distances._series import SCALINGS, fill, full_weight, normalize_values
+from ..io._objects import unwrapped
 from ..utils._jobs import check_jobs, count_jobs, in_jobs, parts_for_jobs, progress
 from ..utils._names import names_of, warn
 from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
@@ -570,6 +571,10 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     owner, nan_policy, max_gap = gaps
     check_names([nan_policy], ["raise", "omit"], "nan_policy", owner)
     omit = nan_policy == "omit"
+    if other is None:
+        sequence, times = unwrapped(sequence, times, "sequence", whole=True)
+    else:
+        (sequence, other), times = unwrapped([sequence, other], times, "recordings", whole=True)
     y = as_series(sequence, "sequence", missing=omit)
     notice_column(sequence, y.T, "sequence")
     z = y if other is None else as_series(other, "other", channels=len(y), like="'sequence'", missing=omit)

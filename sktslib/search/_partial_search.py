@@ -22,7 +22,7 @@ from ..utils._sampling import edges
 from ..utils._times import as_dates, given_times, times_of
 from ..utils.validation import check_count
 from ._candidate_pool import MatchPool, ProfilePool
-from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay
+from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay, taken_apart
 from ._incremental_profile import ENDLESS, candidates_of, make_profile, share_samples
 from ._results import Found, chosen, matches_of
 from ._selection import Profile
@@ -262,6 +262,7 @@ class PartialSearch:
             Itself.
         """
         begun = self.n_samples_seen > self.first
+        X, times = taken_apart(X, times)
         chunk = self._entrance(X, times)
         if chunk is None:
             return self

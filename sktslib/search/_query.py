@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from ..distances._metrics.registry import get_metric
 from ..distances._names import MetricParameter
 from ..distances._series import normalize_values
+from ..io._objects import unwrapped
 from ..metrics import event_f1_score
 from ..metrics._events import change_points, is_background
 from ..utils._names import warn
@@ -314,6 +315,12 @@ class QueryEstimator(MetricParameter, Estimator):
         a = as_series(series, name)
         return a.T if self.normalize_ is None else normalize_values(a, np.ones_like(a), self.normalize_).T
 
+    def _taken_apart(self, X, times):
+        """Return what `fit` is given as arrays or tables, and its times; those of given queries are not of `X`."""
+        if has_fixed_queries(self) and weight_learner(self) is None:
+            return unwrapped(X, None, whole=True)[0], times
+        return unwrapped(X, times, whole=True)
+
     def _read_queries(self, X, y, weight, times):
         """Return the plans of the queries that are given, and their names or None."""
         if isinstance(self.query, str):
@@ -324,6 +331,8 @@ class QueryEstimator(MetricParameter, Estimator):
         name, given = ("X", X) if self.query is None else ("query", self.query)
         weight = given_weight(self, weight)
         times = times if weight_learner(self) is None else None  # they are those of the recording
+        if self.query is not None:
+            given, times = unwrapped(given, times, "query", whole=True)
         by_channel = getattr(self, "channels", None) is not None
         if hasattr(self, "channels"):  # in which a query may be a dictionary of them
             given = by_channels(given, name, None if self.query is None else X, by_channel)

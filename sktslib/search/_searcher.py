@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from ..io._objects import unwrapped
 from ..utils._jobs import progress
 from ..utils._names import names_of
 from ..utils._parameters import Interval, StrOptions
@@ -266,6 +267,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             Itself.
         """
         self._check_parameters()
+        X, times = self._taken_apart(X, times)
         self._resolve()
         marked = annotation(self, X, y, times)
         check_threshold(self, marked is not None)
@@ -299,6 +301,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             all sequences together.
         """
         check_fitted(self)
+        X, times = unwrapped(X, times)
         listed, count = several(X) is not None, len(self._queries)
         found, sources, calibrations = self._searched(X, times)
         held = [one.reader for one in found if one.reader.source.in_memory]
@@ -371,6 +374,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         -------
         ndarray of shape (n,)
         """
+        X, times = unwrapped(X, times)
         refuse_several(X)
         matches = self.search(X, times)
         labels = np.zeros(n_samples(X), np.int64)
@@ -402,6 +406,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             In [0, 1].
         """
         refuse_sample_weight(sample_weight)
+        X, times = unwrapped(X, times)
         refuse_several(X)
         return event_score(y, self.search(X, times), n_samples(X))
 
@@ -421,6 +426,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             One candidate per window, or per end of a subsequence. Of several queries a list.
         """
         check_fitted(self)
+        X, times = unwrapped(X, times)
         refuse_several(X)
         source = self._source(X, times)
         profiles = run_profiles(source, [plan for plan, _ in self._searches], self.n_jobs, self.verbose)
@@ -447,6 +453,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         ndarray of shape (n, n_queries)
         """
         check_fitted(self)
+        X, times = unwrapped(X, times)
         refuse_several(X)
         source = self._source(X, times)
         columns = run_endings(source, [plan for plan, _ in self._searches], self.n_jobs, self.verbose)
@@ -794,5 +801,5 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _calibrated(self, X, times):
         """Return the calibrations of the queries in each of some sequences."""
-        calibrations, count = self._searched(X, times)[2], len(self._queries)
+        calibrations, count = self._searched(*unwrapped(X, times))[2], len(self._queries)
         return [calibrations[k : k + count] for k in range(0, len(calibrations), count)]

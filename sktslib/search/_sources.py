@@ -555,7 +555,8 @@ class ChunkedSource(Source):
 
     def read(self, start, end):
         """Return the samples [start, end) as an array, and their times as given."""
-        return np.asarray(self.X[start:end]), None if self.times is None else self.times[start:end]
+        y, times = self.X[start:end], None if self.times is None else self.times[start:end]
+        return y if hasattr(self.X, "channel_names") else np.asarray(y), times
 
     def extent(self, start):
         return 0, len(self)

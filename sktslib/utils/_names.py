@@ -75,7 +75,7 @@ def _caller(frame):
 
 def names_of(series):
     """Return the names of the channels, all texts: the columns of a table, or the name of one of them; None without."""
-    names = list(getattr(series, "columns", ()))
+    names = list(getattr(series, "columns", ())) or list(getattr(series, "channel_names", None) or ())
     if not names and hasattr(series, "index") and hasattr(series, "name"):
         names = [series.name]
     return names if names and all(isinstance(name, str) for name in names) else None

@@ -187,7 +187,7 @@ def test_channels_before_time(kind, estimator, tmp_path):
             return
         stored = pytest.importorskip("dask.array").from_array(X)
     elif kind == "xarray":
-        stored = pytest.importorskip("xarray").DataArray(X, dims=("channel", "time"))
+        stored = pytest.importorskip("xarray").DataArray(X, dims=("channel", "sample"))
     else:
         stored = X
     estimator.fit(X.T[50:70])
@@ -311,10 +311,9 @@ def test_names_of_other_packages():
 def test_a_lazy_frame_is_collected():
     polars = pytest.importorskip("polars")
     lazy = polars.DataFrame(RNG.normal(size=(6, 9))).lazy()
-    for call in (pairwise_distances, lambda X: QuerySearcher("dtw").fit(RNG.normal(size=(3, 9))).search(X)):
-        with pytest.raises(TypeError, match=r"Got a lazy frame, LazyFrame; pass X\.collect\(\)"):
-            call(lazy)
-        assert len(call(lazy.collect()))  # the way out
+    with pytest.raises(TypeError, match=r"Got a lazy frame, LazyFrame; pass X\.collect\(\)"):
+        pairwise_distances(lazy)
+    assert len(pairwise_distances(lazy.collect()))  # the way out
 
 
 def test_a_matrix_that_is_too_large():

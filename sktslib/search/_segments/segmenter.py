@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...io._objects import unwrapped
 from ...utils._names import names_of
 from ...utils._parameters import Interval, StrOptions
 from ...utils._sklearn import check_fitted
@@ -251,6 +252,7 @@ class QuerySegmenter(QueryEstimator):
             Itself.
         """
         self._check_parameters()
+        X, times = self._taken_apart(X, times)
         self._resolve()
         by_itself = isinstance(self.query, str) and self.query == "auto"
         marked = annotation(self, X, y, times)
@@ -287,6 +289,7 @@ class QuerySegmenter(QueryEstimator):
             The repetitions in temporal order; samples between them are background.
         """
         check_fitted(self)
+        X, times = unwrapped(X, times)
         refuse_several(X)
         segmentation = source, found, given, queries, _ = self._segmentation(X, times)
         calibrations, thresholds = calibrations_of(self), set_thresholds(self)
@@ -502,5 +505,6 @@ class QuerySegmenter(QueryEstimator):
 
     def _calibrated(self, X, times):
         """Return the calibrations of the queries in a recording, as the only entry of a list."""
+        X, times = unwrapped(X, times)
         refuse_several(X)
         return [calibrations_in(self, self._segmentation(X, times))]

@@ -1,0 +1,54 @@
+"""NPY and NPZ files, and WAV, by numpy and scipy."""
+
+import struct
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from ..utils._times import Sampling
+from ._hdf5 import of_array
+from ._library import CUT_OFF, chosen, is_real, one_array, split
+from ._recording import Recording
+
+
+def can_open(path, head):
+    """Return whether a file is of numpy, or audio."""
+    wav = head[:4] in (b"RIFF", b"RIFX", b"RF64") and head[8:12] == b"WAVE"
+    return wav or head[:6] == b"\x93NUMPY" or path.lower().endswith(".npz")
+
+
+def open(path, channels=None):
+    """Return the array of a file; of several in an NPZ file the one that the path names."""
+    file, wanted = split(path)
+    try:
+        if file.lower().endswith(".npz"):
+            with np.load(file, allow_pickle=False) as arrays:
+                shapes = {name: arrays[name].shape for name in arrays.files if is_real(arrays[name].dtype)}
+                return of_array(arrays[one_array(shapes, wanted, file)], channels)
+        with Path(file).open("rb") as opened:
+            if opened.read(6) != b"\x93NUMPY":
+                return _audio(file, channels)
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"the file must be whole. Got {error}. {CUT_OFF}") from None
+    if not is_real(array.dtype):
+        raise ValueError(f"the array must hold real numbers. Got {array.dtype}. Save one field or part of it.")
+    return of_array(array, channels)
+
+
+def _audio(file, channels):
+    """Return the samples of a WAV file, in the numbers that it holds."""
+    from scipy.io import wavfile
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wavfile.WavFileWarning)  # chunks of other things than samples
+        try:
+            rate, values = wavfile.read(file)
+        except (struct.error, ZeroDivisionError, TypeError, UnboundLocalError) as error:
+            raise ValueError(f"the file must be whole. Got {error}. {CUT_OFF}") from None
+    names = [str(k + 1) for k in range(values.reshape(len(values), -1).shape[1])]
+    take = chosen(names, channels)
+    values = values.reshape(len(values), -1)[:, take]
+    return Recording(values, Sampling(float(rate)), [names[k] for k in take])

@@ -1,0 +1,239 @@
+"""EDF, EDF+ and BDF, by edfio: it reads headers and annotations; samples are read where they are asked for."""
+
+import datetime
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..utils._times import EvenTimes, Sampling
+from ._library import CUT_OFF, MixedRates, chosen, library, unique
+from ._recording import Marks, Pieces, Recording, Stored
+
+ONSET = re.compile(rb"([+-]\d+(?:\.\d*)?)(?:\x15[^\x14]*)?\x14")
+WIDTHS = 16, 80, 8, 8, 8, 8, 8, 80, 8, 32  # of the fields of a channel's header
+SAMPLES = sum(WIDTHS[:8])  # where that with the number of samples in a record begins
+BLOCK = 2**26  # bytes of records that are read at a time
+
+
+def can_open(path, head):
+    """Return whether a file is EDF or BDF."""
+    return (head[:8] == b"0       " or head[:8] == b"\xffBIOSEMI") and len(head) >= 256
+
+
+class Layout(NamedTuple):
+    """Records of a file: where they begin, and the numbers in each of them."""
+
+    path: str
+    begin: int  # bytes of the header
+    width: int  # bytes of a sample
+    samples: list  # of each channel in a record
+    count: int  # of the records
+
+    @property
+    def size(self):
+        """Bytes of a record."""
+        return self.width * sum(self.samples)
+
+    def records(self, first, last):
+        """Return the bytes of records (last - first, size)."""
+        raw = np.fromfile(self.path, np.uint8, (last - first) * self.size, offset=self.begin + first * self.size)
+        if raw.size != (last - first) * self.size:
+            raise OSError(f"the file {self.path} has become shorter since it was opened.")
+        return raw.reshape(-1, self.size)
+
+    def numbers(self, records, k):
+        """Return the samples of channel k in records as integers, one behind the other."""
+        start = self.width * sum(self.samples[:k])
+        raw = np.ascontiguousarray(records[:, start : start + self.width * self.samples[k]])
+        if self.width == 2:
+            return raw.view("<i2").ravel()
+        wide = np.zeros((raw.size // 3, 4), np.uint8)
+        wide[:, 1:] = raw.reshape(-1, 3)
+        return wide.view("<i4").ravel() >> 8  # which keeps the sign
+
+    def texts(self, k):
+        """Return the bytes of channel k, of annotations, in each record."""
+        start, step, out = self.width * sum(self.samples[:k]), max(BLOCK // self.size, 1), []
+        for first in range(0, self.count, step):
+            records = self.records(first, min(first + step, self.count))
+            out += [row.tobytes() for row in records[:, start : start + self.width * self.samples[k]]]
+        return out
+
+
+class Physical(NamedTuple):
+    """Reader of the samples of some channels, in their units."""
+
+    layout: Layout
+    columns: list
+    gain: np.ndarray
+    offset: np.ndarray
+
+    def __call__(self, start, end):
+        """Return the samples [start, end)."""
+        one = self.layout.samples[self.columns[0]]
+        first, last = start // one, max(-(-end // one), start // one)
+        records = self.layout.records(first, last)
+        part = slice(start - first * one, end - first * one)
+        out = np.empty((end - start, len(self.columns)))
+        for column, k in enumerate(self.columns):
+            out[:, column] = (self.layout.numbers(records, k)[part] + self.offset[column]) * self.gain[column]
+        return out
+
+
+def open(path, channels=None):
+    """Return the recording of a file; its annotations are marks."""
+    edfio = library("edfio", "edf")
+    layout, header, labels = _layout(path)
+    notes = [k for k, label in enumerate(labels) if label in ("EDF Annotations", "BDF Annotations")]
+    plain = [k for k in range(len(labels)) if k not in notes]
+    if not plain or not layout.count:
+        raise ValueError(f"the file must hold samples. Got {len(plain)} channels in {layout.count} records.")
+    parsed = _parsed(edfio, header, layout, plain, 1)
+    duration = parsed.data_record_duration
+    names = unique([labels[k] for k in plain])
+    take = chosen(names, channels)
+    rates = {names[k]: layout.samples[plain[k]] / duration if duration > 0 else np.nan for k in take}
+    if not all(rate > 0 for rate in rates.values()):
+        raise ValueError(
+            f"the header must tell a duration of records and samples above 0. Got {duration:g} s, {rates}."
+        )
+    if len(set(rates.values())) > 1:
+        raise MixedRates(rates)
+    rate, columns = rates[names[take[0]]], [plain[k] for k in take]
+    signals = [parsed.signals[k] for k in take]
+    scales = [_scale(signal) for signal in signals]
+    gain, offset = np.array(scales).T
+    read = Physical(layout, columns, gain, offset)
+    n = layout.count * layout.samples[columns[0]]
+    values = Stored((n, len(columns)), read)
+    onsets, marks = _annotations(edfio, header, layout, notes)
+    start = _start(edfio, parsed)
+    onsets = np.arange(layout.count) * duration if onsets is None else onsets
+    times = _times(start, onsets, duration, rate, layout.samples[columns[0]], n)
+    begin, length, texts = marks
+    if isinstance(times, Sampling):
+        marks = Marks.of_times(begin - onsets[0], length, texts, rate)
+    else:
+        first, last = (_samples(at, onsets, duration, layout.samples[columns[0]]) for at in (begin, begin + length))
+        marks = Marks(first, np.maximum(last, first + 1), np.array(texts, np.str_))
+    return Recording(values, times, [names[k] for k in take], [signal.physical_dimension for signal in signals], marks)
+
+
+def _layout(path):
+    """Return where a file's samples are, the header and the channels' labels."""
+    with Path(path).open("rb") as file:
+        head = file.read(256)
+        try:
+            begin, count, n = int(head[184:192]), int(head[236:244]), int(head[252:256])
+            rest = file.read(256 * n) if 0 < n < 10_000 else b""
+            samples = [int(rest[SAMPLES * n + 8 * k : SAMPLES * n + 8 * k + 8]) for k in range(n)]
+        except ValueError as error:
+            raise ValueError(f"the header must be that of an EDF or BDF file: {error}. {CUT_OFF}") from None
+    if begin != 256 * (n + 1) or len(head + rest) != begin or min(samples, default=0) < 1:
+        raise ValueError(
+            f"the header must have 256 bytes and 256 for each channel. Got {n} channels, {begin} bytes by what it says "
+            f"and {len(head + rest)} that are there. {CUT_OFF}"
+        )
+    width = 3 if head[:1] == b"\xff" else 2
+    size, held = width * sum(samples), os.path.getsize(path) - begin
+    if count == -1 and held % size == 0:  # as while a recording goes on
+        count = held // size
+    if count * size != held:
+        raise ValueError(
+            f"the file must have as many records as its header says, {count} of {size} bytes. Got {held / size:.6g} of "
+            f"them. {CUT_OFF} edfio.read_edf reads the whole ones."
+        )
+    labels = [rest[16 * k : 16 * k + 16].decode("latin-1").strip() for k in range(n)]
+    return Layout(os.path.abspath(path), begin, width, samples, count), head + rest, labels
+
+
+def _parsed(edfio, header, layout, columns, count, contents=None):
+    """Return edfio's object of a header with some channels alone, and of the contents of some records."""
+    n = len(layout.samples)
+    fields, at = b"", 256
+    for width in WIDTHS:
+        fields += b"".join(header[at + width * k : at + width * (k + 1)] for k in columns)
+        at += width * n
+    top = header[:184] + b"%-8d" % (256 * (len(columns) + 1)) + header[192:236] + b"%-8d" % count
+    top += header[244:252] + b"%-4d" % len(columns)
+    if contents is None:  # a record of which nothing is read
+        contents = b"\0" * (layout.width * sum(layout.samples[k] for k in columns))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of dates that differ
+        kind = edfio.read_bdf if layout.width == 3 else edfio.read_edf
+        return kind(top + fields + contents, header_encoding="latin-1")
+
+
+def _scale(signal):
+    """Return gain and offset of a channel, as edfio has them."""
+    low, high = signal.digital_range
+    bottom, top = signal.physical_range
+    if low == high or bottom == top:
+        raise ValueError(
+            f"the header must tell the range of each channel. Got {low} to {high} for {bottom:g} to {top:g} of "
+            f"{signal.label!r}. Take other channels."
+        )
+    gain = (top - bottom) / (high - low)
+    return gain, top / gain - high
+
+
+def _annotations(edfio, header, layout, notes):
+    """Return the onset of each record, or None, and the annotations: onsets, durations and texts."""
+    if not notes:
+        return None, (np.empty(0), np.empty(0), [])
+    onsets = []
+    every = [layout.texts(k) for k in notes]
+    for k, text in enumerate(every[0]):
+        found = ONSET.match(text)
+        if found is None:
+            raise ValueError(f"each record must tell when it begins. Got {text[:20]!r} in record {k}. {CUT_OFF}")
+        onsets.append(float(found[1]))
+    contents = b"".join(b"".join(texts) for texts in zip(*every, strict=True))
+    parsed = _parsed(edfio, header, layout, notes, layout.count, contents)
+    # edfio counts them from the first record on; one for which nothing is told has no duration
+    found = parsed.annotations
+    onset = np.array([one.onset for one in found], float) + onsets[0]
+    return np.array(onsets), (onset, np.array([one.duration or 0.0 for one in found]), [one.text for one in found])
+
+
+def _start(edfio, parsed):
+    """Return the time at which a recording begins, 0 where the date is left out."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            date, clock = parsed.startdate, parsed.starttime
+    except edfio.AnonymizedDateError:
+        return 0.0
+    return np.datetime64(datetime.datetime.combine(date, clock), "us")
+
+
+def _times(start, onsets, duration, rate, samples, n):
+    """Return the times of samples by those of the records: interruptions are in them, and never closed."""
+    steps = np.diff(onsets)
+    if len(steps) and steps.min() < duration - 0.5 / rate:
+        k = int(np.argmin(steps))
+        raise ValueError(
+            f"the records must follow each other. Got record {k} at {onsets[k]:g} s, {duration:g} s long, and record "
+            f"{k + 1} at {onsets[k + 1]:g} s. {CUT_OFF}"
+        )
+    cuts = np.flatnonzero(steps > duration + 0.5 / rate) + 1
+    if isinstance(start, np.datetime64):
+        start = start + np.timedelta64(round(onsets[0] * 1e9), "ns")
+        seconds = onsets - onsets[0]
+    else:
+        start, seconds = float(start), onsets
+    if not len(cuts):
+        return Sampling(rate, start if isinstance(start, np.datetime64) else start + float(onsets[0]))
+    first = np.array([0, *cuts])
+    return EvenTimes(Pieces(rate, first * samples, seconds[first], start), n)
+
+
+def _samples(at, onsets, duration, samples):
+    """Return the samples at times of a recording with interruptions; in one of these, the first behind it."""
+    k = np.clip(np.searchsorted(onsets, at, "right") - 1, 0, len(onsets) - 1)
+    inside = np.clip(np.rint((at - onsets[k]) / duration * samples), 0, samples)
+    return (k * samples + inside).astype(np.int64)

@@ -1,0 +1,65 @@
+"""HDF5, and the MAT files of MATLAB 7.3, by h5py; arrays are read where they are asked for."""
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from ._library import chosen, is_real, library, one_array, split
+from ._recording import Columns, Recording, Stored
+
+
+def can_open(path, head):
+    """Return whether a file is HDF5, which may begin behind a block of its user's."""
+    return any(head[at : at + 8] == b"\x89HDF\r\n\x1a\n" for at in (0, 512)) or head[:10] == b"MATLAB 7.3"
+
+
+def open(path, channels=None):
+    """Return the array that the path names, or the only one."""
+    h5py = library("h5py", "hdf5")
+    file, wanted = split(path)
+    file = os.path.abspath(file)
+    with h5py.File(file, "r") as opened:
+        shapes = {}
+
+        def note(name, item):
+            if isinstance(item, h5py.Dataset) and is_real(item.dtype) and not name.startswith("#refs#"):
+                shapes[name] = item.shape
+
+        opened.visititems(note)
+        name = one_array(shapes, wanted, file)
+        array = opened[name]
+        missing = [np.ravel(array.attrs[key])[0] for key in ("_FillValue", "missing_value") if key in array.attrs]
+        read = Values(file, name, "MATLAB_class" in array.attrs, missing)
+        shape = shapes[name][::-1] if read.is_turned else shapes[name]
+        return of_array(Stored(shape, read, None if read.is_turned else array.chunks), channels)
+
+
+class Values(NamedTuple):
+    """Reader of an array in a file; MATLAB's are stored with their axes turned around."""
+
+    path: str
+    name: str
+    is_turned: bool
+    missing: list
+
+    def __call__(self, start, end):
+        """Return the samples [start, end)."""
+        h5py = library("h5py", "hdf5")
+        with h5py.File(self.path, "r") as opened:
+            array = opened[self.name]
+            values = array[..., start:end].T if self.is_turned else array[start:end]
+        return np.where(np.isin(values, self.missing), np.nan, values) if self.missing else values
+
+
+def of_array(values, channels):
+    """Return the recording of an array without names, whose channels have numbers from 1 on."""
+    if len(values.shape) == 2 and values.shape[0] == 1 < values.shape[1]:
+        values = np.ravel(values[:])  # a vector, as MATLAB has it
+    if channels is None:
+        return Recording(values)
+    count = values.shape[1] if len(values.shape) == 2 else 1
+    names = [str(k + 1) for k in range(count)]
+    take = chosen(names, channels)
+    read = Columns(values, take) if len(values.shape) == 2 else values.__getitem__
+    return Recording(Stored((values.shape[0], len(take)), read), names=[names[k] for k in take])

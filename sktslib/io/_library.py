@@ -1,0 +1,118 @@
+"""What readers share: libraries that may not be installed, memory, and the channels and arrays of a file."""
+
+import os
+from importlib import import_module
+from math import prod
+
+import numpy as np
+
+from ..utils.validation import check_names
+
+CUT_OFF = "It may have been cut off or damaged: compare its size with the original's, and copy it again."
+
+
+class UnknownFile(ValueError):
+    """Error of a file that no reader opens."""
+
+
+class MixedRates(ValueError):
+    """Error of channels with several sampling rates; `groups` are the names of each rate's."""
+
+    def __init__(self, rates):
+        """Take the rate of each channel by its name."""
+        self.names, self.groups = list(rates), {}
+        for name, rate in rates.items():
+            self.groups.setdefault(rate, []).append(name)
+        told = "; ".join(f"{rate:g} per second: {', '.join(names[:8])}" for rate, names in self.groups.items())
+        super().__init__(
+            f"the channels must have one sampling rate. Got {told}. Choose some, channels={self.names[:1]}, or bring "
+            f"all to one rate, rate={max(self.groups):g}."
+        )
+
+
+def library(name, extra, distribution=None):
+    """Import a module of another package, or say how to install it; one that is installed and broken says what is."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        root = name.partition(".")[0]
+        if error.name != root:
+            raise
+        raise ImportError(
+            f"Files of this format need the package {distribution or root}, which is not installed. Install it (pip "
+            f'install "sktslib[{extra}]").'
+        ) from None
+
+
+def free_memory():
+    """Return how many bytes of memory are free, or None where the system does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        try:
+            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+        except (AttributeError, ValueError, OSError):
+            return None
+
+
+def check_fits(n_bytes, way_out):
+    """Refuse to load what needs more memory than is free."""
+    free = free_memory()
+    if free is not None and n_bytes > free:
+        raise MemoryError(
+            f"the file must be loaded whole, which takes {n_bytes / 1e9:.3g} GB. Got {free / 1e9:.3g} GB of free "
+            f"memory. {way_out}"
+        )
+
+
+def unique(names):
+    """Return names of channels, those that repeat with a number."""
+    seen, out = {}, []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique(out) if len(set(out)) < len(out) else out
+
+
+def chosen(names, channels):
+    """Return the numbers of the channels chosen by their names, all where none are."""
+    if channels is None:
+        return list(range(len(names)))
+    channels = [channels] if isinstance(channels, str) else list(channels)
+    if not channels:
+        raise ValueError("The 'channels' parameter must name a channel at least. Got none.")
+    check_names(channels, names, "channel")
+    return [names.index(name) for name in channels]
+
+
+def one_array(shapes, wanted, path):
+    """Return the name of the array that is wanted, or of the only one.
+
+    `shapes` are those of the arrays of numbers that the file has, by their names.
+    """
+    if wanted:
+        inside = wanted if wanted in shapes else wanted.strip("/")
+        if inside not in shapes:
+            check_names([wanted], list(shapes), "array", f"the file {path}")
+        return inside
+    usable = {name: shape for name, shape in shapes.items() if len(shape) in (1, 2) and prod(shape) > 1}
+    if len(usable) != 1:
+        every = ", ".join(f"{name} {tuple(shape)}" for name, shape in list((usable or shapes).items())[:20])
+        way = f"Name one behind a colon: {path!s}:{next(iter(usable))}." if usable else ""
+        raise ValueError(f"the file must hold one array of numbers, or a path names one. Got {every or 'none'}. {way}")
+    return next(iter(usable))
+
+
+def is_real(dtype):
+    """Return whether a type of an array is one of real numbers."""
+    return np.dtype(dtype).kind in "biuf"
+
+
+def split(path):
+    """Return the path of a file, and what is named in it behind a colon; an empty text without."""
+    file, colon, inside = path.rpartition(":")
+    # A colon may also be of the file's name, or of a drive.
+    if colon and not os.path.exists(path) and os.path.exists(file):
+        return file, inside
+    return path, ""

@@ -1,0 +1,218 @@
+"""Recordings and objects of other packages, which the estimators take apart here.
+
+Whoever has such an object has its package: types are known by their names, and nothing is imported for them.
+"""
+
+import numpy as np
+
+from ..utils._conversion import is_stored
+from ..utils._times import EvenTimes, Sampling, as_dates, index_times
+from ._library import MixedRates, check_fits, chosen, unique
+from ._recording import Marks, NamedChannels, Recording, Stored, as_table
+
+NEAR = 0.1  # of a sample: so far apart may the clocks of traces be
+TIMES = "M", "m"
+
+
+def of_mne(raw):
+    """Return a recording of MNE; its annotations are marks, and what is not loaded stays in its files."""
+    rate, start = float(raw.info["sfreq"]), float(raw.first_time)
+    date = raw.info["meas_date"]
+    if date is not None:
+        import pandas as pd
+
+        start = pd.Timestamp(date) + pd.Timedelta(start, "s")
+    names, notes = list(raw.ch_names), raw.annotations
+    # Onsets count from the date of the measurement, or without one from the first sample.
+    onset = np.asarray(notes.onset, float) - (0.0 if notes.orig_time is None else raw.first_time)
+    marks = Marks.of_times(onset, notes.duration, list(notes.description), rate)
+    shape = len(raw), len(names)
+    values = raw.get_data().T if raw.preload else Stored(shape, _Raw(raw))
+    return Recording(values, Sampling(rate, start), names, _units(raw), marks)
+
+
+class _Raw:
+    """Reader of the samples of a recording of MNE that is not loaded."""
+
+    def __init__(self, raw):
+        self.raw = raw
+
+    def __call__(self, start, end):
+        if end <= start:
+            return np.empty((0, len(self.raw.ch_names)))
+        return self.raw.get_data(start=start, stop=end).T
+
+
+def _units(raw):
+    """Return the units of channels, by MNE's numbers of those that are common."""
+    known = {107: "V", 112: "T", 201: "T/m", 101: "m", 119: "S"}
+    return [known.get(int(channel["unit"]), "") for channel in raw.info["chs"]]
+
+
+def of_obspy(stream, channels=None):
+    """Return a stream, or a trace, of ObsPy: its channels together, with NaN where one has no samples."""
+    import pandas as pd
+
+    traces = [trace for trace in ([stream] if hasattr(stream, "stats") else stream) if trace.stats.npts]
+    names = list(dict.fromkeys(trace.id for trace in traces))
+    names = [names[k] for k in chosen(names, channels)]
+    traces = [trace for trace in traces if trace.id in names]
+    if not traces:
+        raise ValueError("the stream must hold a trace with samples at least. Got none.")
+    rates = {trace.id: float(trace.stats.sampling_rate) for trace in traces}
+    for trace in traces:
+        if trace.stats.sampling_rate != rates[trace.id]:
+            raise ValueError(
+                f"the traces of a channel must have one sampling rate. Got {rates[trace.id]:g} and "
+                f"{trace.stats.sampling_rate:g} of {trace.id}. Take those of one."
+            )
+    if len(set(rates.values())) > 1:
+        raise MixedRates(rates)
+    rate, begin = rates[names[0]], min(trace.stats.starttime.ns for trace in traces)
+    starts = np.array([(trace.stats.starttime.ns - begin) * 1e-9 * rate for trace in traces])
+    first = np.rint(starts).astype(np.int64)
+    if (apart := np.abs(starts - first)).max() > NEAR:
+        k = int(np.argmax(apart))
+        raise ValueError(
+            f"the traces must be sampled at the same instants. Got one of {traces[k].id} that starts {starts[k]:g} "
+            "samples after the first. Interpolate them to common times, stream.interpolate(rate, starttime=...)."
+        )
+    n = max(at + trace.stats.npts for at, trace in zip(first.tolist(), traces, strict=True))
+    check_fits(8 * n * len(names), "Between the traces there is much time: pass a part, stream.slice(start, end).")
+    values = np.full((n, len(names)), np.nan)
+    for at, trace in zip(first.tolist(), traces, strict=True):
+        part = values[at : at + trace.stats.npts, names.index(trace.id)]
+        new = np.ma.filled(np.ma.asarray(trace.data).astype(np.float64), np.nan)
+        # Where two traces disagree about a sample nobody knows it.
+        clash = ~np.isnan(part) & ~np.isnan(new) & (part != new)
+        part[:] = np.where(clash, np.nan, np.where(np.isnan(new), part, new))
+    return Recording(values, Sampling(rate, pd.Timestamp(begin, tz="UTC")), names)
+
+
+def of_wfdb(record):
+    """Return a record of WFDB that is read."""
+    if record.p_signal is not None:
+        values = record.p_signal
+    elif record.d_signal is not None:
+        values = record.dac()
+    else:
+        rates = dict(zip(unique(record.sig_name), np.multiply(record.fs, record.samps_per_frame).tolist(), strict=True))
+        if len(set(rates.values())) > 1:
+            raise MixedRates(rates)
+        values = np.column_stack(record.e_p_signal or record.dac(expanded=True))
+    frames = 1 if record.p_signal is not None or record.d_signal is not None else record.samps_per_frame[0]
+    start = 0.0 if record.base_datetime is None else np.datetime64(record.base_datetime, "us")
+    return Recording(values, Sampling(record.fs * frames, start), unique(record.sig_name), record.units)
+
+
+def of_xarray(array):
+    """Return an array of xarray, with the names and times that its coordinates give."""
+    times = [dim for dim in array.dims if dim in array.indexes and array.indexes[dim].dtype.kind in TIMES]
+    times = times or [dim for dim in array.dims if str(dim).lower() in ("time", "times", "t")] or [array.dims[0]]
+    dim = times[0]
+    turned = array.transpose(dim, ...)
+    names, units = None, array.attrs.get("units")
+    if turned.ndim == 2:
+        other = array.indexes.get(turned.dims[1])
+        names = None if other is None or not all(isinstance(name, str) for name in other) else list(other)
+    elif turned.ndim == 1 and isinstance(array.name, str):
+        names = [array.name]
+    index = turned.indexes.get(dim)
+    count = turned.shape[1] if turned.ndim == 2 else 1
+    units = [units] * count if isinstance(units, str) else None
+    return Recording(turned, index if index_times(index) is not None else None, names, units)
+
+
+def collected(frame):
+    """Return a lazy frame of polars as a frame."""
+    return frame.collect()
+
+
+def as_pandas(table):
+    """Return a table of Arrow as one of pandas."""
+    return table.to_pandas()
+
+
+# Types of other packages by their names, for nothing is imported to look at them.
+OBJECTS = {
+    "mne.BaseRaw": of_mne,
+    "obspy.Trace": of_obspy,
+    "obspy.Stream": of_obspy,
+    "wfdb.Record": of_wfdb,
+    "xarray.DataArray": of_xarray,
+    "polars.LazyFrame": collected,
+    "pyarrow.Table": as_pandas,
+    "pyarrow.RecordBatch": as_pandas,
+}
+PACKAGES = {name.partition(".")[0] for name in OBJECTS}
+
+
+def converter_of(X):
+    """Return the function that takes apart an object of another package; None for what needs none."""
+    kind = type(X)
+    if kind.__module__.partition(".")[0] == "numpy":
+        return None
+    for cls in kind.__mro__:
+        package = cls.__module__.partition(".")[0]
+        if package in PACKAGES and f"{package}.{cls.__name__}" in OBJECTS:
+            return OBJECTS[f"{package}.{cls.__name__}"]
+    return None
+
+
+def unwrapped(X, times, name="X", *, whole=False):
+    """Return a sequence, or several, as arrays or tables, and their times.
+
+    With `whole` samples that are not in memory are read.
+    """
+    if not isinstance(X, dict | list | tuple):
+        return _one(X, times, name, whole)
+    series = dict(X) if isinstance(X, dict) else dict(enumerate(X)) if _may_hold(X) else {}
+    if not any(isinstance(one, Recording) or converter_of(one) for one in series.values()):
+        return X, times
+    given = times if isinstance(times, dict) else dict(enumerate(times)) if isinstance(times, list | tuple) else {}
+    pairs = {k: _one(one, given.get(k), f"{name}[{k!r}]", whole) for k, one in series.items()}
+    own = {k: t for k, (_, t) in pairs.items()}
+    if times is not None and not given:  # one for all
+        if any(t is not None for t in own.values()):
+            raise _two_times(name)
+        own = dict.fromkeys(own, times)
+    every = {k: one for k, (one, _) in pairs.items()}
+    if not isinstance(X, dict):
+        every, own = list(every.values()), list(own.values())
+    return every, own if any(t is not None for t in (own.values() if isinstance(own, dict) else own)) else None
+
+
+def _may_hold(X):
+    """Return whether a list may hold recordings, which one of numbers does not."""
+    return len(X) > 0 and not isinstance(X[0], int | float | list)
+
+
+def _two_times(name):
+    return ValueError(
+        f"'times' must be None where {name!r} is a recording with times of its own. Got both. Leave 'times' out, or "
+        f"pass {name}.values if other times count."
+    )
+
+
+def _one(X, times, name, whole):
+    if isinstance(X, np.ndarray):
+        return X, times
+    if not isinstance(X, Recording):
+        convert = converter_of(X)
+        if convert is None:
+            plain = not hasattr(X, "__array__") and hasattr(X, "__dlpack__")
+            return (np.from_dlpack(X) if plain else X), times
+        X = convert(X)
+        if not isinstance(X, Recording):  # a table
+            return X, times
+    own = X.times
+    if own is not None and times is not None:
+        raise _two_times(name)
+    values = X.values
+    if is_stored(values) and not whole:
+        if X.names is not None or len(X.shape) == 1:
+            values = NamedChannels(values, X.names)
+    else:
+        values = as_table(np.asarray(values[:]), X.names)
+        own = as_dates(own) if isinstance(own, EvenTimes) else own
+    return values, times if own is None else own

@@ -1,0 +1,235 @@
+"""Readers of files: which one opens a file, and what they all can."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..utils._conversion import is_stored, shown
+from ..utils._times import Sampling
+from ..utils.validation import check_number, unknown_name
+from ._library import MixedRates, UnknownFile, split
+from ._objects import converter_of, of_obspy
+from ._recording import Marks, Recording, Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..utils._times import Times
+
+GROUP = "sktslib.readers"
+# In the order in which they are asked; what is refused comes before what may be anything.
+OWN = "edf wfdb hdf5 mat zarr seismic arrays refused eeg".split()
+HEAD = 1024  # bytes of a file that readers are shown
+
+
+@cache
+def readers() -> dict[str, Any]:
+    """Return the readers by their names: those of installed packages, then those of this one."""
+    found = {point.name: point.load() for point in entry_points(group=GROUP)}
+    return found | {name: import_module(f"._{name}", __package__) for name in OWN if name not in found}
+
+
+def read(
+    path: Any,
+    *,
+    channels: str | Sequence[str] | None = None,
+    rate: float | None = None,
+    times: Times | None = None,
+    missing: float | Sequence[float] | None = None,
+    reader: Any = None,
+    **options: Any,
+) -> Recording:
+    """Read a recording from a file, or take apart an object of another package.
+
+    Parameters
+    ----------
+    path : str, path-like or object
+        The file, or the folder of a zarr store. Of a file with several arrays one is named behind a colon, as in
+        ``"rec.h5:/ecg"``. Or an object that holds a recording: a `Raw` of MNE, a `Trace` or `Stream` of ObsPy, a
+        `Record` of WFDB, a `DataArray` of xarray.
+    channels : str or list of str, optional
+        Names of the channels to read. None: all.
+    rate : float, optional
+        Samples per second that all channels are brought to. None: as they are; then all must have the same.
+    times : array-like of shape (n,) or Sampling, optional
+        Sample times of a file that has none.
+    missing : float or list of float, optional
+        Values that stand for a missing one; they become NaN. What a format itself calls missing always does.
+    reader : str or object, optional
+        Name of the reader, or an object with ``can_open(path, head)`` and ``open(path, **options)``. None: the first
+        that can open the file.
+    **options
+        Further options of the reader: `annotator` of WFDB records.
+
+    Returns
+    -------
+    Recording
+        EDF, BDF, WFDB, HDF5, zarr and NPY files are not loaded: samples are read where they are used.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or holds no recording, if no reader knows it, or what is asked for is not in it.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If the library that reads the format is not installed.
+    MemoryError
+        If the file must be loaded whole, and is larger than the memory that is free.
+
+    See Also
+    --------
+    Recording : What is returned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sktslib import Sampling
+    >>> from sktslib.io import read
+    >>> folder = getfixture("tmp_path")
+    >>> np.save(folder / "ecg.npy", np.zeros((1000, 2)))
+    >>> read(folder / "ecg.npy", times=Sampling(250))
+    Recording of 1000 samples, 2 channels; 250 per second; 0 marks
+    """
+    convert = converter_of(path)
+    path = path if convert else os.fspath(path)
+    reader, name = (Objects, type(path).__name__) if convert else _reader_of(path, reader)
+    if rate is not None:
+        check_number(rate, "rate", low=0.0, open_low=True, owner="read")
+    options |= {} if channels is None else {"channels": channels}
+    try:
+        try:
+            recording = reader.open(path, **options)
+        except MixedRates as error:
+            if rate is None:
+                raise
+            options.pop("channels", None)
+            parts = [reader.open(path, channels=group, **options) for group in error.groups.values()]
+            recording = _side_by_side([_resampled(part, rate) for part in parts], error.names)
+    except (ImportError, MixedRates, FileNotFoundError, UnknownFile):
+        raise
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        raise TypeError(f"The reader {name} has no such option: {error}.") from None
+    except OSError as error:
+        raise OSError(f"In {path}: {error}") from error
+    except MemoryError as error:
+        raise MemoryError(f"In {path}: {error}") from error
+    except Exception as error:  # what a library finds in a damaged file may be of any kind
+        raise ValueError(f"In {path}: {error}") from error
+    if missing is not None:
+        recording = replace(recording, values=_without(recording.values, np.atleast_1d(missing)))
+    if times is not None:
+        if recording.times is not None:
+            raise ValueError(f"The 'times' parameter of read must be None for {path}, which has times of its own.")
+        recording = replace(recording, times=times)
+    if rate is not None and rate != recording.rate:
+        recording = _resampled(recording, rate)
+    return recording
+
+
+def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
+    """Return the reader of a file and its name."""
+    if isinstance(reader, str):
+        if reader not in readers():
+            raise unknown_name("reader", reader, readers())
+        return readers()[reader], reader
+    if reader is not None:
+        if not hasattr(reader, "open"):
+            raise TypeError(
+                "The 'reader' parameter of read must be a name, or an object with can_open(path, head) and open(path, "
+                f"**options). Got {shown(reader)}."
+            )
+        return reader, type(reader).__name__
+    file, _ = split(path)
+    if os.path.isdir(file):
+        head = b""
+    else:
+        with open(file, "rb") as opened:
+            head = opened.read(HEAD)
+    for name, known in readers().items():
+        if known.can_open(file, head):
+            return known, name
+    raise UnknownFile(
+        f"No reader knows the file {path}. Known are the formats of the readers {', '.join(readers())}. Name one, "
+        f"reader={OWN[0]!r}, or read the file by another package, and pass what it holds: Recording(values, "
+        "Sampling(rate), names)."
+    )
+
+
+class Objects:
+    """Reader of objects of other packages."""
+
+    @staticmethod
+    def open(X, channels=None):
+        """Return the recording that an object holds, with some of its channels."""
+        if converter_of(X) is of_obspy:  # whose channels may have rates of their own
+            return of_obspy(X, channels)
+        recording = converter_of(X)(X)
+        return recording if channels is None else recording.select(channels)
+
+
+class Without(NamedTuple):
+    """Reader of stored samples in which some values stand for a missing one."""
+
+    values: Any
+    missing: Any
+
+    def __call__(self, start: int, end: int) -> Any:
+        return _without(np.asarray(self.values[start:end]), self.missing)
+
+
+def _without(values: Any, missing: Any) -> Any:
+    if is_stored(values):
+        return Stored(values.shape, Without(values, missing))
+    return np.where(np.isin(values, missing), np.nan, values)
+
+
+def _resampled(recording: Recording, rate: float) -> Recording:
+    """Return a recording at another rate, its marks with it."""
+    from ..preprocessing import resample
+
+    if recording.rate is None:
+        raise ValueError(
+            "The 'rate' parameter of read must be None where the file has no constant sampling rate. Got "
+            f"{rate:g}. Pass times=Sampling(old rate) if that is known, or cut the recording at its interruptions and "
+            "call sktslib.preprocessing.resample."
+        )
+    values = np.asarray(recording)
+    if rate != recording.rate:
+        values = resample(values, rate=rate, sampling_rate=recording.rate, nan_policy="omit")
+    start, end, label = recording.marks
+    step = rate / recording.rate
+    first = np.floor(start * step).astype(np.int64)
+    last = np.maximum(np.ceil(end * step).astype(np.int64), first + 1)
+    return replace(
+        recording, values=values, times=Sampling(rate, recording.times.start), marks=Marks(first, last, label)
+    )
+
+
+def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
+    """Return recordings of one rate and start as one, with the channels in the order of names.
+
+    Of the last samples one may have some more than another, whose rate is lower; they are left out.
+    """
+    n, most = min(map(len, parts)), max(map(len, parts))
+    if len({part.times.start for part in parts}) > 1 or n < 0.999 * most - 1:
+        raise ValueError(
+            "channels of several sampling rates must begin and end together. Got "
+            f"{', '.join(f'{len(part)} samples from {part.times.start} on' for part in parts)} at the new rate. Read "
+            "those of one rate, channels=[...]."
+        )
+    values = np.column_stack([np.asarray(part).reshape(len(part), -1)[:n] for part in parts])
+    known = [name for part in parts for name in part.names]
+    order = [known.index(name) for name in names]
+    units = [unit for part in parts for unit in part.units or [""] * len(part.names)]
+    marks = max((part.marks for part in parts), key=len)
+    return Recording(values[:, order], parts[0].times, names, [units[k] for k in order], marks)

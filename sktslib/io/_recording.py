@@ -1,0 +1,360 @@
+"""Recordings: samples with what else is known of them, and how the estimators take them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..utils._conversion import converted, is_stored, n_samples
+from ..utils._times import Sampling, given_times
+from ..utils.validation import check_count, check_names, check_one_time_per_point, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+AT_ONCE = 2**18  # samples that are read at a time where every k-th is wanted
+
+
+class Marks(NamedTuple):
+    """Ranges of a recording with labels: a table of three columns.
+
+    Attributes
+    ----------
+    start, end : ndarray of int of shape (n_marks,)
+        Half-open ranges ``[start, end)`` in samples; what is at one instant has one sample.
+    label : ndarray of str of shape (n_marks,)
+        What each range is called.
+    """
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    label: NDArray[np.str_]
+
+    @classmethod
+    def of(cls, marks: Any) -> Marks:
+        """Return marks given as three columns, as a `Marks`, or as a list of ``(start, end, label)``."""
+        if not isinstance(marks, cls):
+            rows = list(marks)
+            if any(len(row) != 3 for row in rows):
+                raise ValueError(
+                    "The 'marks' parameter of Recording must be a list of (start, end, label), ranges in samples. Got "
+                    f"{shown(next(row for row in rows if len(row) != 3))}."
+                )
+            marks = zip(*rows, strict=True) if rows else ((), (), ())
+        start, end, label = marks
+        made = cls(np.array(start, np.int64), np.array(end, np.int64), np.array(label, np.str_))
+        wrong = np.flatnonzero(made.end <= made.start)
+        if len(wrong):
+            k = wrong[0]
+            raise ValueError(
+                "The 'marks' parameter of Recording must hold half-open ranges of one sample at least. Got "
+                f"[{made.start[k]}, {made.end[k]}) of {str(made.label[k])!r}, mark {k}. What is at one sample ends "
+                "behind it."
+            )
+        return made
+
+    @classmethod
+    def of_times(cls, onset: ArrayLike, duration: ArrayLike, label: ArrayLike, rate: float) -> Marks:
+        """Return marks of times in seconds from the first sample on; of no duration they have one sample."""
+        onset = np.asarray(onset, float)
+        start = np.rint(onset * rate).astype(np.int64)
+        end = np.rint((onset + np.nan_to_num(np.asarray(duration, float))) * rate).astype(np.int64)
+        return cls(start, np.maximum(end, start + 1), np.array(label, np.str_))
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def to_frame(self) -> Any:
+        """Return the marks as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self._asdict())
+
+
+class Stored:
+    """Samples that are read where they are sliced, and not before.
+
+    Attributes
+    ----------
+    shape : tuple
+        ``(n,)`` or ``(n, channels)``.
+    read : callable
+        ``read(start, end)`` returns these samples as an array. Other processes get it, too: it knows a path, and holds
+        no open file.
+    """
+
+    def __init__(self, shape: tuple[int, ...], read: Callable[[int, int], Any], chunks: Any = None) -> None:
+        self.shape, self.read, self.chunks = tuple(shape), read, chunks
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self[:], dtype)
+
+    def __getitem__(self, part: Any) -> Any:
+        if not isinstance(part, slice):
+            k = range(len(self))[part]
+            return np.asarray(self.read(k, k + 1))[0]
+        start, stop, step = part.indices(len(self))
+        if step == 1:
+            return self.read(start, max(start, stop))
+        if step < 0:
+            return np.asarray(self)[part]
+        firsts = range(start, stop, AT_ONCE) or [start]
+        pieces = [self.read(k, max(min(k + AT_ONCE, stop), k)) for k in firsts]
+        return np.concatenate([piece[(start - k) % step :: step] for k, piece in zip(firsts, pieces, strict=True)])
+
+
+class NamedChannels(Stored):
+    """Stored samples with the names of their channels: slices are tables."""
+
+    def __init__(self, values: Any, names: Sequence[str] | None) -> None:
+        shape = values.shape
+        super().__init__((shape[0], shape[1] if len(shape) > 1 else 1), self._part, getattr(values, "chunks", None))
+        self.values, self.channel_names = values, names
+
+    def _part(self, start: int, end: int) -> Any:
+        return as_table(np.asarray(self.values[start:end]), self.channel_names)
+
+
+def as_table(values: NDArray[Any], names: Sequence[str] | None) -> Any:
+    """Return an array as a table of named channels, in the array's own memory; without names as (n, channels)."""
+    values = values.reshape(len(values), -1)
+    if names is None:
+        return values
+    import pandas as pd
+
+    return pd.DataFrame(values, columns=list(names), copy=False)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Times of a recording with interruptions, as `EvenTimes` takes them: of each piece the first sample and its time.
+
+    Attributes
+    ----------
+    rate : float
+        Samples per second within a piece.
+    first : ndarray of int of shape (n_pieces,)
+        First sample of each piece, from 0.
+    seconds : ndarray of shape (n_pieces,)
+        Its time after `start`.
+    start : number or numpy.datetime64
+    """
+
+    rate: float
+    first: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    start: Any
+
+    def at(self, samples: ArrayLike) -> Any:
+        """Return times of samples by their numbers."""
+        samples = np.atleast_1d(samples)
+        piece = np.searchsorted(self.first, samples, "right") - 1
+        seconds = self.seconds[piece] + (samples - self.first[piece]) / self.rate
+        if isinstance(self.start, np.datetime64):
+            return self.start + np.rint(seconds * 1e9).astype("timedelta64[ns]")
+        return self.start + seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A recording with what is known of it: times, names, units and marks.
+
+    The estimators' methods take it wherever they take a sequence or a query, and need no `times` then. Results have
+    its times and the names of its channels.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,) or (n, channels)
+        The samples. What can be sliced and is not in memory (numpy.memmap, zarr, h5py) stays where it is.
+    times : array-like of shape (n,) or Sampling, optional
+        Strictly increasing sample times, or ``Sampling(rate, start)``. None: samples are counted.
+    names : list of str, optional
+        Names of the channels.
+    units : list of str, optional
+        Units of the channels.
+    marks : list of (start, end, label), optional
+        Annotations: half-open ranges in samples, and what they are called. They are no labels unless `labels` is
+        called.
+
+    Raises
+    ------
+    ValueError
+        If times, names, units or marks do not fit the values.
+
+    See Also
+    --------
+    read : Read one from a file.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher, Sampling
+    >>> from sktslib.io import Recording
+    >>> recording = Recording([5, 5, 0, 2, 0, 5], Sampling(rate=100), ["lead II"], ["mV"], marks=[(2, 5, "beat")])
+    >>> recording
+    Recording of 6 samples, 1 channel: lead II (mV); 100 per second; 1 mark
+    >>> recording.labels()
+    array(['', '', 'beat', 'beat', 'beat', ''], dtype='<U4')
+    >>> matches = QuerySearcher("dtw").fit(recording[2:5]).search(recording)
+    >>> matches.start_time
+    array([0.02])
+    """
+
+    values: Any
+    times: Any = None
+    names: Sequence[str] | None = None
+    units: Sequence[str] | None = None
+    marks: Any = None
+
+    def __post_init__(self) -> None:
+        values = self.values
+        if not is_stored(values):
+            values = values if isinstance(values, np.ndarray) else converted(values, "values")
+        shape = tuple(getattr(values, "shape", (len(values),)))
+        if len(shape) not in (1, 2):
+            raise ValueError(
+                f"The 'values' parameter of Recording must have shape (n,) or (n, channels). Got {len(shape)} "
+                f"dimensions, shape {shape}. Select one series, for example values[0]."
+            )
+        object.__setattr__(self, "values", values)
+        channels = shape[1] if len(shape) == 2 else 1
+        for name in ("names", "units"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            given = [given] if isinstance(given, str) else [str(one) for one in given]
+            object.__setattr__(self, name, given)
+            if len(given) != channels:
+                raise ValueError(
+                    f"The {name!r} parameter of Recording must have one entry for each of the {channels} channels. Got "
+                    f"{len(given)}: {shown(given)}. Time runs along the first axis."
+                )
+        if self.times is not None and not isinstance(self.times, Sampling):
+            times = self.times if is_stored(self.times) else given_times(self.times, "times")
+            check_one_time_per_point((n_samples(times),), shape[0], "times")
+            object.__setattr__(self, "times", times)
+        object.__setattr__(self, "marks", Marks.of(() if self.marks is None else self.marks))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(n,)`` or ``(n, channels)``."""
+        return tuple(getattr(self.values, "shape", (len(self.values),)))
+
+    @property
+    def rate(self) -> float | None:
+        """Samples per second (or unit of the times) where it is constant and known, else None."""
+        return float(self.times.rate) if isinstance(self.times, Sampling) else None
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values[:], dtype)
+
+    def __repr__(self) -> str:
+        channels = self.shape[1] if len(self.shape) == 2 else 1
+        names = self.names or []
+        units = [f" ({unit})" if unit else "" for unit in self.units or [""] * len(names)]
+        listed = ", ".join(f"{name}{unit}" for name, unit in zip(names[:8], units, strict=False))
+        parts = [
+            f"{len(self)} samples, {channels} channel{'s' * (channels != 1)}{': ' * bool(listed)}{listed}"
+            f"{', ...' * (len(names) > 8)}",
+            "no times" if self.times is None else f"{self.rate:g} per second" if self.rate else "own times",
+            f"{len(self.marks)} mark{'s' * (len(self.marks) != 1)}",
+        ]
+        return f"Recording of {'; '.join(parts)}"
+
+    def __getitem__(self, part: slice) -> Recording:
+        """Return a part of the recording, a slice of samples, with its own times and marks."""
+        if not isinstance(part, slice) or part.step not in (None, 1):
+            raise TypeError(
+                f"A recording is cut by a slice of samples without a step, recording[1000:2000]. Got {shown(part)}. "
+                "Channels are selected by recording.select(names)."
+            )
+        start, end, _ = part.indices(len(self))
+        times = self.times
+        if isinstance(times, Sampling):
+            times = Sampling(times.rate, times.at([start])[0])
+        elif times is not None:
+            times = times[start:end]
+        inside = (self.marks.end > start) & (self.marks.start < end)
+        first, last, label = (column[inside] for column in self.marks)
+        marks = Marks(np.maximum(first, start) - start, np.minimum(last, end) - start, label)
+        return replace(self, values=self.values[start:end], times=times, marks=marks)
+
+    def select(self, names: str | Sequence[str]) -> Recording:
+        """Return the recording with some of its channels, by their names, in the order given.
+
+        Parameters
+        ----------
+        names : str or list of str
+            The names of the channels.
+
+        Returns
+        -------
+        Recording
+        """
+        names = [names] if isinstance(names, str) else list(names)
+        known = self.names or []
+        check_names(names, known, "channel")
+        columns = [known.index(name) for name in names]
+        values = self.values
+        if len(self.shape) == 1:
+            return self
+        if is_stored(values) and not isinstance(values, np.memmap):
+            values = Stored((len(self), len(columns)), Columns(values, columns))
+        else:
+            values = values[:, columns]
+        units = None if self.units is None else [self.units[k] for k in columns]
+        return replace(self, values=values, names=names, units=units)
+
+    def labels(self, only: str | Sequence[str] | None = None, *, before: int = 0, after: int = 0) -> NDArray[np.str_]:
+        """Return the marks as labels of the samples, which `fit` and `score` take as `y`.
+
+        Parameters
+        ----------
+        only : str or list of str, optional
+            The marks that count, by what they are called. None: all.
+        before, after : int, default=0
+            Samples by which each mark begins earlier and ends later: what is marked at one instant has no length.
+
+        Returns
+        -------
+        ndarray of str of shape (n,)
+            An empty text for background.
+
+        Raises
+        ------
+        ValueError
+            If marks overlap, or there is none of that name.
+        """
+        from ..metrics import labels_from_events
+
+        before, after = (check_count(v, k, low=0) for v, k in ((before, "before"), (after, "after")))
+        start, end, label = self.marks
+        if only is not None:
+            only = [only] if isinstance(only, str) else list(only)
+            check_names(only, sorted(set(label.tolist())), "mark", "'only'")
+        kept = (end + after > 0) & (start - before < len(self))
+        kept &= True if only is None else np.isin(label, only)
+        events = np.column_stack([np.maximum(start[kept] - before, 0), end[kept] + after])
+        return labels_from_events(events, label[kept], n_samples=len(self))
+
+
+class Columns(NamedTuple):
+    """Reader of some channels of stored samples."""
+
+    values: Any
+    columns: list[int]
+
+    def __call__(self, start: int, end: int) -> Any:
+        return np.asarray(self.values[start:end])[:, self.columns]

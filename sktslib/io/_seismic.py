@@ -1,0 +1,23 @@
+"""MiniSEED and SAC, by ObsPy."""
+
+import re
+
+from ._library import check_fits, library
+from ._objects import of_obspy
+
+
+def can_open(path, head):
+    """Return whether a file is miniSEED of version 2 or 3, or SAC with binary numbers."""
+    versions = [int.from_bytes(head[304:308], order) for order in ("little", "big")]
+    is_sac = (path.lower().endswith(".sac") and 6 in versions) or 7 in versions
+    return bool(re.match(rb"\d{6}[DRQM][ \0]", head) or head[:3] == b"MS\x03") or (len(head) >= 632 and is_sac)
+
+
+def open(path, channels=None):
+    """Return the traces as channels; where nothing was recorded samples are NaN."""
+    obspy = library("obspy", "seismic")
+    with_data = {"format": "SAC"} if path.lower().endswith(".sac") else {"format": "MSEED"}
+    heads = obspy.read(path, headonly=True, **with_data)
+    n_bytes = 8 * sum(trace.stats.npts for trace in heads)
+    check_fits(2 * n_bytes, "Read a part, obspy.read(path, starttime=..., endtime=...), and pass the stream.")
+    return of_obspy(obspy.read(path, **with_data), channels)

@@ -1,0 +1,99 @@
+"""Records of PhysioNet, by wfdb: header, signals and an annotation file; samples are read where they are asked for."""
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from ..utils._times import Sampling
+from ._library import CUT_OFF, MixedRates, chosen, library, unique
+from ._recording import Marks, Recording, Stored
+
+
+def can_open(path, head):
+    """Return whether a file is the header of a record, or the signals of one whose header lies next to it."""
+    stem, suffix = os.path.splitext(path)
+    return suffix.lower() == ".hea" or (suffix.lower() == ".dat" and os.path.isfile(f"{stem}.hea"))
+
+
+class Signals(NamedTuple):
+    """Reader of the samples of some channels, in their units; invalid ones are NaN."""
+
+    record: str
+    columns: list
+    frame: int  # samples of a channel in a frame, which the library counts
+
+    def __call__(self, start, end):
+        """Return the samples [start, end)."""
+        wfdb = library("wfdb", "wfdb")
+        first, last = start // self.frame, -(-end // self.frame)
+        if last <= first:
+            return np.empty((0, len(self.columns)))
+        read = wfdb.rdrecord(
+            self.record, sampfrom=first, sampto=last, channels=sorted(self.columns), smooth_frames=False
+        )
+        every = dict(zip(sorted(self.columns), read.e_p_signal, strict=True))
+        return np.column_stack([every[k] for k in self.columns])[start - first * self.frame : end - first * self.frame]
+
+
+def open(path, channels=None, annotator=None):
+    """Return the record; the marks are those of `annotator`, by default of ``atr``, if there is such a file."""
+    wfdb = library("wfdb", "wfdb")
+    record = os.path.abspath(os.path.splitext(path)[0])
+    header = wfdb.rdheader(record)
+    if not header.n_sig or not header.sig_len:
+        raise ValueError(
+            f"the record must have signals of a known length. Got {header.n_sig} signals of {header.sig_len} samples."
+        )
+    segments = getattr(header, "segments", None)
+    if segments is not None:  # what the channels are stands in the segments, or in a layout before them
+        header = wfdb.rdheader(record, rd_segments=True)
+        names, per_frame = header.get_sig_name(), 1
+        frames, units = [1] * len(names), [None] * len(names)
+        first = wfdb.rdrecord(record, sampfrom=0, sampto=1)
+        names, units = first.sig_name, first.units
+        frames = [per_frame] * len(names)
+    else:
+        names, units, frames = header.sig_name, header.units, header.samps_per_frame
+        _check_size(record, header)
+    names = unique(names)
+    take = chosen(names, channels)
+    rates = {names[k]: header.fs * frames[k] for k in take}
+    if len(set(rates.values())) > 1:
+        raise MixedRates(rates)
+    frame, rate = frames[take[0]], rates[names[take[0]]]
+    values = Stored((header.sig_len * frame, len(take)), Signals(record, take, frame))
+    start = 0.0 if header.base_datetime is None else np.datetime64(header.base_datetime, "us")
+    marks = _annotations(wfdb, record, annotator, frame)
+    return Recording(values, Sampling(rate, start), [names[k] for k in take], [units[k] for k in take], marks)
+
+
+def _check_size(record, header):
+    """Refuse signals that are shorter than the header says, for which the library tells little."""
+    sizes = {"8": 1, "16": 2, "24": 3, "32": 4, "61": 2, "80": 1, "160": 2, "212": 1.5, "310": 4 / 3, "311": 4 / 3}
+    for name in dict.fromkeys(header.file_name):
+        own = [k for k, one in enumerate(header.file_name) if one == name]
+        size = sizes.get(header.fmt[own[0]])
+        path = os.path.join(os.path.dirname(record), name)
+        if size is None:
+            continue
+        samples = header.sig_len * sum(header.samps_per_frame[k] for k in own)
+        needed = int(samples * size) + (header.byte_offset[own[0]] or 0)
+        if os.path.getsize(path) < needed:
+            raise ValueError(
+                f"the file {name} must have {needed} bytes, by the header. Got {os.path.getsize(path)}. {CUT_OFF}"
+            )
+
+
+def _annotations(wfdb, record, annotator, frame):
+    """Return the marks of an annotation file: symbols, or the notes beside those that stand for a note alone."""
+    if annotator is None:
+        if not os.path.isfile(f"{record}.atr"):
+            return None
+        annotator = "atr"
+    found = wfdb.rdann(record, annotator)
+    notes = found.aux_note or [""] * len(found.sample)
+    pairs = zip(found.symbol, notes, strict=True)
+    label = [note.strip("\0 ") or symbol if symbol in ('"', "+") else symbol for symbol, note in pairs]
+    start = np.asarray(found.sample, np.int64) * frame
+    return Marks(start, start + 1, np.array(label, np.str_))
