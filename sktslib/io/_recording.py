@@ -135,6 +135,11 @@ def as_table(values: NDArray[Any], names: Sequence[str] | None) -> Any:
     return pd.DataFrame(values, columns=list(names), copy=False)
 
 
+def shape_of(values: Any) -> tuple[int, ...]:
+    """Return the shape of samples; what has a length alone is one channel."""
+    return tuple(values.shape) if hasattr(values, "shape") else (len(values),)
+
+
 @dataclass(frozen=True)
 class Pieces:
     """Times of a recording with interruptions, as `EvenTimes` takes them: of each piece the first sample and its time.
@@ -219,7 +224,7 @@ class Recording:
         values = self.values
         if not is_stored(values):
             values = values if isinstance(values, np.ndarray) else converted(values, "values")
-        shape = tuple(getattr(values, "shape", (len(values),)))
+        shape = shape_of(values)
         if len(shape) not in (1, 2):
             raise ValueError(
                 f"The 'values' parameter of Recording must have shape (n,) or (n, channels). Got {len(shape)} "
@@ -247,7 +252,7 @@ class Recording:
     @property
     def shape(self) -> tuple[int, ...]:
         """``(n,)`` or ``(n, channels)``."""
-        return tuple(getattr(self.values, "shape", (len(self.values),)))
+        return shape_of(self.values)
 
     @property
     def rate(self) -> float | None:
