@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..utils._names import warn
 from ..utils._times import Sampling
 from ._hdf5 import of_array
 from ._library import CUT_OFF, chosen, is_real, one_array, split
@@ -42,12 +43,14 @@ def _audio(file, channels):
     """Return the samples of a WAV file, in the numbers that it holds."""
     from scipy.io import wavfile
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", wavfile.WavFileWarning)  # chunks of other things than samples
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         try:
             rate, values = wavfile.read(file)
         except (struct.error, ZeroDivisionError, TypeError, UnboundLocalError) as error:
             raise ValueError(f"the file must be whole. Got {error}. {CUT_OFF}") from None
+    if any("prematurely" in str(one.message) for one in told):  # others are of chunks that hold no samples
+        warn(f"The file {file} is cut off: {len(values)} samples are read, and its header says that it has more.")
     names = [str(k + 1) for k in range(values.reshape(len(values), -1).shape[1])]
     take = chosen(names, channels)
     values = values.reshape(len(values), -1)[:, take]

@@ -115,15 +115,13 @@ def read(
             recording = _side_by_side([_resampled(part, rate) for part in parts], error.names)
     except (ImportError, MixedRates, FileNotFoundError, UnknownFile):
         raise
-    except TypeError as error:
-        if "unexpected keyword argument" not in str(error):
-            raise
-        raise TypeError(f"The reader {name} has no such option: {error}.") from None
     except OSError as error:
         raise OSError(f"In {path}: {error}") from error
     except MemoryError as error:
         raise MemoryError(f"In {path}: {error}") from error
     except Exception as error:  # what a library finds in a damaged file may be of any kind
+        if isinstance(error, TypeError) and "unexpected keyword argument" in str(error):
+            raise TypeError(f"The reader {name} has no such option: {error}.") from None
         raise ValueError(f"In {path}: {error}") from error
     if missing is not None:
         recording = replace(recording, values=_without(recording.values, np.atleast_1d(missing)))

@@ -1,8 +1,9 @@
 """MiniSEED and SAC, by ObsPy."""
 
+import os
 import re
 
-from ._library import check_fits, library
+from ._library import CUT_OFF, check_fits, library
 from ._objects import of_obspy
 
 
@@ -18,6 +19,9 @@ def open(path, channels=None):
     obspy = library("obspy", "seismic")
     with_data = {"format": "SAC"} if path.lower().endswith(".sac") else {"format": "MSEED"}
     heads = obspy.read(path, headonly=True, **with_data)
+    lengths = {trace.stats.mseed.record_length for trace in heads if "mseed" in trace.stats}
+    if any(os.path.getsize(path) % length for length in lengths):
+        raise ValueError(f"the file must hold whole records of {lengths} bytes. Got {os.path.getsize(path)}. {CUT_OFF}")
     n_bytes = 8 * sum(trace.stats.npts for trace in heads)
     check_fits(2 * n_bytes, "Read a part, obspy.read(path, starttime=..., endtime=...), and pass the stream.")
     return of_obspy(obspy.read(path, **with_data), channels)

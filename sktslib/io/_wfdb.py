@@ -1,6 +1,7 @@
 """Records of PhysioNet, by wfdb: header, signals and an annotation file; samples are read where they are asked for."""
 
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -45,17 +46,14 @@ def open(path, channels=None, annotator=None):
         raise ValueError(
             f"the record must have signals of a known length. Got {header.n_sig} signals of {header.sig_len} samples."
         )
-    segments = getattr(header, "segments", None)
-    if segments is not None:  # what the channels are stands in the segments, or in a layout before them
-        header = wfdb.rdheader(record, rd_segments=True)
-        names, per_frame = header.get_sig_name(), 1
-        frames, units = [1] * len(names), [None] * len(names)
-        first = wfdb.rdrecord(record, sampfrom=0, sampto=1)
-        names, units = first.sig_name, first.units
-        frames = [per_frame] * len(names)
-    else:
+    if getattr(header, "segments", None) is None and hasattr(header, "file_name"):
         names, units, frames = header.sig_name, header.units, header.samps_per_frame
+        if not len(names) == len(units) == len(frames) == len(header.file_name) == header.n_sig or None in names:
+            raise ValueError(f"the header must have a line for each of {header.n_sig} signals. Got {names}. {CUT_OFF}")
         _check_size(record, header)
+    else:  # of several segments, in which the channels stand
+        first = wfdb.rdrecord(record, sampfrom=0, sampto=1)
+        names, units, frames = first.sig_name, first.units, [1] * len(first.sig_name)
     names = unique(names)
     take = chosen(names, channels)
     rates = {names[k]: header.fs * frames[k] for k in take}
@@ -63,6 +61,7 @@ def open(path, channels=None, annotator=None):
         raise MixedRates(rates)
     frame, rate = frames[take[0]], rates[names[take[0]]]
     values = Stored((header.sig_len * frame, len(take)), Signals(record, take, frame))
+    values.read(0, frame), values.read(len(values) - frame, len(values))  # what is wrong with the header is seen now
     start = 0.0 if header.base_datetime is None else np.datetime64(header.base_datetime, "us")
     marks = _annotations(wfdb, record, annotator, frame)
     return Recording(values, Sampling(rate, start), [names[k] for k in take], [units[k] for k in take], marks)
@@ -91,6 +90,8 @@ def _annotations(wfdb, record, annotator, frame):
         if not os.path.isfile(f"{record}.atr"):
             return None
         annotator = "atr"
+    if Path(f"{record}.{annotator}").read_bytes()[-2:] != b"\0\0":
+        raise ValueError(f"the annotations {annotator} must end with two bytes of 0. {CUT_OFF}")
     found = wfdb.rdann(record, annotator)
     notes = found.aux_note or [""] * len(found.sample)
     pairs = zip(found.symbol, notes, strict=True)
