@@ -1,0 +1,519 @@
+"""Sessions without a browser: messages in, messages out."""
+
+import base64
+import csv
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sktslib import QuerySearcher, QuerySegmenter, Sampling
+from sktslib.view import _work
+from sktslib.view._session import Session, wilson
+
+RNG = np.random.default_rng(5)
+N, M = 30_000, 60
+SHAPE = np.interp(np.linspace(0, 7, M), np.arange(8), [0, 1, 4, -2, 1, 3, 2.5, 0])
+STARTS = np.arange(200, N - 400, 500) + RNG.integers(0, 300, len(np.arange(200, N - 400, 500)))
+EVENTS = np.column_stack([STARTS, STARTS + M])
+
+
+def recording(channels=1):
+    y = 0.2 * np.random.default_rng(6).normal(size=(N, channels))
+    for k, start in enumerate(STARTS.tolist()):
+        y[start : start + M] += (SHAPE * (1 - 0.5 * (k % 3 == 0)))[:, np.newaxis]
+    return y
+
+
+def say(session, kind, **fields):
+    """The answer to a message, through JSON, as a page gets it."""
+    answer = json.loads(json.dumps(session.handle(json.loads(json.dumps({"type": kind, **fields})))))
+    assert answer.get("error") is None, answer["error"]
+    return answer
+
+
+def done(session, kind, **fields):
+    """The last progress of a job."""
+    job = say(session, kind, **fields)["job"]
+    while (found := say(session, "progress", job=job))["state"] == "running":
+        time.sleep(0.005)
+    return found
+
+
+def floats(packed, *shape):
+    return np.frombuffer(base64.b64decode(packed["f32"]), "<f4").reshape(*shape)
+
+
+def searched(session, metric="euclidean", normalize="zscore", query=EVENTS[1], **fields):
+    say(session, "query", start=int(query[0]), end=int(query[1]))
+    assert done(session, "search", metric=metric, normalize=normalize, **fields)["state"] == "done"
+    return session
+
+
+def rows_of(session, order="time"):
+    return say(session, "matches", order=order, offset=0, limit=10**6)["rows"]
+
+
+def is_event(row):
+    return bool((np.abs(STARTS - row["start"]) < M // 3).any())
+
+
+def test_opening_says_what_there_is():
+    session = Session(recording(2), rate=50.0, names=["x", "y"], units=["mV", None], name="rec.csv")
+    found = say(session, "open")
+    assert found["name"] == "rec.csv" and found["n"] == N
+    assert found["channels"] == [{"name": "x", "unit": "mV"}, {"name": "y", "unit": None}]
+    assert found["settings"] == {"metric": "auto", "normalize": None, "channels": [0, 1]}
+    assert {"auto", "dtw", "euclidean"} <= set(found["metrics"]) and "zscore" in found["normalizations"]
+    assert (found["query"], found["n_answers"], found["has_results"], found["notice"]) == (None, 0, False, None)
+
+
+def test_views_hold_samples_ticks_and_ranges():
+    y = recording(2)
+    session = Session(y, rate=50.0)
+    session.pyramid.wait()
+    found = say(session, "view", first=-100, last=1000.0, columns=500)  # clipped
+    assert (found["first"], found["last"], found["ready"]) == (0, 1000, 1)
+    low, high = (floats(found[name], 2, 500) for name in ("low", "high"))
+    pairs = y[:1000].astype("f4").reshape(500, 2, 2)
+    np.testing.assert_array_equal(low, pairs.min(axis=1).T)
+    np.testing.assert_array_equal(high, pairs.max(axis=1).T)
+    np.testing.assert_allclose(found["ranges"], np.column_stack([y.min(axis=0), y.max(axis=0)]), rtol=1e-6)
+    assert found["ticks"] == [[0, "0"], [250, "5"], [500, "10"], [750, "15"], [1000, "20"]]
+
+
+@pytest.mark.parametrize(
+    ("times", "first", "last", "ticks"),
+    [
+        (None, 0, 1000, [[0, "0"], [200, "200"]]),
+        (np.arange(N) * 0.5 + 3, 0, 100, [[14, "10"], [34, "20"]]),
+        (Sampling(10, 2.0), 0, 1000, [[180, "20"], [380, "40"]]),
+        (
+            pd.date_range("2024-03-01 23:59:30", periods=N, freq="s", tz="Europe/Berlin"),
+            0,
+            120,
+            [[0, "2024-03-01 23:59:30"], [30, "2024-03-02 00:00:00"], [60, "00:00:30"]],
+        ),
+        (Sampling(1, pd.Timestamp("2024-03-01 23:50")), 0, 7200, [[600, "2024-03-02 00:00"], [2400, "00:30"]]),
+        (pd.timedelta_range("1s", periods=N, freq="100ms"), 0, 100, [[10, "2"], [30, "4"]]),
+        (np.datetime64("2024-01-01") + np.arange(N).astype("m8[h]"), 0, 24 * 30, [[0, "2024-01-01"]]),
+    ],
+)
+def test_ticks_are_round_times_as_the_recording_has_them(times, first, last, ticks):
+    found = say(Session(recording(), times=times), "view", first=first, last=last, columns=800)["ticks"]
+    assert all(pair in found for pair in ticks), found
+    assert 2 <= len(found) <= 12
+
+
+def test_matches_are_those_of_the_searcher():
+    y = recording()
+    session = searched(Session(y))
+    every = QuerySearcher("euclidean", normalize="zscore").fit(y[STARTS[1] : STARTS[1] + M]).search_all(y)
+    rows = rows_of(session, "distance")
+    assert [(row["start"], row["end"], row["distance"]) for row in rows] == [
+        (m.start, m.end, m.distance) for m in every
+    ]
+    np.testing.assert_allclose([row["scale"][0] for row in rows], every.scale)
+    np.testing.assert_allclose([row["offset"][0] for row in rows], every.offset, atol=1e-12)
+    assert rows[0]["q"] <= 1 / 20 and all(a["q"] <= b["q"] for a, b in pairwise(rows) if b["q"])
+    assert {row["start"] for row in rows if row["within"]} >= set(STARTS.tolist())
+    np.testing.assert_allclose(floats(rows[0]["picture"], 1, rows[0]["points"])[0, [0, -1]], y[EVENTS[1] - [0, 1], 0])
+    assert say(session, "matches", order="distance", offset=3, limit=2)["rows"] == rows[3:5]
+
+
+def test_the_threshold_counts():
+    session = searched(Session(recording()))
+    distance = np.array([row["distance"] for row in rows_of(session, "distance")])
+    for value in (0.0, 3.0, float(distance[10]), 1e9):
+        found = say(session, "threshold", value=value)
+        assert (found["value"], found["n"]) == (value, (distance <= value).sum())
+        assert len(rows_of(session)) == found["n"]
+    edges, counts = found["histogram"]["edges"], found["histogram"]["counts"]
+    assert counts == np.histogram(distance, edges)[0].tolist() and sum(counts) == len(distance)
+    assert say(session, "threshold", value=None)["n"] >= len(STARTS)
+    few, more = (say(session, "threshold", value=float(distance[k]))["expected_false"] for k in (20, -1))
+    assert few < more
+
+
+def test_one_in_five_is_random_and_precision_comes_from_these_alone():
+    session = searched(Session(recording(), seed=3))
+    say(session, "threshold", value=9.0)
+    n, asked, right = say(session, "threshold", value=9.0)["n"], [], []
+    for _ in range(40):
+        found = say(session, "next")
+        asked.append(found["why"])
+        yes = is_event(found["row"])
+        standing = say(session, "answer", id=found["id"], yes=yes)
+        if found["why"] == "random":
+            right.append(yes)
+            assert found["row"]["within"]
+            assert standing["precision"]["n"] >= len(right)
+    assert [k for k, why in enumerate(asked) if why == "random"] == [4, 9, 14, 19, 24, 29, 34, 39]
+    assert n > len(STARTS)
+    assert standing["n_answers"] == 40 and standing["precision"]["low"] < 1
+    low, high = wilson(8, 10)["low"], wilson(8, 10)["high"]
+    np.testing.assert_allclose([low, high], [0.4901625, 0.9433178], rtol=1e-6)
+
+
+def test_every_match_is_drawn_with_the_same_probability():
+    """Whether it was asked about before or not."""
+    drawn = np.zeros(6)
+    for seed in range(300):
+        session = Session(np.zeros(700), seed=seed)
+        start = np.arange(0, 600, 100)
+        session.finds = _work.Finds(start, start + 50, np.zeros(6, int), np.arange(6.0), limit=9.0)
+        session.made = object()
+        for k in (0, 1, 2):
+            say(session, "answer", id=f"{start[k]}-{start[k] + 50}", yes=True)
+        session._turn = 4
+        found = say(session, "next")
+        if found["why"] == "random":
+            drawn[found["row"]["start"] // 100] += 1
+        for one in session._state["answers"]:
+            drawn[one["start"] // 100] += one["random"]
+    assert drawn.sum() > 300 and drawn[3:].sum() == 300  # one new one each time
+    first_three = drawn[:3].sum() / 300
+    assert abs(first_three - 3 / 4) < 0.2  # of 6 in random order, 3 / 4 of the known come before the first other
+
+
+def test_answers_are_taken_back_and_the_last_one_counts():
+    session = searched(Session(recording()))
+    one, other = (row["id"] for row in rows_of(session, "distance")[:2])
+    assert say(session, "answer", id=one, yes=True)["n_answers"] == 1
+    assert say(session, "answer", id=other, yes=False)["n_answers"] == 2
+    assert say(session, "answer", id=one, yes=False)["n_answers"] == 2
+    assert [row["answer"] for row in rows_of(session, "distance")[:3]] == [False, False, None]
+    assert say(session, "undo")["id"] == one
+    assert [row["answer"] for row in rows_of(session, "distance")[:3]] == [True, False, None]
+    start, end = map(int, one.split("-"))
+    say(session, "answer", id=f"{start + 3}-{end + 4}", yes=False)  # as found by another query
+    assert [row["answer"] for row in rows_of(session, "distance")[:2]] == [False, False]
+
+
+def test_learning_from_answers_is_that_of_the_searcher():
+    y = recording()
+    session = searched(Session(y), "dtw", None)
+    for _ in range(10):
+        found = say(session, "next")
+        say(session, "answer", id=found["id"], yes=is_event(found["row"]))
+    done(session, "relearn")
+    starts = np.array([row["start"] for row in rows_of(session)])
+    f1 = 2 * sum(np.abs(starts - s).min() < M // 3 for s in STARTS) / (len(starts) + len(STARTS))
+    assert f1 > 0.95
+    base = QuerySearcher("dtw", nan_policy="omit").fit(y[slice(*EVENTS[1])])
+    matches = base.search_all(y)
+    answered = {(one["start"], one["end"]): one["yes"] for one in session._state["answers"]}
+    known = [answered.get((m.start, m.end)) for m in matches]
+    learned = base.learn_from_answers(
+        matches, good=[k for k, one in enumerate(known) if one], bad=[k for k, one in enumerate(known) if one is False]
+    )
+    np.testing.assert_allclose(session.made.estimator.query_, learned.query_)
+    np.testing.assert_allclose(session.made.estimator.weight_, learned.weight_)
+
+
+def test_classes_have_queries_of_their_own():
+    y = recording()
+    session = searched(Session(y), "dtw", None)
+    assert len(say(session, "class", name="small", color="#000000", number=None)["classes"]) == 2
+    assert say(session, "class", name="large", color=None, number=0)["classes"][0]["name"] == "large"
+    is_small = np.arange(len(STARTS)) % 3 == 0
+    for k in range(12):
+        say(session, "answer", id="{}-{}".format(*EVENTS[k]), yes=True, **{"class": int(is_small[k])})
+    say(session, "answer", id="5-65", yes=False)
+    done(session, "relearn")
+    kinds = {}
+    for row in rows_of(session):
+        kinds[int(np.argmin(np.abs(STARTS - row["start"])))] = row["class"]
+    assert np.mean([kinds.get(k) == is_small[k] for k in range(len(STARTS))]) > 0.9
+    found = rows_of(session)
+    assert all(a["end"] <= b["start"] for a, b in pairwise(found))
+    marks = say(session, "view", first=0, last=N, columns=500)["marks"]
+    assert {mark["class"] for mark in marks} == {0, 1, None}
+
+
+def test_many_marks_are_a_density():
+    session = searched(Session(recording()))
+    rows = rows_of(session)
+    marks = say(session, "view", first=0, last=N, columns=1000)["marks"]
+    assert [mark["id"] for mark in marks] == [row["id"] for row in rows]
+    columns = len(rows) - 1
+    found = say(session, "view", first=0, last=N, columns=columns)
+    covered = np.zeros(N)
+    for row in rows:
+        covered[row["start"] : row["end"]] = 1
+    density = floats(found["density"], 1, columns)[0]
+    exact = np.diff(np.interp(np.linspace(0, N, columns + 1), np.arange(N + 1), np.r_[0, covered.cumsum()]))
+    np.testing.assert_allclose(density, exact / (N / columns), atol=1e-5)
+    assert "marks" not in found
+
+
+def test_segments_and_counts():
+    y = np.tile(SHAPE, 100) + 0.1 * np.random.default_rng(0).normal(size=100 * M)
+    session = Session(y)
+    done(session, "count")
+    assert abs(say(session, "threshold", value=None)["n"] - 100) <= 2
+    say(session, "query", start=M, end=2 * M)
+    done(session, "segment")
+    expected = QuerySegmenter("auto").fit(y[M : 2 * M]).segment(y)
+    assert [(row["start"], row["end"]) for row in rows_of(session)] == list(
+        zip(expected.start.tolist(), expected.end.tolist(), strict=True)
+    )
+    say(session, "answer", id=rows_of(session)[0]["id"], yes=True)
+    assert done(session, "relearn")["state"] == "done"
+
+
+def test_missing_values_and_gaps_in_time():
+    y = recording()
+    y[STARTS[3] + 5 : STARTS[3] + 50] = np.nan
+    times = pd.date_range("2024-01-01", periods=N, freq="s")
+    late = np.where(np.arange(N) >= STARTS[7] + 30, 3600, 0)
+    session = searched(Session(y, times=times + pd.to_timedelta(late, "s")))
+    session.pyramid.wait()
+    starts = [row["start"] for row in rows_of(session)]
+    near = [np.abs(np.array(starts) - s).min() < 10 for s in STARTS]
+    assert [k for k, one in enumerate(near) if not one] == [3, 7]
+    assert not any(s < STARTS[7] + 30 < s + M for s in starts)
+    low = floats(say(session, "view", first=int(STARTS[3]), last=int(STARTS[3]) + 60, columns=60)["low"], 60)
+    assert np.isnan(low[5:50]).all() and np.isfinite(low[:5]).all()
+
+
+def test_channels_are_chosen(tmp_path):
+    y = recording(3)
+    y[:, 1] = np.random.default_rng(1).normal(size=N)
+    np.save(tmp_path / "y.npy", y)
+    session = searched(Session(np.load(tmp_path / "y.npy", mmap_mode="r")), channels=[0, 2])
+    found = QuerySearcher("euclidean", normalize="zscore").fit(y[slice(*EVENTS[1]), ::2]).search_all(y[:, ::2])
+    assert [row["start"] for row in rows_of(session, "distance")] == found.start.tolist()
+    assert say(session, "open")["settings"]["channels"] == [0, 2]
+
+
+def test_a_job_is_cancelled_and_another_one_takes_its_place(monkeypatch, tmp_path):
+    np.save(tmp_path / "y.npy", recording())
+    wait = threading.Event()
+    monkeypatch.setattr(_work, "give_back", lambda values: wait.wait(5))
+    session = Session(np.load(tmp_path / "y.npy", mmap_mode="r"))
+    say(session, "query", start=100, end=200)
+    job = say(session, "search", metric="euclidean", normalize=None)["job"]
+    found = say(session, "progress", job=job)
+    assert found["state"] == "running" and 0 <= found["share"] < 1
+    say(session, "cancel", job=job)
+    other = say(session, "search", metric="euclidean", normalize="mean")["job"]
+    wait.set()
+    while "running" in {say(session, "progress", job=k)["state"] for k in (job, other)}:
+        time.sleep(0.005)
+    assert say(session, "progress", job=job)["state"] == "cancelled"
+    assert say(session, "progress", job=other)["state"] == "done"
+    assert session.made.task.normalize == "mean"
+
+
+def test_long_recordings_show_matches_near_the_query_first(monkeypatch):
+    monkeypatch.setattr(_work, "NEAR", 4000)
+    monkeypatch.setattr(_work, "IN_MEMORY", 1000)
+    session, seen = Session(recording()), []
+    publish = Session._publish
+
+    def watched(self, *args, **kwargs):
+        take = publish(self, *args, **kwargs)
+        return lambda finds, *more: (seen.append(finds), take(finds, *more))
+
+    monkeypatch.setattr(Session, "_publish", watched)
+    searched(session, query=EVENTS[30])
+    assert len(seen) == 3 and 0 < len(seen[0].start) < len(seen[1].start)
+    assert (np.abs(seen[0].start - STARTS[30]) < 4000).all() and seen[0].distance[0] == 0
+    assert seen[0].start[0] == STARTS[30] and seen[1].q is None and seen[2].q is not None
+
+
+def test_errors_are_answers():
+    session = Session(recording())
+    for message, text in [
+        ({"type": "nonsense"}, "no message"),
+        ({}, "no message"),
+        ({"type": "view"}, "must have the field 'first'"),
+        ({"type": "query", "start": 5, "end": 5}, "two samples at least"),
+        ({"type": "search"}, "no query yet"),
+        ({"type": "search", "channels": [4]}, "from 0 to 0"),
+        ({"type": "segment"}, "no query yet"),
+        ({"type": "relearn"}, "nothing to learn"),
+        ({"type": "matches"}, "Nothing was searched"),
+        ({"type": "undo"}, "no answer"),
+        ({"type": "answer", "id": "90000-90010", "yes": True}, "must be that of a match"),
+        ({"type": "answer", "id": "1-9", "yes": True, "class": 3}, "'class' must be"),
+        ({"type": "export", "what": "everything"}, "must be one of"),
+    ]:
+        assert text in session.handle(message)["error"], message
+    say(session, "query", start=5, end=90)
+    found = say(session, "search", metric="nonsense")["job"]
+    while (progress := session.handle({"type": "progress", "job": found}))["state"] == "running":
+        time.sleep(0.005)
+    assert progress["state"] == "failed" and "nonsense" in progress["error"]
+
+
+# --------------------------------------------------------------------------------------------------------- saved files
+def test_a_session_is_opened_again(tmp_path):
+    path = tmp_path / "rec.view.json"
+    session = searched(Session(recording(), path))
+    say(session, "answer", id="5-65", yes=False)
+    say(session, "class", name="other", color="#123456", number=None)
+    say(session, "answer", id="{}-{}".format(*EVENTS[4]), yes=True, **{"class": 1})
+    again = Session(recording(), path)
+    found = say(again, "open")
+    assert (found["n_answers"], found["notice"], found["has_results"]) == (2, None, False)
+    assert found["settings"]["normalize"] == "zscore" and found["query"]["start"] == STARTS[1]
+    assert found["classes"][1] == {"name": "other", "color": "#123456"}
+    assert again._state == session._state
+    assert done(again, "relearn")["state"] == "done"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"recording": 1}', "\x00\x01"])
+def test_a_damaged_session_file_is_kept_and_said(tmp_path, text):
+    path = tmp_path / "rec.view.json"
+    path.write_text(text)
+    session = Session(recording(), path)
+    assert "is damaged" in say(session, "open")["notice"]
+    say(session, "query", start=0, end=50)
+    assert [p.read_text() for p in tmp_path.iterdir() if p != path] == [text]
+    assert Session(recording(), path).notice is None
+
+
+def test_another_recording_keeps_the_old_session(tmp_path):
+    path = tmp_path / "rec.view.json"
+    say(Session(recording(), path), "query", start=0, end=50)
+    before = path.read_text()
+    for number, other in enumerate([recording() + 1, recording()[:-1], recording().astype("f4")], 1):
+        session = Session(other, path)
+        assert "changed" in session.notice
+        assert (tmp_path / f"rec.view.{number}.json").exists() and not path.exists()
+        path.write_text(before)
+    assert (tmp_path / "rec.view.1.json").read_text() == before
+
+
+def test_each_change_is_a_whole_file(tmp_path, monkeypatch):
+    path = tmp_path / "rec.view.json"
+    session = Session(recording(), path)
+    say(session, "query", start=0, end=50)
+    say(session, "answer", id="5-65", yes=True)
+    replace = os.replace
+
+    def killed(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        session.handle({"type": "answer", "id": "100-160", "yes": True})
+    monkeypatch.setattr(os, "replace", replace)
+    assert say(Session(recording(), path), "open")["n_answers"] == 1  # the last one at most is lost
+
+
+def test_a_folder_that_cannot_be_written_to_is_said(tmp_path):
+    session = Session(recording(), tmp_path / "nowhere" / "rec.view.json")
+    say(session, "query", start=0, end=50)
+    assert "cannot be saved" in say(session, "open")["notice"]
+
+
+def test_two_windows_lose_no_answer(tmp_path):
+    path = tmp_path / "rec.view.json"
+    session = Session(recording(), path)
+
+    def answer(first):
+        for k in range(first, 60, 2):
+            say(session, "answer", id="{}-{}".format(*EVENTS[k % len(EVENTS)]), yes=True)
+
+    windows = [threading.Thread(target=answer, args=(k,)) for k in (0, 1)]
+    for window in windows:
+        window.start()
+    for window in windows:
+        window.join()
+    assert len(json.loads(path.read_text())["answers"]) == 60
+    assert say(Session(recording(), path), "open")["n_answers"] == len(EVENTS[:60])
+
+
+# ------------------------------------------------------------------------------------------------------------- exports
+def starts_of_script(path):
+    found = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    return [int(row["start"]) for row in csv.DictReader(found.stdout.splitlines())]
+
+
+@pytest.mark.parametrize("kind", ["search", "relearn", "classes", "segment", "gap"])
+def test_a_script_finds_the_same(tmp_path, kind):
+    times = np.arange(N) + np.where(np.arange(N) > STARTS[9], 500.0, 0.0) if kind == "gap" else None
+    session = searched(Session(recording(2), tmp_path / "rec.view.json", times=times), channels=[1])
+    if kind in ("relearn", "classes"):
+        say(session, "class", name="other", color=None, number=None)
+        for k in range(6):
+            say(session, "answer", id="{}-{}".format(*EVENTS[k]), yes=True, **{"class": (kind == "classes") * (k % 2)})
+        done(session, "relearn")
+    if kind == "segment":
+        done(session, "segment")
+    say(session, "threshold", value=say(session, "threshold", value=None)["value"] * 0.9)
+    found = say(session, "export", what="script")
+    assert found["text"] == Path(found["path"]).read_text(encoding="utf-8")
+    starts = [row["start"] for row in rows_of(session)]
+    assert len(starts) > 10
+    assert starts_of_script(found["path"]) == starts
+
+
+def test_labels_are_a_table_with_times(tmp_path):
+    times = pd.date_range("2024-01-01", periods=N, freq="s", tz="Europe/Berlin")
+    session = searched(Session(recording(), tmp_path / "rec.view.json", times=times))
+    rows = rows_of(session)
+    say(session, "answer", id=rows[0]["id"], yes=False)
+    say(session, "answer", id=f"{N - 5}-{N}", yes=True)
+    found = say(session, "export", what="labels")
+    table = pd.read_csv(found["path"])
+    assert table.start.tolist() == [*(row["start"] for row in rows[1:]), N - 5] and set(table.label) == {"match"}
+    assert table.start_time.iloc[-1] == "2024-01-01 08:19:55.000000" and table.end_time.iloc[-1].endswith(
+        "08:20:00.000000"
+    )
+    assert found["text"] == Path(found["path"]).read_text(encoding="utf-8")
+
+
+def test_the_model_is_what_the_command_line_takes(tmp_path):
+    import joblib
+
+    y = recording()
+    session = searched(Session(y, tmp_path / "rec.view.json"))
+    say(session, "answer", id="{}-{}".format(*EVENTS[2]), yes=True)
+    done(session, "relearn")
+    path = say(session, "export", what="model")["path"]
+    found = joblib.load(path).search(y).sorted()
+    assert found.start.tolist() == [row["start"] for row in rows_of(session)]
+    assert "name of a file" in session.handle({"type": "export", "what": "model", "path": "../x"})["error"]
+
+
+def test_without_a_file_labels_are_text():
+    session = searched(Session(recording()))
+    found = say(session, "export", what="labels")
+    assert found["path"] is None and found["text"].startswith("start,end,label\n")
+    assert "needs a file" in session.handle({"type": "export", "what": "model"})["error"]
+
+
+def test_known_labels_are_answers():
+    session = Session(recording())
+    session.mark(EVENTS[:4], ["a", "b", "a", "b"])
+    assert [one["name"] for one in say(session, "open")["classes"]] == ["a", "b"]
+    marks = say(session, "view", first=0, last=N, columns=100)["marks"]
+    assert [mark["class"] for mark in marks] == [0, 1, 0, 1]
+    assert done(session, "relearn")["state"] == "done"
+
+
+def test_objects_that_are_recordings():
+    frame = pd.DataFrame({"a": recording()[:, 0], "b": 1.0})
+    assert [one["name"] for one in say(Session(frame), "open")["channels"]] == ["a", "b"]
+
+    class Made:
+        values, times, names, units, marks = recording(), Sampling(4.0), ["c"], ["V"], None
+
+    session = Session(Made())
+    assert say(session, "open")["channels"] == [{"name": "c", "unit": "V"}]
+    assert say(session, "query", start=2, end=50)["label"] == "0.500"
+    for wrong, text in [({"names": ["a", "b"]}, "'names' must have"), ({"rate": 1.0, "times": [1]}, "Only one of")]:
+        with pytest.raises(ValueError, match=text):
+            Session(recording(), **wrong)
