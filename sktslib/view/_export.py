@@ -62,7 +62,7 @@ def labels(session):
 
 def fitted(session):
     """Return the estimator that finds what the session shows, with its threshold."""
-    estimator, value = session.made.estimator, session.threshold
+    estimator, value = session.made[2], session.threshold
     if not isinstance(estimator, QuerySearcher):
         return estimator.set_params(threshold=value)
     if len(estimator._queries) > 1:
@@ -73,7 +73,7 @@ def fitted(session):
 
 def script(session):
     """Return a script that finds the same matches."""
-    made, task = session.made, session.made.task
+    _, task, _, relearned = session.made
     estimator, code = fitted(session), session.code
     is_search = isinstance(estimator, QuerySearcher)
     if code is None:
@@ -89,7 +89,7 @@ def script(session):
     channels = "" if task.channels == list(range(session.viewed.channels)) else f"[:, {task.channels}]"
     times = [""] if session.viewed.max_gap is None else [", times=times", "times[{}:{}]"]
     lines = ["import numpy as np", "", f"from sktslib import {type(estimator).__name__}", "", code]
-    if made.relearned:
+    if relearned:
         if session.path is None:
             raise ValueError("A script needs the model in a file. Give the session a path: show(recording, path=...).")
         path = export(session, "model")["path"]

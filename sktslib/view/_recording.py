@@ -38,7 +38,8 @@ class Viewed:
                 raise ValueError(f"{name!r} must have an entry for each of {self.channels} channels. Got {given}.")
         times = EvenTimes(times, self.n) if isinstance(times, Sampling) else times
         self.times = times if times is None else given_times(times, "times")
-        self.rate, self._t, self.max_gap = None, None, None  # times as numbers, of datetimes seconds from the first
+        self.rate, self._t = None, None  # times as numbers, of datetimes seconds from the first
+        self.max_gap, self.gaps = None, np.empty(0, int)  # samples before which there are holes in time
         if isinstance(self.times, EvenTimes):
             self.rate = float(self.times.sampling.rate)
         elif self.times is not None:
@@ -47,6 +48,7 @@ class Viewed:
             step = interval(self._t)
             if step and np.diff(self._t).max() > LONG * step:
                 self.max_gap = 2.0 * step
+                self.gaps = np.flatnonzero(np.diff(self._t) > self.max_gap) + 1
 
     @property
     def mark(self):

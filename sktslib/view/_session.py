@@ -22,20 +22,29 @@ COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c
 NORMALIZATIONS = (None, "zscore", "mean", "minmax", "robust")
 POINTS = 64  # of a picture
 BINS = 60  # of the histogram of distances
+NAMES = [f".{k}.json" for k in range(1, 1000)]  # of files that are kept
 IN_TURN = 5  # of which one is drawn at random
 Z = 1.959963984540054  # of an interval that holds the precision with 95 %
-MARK = "start", "end", "class", "answer", "distance"
-ANSWER = "start", "end", "yes", "class", "random"
-SAVED = {"settings": dict, "queries": dict, "classes": list, "answers": list}
 
 
-class Made(NamedTuple):
-    """What the finds were made by."""
+class Answer(NamedTuple):
+    """What was said of a range."""
 
-    job: Job
-    task: Task
-    estimator: object
-    relearned: bool
+    start: int
+    end: int
+    yes: bool
+    kind: int  # number of its class
+    random: bool  # whether it was drawn at random, at some time
+
+
+class Mark(NamedTuple):
+    """Columns of what is shown, in order of time."""
+
+    start: np.ndarray
+    end: np.ndarray
+    kind: np.ndarray
+    answer: np.ndarray  # 1, 0 or -1 without one
+    distance: np.ndarray
 
 
 def packed(values):
@@ -45,9 +54,15 @@ def packed(values):
 
 def wilson(right, n):
     """Return a share and the interval of Wilson that holds it with 95 %."""
-    middle, spread = right + Z * Z / 2, Z * np.sqrt(right * (n - right) / n + Z * Z / 4)
-    low, high = ((middle + side * spread) / (n + Z * Z) for side in (-1, 1))
-    return {"value": right / n, "low": max(float(low), 0.0), "high": min(float(high), 1.0), "n": n}
+    from scipy.stats import binomtest
+
+    low, high = binomtest(right, n).proportion_ci(method="wilson")
+    return {"value": right / n, "low": float(low), "high": float(high), "n": n}
+
+
+def finite(values):
+    """Return numbers as JSON holds them; None stays None."""
+    return None if values is None else [v if np.isfinite(v) else None for v in np.ravel(values).tolist()]
 
 
 def cached(make):
@@ -77,14 +92,13 @@ class Session:
 
     def __init__(self, recording, path=None, *, name=None, code=None, seed=0, **given):
         self.viewed, self.path, self.code = Viewed(recording, **given), path and Path(path), code
-        self.name, self.notice, self._seed = name or "recording", None, seed
+        self.name, self.notice, self._seed, self._mark = name or "recording", None, seed, self.viewed.mark
         self.lock, self.pyramid = threading.RLock(), Pyramid(self.viewed.values)
-        self.job, self.finds, self.made, self.chosen = None, None, None, None
-        self._state = {"answers": [], "queries": {}, "classes": [{"name": "match", "color": COLORS[0]}]}
-        channels = list(range(self.viewed.channels))
-        self._state["settings"] = {"metric": "auto", "normalize": None, "channels": channels}
+        self.job = self.finds = self.chosen = self.made = None
+        settings = {"metric": "auto", "normalize": None, "channels": list(range(self.viewed.channels))}
+        classes = [{"name": "match", "color": COLORS[0]}]
+        self._state = {"settings": settings, "queries": {}, "classes": classes, "answers": []}
         self._asked, self._random, self._turn, self._kept, self._jobs = set(), set(), 0, {}, []
-        self._mark, self._stamp = self.viewed.mark, None
         if self.path is not None and self.path.exists():
             self._open()
 
@@ -105,91 +119,70 @@ class Session:
     def _open(self):
         try:
             saved = json.loads(self.path.read_text(encoding="utf-8"))
-            state = {name: kind(saved[name]) for name, kind in SAVED.items()}
-            state["answers"] = [dict(zip(ANSWER, answer, strict=True)) for answer in saved["answers"]]
-            state["queries"] = {int(k): [int(s), int(e)] for k, (s, e) in saved["queries"].items()}
-            known = all(one["class"] < len(state["classes"]) for one in state["answers"])
-            if saved["recording"] == self._mark and known and state["settings"].keys() >= {"metric", "channels"}:
-                self._state, self._stamp = state, self._stamp_now()
+            state = {name: type(own)(saved[name]) for name, own in self._state.items()}
+            state["answers"] = [Answer(*one) for one in saved["answers"]]
+            state["queries"] = {int(k): [int(start), int(end)] for k, (start, end) in saved["queries"].items()}
+            if saved["recording"] == self._mark and self._state["settings"].keys() == state["settings"].keys():
+                self._state = state
                 return
-            why = "is of another recording: this one has changed since" if known else "names a class it does not have"
+            why = "is of another recording: this one has changed since"
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             why = f"is damaged ({type(error).__name__}: {error})"
-        self.notice = f"The saved session {why}. It was kept as {self._set_aside().name}, and a new one begins."
-
-    def _set_aside(self):
-        """Give the saved file a name that no file has."""
-        number = next(k for k in range(1, 10**6) if not self.path.with_suffix(f".{k}.json").exists())
-        return self.path.rename(self.path.with_suffix(f".{number}.json"))
-
-    def _stamp_now(self):
-        return (self.path.stat().st_mtime_ns, self.path.stat().st_size) if self.path.exists() else None
+        kept = next(one for one in map(self.path.with_suffix, NAMES) if not one.exists())
+        self.path.rename(kept)
+        self.notice = f"The saved session {why}. It was kept as {kept.name}, and a new one begins."
 
     def _save(self):
         """Write the session, as a whole or not at all."""
         self._kept = {}
-        if self.path is None:
-            return
-        saved = {"recording": self._mark, **self._state}
-        saved["answers"] = [[one[name] for name in ANSWER] for one in self._state["answers"]]
-        new = self.path.with_name(f"{self.path.name}.new")
-        try:
-            if self._stamp is not None and self._stamp != self._stamp_now() is not None:
-                self.notice = (
-                    f"Another program wrote the session file. What it wrote is kept as {self._set_aside().name}."
-                )
-            new.write_text(json.dumps(saved), encoding="utf-8")
-            os.replace(new, self.path)
-            self._stamp = self._stamp_now()
-        except OSError as error:
-            self.notice = f"The session cannot be saved: {error}. Name a file in another folder for it."
+        if self.path is not None:
+            new = self.path.with_name(f"{self.path.name}.new")
+            try:
+                new.write_text(json.dumps({"recording": self._mark, **self._state}), encoding="utf-8")
+                os.replace(new, self.path)
+            except OSError as error:
+                self.notice = f"The session cannot be saved: {error}. Name a file in another folder for it."
 
     # -------------------------------------------------------------------------------------------- what is seen of all
     def _on_open(self, message):
-        names = zip(self.viewed.names, self.viewed.units, strict=True)
-        query = self._state["queries"].get(0)
-        return {
-            "name": self.name,
-            "n": self.viewed.n,
-            "channels": [{"name": name, "unit": unit} for name, unit in names],
-            "ready": self.pyramid.ready,
-            "classes": self._state["classes"],
-            "metrics": ["auto", *metric_names()],
-            "normalizations": NORMALIZATIONS,
-            "settings": self._state["settings"],
-            "query": query and {"start": query[0], "end": query[1]},
-            "n_answers": len(self._answers[1]),
-            "notice": self.notice,
+        names, query = zip(self.viewed.names, self.viewed.units, strict=True), self._state["queries"].get(0)
+        found = {"name": self.name, "n": self.viewed.n, "ready": self.pyramid.ready, "notice": self.notice}
+        found |= {"metrics": ["auto", *metric_names()], "normalizations": NORMALIZATIONS}
+        found |= {"settings": self._state["settings"], "classes": self._state["classes"]}
+        job = len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None
+        found |= {
+            **self._standing(),
             "has_results": self.finds is not None,
+            "job": len(self._jobs) - 1 if running else None,
         }
+        found["query"] = query and {"start": query[0], "end": query[1]}
+        return {**found, "channels": [{"name": name, "unit": unit} for name, unit in names]}
 
     def _on_view(self, message):
-        n = self.viewed.n
-        first, last = (min(max(float(message[name]), 0.0), n) for name in ("first", "last"))
-        first, columns = min(first, n - 1), max(int(message["columns"]), 1)
-        last = max(last, first + 1)
+        first, columns = max(min(float(message["first"]), self.viewed.n - 1), 0.0), max(int(message["columns"]), 1)
+        last = max(min(float(message["last"]), self.viewed.n), first + 1)
         low, high = self.pyramid.view(first, last, columns)
-        begin = np.searchsorted(np.maximum.accumulate(self.marks["end"]), first, "right")
-        end, found = np.searchsorted(self.marks["start"], last), {}
+        begin = np.searchsorted(np.maximum.accumulate(self.marks.end), first, "right")
+        end, found = np.searchsorted(self.marks.start, last), {}
         if end - begin <= columns:
             found["marks"] = [self._mark_of(k) for k in range(begin, end)]
         else:
             found["density"] = packed(self._density(np.linspace(first, last, columns + 1), slice(begin, end)))
-        ranges = [[None if np.isnan(v) else float(v) for v in pair] for pair in self.pyramid.ranges]
+        ranges = [finite(pair) for pair in self.pyramid.ranges]
         ticks = self.viewed.ticks(first, last, columns)
         about = {"first": first, "last": last, "ticks": ticks, "ready": self.pyramid.ready, "ranges": ranges}
-        return {**about, "low": packed(low), "high": packed(high), **found}
+        gaps = self.viewed.gaps[slice(*np.searchsorted(self.viewed.gaps, [first, last]))][:columns]
+        return {**about, "gaps": gaps.tolist(), "low": packed(low), "high": packed(high), **found}
 
     def _mark_of(self, k):
-        start, end, kind, answer, distance = (self.marks[name][k] for name in MARK)
-        known = {"answer": None if answer < 0 else bool(answer), "class": int(kind) if answer else None}
-        distance = None if np.isnan(distance) else float(distance)
-        return {"id": f"{start}-{end}", "start": int(start), "end": int(end), "distance": distance, **known}
+        start, end, kind, answer, distance = (column[k].item() for column in self.marks)
+        known = {"answer": None if answer < 0 else answer == 1, "class": kind if answer else None}
+        return {"id": f"{start}-{end}", "start": start, "end": end, "distance": finite(distance)[0], **known}
 
     def _density(self, edges, some):
         """Return the share of each column that some marks of each class cover."""
         out = np.zeros((len(self._state["classes"]), len(edges) - 1))
-        start, end, kind, answer, _ = (self.marks[name][some] for name in MARK)
+        start, end, kind, answer, _ = (column[some] for column in self.marks)
         for k, row in enumerate(out):
             own = (kind == k) & (answer != 0)
             if own.any():
@@ -240,14 +233,10 @@ class Session:
         def publish(finds, estimator=searcher):
             with self.lock:
                 if job is self.job and not job.stopped.is_set():
-                    chosen = self.chosen if self.made is not None and self.made.job is job else None
-                    self.finds, self.chosen, self._kept, self._asked = (
-                        finds._replace(classes=classes),
-                        chosen,
-                        {},
-                        set(),
-                    )
-                    self.made = Made(job, task, estimator, relearned)
+                    if self.made is None or self.made[0] is not job:
+                        self.chosen = None
+                    self.finds, self.made = finds._replace(classes=classes), (job, task, estimator, relearned)
+                    self._kept, self._asked = {}, set()
 
         return publish
 
@@ -269,18 +258,18 @@ class Session:
         return self._begin(work)
 
     def _on_relearn(self, message):
-        ranges, yes, kind = self._answers[0], self._said("yes"), self._said("class")
-        queries = dict(self._state["queries"])
-        for k in np.flatnonzero(yes).tolist():  # a class without a query has its first match
-            queries.setdefault(int(kind[k]), ranges[k].tolist())
-        if not len(ranges) or not queries:
+        answers, queries, finds = self._answers, dict(self._state["queries"]), self.finds
+        for start, end, yes, kind, *_ in answers.tolist():  # a class without a query has its first match
+            if yes:
+                queries.setdefault(kind, [start, end])
+        if not len(answers) or not queries:
             raise ValueError("There is nothing to learn from yet: drag over a pattern, and answer for some matches.")
-        used, finds = sorted(queries), self.finds
+        used = sorted(queries)
         task, own = self._task([queries[k] for k in used]), dict(enumerate(used))
-        number = np.array([used.index(k) if said else -1 for k, said in zip(kind.tolist(), yes, strict=True)])
+        number = np.where(answers[:, 2], np.searchsorted(used, answers[:, 3]), -1)
 
         def work(job):
-            searcher = learned(job, task, finds, ranges, number)
+            searcher = learned(job, task, finds, answers[:, :2], number)
             search(job, task, searcher, self._publish(job, task, searcher, own, relearned=True))
 
         return self._begin(work)
@@ -309,31 +298,24 @@ class Session:
     # --------------------------------------------------------------------------------------------- finds and answers
     @cached
     def _answers(self):
-        """Ranges (k, 2) that are answered, ascending, and the number of the answer that holds, the last one."""
-        every = self._state["answers"]
-        ranges = np.array([(one["start"], one["end"]) for one in every], int).reshape(-1, 2)
-        left = np.lexsort((np.arange(len(every)), ranges[:, 0]))
+        """Rows of the answers that hold, of ranges in order of time, and last the number of each."""
+        every = np.array([(*one, k) for k, one in enumerate(self._state["answers"])], int).reshape(-1, 6)
+        every = every[np.argsort(every[:, 0], kind="stable")]
         while True:
-            size, (start, end) = np.diff(ranges[left])[:, 0], ranges[left].T
+            size, number, (start, end) = every[:, 1] - every[:, 0], every[:, 5], every[:, :2].T
             common = np.minimum(end[1:], end[:-1]) - start[1:]
             of_one = np.flatnonzero(common >= HALF * np.minimum(size[1:], size[:-1]))
             if not len(of_one):
-                return ranges[left], left
-            left = np.delete(left, np.where(left[of_one] < left[of_one + 1], of_one, of_one + 1))
-
-    def _said(self, name):
-        """Return a part of the answers that hold, an array."""
-        return np.array([self._state["answers"][k][name] for k in self._answers[1].tolist()], int)
+                return every
+            every = np.delete(every, np.where(number[of_one] < number[of_one + 1], of_one, of_one + 1), axis=0)
 
     @cached
     def _states(self):
-        """Of each find the answer, 1, 0 or -1 without one, its class, and which range of the answers it is, or -1."""
-        finds = self.finds
-        which = same(finds.start, finds.end, self._answers[0])
-        kind = np.array([finds.classes.get(k, 0) for k in range(finds.query.max(initial=0) + 1)])[finds.query]
-        answer, known = np.full(len(which), -1), which >= 0
-        answer[known], kind[known] = (self._said(name)[which[known]] for name in ("yes", "class"))
-        return answer, kind, which
+        """Of each find the answer, 1, 0 or -1 without one, its class, and which row of the answers it is, or -1."""
+        finds, answers = self.finds, np.vstack([self._answers, np.full(6, -1)])
+        which = same(finds.start, finds.end, self._answers[:, :2])
+        own = np.array([finds.classes.get(k, 0) for k in range(finds.query.max(initial=0) + 1)])[finds.query]
+        return answers[which, 2], np.where(which < 0, own, answers[which, 3]), which
 
     @property
     def threshold(self):
@@ -346,8 +328,8 @@ class Session:
 
     @cached
     def marks(self):
-        """What is shown in order of time: finds within the threshold and all that is answered, a dict of arrays."""
-        (start, end), yes, kind = self._answers[0].T, self._said("yes"), self._said("class")
+        """What is shown: finds within the threshold, and all that is answered."""
+        start, end, yes, kind = self._answers[:, :4].T
         parts = [[start, end, kind, yes, np.full(len(start), np.nan)]]
         if self.finds is not None:
             answer, own, which = self._states
@@ -356,8 +338,8 @@ class Session:
             rest = self.finds.start, self.finds.end, own, answer, self.finds.distance
             parts = [[column[alone] for column in parts[0]], [column[shown] for column in rest]]
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        order = np.lexsort((columns[1], columns[0]))
-        return dict(zip(MARK, (column[order] for column in columns), strict=True))
+        order = np.lexsort(columns[1::-1])
+        return Mark(*(column[order] for column in columns))
 
     def _found(self):
         if self.finds is None:
@@ -367,120 +349,115 @@ class Session:
     def _row(self, k):
         """Return a find as the page shows it."""
         finds, (answer, kind, _) = self.finds, self._states
-        start, end = int(finds.start[k]), int(finds.end[k])
+        start, end, distance = finds.start[k].item(), finds.end[k].item(), finds.distance[k].item()
         table = finds.table[[k]] if isinstance(finds.table, Matches) else None
-        beside = [None if table is None else getattr(table, name) for name in ("scale", "offset")]
-        beside = [None if one is None else [float(v) for v in np.ravel(one)] for one in beside]
-        q = None if finds.q is None or np.isnan(finds.q[k]) else float(finds.q[k])
-        about = {"id": f"{start}-{end}", "start": start, "end": end, "label": self.viewed.label(start), "q": q}
-        about |= {"distance": float(finds.distance[k]), "scale": beside[0], "offset": beside[1], "points": POINTS}
-        known = None if answer[k] < 0 else bool(answer[k])
-        about |= {"answer": known, "class": int(kind[k]), "within": bool(k < self._within)}
+        scale, offset = (getattr(table, name, None) for name in ("scale", "offset"))
+        about = {"id": f"{start}-{end}", "start": start, "end": end, "label": self.viewed.label(start)}
+        about |= {"distance": distance, "q": finds.q if finds.q is None else finite(finds.q[k])[0]}
+        about |= {"scale": finite(scale), "within": bool(k < self._within)}
+        about |= {"offset": finite(offset), "class": int(kind[k])}
+        about |= {"answer": None if answer[k] < 0 else bool(answer[k]), "points": POINTS}
         return about | {"picture": self._picture(start, end)}
 
     def _on_matches(self, message):
-        count, first = len(self._found().start), int(message.get("offset", 0))
-        order = np.arange(count)
+        order, limit = np.arange(len(self._found().start)), int(message.get("limit", 50))
         if message.get("order") == "time":
-            order = order[: self._within]
-            order = order[np.argsort(self.finds.start[order], kind="stable")]
-        some = order[first : first + int(message.get("limit", 50))].tolist()
-        return {"total": len(order), "rows": [self._row(k) for k in some]}
+            order = np.argsort(self.finds.start[: self._within], kind="stable")
+        first = int(message.get("offset", 0))
+        if "around" in message:  # the page that holds this match
+            ranges = np.column_stack([self.finds.start, self.finds.end])[order]
+            at = np.flatnonzero((ranges == self._range(message["around"])).all(axis=1))
+            first = int(at[0]) // limit * limit if len(at) else 0
+        rows = [self._row(k) for k in order[first : first + limit].tolist()]
+        return {"total": len(order), "offset": first, "rows": rows}
 
     def _on_threshold(self, message):
-        finds, value = self._found(), message.get("value")
-        self.chosen = None if value is None else float(value)
-        self._kept.pop(Session.marks.fget, None)
-        expected = None
+        finds, expected = self._found(), None
+        if "value" in message:
+            self.chosen, self._kept = None if message["value"] is None else float(message["value"]), {}
         if finds.chance and self.threshold <= finds.chance[2]:
             expected = float(np.searchsorted(finds.chance[0], self.threshold, "right") / finds.chance[1])
-        top = float(finds.distance[-1]) if len(finds.distance) else 1.0
-        edges = np.linspace(0.0, top or 1.0, BINS + 1)
+        edges = np.linspace(0.0, finds.distance.max(initial=0.0) or 1.0, BINS + 1)
         histogram = {"edges": edges.tolist(), "counts": np.histogram(finds.distance, edges)[0].tolist()}
         return {"value": self.threshold, "n": self._within, "expected_false": expected, "histogram": histogram}
 
     def _on_next(self, message):
-        _n, (answer, _, which) = len(self._found().start), self._states
+        start, (answer, _, which) = self._found().start, self._states
         self._turn += 1
         while self._turn % IN_TURN == 0:  # among all within the threshold, those answered before as well
-            is_drawn = np.append(self._said("random"), 0)[which[: self._within]] == 1
-            left = np.flatnonzero(~is_drawn)
+            left = np.flatnonzero(~self._are_drawn)
             if not len(left):
                 break
-            k = int(np.random.default_rng([self._seed, int(is_drawn.sum())]).choice(left))
+            k = int(np.random.default_rng([self._seed, self._within - len(left)]).choice(left))
             if answer[k] < 0:
-                self._random.add(self._id(k))
-                return {"id": self._id(k), "why": "random", "row": self._row(k)}
-            self._state["answers"][self._answers[1][which[k]]]["random"] = True
+                self._random.add(f"{start[k]}-{self.finds.end[k]}")
+                return {"id": f"{start[k]}-{self.finds.end[k]}", "why": "random", "row": self._row(k)}
+            number = self._answers[which[k], 5]
+            self._state["answers"][number] = self._state["answers"][number]._replace(random=True)
             self._save()
-        for _ in range(2):
-            left = [k for k in np.flatnonzero(answer < 0).tolist() if k not in self._asked]
+        for asked in (self._asked, set()):
+            self._asked = asked
+            left = np.setdiff1d(np.flatnonzero(answer < 0), list(asked))
             at = int(np.searchsorted(left, self._within))
             pair = left[max(at - 1, 0) : at], left[at : at + 1]  # the next below the threshold and the next above
-            for k in pair[self._turn % 2] or pair[1 - self._turn % 2]:
+            for k in np.concatenate([pair[self._turn % 2], pair[1 - self._turn % 2]]).tolist():
                 self._asked.add(k)
-                return {"id": self._id(k), "why": "uncertain", "row": self._row(k)}
-            self._asked = set()
+                return {"id": f"{start[k]}-{self.finds.end[k]}", "why": "uncertain", "row": self._row(k)}
         return {"id": None}
 
-    def _id(self, k):
-        return f"{self.finds.start[k]}-{self.finds.end[k]}"
+    @property
+    def _are_drawn(self):
+        """Whether each find within the threshold was drawn at random."""
+        return np.append(self._answers[:, 4], 0)[self._states[2][: self._within]] == 1
 
     def _on_answer(self, message):
-        start, end = (int(part) for part in str(message["id"]).split("-"))
-        if not 0 <= start < end <= self.viewed.n:
-            raise ValueError(f"'id' must be that of a match, START-END. Got {message['id']!r}.")
-        (k,) = same(np.array([start]), np.array([end]), self._answers[0])
-        was_random = k >= 0 and self._state["answers"][self._answers[1][k]]["random"]
+        start, end = self._range(message["id"])
+        (k,) = same(np.array([start]), np.array([end]), self._answers[:, :2])
+        is_random = message["id"] in self._random or (k >= 0 and self._answers[k, 4] == 1)
         kind = self._class(message.get("class") or 0)
-        is_random = bool(was_random or message["id"] in self._random)
-        self._state["answers"].append(
-            dict(zip(ANSWER, (start, end, bool(message["yes"]), kind, is_random), strict=True))
-        )
+        self._state["answers"].append(Answer(start, end, bool(message["yes"]), kind, bool(is_random)))
         self._save()
         return self._standing()
+
+    def _range(self, name):
+        """Return the samples of a match by its name, START-END."""
+        start, _, end = str(name).partition("-")
+        if not (start.isdigit() and end.isdigit() and int(start) < int(end) <= self.viewed.n):
+            raise ValueError(f"'id' must be that of a match, START-END. Got {name!r}.")
+        return int(start), int(end)
 
     def _on_undo(self, message):
         if not self._state["answers"]:
             raise ValueError("There is no answer that could be taken back.")
         last = self._state["answers"].pop()
         self._save()
-        return {**self._standing(), "id": f"{last['start']}-{last['end']}"}
+        return {**self._standing(), "id": f"{last.start}-{last.end}"}
 
     def _standing(self):
         """Return how many ranges are answered, and the precision by those that were drawn at random."""
-        found = {"n_answers": len(self._answers[1]), "precision": None}
-        if self.finds is not None:
-            answer, _, which = (column[: self._within] for column in self._states)
-            said = answer[np.append(self._said("random"), 0)[which] == 1]
-            found["precision"] = wilson(int(said.sum()), len(said)) if len(said) else None
-        return found
+        said = [] if self.finds is None else self._states[0][: self._within][self._are_drawn]
+        return {"n_answers": len(self._answers), "precision": wilson(int(sum(said)), len(said)) if len(said) else None}
 
     def _on_class(self, message):
         classes, number = self._state["classes"], message.get("number")
-        name, color = message.get("name"), message.get("color")
         if number is None:
-            classes.append(
-                {"name": name or f"class {len(classes) + 1}", "color": color or COLORS[len(classes) % len(COLORS)]}
-            )
-        else:
-            own = classes[self._class(number)]
-            own.update(name=name or own["name"], color=color or own["color"])
+            number = len(classes)
+            classes.append({"name": f"class {number + 1}", "color": COLORS[number % len(COLORS)]})
+        classes[self._class(number)] |= {name: message[name] for name in ("name", "color") if message.get(name)}
         self._save()
         return {"classes": classes}
 
     def mark(self, ranges, labels):
         """Add ranges (k, 2) that are known to be occurrences, with the names of their classes."""
         with self.lock:
-            names = [one["name"] for one in self._state["classes"]] if self._state["answers"] else []
-            for name in dict.fromkeys(map(str, labels)):
-                if name not in names:
-                    self._state["classes"] = self._state["classes"][: len(names)]
-                    names.append(name)
+            if not self._state["answers"]:
+                self._state["classes"] = []
+            for name in map(str, labels):
+                if name not in (one["name"] for one in self._state["classes"]):
                     self._on_class({"name": name})
+            names = [one["name"] for one in self._state["classes"]]
             for (start, end), name in zip(np.asarray(ranges).tolist(), map(str, labels), strict=True):
-                answer = (start, end, True, names.index(name), False)
-                self._state["answers"].append(dict(zip(ANSWER, answer, strict=True)))
+                self._state["answers"].append(Answer(start, end, True, names.index(name), False))
             self._save()
 
     def _on_export(self, message):
@@ -488,6 +465,6 @@ class Session:
 
     def labels(self):
         """Return ranges (k, 2) in order of time and their classes: finds within the threshold, and what is answered."""
-        own = self.marks["answer"] != 0
-        ranges = np.column_stack([self.marks["start"], self.marks["end"]])[own]
-        return ranges, [self._state["classes"][k]["name"] for k in self.marks["class"][own].tolist()]
+        own = self.marks.answer != 0
+        kinds = [self._state["classes"][k]["name"] for k in self.marks.kind[own].tolist()]
+        return np.column_stack(self.marks[:2])[own], kinds
