@@ -37,6 +37,7 @@ examples:
   sktslib search day.csv --query :12.5s-13.1s --n-matches 20   where that part of day.csv occurs again
   sktslib segment walk.csv --query :475-690 --format csv       cut the recording into repetitions
   sktslib learn walk.csv --labels strides.csv --output model.joblib && sktslib segment next.csv --model model.joblib
+  sktslib view walk.csv                                        look at it, drag over a pattern, answer, take it away
   sktslib distance a.csv b.csv --metric dtw:window=0.1 --metric euclidean
 
 exit code: 0 something was found or done, 1 nothing was found, 2 an option or a file is wrong
@@ -103,13 +104,13 @@ def _add_task(parser, name):
     parser.set_defaults(task=name)
 
 
+LABELS = (
+    "NAME|FILE",
+    "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
+    "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
+)
 LEARNING = {
-    "--labels": (
-        "NAME|FILE",
-        "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
-        "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
-        {"required": True},
-    ),
+    "--labels": (*LABELS, {"required": True}),
     "--where": (
         "COLUMN=VALUE",
         "the ranges of a file that count: those with this value in a column, such as foot=left (default: all)",
@@ -210,6 +211,26 @@ def add_demo(parser, argv):
     add_reading(parser)
 
 
+VIEW = {
+    "--channels": ("A,B", "the columns that are searched at first (default: all that are shown)"),
+    "--labels": (LABELS[0], LABELS[1] + ". They are answers of a new session"),
+    "--session": ("FILE", "where the session is saved and opened again (default: RECORDING.view.json)"),
+    "--port": (
+        "NUMBER",
+        "the port of the page on this machine (default: a free one)",
+        {"type": lambda text: number(text, int, 0, "a number of at least 0"), "default": 0},
+    ),
+    "--no-browser": (None, "print the address and open no browser", {"action": "store_true"}),
+}
+
+
+def add_view(parser, argv):
+    """Add the arguments of view."""
+    parser.add_argument("recording", metavar="RECORDING", help=f"the file to look at, or {PART.partition(' ')[0]}")
+    add_options(parser, "the page", VIEW)
+    add_reading(parser, without=("--weight-column",))
+
+
 class Command(NamedTuple):
     """A command: what it is for, what adds its arguments, and where the code that runs it is."""
 
@@ -223,6 +244,7 @@ COMMANDS = {
     "search": Command("find where a pattern occurs", add_search, "searching", "run"),
     "segment": Command("cut a recording into repetitions", add_segment, "searching", "run"),
     "learn": Command("learn from labels, save the estimator", add_learn, "searching", "run_learn"),
+    "view": Command("look at a recording in the browser, mark, search, learn", add_view, "viewing", "run"),
     "distance": Command("distances of two series", add_distance, "comparing", "run_distance"),
     "pairwise": Command("distances of all pairs of series", add_pairwise, "comparing", "run_pairwise"),
     "metrics": Command("list the distances and their parameters", add_metrics, "comparing", "run_metrics"),

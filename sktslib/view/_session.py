@@ -95,9 +95,8 @@ class Session:
         self.name, self.notice, self._seed, self._mark = name or "recording", None, seed, self.viewed.mark
         self.lock, self.pyramid = threading.RLock(), Pyramid(self.viewed.values)
         self.job = self.finds = self.chosen = self.made = None
-        settings = {"metric": "auto", "normalize": None, "channels": list(range(self.viewed.channels))}
-        classes = [{"name": "match", "color": COLORS[0]}]
-        self._state = {"settings": settings, "queries": {}, "classes": classes, "answers": []}
+        self.settings = {"metric": "auto", "normalize": None, "channels": list(range(self.viewed.channels))}
+        self.queries, self.classes, self.answers = {}, [{"name": "match", "color": COLORS[0]}], []
         self._asked, self._random, self._turn, self._kept, self._jobs = set(), set(), 0, {}, []
         if self.path is not None and self.path.exists():
             self._open()
@@ -119,11 +118,11 @@ class Session:
     def _open(self):
         try:
             saved = json.loads(self.path.read_text(encoding="utf-8"))
-            state = {name: type(own)(saved[name]) for name, own in self._state.items()}
-            state["answers"] = [Answer(*one) for one in saved["answers"]]
-            state["queries"] = {int(k): [int(start), int(end)] for k, (start, end) in saved["queries"].items()}
-            if saved["recording"] == self._mark and self._state["settings"].keys() == state["settings"].keys():
-                self._state = state
+            answers = [Answer(*one) for one in saved["answers"]]
+            queries = {int(k): [int(start), int(end)] for k, (start, end) in saved["queries"].items()}
+            settings, classes = {**self.settings, **saved["settings"]}, [{**one} for one in saved["classes"]]
+            if saved["recording"] == self._mark:
+                self.answers, self.queries, self.settings, self.classes = answers, queries, settings, classes
                 return
             why = "is of another recording: this one has changed since"
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -137,24 +136,21 @@ class Session:
         self._kept = {}
         if self.path is not None:
             new = self.path.with_name(f"{self.path.name}.new")
+            state = {name: getattr(self, name) for name in ("settings", "queries", "classes", "answers")}
             try:
-                new.write_text(json.dumps({"recording": self._mark, **self._state}), encoding="utf-8")
+                new.write_text(json.dumps({"recording": self._mark, **state}), encoding="utf-8")
                 os.replace(new, self.path)
             except OSError as error:
                 self.notice = f"The session cannot be saved: {error}. Name a file in another folder for it."
 
     # -------------------------------------------------------------------------------------------- what is seen of all
     def _on_open(self, message):
-        names, query = zip(self.viewed.names, self.viewed.units, strict=True), self._state["queries"].get(0)
+        names, query = zip(self.viewed.names, self.viewed.units, strict=True), self.queries.get(0)
         found = {"name": self.name, "n": self.viewed.n, "ready": self.pyramid.ready, "notice": self.notice}
         found |= {"metrics": ["auto", *metric_names()], "normalizations": NORMALIZATIONS}
-        found |= {"settings": self._state["settings"], "classes": self._state["classes"]}
+        found |= {"settings": self.settings, "classes": self.classes}
         job = len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None
-        found |= {
-            **self._standing(),
-            "has_results": self.finds is not None,
-            "job": len(self._jobs) - 1 if running else None,
-        }
+        found |= {**self._standing(), "has_results": self.finds is not None, "job": job}
         found["query"] = query and {"start": query[0], "end": query[1]}
         return {**found, "channels": [{"name": name, "unit": unit} for name, unit in names]}
 
@@ -181,7 +177,7 @@ class Session:
 
     def _density(self, edges, some):
         """Return the share of each column that some marks of each class cover."""
-        out = np.zeros((len(self._state["classes"]), len(edges) - 1))
+        out = np.zeros((len(self.classes), len(edges) - 1))
         start, end, kind, answer, _ = (column[some] for column in self.marks)
         for k, row in enumerate(out):
             own = (kind == k) & (answer != 0)
@@ -204,14 +200,14 @@ class Session:
         start, end = max(start, 0), min(end, self.viewed.n)
         if end - start < 2:
             raise ValueError(f"A query must have two samples at least. Got samples {start} to {end}. Drag further.")
-        self._state["queries"][self._class(message.get("class") or 0)] = [start, end]
+        self.queries[self._class(message.get("class") or 0)] = [start, end]
         self._save()
         about = {"start": start, "end": end, "label": self.viewed.label(start), "picture": self._picture(start, end)}
         return {**about, "channels": self.viewed.channels, "points": POINTS}
 
     def _class(self, number):
-        if not 0 <= int(number) < len(self._state["classes"]):
-            raise ValueError(f"'class' must be from 0 to {len(self._state['classes']) - 1}. Got {number}.")
+        if not 0 <= int(number) < len(self.classes):
+            raise ValueError(f"'class' must be from 0 to {len(self.classes) - 1}. Got {number}.")
         return int(number)
 
     def _begin(self, work):
@@ -224,7 +220,7 @@ class Session:
         return {"job": len(self._jobs) - 1}
 
     def _task(self, queries):
-        settings = self._state["settings"]
+        settings = self.settings
         return Task(self.viewed, queries, settings["metric"], settings.get("normalize"), settings["channels"])
 
     def _publish(self, job, task, searcher, classes, *, relearned=False):
@@ -241,15 +237,15 @@ class Session:
         return publish
 
     def _on_search(self, message):
-        channels = sorted({int(k) for k in message.get("channels", self._state["settings"]["channels"])})
+        channels = sorted({int(k) for k in message.get("channels", self.settings["channels"])})
         if not channels or not 0 <= channels[0] <= channels[-1] < self.viewed.channels:
             raise ValueError(f"'channels' must be numbers from 0 to {self.viewed.channels - 1}. Got {channels}.")
-        if 0 not in self._state["queries"]:
+        if 0 not in self.queries:
             raise ValueError("There is no query yet: drag over the pattern that you look for.")
-        given = {name: message.get(name, self._state["settings"].get(name)) for name in ("metric", "normalize")}
-        self._state["settings"] = {**given, "channels": channels}
+        given = {name: message.get(name, self.settings.get(name)) for name in ("metric", "normalize")}
+        self.settings = {**given, "channels": channels}
         self._save()
-        task = self._task([self._state["queries"][0]])
+        task = self._task([self.queries[0]])
 
         def work(job):
             searcher = task.searcher()
@@ -258,7 +254,7 @@ class Session:
         return self._begin(work)
 
     def _on_relearn(self, message):
-        answers, queries, finds = self._answers, dict(self._state["queries"]), self.finds
+        answers, queries, finds = self._answers, dict(self.queries), self.finds
         for start, end, yes, kind, *_ in answers.tolist():  # a class without a query has its first match
             if yes:
                 queries.setdefault(kind, [start, end])
@@ -275,9 +271,9 @@ class Session:
         return self._begin(work)
 
     def _on_segment(self, message):
-        if not self._state["queries"]:
+        if not self.queries:
             raise ValueError("There is no query yet: drag over one repetition, or count, which finds a period itself.")
-        return self._segment(sorted(self._state["queries"].items()))
+        return self._segment(sorted(self.queries.items()))
 
     def _segment(self, queries):
         task, own = self._task([ranges for _, ranges in queries]), dict(enumerate(k for k, _ in queries))
@@ -299,7 +295,7 @@ class Session:
     @cached
     def _answers(self):
         """Rows of the answers that hold, of ranges in order of time, and last the number of each."""
-        every = np.array([(*one, k) for k, one in enumerate(self._state["answers"])], int).reshape(-1, 6)
+        every = np.array([(*one, k) for k, one in enumerate(self.answers)], int).reshape(-1, 6)
         every = every[np.argsort(every[:, 0], kind="stable")]
         while True:
             size, number, (start, end) = every[:, 1] - every[:, 0], every[:, 5], every[:, :2].T
@@ -393,7 +389,7 @@ class Session:
                 self._random.add(f"{start[k]}-{self.finds.end[k]}")
                 return {"id": f"{start[k]}-{self.finds.end[k]}", "why": "random", "row": self._row(k)}
             number = self._answers[which[k], 5]
-            self._state["answers"][number] = self._state["answers"][number]._replace(random=True)
+            self.answers[number] = self.answers[number]._replace(random=True)
             self._save()
         for asked in (self._asked, set()):
             self._asked = asked
@@ -415,7 +411,7 @@ class Session:
         (k,) = same(np.array([start]), np.array([end]), self._answers[:, :2])
         is_random = message["id"] in self._random or (k >= 0 and self._answers[k, 4] == 1)
         kind = self._class(message.get("class") or 0)
-        self._state["answers"].append(Answer(start, end, bool(message["yes"]), kind, bool(is_random)))
+        self.answers.append(Answer(start, end, bool(message["yes"]), kind, bool(is_random)))
         self._save()
         return self._standing()
 
@@ -427,9 +423,9 @@ class Session:
         return int(start), int(end)
 
     def _on_undo(self, message):
-        if not self._state["answers"]:
+        if not self.answers:
             raise ValueError("There is no answer that could be taken back.")
-        last = self._state["answers"].pop()
+        last = self.answers.pop()
         self._save()
         return {**self._standing(), "id": f"{last.start}-{last.end}"}
 
@@ -439,7 +435,7 @@ class Session:
         return {"n_answers": len(self._answers), "precision": wilson(int(sum(said)), len(said)) if len(said) else None}
 
     def _on_class(self, message):
-        classes, number = self._state["classes"], message.get("number")
+        classes, number = self.classes, message.get("number")
         if number is None:
             number = len(classes)
             classes.append({"name": f"class {number + 1}", "color": COLORS[number % len(COLORS)]})
@@ -450,14 +446,14 @@ class Session:
     def mark(self, ranges, labels):
         """Add ranges (k, 2) that are known to be occurrences, with the names of their classes."""
         with self.lock:
-            if not self._state["answers"]:
-                self._state["classes"] = []
+            if not self.answers:
+                self.classes = []
             for name in map(str, labels):
-                if name not in (one["name"] for one in self._state["classes"]):
+                if name not in (one["name"] for one in self.classes):
                     self._on_class({"name": name})
-            names = [one["name"] for one in self._state["classes"]]
+            names = [one["name"] for one in self.classes]
             for (start, end), name in zip(np.asarray(ranges).tolist(), map(str, labels), strict=True):
-                self._state["answers"].append(Answer(start, end, True, names.index(name), False))
+                self.answers.append(Answer(start, end, True, names.index(name), False))
             self._save()
 
     def _on_export(self, message):
@@ -466,5 +462,5 @@ class Session:
     def labels(self):
         """Return ranges (k, 2) in order of time and their classes: finds within the threshold, and what is answered."""
         own = self.marks.answer != 0
-        kinds = [self._state["classes"][k]["name"] for k in self.marks.kind[own].tolist()]
+        kinds = [self.classes[k]["name"] for k in self.marks.kind[own].tolist()]
         return np.column_stack(self.marks[:2])[own], kinds

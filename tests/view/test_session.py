@@ -181,7 +181,7 @@ def test_every_match_is_drawn_with_the_same_probability():
         found = say(session, "next")
         if found["why"] == "random":
             drawn[found["row"]["start"] // 100] += 1
-        for one in session._state["answers"]:
+        for one in session.answers:
             drawn[one.start // 100] += one.random
     assert drawn.sum() > 300 and drawn[3:].sum() == 300  # one new one each time
     first_three = drawn[:3].sum() / 300
@@ -214,7 +214,7 @@ def test_learning_from_answers_is_that_of_the_searcher():
     assert f1 > 0.95
     base = QuerySearcher("dtw", nan_policy="omit").fit(y[slice(*EVENTS[1])])
     matches = base.search_all(y)
-    answered = {(one.start, one.end): one.yes for one in session._state["answers"]}
+    answered = {(one.start, one.end): one.yes for one in session.answers}
     known = [answered.get((m.start, m.end)) for m in matches]
     learned = base.learn_from_answers(
         matches, good=[k for k, one in enumerate(known) if one], bad=[k for k, one in enumerate(known) if one is False]
@@ -373,7 +373,7 @@ def test_a_session_is_opened_again(tmp_path):
     assert (found["n_answers"], found["notice"], found["has_results"]) == (2, None, False)
     assert found["settings"]["normalize"] == "zscore" and found["query"]["start"] == STARTS[1]
     assert found["classes"][1] == {"name": "other", "color": "#123456"}
-    assert again._state == session._state
+    assert again.answers == session.answers
     assert done(again, "relearn")["state"] == "done"
 
 
