@@ -1,0 +1,224 @@
+"""The page of a session, from a local web server or in a notebook.
+
+Both send the messages of the page to ``session.handle`` and its answers back, as JSON. The server listens on 127.0.0.1
+alone. Other users of the machine lack the token in the address; pages of other sites are refused by Host and Origin.
+"""
+
+import errno
+import json
+import os
+import secrets
+import sys
+import traceback
+import webbrowser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import TCPServer
+from urllib.parse import parse_qs, urlsplit
+
+HERE = "127.0.0.1"
+FILES = {  # all that is served, by path
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+}
+LONGEST_MESSAGE = 1_000_000
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def serve(session, *, port=0, browser=True):
+    """Show a session in a browser until Ctrl-C ends it.
+
+    Prints the address of the page and opens it. Nothing is opened with ``browser=False``, over SSH and where there is
+    no screen.
+
+    Parameters
+    ----------
+    session : Session
+        What answers the page's messages.
+    port : int, default=0
+        The port of 127.0.0.1 to listen on; 0 takes a free one.
+    browser : bool, default=True
+        Whether to open the page in a browser.
+
+    Raises
+    ------
+    OSError
+        When the port is in use, or may not be used.
+    """
+    with make_server(session, port) as server:
+        print(f"{server.address}\nCtrl-C ends it.", flush=True)
+        if not (browser and _has_screen() and webbrowser.open(server.address.replace(server.token, server.once))):
+            port = server.server_port
+            print("Open this address in a browser. Over SSH, first run on your own machine, with the name of this one:")
+            print(f"ssh -L {port}:{HERE}:{port} NAME", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print("\nended")
+
+
+def widget(session):
+    """Return a session's page as a widget for notebooks, whose messages go through the kernel.
+
+    Parameters
+    ----------
+    session : Session
+        What answers the page's messages.
+
+    Returns
+    -------
+    anywidget.AnyWidget
+        The widget; a notebook shows it where it is the last value of a cell.
+
+    Raises
+    ------
+    ImportError
+        When anywidget is not installed.
+    """
+    try:
+        import anywidget
+    except ImportError:
+        raise ImportError(
+            "In a notebook the page needs anywidget: python -m pip install anywidget. Without it, run "
+            "'sktslib view FILE' in a terminal."
+        ) from None
+
+    class View(anywidget.AnyWidget):
+        _esm = _page("page.js").decode()
+        _css = _page("page.css").decode()
+
+    view = View()
+    view.on_msg(lambda _, asked, buffers: view.send({"id": asked["id"], "answer": _answer(session, asked["message"])}))
+    return view
+
+
+def make_server(session, port=0):
+    """Return a server that listens and does not answer yet; its ``address`` has the token."""
+    try:
+        return _Server(session, port)
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        reason = "is in use" if error.errno == errno.EADDRINUSE else "may not be used without more rights"
+        raise OSError(f"'port' must be free. Got {port}, which {reason}; choose another, or 0 for any.") from None
+    except OverflowError:
+        raise ValueError(f"'port' must be at least 0 and at most 65535. Got {port}.") from None
+
+
+def _has_screen():
+    """Return whether a browser that is opened here is seen by the user."""
+    if "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ:
+        return False
+    # Without a screen `webbrowser` starts a browser in the terminal, which Ctrl-C then ends in place of the server.
+    return sys.platform in ("win32", "darwin") or bool({"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys())
+
+
+def _page(name):
+    return (Path(__file__).parent / name).read_bytes()
+
+
+def _answer(session, text):
+    """Return the JSON text of the answer to a message, or of its error."""
+    try:
+        message = json.loads(text)
+        if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+            raise ValueError("A message must be an object with a 'type'.")
+        return json.dumps(session.handle(message), allow_nan=False)
+    except (ValueError, TypeError, OSError, ImportError) as error:  # which say what is wrong and what to do
+        return json.dumps({"error": str(error)})
+    except Exception as error:
+        traceback.print_exc()
+        return json.dumps({"error": f"{type(error).__name__}: {error} (the terminal shows where)"})
+
+
+class _Server(ThreadingHTTPServer):
+    """The listening socket, and what its requests share."""
+
+    daemon_threads = True  # Ctrl-C waits for no answer
+    allow_reuse_address = sys.platform != "win32"  # where it would let two programs listen on one port
+
+    def __init__(self, session, port):
+        self.session, self.token = session, secrets.token_urlsafe(24)
+        # Other users see with which address a browser was started, so that this one is worth nothing afterwards.
+        self.once = secrets.token_urlsafe(24)
+        super().__init__((HERE, port), _Request)
+
+    def server_bind(self):
+        # The one of `http.server` asks the network for the name of this machine, which can take seconds.
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]
+        self.address = f"http://{HERE}:{self.server_port}/?token={self.token}"
+
+
+class _Request(BaseHTTPRequestHandler):
+    """Answers to the requests of one connection."""
+
+    protocol_version = "HTTP/1.1"  # keeps the connection, for a message each frame
+    disable_nagle_algorithm = True
+    timeout = 600  # seconds, after which a silent connection is closed
+
+    def do_GET(self):
+        where = urlsplit(self.path)
+        if self._refused():
+            return
+        if where.path not in FILES:
+            self._reply(404, "Not found.")
+        elif where.path == "/" and not self._is_token(token := parse_qs(where.query).get("token", [""])[0]):
+            if token == self.server.once:
+                self.server.once = None
+                self._reply(303, "", Location=self.server.address)
+            else:
+                self._reply(403, "Open the whole address that the terminal shows: it ends in the token.")
+        else:
+            name, kind = FILES[where.path]
+            self._reply(200, _page(name), kind)
+
+    def do_POST(self):
+        if self._refused():
+            return
+        size = self.headers.get("Content-Length", "")
+        if self.path != "/message":
+            self._reply(404, "Not found.")
+        elif not self._is_token(self.headers.get("X-Token", "")):
+            self._reply(403, "The token is wrong. Open the address that the terminal shows.")
+        elif not size.isdecimal() or int(size) > LONGEST_MESSAGE:
+            self._reply(413, f"A message must have at most {LONGEST_MESSAGE} bytes.")
+        else:
+            self._reply(200, _answer(self.server.session, self.rfile.read(int(size))), "application/json")
+
+    def _refused(self):
+        """Refuse what was sent to another name, as by a site whose name leads here, or by a page of another site."""
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        # Any port, because a tunnel may end at another.
+        foreign = host.partition(":")[0] not in (HERE, "localhost") or origin not in (None, f"http://{host}")
+        if foreign:
+            self._reply(403, f"Only pages of {HERE} are answered.")
+        return foreign
+
+    def _is_token(self, text):
+        return secrets.compare_digest(text.encode(), self.server.token.encode())
+
+    def _reply(self, status, content, kind="text/plain; charset=utf-8", **headers):
+        content = content.encode() if isinstance(content, str) else content
+        headers |= {**HEADERS, "Content-Type": kind, "Content-Length": str(len(content))}
+        if status != 200:  # what is left of the request is not read
+            headers["Connection"] = "close"
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def version_string(self):
+        return "sktslib"
+
+    def log_message(self, *args):
+        pass

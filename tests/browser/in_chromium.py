@@ -1,0 +1,375 @@
+"""The page in a browser, which `.ci/run` drives: ``python -m pytest -n0 tests/browser/in_chromium.py``.
+
+Not among the tests of ``python -m pytest``, because it needs Playwright and Chromium. CHROMIUM names the browser,
+SCREENSHOTS a folder for pictures.
+"""
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from sktslib import load_ecg_example
+from sktslib.view._server import make_server
+from sktslib.view._session import Session
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SLOW = 300_000  # ms for what compiles first
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+class Window:
+    """A page, and what a user does there; whatever the browser complains of is kept."""
+
+    def __init__(self, chromium, address, name):
+        self.page, self.name, self.faults = chromium.new_page(viewport={"width": 1280, "height": 800}), name, []
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda message: self.faults.append(message.text))
+        self.page.goto(address)
+        self.painted()
+
+    def part(self, name):
+        return self.page.locator(f"[data-is={name}]")
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def click(self, name):
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def painted(self):
+        root = self.page.locator("#sktslib-view")
+        expect(root).to_have_attribute("data-painted", "true")
+        return float(root.get_attribute("data-first")), float(root.get_attribute("data-last"))
+
+    def place(self, sample):
+        """Where a sample is drawn in the detail."""
+        first, last = self.painted()
+        box = self.part("detail").bounding_box()
+        left = box["x"] + 74
+        return left + (sample - first) * (box["x"] + box["width"] - left) / (last - first), box["y"] + 150
+
+    def wheel(self, sample, *steps):
+        self.page.mouse.move(*self.place(sample))
+        for step in steps:
+            self.page.mouse.wheel(0, step)
+            self.page.wait_for_timeout(60)
+
+    def drag(self, start, end, key=None):
+        if key:
+            self.page.keyboard.down(key)
+        (x, y), (last_x, last_y) = self.place(start), self.place(end)
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        self.page.mouse.move(last_x, last_y, steps=5)
+        self.page.mouse.up()
+        if key:
+            self.page.keyboard.up(key)
+
+    def runs(self, name):
+        """Press a button and wait until what it starts is done."""
+        self.click(name)
+        expect(self.part("status")).to_have_text(re.compile(f"{name.lower()} done: [0-9,]+ match"), timeout=SLOW)
+
+    def current(self):
+        """The first and the end of the samples of the current match."""
+        card = self.page.locator(".card.current")
+        return tuple(map(int, card.get_attribute("data-id").split("-")))
+
+    def writes(self, what):
+        self.click(what)
+        expect(self.part("status")).to_have_text(re.compile("^Written: "), timeout=60_000)
+        path = Path(self.part("status").inner_text().removeprefix("Written: "))
+        self.page.evaluate("document.querySelector('[data-is=status]').textContent = ''")
+        return path
+
+    def shot(self, step):
+        if folder := os.environ.get("SCREENSHOTS"):
+            self.page.wait_for_timeout(200)
+            self.page.screenshot(path=Path(folder) / f"{self.name}_{step}.png")
+
+    def close(self, *known):
+        """End; of the faults only the known ones may have come."""
+        assert self.page.locator(".errors > div").count() == 0, self.part("errors").inner_text()
+        assert self.faults == list(known)
+        self.page.close()
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A function that serves a session and returns it with its address."""
+    servers = []
+
+    def serve(values, **given):
+        session = Session(values, tmp_path / "recording.view.json", **given)
+        server = make_server(session)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        servers.append((server, thread))
+        return session, server.address
+
+    yield serve
+    for server, thread in servers:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def electrocardiogram():
+    """The packaged ten seconds; each event is a normal beat."""
+    ecg = load_ecg_example()
+    normal = ecg.beats[ecg.beat_kinds == "N"]
+    return ecg.sequence, {"rate": 120, "names": ["ecg"], "units": ["mV"]}, np.column_stack([normal - 20, normal + 40])
+
+
+def day():
+    """A day at 1 Hz with two gaps, and three channels of which the first has events."""
+    rng = np.random.default_rng(0)
+    X = 0.15 * rng.normal(size=(86_400, 3)).cumsum(axis=0) / 10
+    X += 0.05 * rng.normal(size=X.shape)
+    starts = np.arange(900, 85_000, 1700) + rng.integers(0, 600, 50)
+    shape = np.interp(np.linspace(0, 6, 120), np.arange(7), [0, 2, 5, 1, 4, 2, 0])
+    for start in starts.tolist():
+        X[start : start + 120, 0] += shape * rng.uniform(0.8, 1.2)
+    seconds = np.arange(86_400)
+    kept = ~(((seconds > 20_000) & (seconds < 27_200)) | ((seconds > 50_000) & (seconds < 50_900)))
+    X[60_000:60_600] = np.nan  # missing values, which have times
+    times = np.datetime64("2024-05-01T00:00:00") + seconds[kept].astype("timedelta64[s]")
+    position = np.cumsum(kept) - 1
+    whole = [s for s in starts.tolist() if kept[s : s + 120].all() and not np.isnan(X[s : s + 120, 0]).any()]
+    events = np.array([[position[s], position[s] + 120] for s in whole])
+    return X[kept], {"times": times, "names": ["load", "room", "roof"], "units": ["kW", "°C", "°C"]}, events
+
+
+@pytest.mark.parametrize(("make", "others"), [(electrocardiogram, []), (day, ["room", "roof"])])
+def test_the_whole_way(chromium, served, tmp_path, make, others):
+    """Open, drag, search, answer ten, learn again, export, run the script: it finds the same matches."""
+    values, given, events = make()
+    session, address = served(values, name=f"{make.__name__}.csv", **given)
+    window = Window(chromium, address, make.__name__)
+    window.shot("opened")
+    start, end = events[2].tolist()
+    while np.diff(window.painted())[0] > 8 * (end - start):
+        window.wheel(start, -250)
+    window.drag(start, end, "Shift")
+    expect(window.part("queryLabel")).to_contain_text("samples)")
+    query = [int(window.part(part).input_value()) for part in ("from", "to")]
+    assert np.abs(np.array(query) - [start, end]).max() <= 0.02 * (end - start) + 2
+    for channel in others:
+        window.page.get_by_label(channel, exact=True).uncheck()
+    window.part("metric").select_option("euclidean")
+    window.part("normalize").select_option("zscore")
+    window.runs("Search")
+    window.shot("searched")
+    assert int(window.part("counts").inner_text().split()[0].replace(",", "")) >= 2
+
+    for number in range(1, 11):
+        window.press("a")
+        expect(window.part("status")).to_contain_text("Is this one?")
+        expect(window.page.locator(".card.current")).to_have_count(1)
+        first, last = window.current()
+        common = np.minimum(events[:, 1], last) - np.maximum(events[:, 0], first)
+        window.press("y" if common.max() > (end - start) / 2 else "n")
+        expect(window.part("precision")).to_contain_text(re.compile(rf"^{number} answers"))
+        window.page.wait_for_timeout(100)  # it goes to the next one by itself
+    assert "asked at random" in window.part("precision").inner_text()
+    window.shot("answered")
+
+    window.runs("Relearn")
+    window.shot("relearned")
+    paths = {what: window.writes(what) for what in ("Labels", "Model", "Script")}
+    assert all(path.parent == tmp_path for path in paths.values())
+    window.shot("exported")
+
+    run = subprocess.run([sys.executable, paths["Script"]], capture_output=True, text=True, check=True)
+    found = pd.read_csv(io.StringIO(run.stdout))
+    rows = session.handle({"type": "matches", "order": "time", "offset": 0, "limit": 10**6})["rows"]
+    assert len(rows) > 2
+    assert found[["start", "end"]].to_numpy().tolist() == [[row["start"], row["end"]] for row in rows]
+    labels = pd.read_csv(paths["Labels"])
+    refused = {(row["start"], row["end"]) for row in rows if row["answer"] is False}
+    assert {*zip(found["start"], found["end"], strict=True)} - refused <= {*zip(labels.start, labels.end, strict=True)}
+    # Nearly all events, and little besides.
+    middle = labels[["start", "end"]].mean(axis=1).to_numpy()
+    hit = (events[:, :1] <= middle) & (middle < events[:, 1:])
+    assert hit.any(axis=1).mean() > 0.7
+    assert hit.any(axis=0).mean() > 0.7
+    window.close()
+
+
+@pytest.fixture
+def window(chromium, served):
+    """A page of the day, in which something was searched."""
+    values, given, events = day()
+    session, address = served(values, name="day.csv", **given)
+    session.handle({"type": "query", "start": int(events[0, 0]), "end": int(events[0, 1])})
+    job = session.handle({"type": "search", "metric": "euclidean", "normalize": "zscore", "channels": [0]})["job"]
+    session._jobs[job].join()
+    window = Window(chromium, address, "day")
+    window.session, window.address, window.chromium = session, address, chromium
+    return window
+
+
+def test_moving_and_zooming(window):
+    n = window.session.viewed.n
+    assert window.painted() == (0, n)
+    window.wheel(n // 2, *[-250] * 6)
+    first, last = window.painted()
+    assert first < n // 2 < last
+    assert last - first == pytest.approx(n * np.exp(-0.5) ** 6)
+    window.drag(first + 1000, first + 500)
+    assert window.painted() == pytest.approx((first + 500, last + 500), abs=20)
+    first, last = window.painted()
+    window.press("ArrowLeft")
+    assert window.painted() == pytest.approx((first - (last - first) / 4, last - (last - first) / 4))
+    window.press("ArrowRight", "+")
+    assert np.diff(window.painted()) == pytest.approx((last - first) / 2)
+    window.press("Home")
+    assert window.painted()[0] == 0
+    window.press("End")
+    assert window.painted()[1] == pytest.approx(n)
+    for _ in range(30):
+        window.press("+")
+    window.shot("single samples")
+    assert np.diff(window.painted()) == pytest.approx(8)
+    window.click("All")
+    assert window.painted() == (0, n)
+    # In the overview the box is put where one presses, and dragged from there.
+    window.click("Zoom in")
+    box = window.part("overview").bounding_box()
+    window.page.mouse.move(box["x"] + 74 + 0.5 * (box["width"] - 74), box["y"] + 20)
+    window.page.mouse.down()
+    window.page.mouse.move(box["x"] + 74 + 0.6 * (box["width"] - 74), box["y"] + 20, steps=4)
+    window.page.mouse.up()
+    assert np.mean(window.painted()) == pytest.approx(0.6 * n, rel=0.01)
+    window.close()
+
+
+def test_matches_one_by_one(window):
+    window.press("j")
+    first = window.current()
+    window.press("j", "j")
+    expect(window.page.locator(".card.current")).to_have_attribute(
+        "data-id", window.page.locator(".card").nth(2).get_attribute("data-id")
+    )
+    for _ in range(8):  # over the end of the page of the strip
+        window.press("j")
+        window.page.wait_for_timeout(120)
+    expect(window.part("place")).to_have_text(re.compile("^7.12 of "))
+    for _ in range(10):
+        window.press("k")
+        window.page.wait_for_timeout(120)
+    assert window.current() == first
+    window.press("y")
+    expect(window.part("precision")).to_contain_text("1 answers")
+    assert window.session.handle({"type": "matches"})["rows"][0]["answer"] is True
+    window.press("u")
+    expect(window.part("precision")).to_contain_text("0 answers")
+    expect(window.page.locator(".card.current")).to_have_attribute("data-id", f"{first[0]}-{first[1]}")
+    assert window.session.handle({"type": "matches"})["rows"][0]["answer"] is None
+    window.part("order").select_option("time")
+    label = window.session.handle({"type": "matches", "order": "time"})["rows"][0]["label"]
+    expect(window.page.locator(".card b").first).to_have_text(label.removeprefix("2024-").removesuffix(".000"))
+    window.close()
+
+
+def test_a_threshold_counts_at_once(window):
+    window.part("slider").focus()
+    before = window.part("counts").inner_text()
+    window.press(*["ArrowLeft"] * 200)
+    expect(window.part("counts")).not_to_have_text(before)
+    window.page.wait_for_timeout(300)
+    answer = window.session.handle({"type": "threshold"})
+    assert float(window.part("exact").input_value()) == pytest.approx(answer["value"], rel=1e-4)
+    assert window.part("counts").inner_text().startswith(f"{answer['n']} matches")
+    window.part("exact").fill("")
+    window.part("exact").blur()
+    expect(window.part("counts")).to_have_text(before)
+    window.close()
+
+
+def test_classes_have_names_and_colors(window):
+    window.click("+ class")
+    expect(window.page.get_by_label("Name of class 2")).to_have_value("class 2")
+    window.page.get_by_label("Name of class 2").fill("rare")
+    window.page.get_by_label("Name of class 2").blur()
+    expect(window.page.get_by_label("Answer as rare (2)")).to_be_visible()
+    window.page.get_by_label("Color of rare").fill("#123456")
+    window.page.get_by_label("Color of rare").blur()
+    window.part("detail").click(position={"x": 300, "y": 300})
+    window.press("2", "j", "y")
+    expect(window.part("precision")).to_contain_text("1 answers")
+    classes = window.session.handle({"type": "open"})["classes"]
+    assert (classes[1]["name"], classes[1]["color"]) == ("rare", "#123456")
+    assert window.session.handle({"type": "matches"})["rows"][0]["class"] == 1
+    window.close()
+
+
+def test_an_error_stays_until_it_is_closed(window):
+    window.part("to").fill(window.part("from").input_value())
+    window.part("to").blur()
+    error = window.page.locator(".errors > div")
+    expect(error).to_have_count(1)
+    assert "two samples" in error.inner_text()
+    window.press("Home")
+    expect(error).to_have_count(1)
+    window.click("Close this message")
+    expect(error).to_have_count(0)
+    window.close()
+
+
+def test_two_windows_lose_no_answer(window):
+    other = Window(window.chromium, window.address, "other")
+    window.press("j", "y")
+    expect(window.part("precision")).to_contain_text("1 answers")
+    other.press("j", "j", "n")
+    expect(other.part("precision")).to_contain_text("2 answers")
+    answers = [row["answer"] for row in window.session.handle({"type": "matches"})["rows"]]
+    assert answers[:3] == [True, False, None]
+    other.close()
+    window.close()
+
+
+def test_a_search_is_cancelled_and_the_server_may_end(chromium, served):
+    rng = np.random.default_rng(0)
+    _, address = served(rng.normal(size=400_000), rate=100)
+    window = Window(chromium, address, "noise")
+    window.part("from").fill("1000")
+    window.part("to").fill("1400")
+    window.part("to").blur()
+    expect(window.part("queryLabel")).to_contain_text("400 samples")
+    window.part("metric").select_option("twed")
+    window.click("Search")
+    expect(window.part("working")).to_be_visible(timeout=5000)
+    window.shot("searching")
+    window.click("Cancel")
+    expect(window.part("status")).to_have_text("search cancelled", timeout=SLOW)
+    expect(window.part("working")).to_be_hidden()
+    window.close()
+
+
+def test_without_the_token_no_page(chromium, served):
+    _, address = served(np.arange(100.0))
+    page = chromium.new_page()
+    answer = page.goto(address.partition("token")[0])
+    assert answer.status == 403
+    assert "ends in the token" in page.inner_text("body")
+    page.close()
