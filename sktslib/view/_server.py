@@ -157,6 +157,10 @@ class _Server(ThreadingHTTPServer):
         self.server_name, self.server_port = self.server_address[:2]
         self.address = f"http://{HERE}:{self.server_port}/?token={self.token}"
 
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exception(), ConnectionError):  # as of a page that was closed before it had its answer
+            super().handle_error(request, client_address)
+
 
 class _Request(BaseHTTPRequestHandler):
     """Answers to the requests of one connection."""

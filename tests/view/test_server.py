@@ -174,6 +174,17 @@ def test_the_address_a_browser_is_started_with_is_good_once(server):
     assert request(server, "POST", "/message", {"X-Token": once.partition("=")[2]}, "{}")[0] == 403
 
 
+def test_a_page_that_is_closed_meanwhile_is_no_fault(server, capsys):
+    for fault in (BrokenPipeError(32, "gone"), ConnectionResetError(104, "gone"), RuntimeError("a fault")):
+        try:
+            raise fault
+        except type(fault):
+            server.handle_error(None, ("127.0.0.1", 1))
+    errors = capsys.readouterr().err
+    assert "gone" not in errors
+    assert "a fault" in errors
+
+
 def test_a_busy_port_is_named(server):
     with pytest.raises(OSError, match=rf"'port' must be free. Got {server.server_port}, which is in use; choose"):
         make_server(Session(), server.server_port)
