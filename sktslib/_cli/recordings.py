@@ -7,6 +7,7 @@ import numpy as np
 
 from ..io._columns import NO_TIMES, columns_of, no_column
 from ..io._parts import samples_of, split_slice
+from ..io._recording import NamedChannels
 from ..io._tables import Reading, listed, read_table, split_names
 from ..utils._times import EvenTimes
 from . import PART
@@ -47,8 +48,15 @@ class Recording:
         return len(self.values)
 
     @property
+    def are_named(self):
+        """Whether the channels have names."""
+        return hasattr(self.values, "columns") or isinstance(self.values, NamedChannels)
+
+    @property
     def names(self):
-        """Names of the channels."""
+        """Names of the channels, or their numbers from 1."""
+        if isinstance(self.values, NamedChannels):
+            return list(self.values.channel_names)
         columns = getattr(self.values, "columns", None)
         return [str(k + 1) for k in range(self.values.shape[1])] if columns is None else list(columns)
 
@@ -60,12 +68,16 @@ class Recording:
     @property
     def numbers(self):
         """The values (n, channels) without names."""
+        if isinstance(self.values, NamedChannels):
+            return self.values.values
         return self.values.to_numpy() if hasattr(self.values, "columns") else self.values
 
     def take(self, names, called=None):
         """Return the recording with the channels of these names alone, renamed to `called` if it is given."""
         if names == self.names and called is None and not hasattr(self.values, "columns"):
             return self
+        if isinstance(self.values, NamedChannels):
+            return replace(self, values=self.values.select(names, called))
         import pandas as pd
 
         frame = self.values
@@ -87,8 +99,8 @@ class Recording:
         rows = slice(start, stop)
         cut = {name: getattr(self, name) for name in ("times", "weight", "others", "values")}
         cut = {name: None if whole is None else whole[rows] for name, whole in cut.items()}
-        frame, begin = hasattr(self.values, "columns"), None if self.times is None else self.times[:1][0]
-        cut["values"] = cut["values"].reset_index(drop=True) if frame else np.array(cut["values"])
+        begin, values = None if self.times is None else self.times[:1][0], cut["values"]
+        cut["values"] = values.reset_index(drop=True) if hasattr(values, "columns") else np.array(values)
         return replace(self, **cut, part=part, first=start, begin=begin)
 
 
@@ -205,7 +217,7 @@ def compared(queries, sequence, names=None):
     """
     wanted = queries[0].names
     sequence, written = renamed(sequence, names, wanted)
-    both = hasattr(queries[0].values, "columns") and hasattr(sequence.values, "columns")
+    both = queries[0].are_named and sequence.are_named
     there = wanted if set(wanted) <= set(sequence.names) else sequence.names
     for query in queries:
         if not set(wanted) <= set(query.names) and len(query.names) != len(wanted):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..io._recording import NamedChannels
 from ..io._tables import listed, split_names
 from .output import note, write_numbers
 
@@ -90,6 +91,8 @@ def scaled_values(values, scaler):
     """Return values (n, channels), scaled if there is a scaler: a DataFrame, or an array that is not in memory."""
     if scaler is None:
         return values
+    if isinstance(values, NamedChannels):
+        return NamedChannels(ScaledArray(values.values, scaler), values.channel_names)
     if not hasattr(values, "columns"):
         return _scaled(values, scaler) if type(values) is np.ndarray else ScaledArray(values, scaler)
     import pandas as pd

@@ -189,7 +189,7 @@ def _by_query(options, files):
             estimator.set_params(query="auto").fit(scaled, times=_given(recording.times))
     else:
         with errors_of("--query", options.parameters, "the query"):
-            _fit(estimator, queries, timed, hasattr(recording.values, "columns"), scaler)
+            _fit(estimator, queries, timed, recording.are_named, scaler)
     found = _found(options, estimator, recording, scaled, timed)
     return estimator, recording, [drawn_query(query) for query in queries] or _learned(estimator, scaler), found, scaler
 
@@ -298,7 +298,7 @@ def _by_model(options, files):
     files.check()
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.names)}")
-    if names is not None and hasattr(recording.values, "columns"):
+    if names is not None and recording.are_named:
         recording = recording.take(recording.names, list(names))
     elif names is not None:  # whose order was told
         del estimator.feature_names_in_

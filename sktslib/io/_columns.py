@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 
-from ..utils._times import EvenTimes, Sampling, column_of_times
+from ..utils._times import EvenTimes, Sampling, column_of_times, is_datetime
 from ..utils.validation import as_times, as_weight, shown, unknown_name
+from ._recording import NamedChannels
 from ._tables import FORMATS, listed, split_names
 from ._times import about_line, as_numbers, kind_of_column, time_columns, times_of_columns
 
@@ -56,11 +57,13 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     codes = [float(word) for word in reading.words if re.fullmatch(r"[+-]?[\d.]+", word)]
     if not hasattr(frame, "columns"):
         frame = np.where(np.isin(frame, codes), np.nan, frame) if codes else frame
-        if chosen:
+        if chosen and isinstance(frame, NamedChannels):
+            frame = frame.select(chosen)
+        elif chosen:
             import pandas as pd
 
             frame = pd.DataFrame({name: np.asarray(frame[:, table.names.index(name)], float) for name in chosen})
-        found = {"values": frame} | _by_rate(table, reading, notes)
+        found = {"values": frame} | (_own_times(table) or _by_rate(table, reading, notes))
         return found | {"notes": [f"{table.path}: {note}" for note in notes]}
     frame, index = _without_index(table, notes, chosen)
     if index is None and not table.header and reading.time_column is None:
@@ -89,6 +92,13 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
         notes += _noticed(columns, reading)
     values = frame.iloc[:, :0].reset_index(drop=True).assign(**columns)
     return found | {"values": values, "notes": [f"{table.path}: {note}" for note in notes]}
+
+
+def _own_times(table):
+    times = EvenTimes(table.times, len(table.frame)) if isinstance(table.times, Sampling) else table.times
+    if times is None:
+        return {}
+    return {"times": times, "time_name": "time" if is_datetime(times[:1]) else "time (s)"}
 
 
 def _by_rate(table, reading, notes):

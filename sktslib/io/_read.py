@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 GROUP = "sktslib.readers"
 # In the order in which they are asked; what is refused comes before what may be anything.
-OWN = "edf wfdb hdf5 mat zarr seismic arrays refused eeg".split()
+OWN = "edf wfdb hdf5 mat zarr seismic arrays refused eeg table".split()
 HEAD = 1024  # bytes of a file that readers are shown
 
 
@@ -161,6 +161,14 @@ def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
         f"reader={OWN[0]!r}, or read the file by another package, and pass what it holds: Recording(values, "
         "Sampling(rate), names)."
     )
+
+
+def is_of_device(path: str) -> bool:
+    """Return whether a reader other than those of tables and arrays opens a file."""
+    try:
+        return _reader_of(path, None)[1] not in ("table", "arrays")
+    except (OSError, UnknownFile):  # which the reader of tables explains
+        return False
 
 
 class Objects:

@@ -124,6 +124,11 @@ class NamedChannels(Stored):
     def _part(self, start: int, end: int) -> Any:
         return as_table(np.asarray(self.values[start:end]), self.channel_names)
 
+    def select(self, names: Sequence[str], called: Sequence[str] | None = None) -> NamedChannels:
+        """Return the channels of these names alone, by other names if they are given."""
+        columns = [self.channel_names.index(name) for name in names]
+        return NamedChannels(Stored((len(self), len(columns)), Columns(self.values, columns)), called or names)
+
 
 def as_table(values: NDArray[Any], names: Sequence[str] | None) -> Any:
     """Return an array as a table of named channels, in the array's own memory; without names as (n, channels)."""
@@ -362,4 +367,5 @@ class Columns(NamedTuple):
     columns: list[int]
 
     def __call__(self, start: int, end: int) -> Any:
-        return np.asarray(self.values[start:end])[:, self.columns]
+        part = np.asarray(self.values[start:end])
+        return part.reshape(len(part), -1)[:, self.columns]

@@ -18,6 +18,8 @@ import numpy as np
 from ..utils._names import did_you_mean
 from ._layout import EMPTY_CELLS
 from ._packed import contents
+from ._read import is_of_device, read
+from ._recording import NamedChannels
 from ._text import Table, read_text, table_of, unique_names
 
 FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
@@ -81,13 +83,15 @@ def read_table(path, reading, option):
     import pandas as pd
 
     packed, kind = contents(path)
-    reader = READERS.get(kind, read_text)
+    reader = READERS.get(kind) or (_read_device if is_of_device(path) else read_text)
     readable = f"{option} must name a readable file. Got {path!r}"
-    if packed and os.path.exists(path) and (reader not in (read_text, _refuse_json) or kind == ".tar"):
+    if packed and os.path.exists(path) and (reader not in (read_text, _refuse_json, _read_device) or kind == ".tar"):
         raise ValueError(f"{option} must name a table. Got {path!r}; of packed files only text is read. Unpack it.")
     try:
         return reader(path, reading)
     except ImportError as error:
+        if reader is _read_device:
+            raise ValueError(f"{option}: {path!r}: {error}") from None
         raise ValueError(
             f"{option}: {path!r} needs a package that is not installed ({' '.join(str(error).split())[:120]}). Install "
             "it, or save the table as CSV."
@@ -211,6 +215,13 @@ def _of_array(path, array, reading, rate=None, notes=()):
         n, channels = array.shape
         notes.append(f"{channels} channels of {n} samples; if its rows are the channels: transpose=True")
     return Table(path, array, [str(k + 1) for k in range(array.shape[1])], rate, notes=notes)
+
+
+def _read_device(path, reading):
+    """Read a file of a device, whose channels stay where they are."""
+    recording = read(path, channels=split_names(reading.columns) if reading.columns else None)
+    names = recording.names or [str(k + 1) for k in range((*recording.shape, 1)[1])]
+    return Table(path, NamedChannels(recording.values, names), names, times=recording.times)
 
 
 def _refuse_json(path, reading):

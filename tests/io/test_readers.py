@@ -266,8 +266,9 @@ class Lines:
 
 def test_readers_of_ones_own(tmp_path, monkeypatch):
     (tmp_path / "one.lines").write_text("1\n2\n3\n")
-    with pytest.raises(ValueError, match=r"No reader knows the file .*one\.lines\. Known are the formats of .*edf"):
-        read(tmp_path / "one.lines")
+    (tmp_path / "binary.x").write_bytes(bytes(range(9)))
+    with pytest.raises(ValueError, match=r"No reader knows the file .*binary\.x\. Known are the formats of .*edf"):
+        read(tmp_path / "binary.x")
     assert np.asarray(read(tmp_path / "one.lines", reader=Lines, skip=1)).tolist() == [2, 3]
     with pytest.raises(TypeError, match=r"has no such option: .*'jump'"):
         read(tmp_path / "one.lines", reader=Lines, jump=1)

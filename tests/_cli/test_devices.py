@@ -1,0 +1,62 @@
+"""Files of devices on the command line: what their readers open is searched with its names and times."""
+
+import numpy as np
+import pytest
+from command_runs import printed, table
+
+from sktslib.io import read
+
+ECG = np.sin(np.arange(3000) / 9) + np.random.default_rng(0).normal(size=3000) / 9
+SEARCH = "search --n-matches 1 --query"
+
+
+@pytest.fixture
+def query(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "query.csv").write_text("MLII\n" + "\n".join(map(str, ECG[500:560])) + "\n")
+    return "query.csv"
+
+
+def test_a_record_of_a_heart_keeps_names_times_and_parts(capsys, query):
+    edfio = pytest.importorskip("edfio")
+    signals = [edfio.EdfSignal(sign * ECG, 100, label=name) for sign, name in ((1, "MLII"), (-1, "V5"))]
+    edfio.Edf(signals).write("rec.edf")
+    found, err = table(capsys, SEARCH, query, "rec.edf")
+    assert "columns compared: MLII\n" in err
+    assert found.loc[0, ["start", "end", "start_time", "end_time"]].tolist() == [500, 560, 5.0, 5.6]
+    found, _ = table(capsys, SEARCH, "rec.edf:5s-5.6s", "rec.edf", "--columns", "V5")
+    assert found.start[0] == 500
+    found, err = table(capsys, SEARCH, "rec.edf:5s-5.6s", "rec.edf", "--scale", "zscore")
+    assert "MLII less" in err
+    assert found.start[0] == 500
+    _, err = table(capsys, SEARCH, query, "rec.edf", "--map", "MLII=V5")
+    assert "columns compared: MLII with V5" in err
+
+
+def test_one_of_several_arrays_is_named(capsys, query):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("rec.h5", "w") as file:
+        file["ecg"], file["other"] = ECG, np.arange(9.0)
+    found, _ = table(capsys, SEARCH, query, "rec.h5:/ecg", "--rate", "100")
+    assert found.loc[0, ["start", "end", "start_time", "end_time"]].tolist() == [500, 560, 5.0, 5.6]
+    _, err = printed(capsys, SEARCH, query, "rec.h5", code=2)
+    assert "must hold one array" in err
+    assert "rec.h5:ecg" in err
+
+
+def test_formats_that_are_not_read_are_named_with_what_opens_them(tmp_path, capsys, query):
+    (tmp_path / "rec.tdms").write_bytes(b"TDSm" + bytes(100))
+    _, err = printed(capsys, SEARCH, query, "rec.tdms", code=2)
+    assert "nptdms.TdmsFile.read" in err
+
+
+def test_tables_are_recordings(tmp_path, query):
+    assert read(query).names == ["MLII"]
+    path = tmp_path / "walk.csv"
+    path.write_text("time;acc;gyr\n" + "\n".join(f"{k / 50};{k % 7},5;{k % 5}" for k in range(100)))
+    walk = read(path, channels=["gyr"])
+    assert walk.names == ["gyr"]
+    np.testing.assert_array_equal(np.asarray(walk).ravel(), np.arange(100) % 5)
+    np.testing.assert_allclose(walk.times, np.arange(100) / 50)
+    with pytest.raises(TypeError, match="has no such option"):
+        read(path, wrong=1)
