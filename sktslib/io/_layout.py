@@ -246,11 +246,12 @@ def _head(trial, first, kinds):
             return first, [first - 1], above, []
         return first, [], None, []
     first, at = min(between, default=first), block[-1]
-    above = rows[at - 1] if at - 1 in block and trial.rows[at - 1][0] == trial.rows[at][0] - 1 else None
+    adjacent = at - 1 in block and trial.rows[at - 1][0] == trial.rows[at][0] - 1
+    above = rows[at - 1] if adjacent and len(rows[at - 1]) == len(rows[at]) else None
     if above is not None and trial.width > 1 and rows[at][0] and not any(rows[at][1:]):  # pandas names an index below
         levels = [rows[level] for level in block if level < at and len(rows[level]) == len(rows[at])]
         return first, block, [rows[at][0], *reduce(_joined, levels)[1:]], ["rows of names were joined"]
-    if above is None or len(above) != len(rows[at]):
+    if above is None:
         return first, [at], rows[at], []
     units = all(UNIT.fullmatch(cell) for cell in rows[at] if cell)
     timed = [any(map(TIME_WORD.match, cells)) for cells in (above, rows[at])] == [True, False]
@@ -261,7 +262,7 @@ def _head(trial, first, kinds):
     filled = [name for name in rows[at] if name]
     if not merged and (len({*filled}) == len(filled) or len({*joined}) < len(joined)):
         return first, [at], rows[at], []
-    example = next(new for new, old in zip(joined, rows[at], strict=True) if new != old and " " in new)
+    example = next((new for new, old in zip(joined, rows[at], strict=True) if new != old), joined[-1])
     return first, [at - 1, at], joined, [f"two rows of names were joined: {example!r}"]
 
 
@@ -281,7 +282,7 @@ def _joined(groups, names):
     above, joined = "", []
     for k, (group, name) in enumerate(zip(groups, names, strict=True)):
         above = group or above
-        levels = k == 0 and name and name not in names[1:] and groups[1] not in ("", group)
+        levels = k == 0 and name and name not in names[1:] and groups[1:2] not in ([""], [group])
         joined.append(name if levels else f"{above} {name}".strip() if name else group)
         if not name:  # merged with the cell below, or a name of its own
             above = ""

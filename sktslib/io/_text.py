@@ -16,6 +16,10 @@ from ._packed import encoding_of, opened
 LONGEST_LINE = 2**20  # characters: tens of thousands of columns
 HEAD = 500  # rows by which the layout is recognized
 FOOT = 50  # lines of a footer at most
+NO_NUMBERS = (
+    "the file must hold at least one row of numbers. Got none in its first lines. Name its separator and decimal mark "
+    "with separator=... and decimal=..., the line of its header with header=...."
+)
 COLLECTION = (
     "the file must be a recording, one time point a line. Got a collection of series, as aeon and sktime write it. "
     "Read it with aeon.datasets.load_from_ts_file, and save its series as a CSV file with one in each column, which "
@@ -84,10 +88,7 @@ def table_of(path, source, reading, notes, row="line"):
     known = {name: getattr(reading, name) for name in ("separator", "decimal", "thousands", "header")}
     layout = layout_of(lines, missing=reading.words, **known)
     if layout is None:
-        raise ValueError(
-            "the file must hold at least one row of numbers. Got none in its first lines. Name its separator and "
-            "decimal mark with separator=... and decimal=..., the line of its header with header=...."
-        )
+        raise ValueError(NO_NUMBERS)
     try:
         frame = _frame(source, layout, reading)
         numbers = frame[[k for k, kind in enumerate(layout.kinds) if kind == "number"]]
@@ -104,6 +105,8 @@ def table_of(path, source, reading, notes, row="line"):
     if wrong:
         skip = _between(source, layout, notes, row)
         frame = _frame(source, layout, reading, skip)
+    if not len(frame):
+        raise ValueError(NO_NUMBERS)
     full = np.flatnonzero(frame.notna().any(axis=1).to_numpy())
     empty = len(frame) - (full[-1] + 1 if len(full) else 0)
     if 0 < empty < len(frame):

@@ -123,7 +123,7 @@ def _as_written(columns, option, reading, table):
     texts = column.astype(str).str.strip().reset_index(drop=True)
     try:
         times, notes, day_first = clocks_of(texts) if kind == "clock" else dates_of(texts, reading.day_first)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError, LookupError) as error:
         raise refused(0, f"{texts[0]!r}, and {' '.join(str(error).split())[:80]},") from None
     if times.hasnans:
         row = int(np.argmax(times.isna()))

@@ -412,3 +412,43 @@ def test_ranges_that_overlap(capsys, tmp_path):
 def test_files_that_are_no_recordings(name, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         case(name)
+
+
+def damaged(content, rng):
+    """Bytes of which some were changed, lost or doubled, lines moved, or the end cut off."""
+    content = bytearray(content)
+    for _ in range(rng.integers(1, 4)):
+        at, other = rng.integers(len(content) + 1, size=2)
+        kind = rng.integers(5)
+        if kind == 0:
+            content[at : at + 1] = rng.choice(
+                [b",", b";", b"\t", b'"', b"'", b"#", b":", b"-", b"x", b"\0", b"\xff", b"{"]
+            )
+        elif kind == 1:
+            del content[at : at + rng.integers(20)]
+        elif kind == 2:
+            content[at:at] = content[other : other + 20]
+        elif kind == 3:
+            lines = bytes(content).split(b"\n")
+            content = bytearray(b"\n".join(lines[k] for k in rng.permutation(len(lines))))
+        else:
+            del content[max(at, 1) :]
+    return bytes(content)
+
+
+def test_a_thousand_damaged_files_are_read_or_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    texts = [(form.text[:2000].encode(form.encoding), form.how) for form in FORMS.values()]
+    texts += [(path.read_bytes()[:2000], {}) for path in sorted(CASES.iterdir())]
+    path, read = tmp_path / "a.csv", 0
+    for k in range(1000):
+        content, how = texts[k % len(texts)]
+        path.write_bytes(damaged(content, rng))
+        try:
+            found = Files(Reading(**how)).read(str(path), "--query")
+        except ValueError as error:
+            assert str(error).startswith(("--query", "--", "the times of --query")), error
+        else:
+            assert len(found) and found.numbers.dtype == float and len(found.names) == found.numbers.shape[1]
+            read += 1
+    assert read > 100
