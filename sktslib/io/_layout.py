@@ -262,7 +262,7 @@ def _head(trial, first, kinds):
     filled = [name for name in rows[at] if name]
     if not merged and (len({*filled}) == len(filled) or len({*joined}) < len(joined)):
         return first, [at], rows[at], []
-    example = next((new for new, old in zip(joined, rows[at], strict=True) if new != old), joined[-1])
+    example = next((new for new, old in zip(joined, rows[at], strict=True) if new.endswith(f" {old}")), joined[-1])
     return first, [at - 1, at], joined, [f"two rows of names were joined: {example!r}"]
 
 

@@ -14,6 +14,7 @@ SEVERAL = "the times have several offsets from UTC"
 HOW_DATES = "numbers, clock times, or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30"
 MIDNIGHT = re.compile(r"(?<=[T ])24:00(?!:(?:\d*[1-9]|00\.\d*[1-9]))")  # of the next day
 HALF_DAY, DAY = 12 * 3600 * 10**9, 24 * 3600 * 10**9  # nanoseconds
+CLOCK_PARTS = r"^(\d+):(\d+)(?::(\d+(?:[.,]\d+)?))? ?(?:([AaPp])\.?[Mm]\.?)?$"
 SAMPLE = 20  # cells that tell what a column holds
 EITHER = re.compile(
     "|".join(number_form(*marks).pattern.replace("?P<grouped>", "") for marks in ((".", ","), (",", ".")))
@@ -173,19 +174,20 @@ def clocks_of(texts):
     """Return clock times as durations, which go on over midnight, what there is to say about them, and None."""
     import pandas as pd
 
-    form = r"^(\d+):(\d+)(?::(\d+(?:[.,]\d+)?))? ?(?:([AaPp])\.?[Mm]\.?)?$"
-    parts = _with_hours(texts).str.extract(form)
-    hours, minutes = parts[0].astype(float), parts[1].astype(float)
-    hours = hours.mask(parts[3].notna(), hours % 12) + 12 * parts[3].isin(["p", "P"])
-    seconds = parts[2].fillna("0").str.replace(",", ".").astype(float)
-    times = pd.TimedeltaIndex(pd.to_timedelta(((hours * 60 + minutes) * 60 + seconds).round(9), unit="s")).as_unit("ns")
-    back = np.flatnonzero(np.diff(times.asi8) < -HALF_DAY) + 1
-    if not len(back) or times.hasnans:
+    times = pd.to_timedelta(texts.mask(texts.str.contains(",", regex=False)), errors="coerce")
+    other = times.isna()
+    if other.any():  # without seconds, with AM or PM, with a comma
+        parts = _with_hours(texts[other]).str.extract(CLOCK_PARTS)
+        hours, minutes = parts[0].astype(float), parts[1].astype(float)
+        hours = hours.mask(parts[3].notna(), hours % 12) + 12 * parts[3].isin(["p", "P"])
+        seconds = (hours * 60 + minutes) * 60 + parts[2].fillna("0").str.replace(",", ".").astype(float)
+        times = pd.concat([times[~other], pd.to_timedelta(seconds.round(9), unit="s")]).sort_index()
+    times = pd.TimedeltaIndex(times).as_unit("ns")
+    days = np.cumsum(np.diff(times.asi8, prepend=times.asi8[:1]) < -HALF_DAY)
+    if times.hasnans or not days[-1]:
         return times, [], None
-    days = np.zeros(len(times), np.int64)
-    np.add.at(days, back, DAY)
-    word = "once" if len(back) == 1 else f"{len(back)} times"
-    return times + pd.TimedeltaIndex(days.cumsum()), [f"the clock times pass midnight {word} and are counted on"], None
+    word = "once" if days[-1] == 1 else f"{days[-1]} times"
+    return times + pd.TimedeltaIndex(days * DAY), [f"the clock times pass midnight {word} and are counted on"], None
 
 
 def dates_of(texts, day_first=None):
@@ -194,7 +196,6 @@ def dates_of(texts, day_first=None):
 
     notes, named = [], re.search(rf"{NAMED_ZONE}$", texts[0])
     texts = texts.str.replace(rf"{NAMED_ZONE}$", "", regex=True) if named else texts
-    texts = texts.str.replace(r"(:\d\d),(?=\d)", r"\1.", regex=True)
     first = re.match(r"(\d{1,2})([-/.])(\d{1,2})[-/.]", texts[0])
     if first is not None and day_first is None:
         day_first = day_order(texts)
@@ -219,15 +220,19 @@ def _parsed(texts, iso, day_first, utc):
     """Return the texts as dates; those that are not all written alike are read one by one."""
     import pandas as pd
 
-    late = texts.str.contains(MIDNIGHT)
-    texts = texts.mask(late, texts.str.replace(MIDNIGHT, "00:00", regex=True))
     order = {"format": "ISO8601"} if iso else {"dayfirst": day_first}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pandas tells that it looks at each cell
         dates = pd.to_datetime(texts, errors="coerce", utc=utc, **order)
-        if dates.isna().any():
-            dates = pd.to_datetime(texts, errors="coerce", utc=utc, format="mixed", dayfirst=not iso and day_first)
-    return pd.DatetimeIndex(dates + pd.to_timedelta(late * DAY) if late.any() else dates)
+        other = dates.isna()
+        if other.any():  # with a comma, or 24:00
+            rest = texts[other].str.replace(r"(:\d\d),(?=\d)", r"\1.", regex=True)
+            late, rest = rest.str.contains(MIDNIGHT), rest.str.replace(MIDNIGHT, "00:00", regex=True)
+            found = pd.to_datetime(rest, errors="coerce", utc=utc, **order)
+            if found.isna().any():
+                found = pd.to_datetime(rest, errors="coerce", utc=utc, format="mixed", dayfirst=day_first and not iso)
+            dates = pd.concat([dates[~other], found + pd.to_timedelta(late * DAY)]).sort_index()
+    return pd.DatetimeIndex(dates)
 
 
 def _unevenness(index):
