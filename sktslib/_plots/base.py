@@ -17,7 +17,7 @@ import numpy as np
 from ..utils import validation
 from ..utils._names import names_of
 from ..utils._sampling import LONG, edges, end_times, holes
-from ..utils._times import Sampling, given_times, index_times, time_name
+from ..utils._times import EvenTimes, Sampling, given_times, index_times, time_name
 from ..utils.validation import unknown_name
 
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
@@ -192,10 +192,11 @@ class Times:
     """Times of a series: numbers, or ``datetime64`` (UTC) when `dates` is set; `label` names the axis.
 
     Steps of more than `max_gap` (of dates, seconds) are gaps, which no range spans.
-    Places on the axis are computed for the samples that are asked for: those of ten million dates take a second.
+    Places on the axis are computed for the samples that are asked for: those of ten million dates take a second. Of
+    long recordings with a constant rate the numbers are not held either.
     """
 
-    values: np.ndarray
+    values: np.ndarray | EvenTimes
     label: str
     dates: bool = False
     zone: object = None
@@ -207,7 +208,7 @@ class Times:
     @cached_property
     def holes(self):
         """Samples behind a gap in the times, two samples or more on either side, for one alone is no line."""
-        if self.label == "sample" or len(self) < 2:
+        if self.label == "sample" or isinstance(self.values, EvenTimes) or len(self) < 2:
             return np.empty(0, np.int64)
         step = np.diff(self.values)
         longest = (LONG * np.median(step.astype(np.float64))).astype(step.dtype)
@@ -222,7 +223,7 @@ class Times:
     def at(self, index):
         """Return the places of samples; n, the end of the last one, is one step behind it."""
         index, last = np.asarray(index, dtype=np.int64), len(self) - 1
-        places = self._positions(self.values[np.minimum(index, last)]).astype(np.float64)
+        places = self._positions(self.values[np.minimum(index, last)]).astype(np.float64).reshape(index.shape)
         two = self.between(max(last - 1, 0))
         return np.where(index > last, places + (two[-1] - two[0] if last else 1.0), places)
 
@@ -236,6 +237,12 @@ class Times:
     def find(self, places, side="left"):
         """Return the numbers of the first samples at places of the axis or behind them; if `side` is "right" behind."""
         places = np.clip(places, *self.at([0, len(self) - 1]))
+        if isinstance(self.values, EvenTimes):
+            first, rate = self.values[:1], self.values.sampling.rate
+            before = np.maximum(np.floor((places - first) * rate).astype(np.int64).reshape(places.shape) - 1, 0)
+            near = self.values[before[..., None] + np.arange(4)]  # rounding may move it by one
+            reached = near < places[..., None] if side == "left" else near <= places[..., None]
+            return np.minimum(before + reached.sum(axis=-1), len(self))
         if not self.dates:
             return np.searchsorted(self.values, places, side)
         from matplotlib.dates import get_epoch
@@ -259,7 +266,9 @@ class Times:
         low, high = (ends[k] if t is None else self._place(t, first=k == 0) for k, t in enumerate(time_range))
         if not (low < high and low <= ends[1] and high >= ends[0]):
             rule = f"{rule}. The start must lie before the end, and the range must hold samples"
-            whole = "the recording's {} runs from {} to {}".format(self.label, *map(str, self.values[[0, -1]]))
+            whole = "the recording's {} runs from {} to {}".format(
+                self.label, *map(str, self.values[[0, len(self) - 1]])
+            )
             raise refused("time_range", rule, f"{validation.shown(time_range)}; {whole}", out)
         return self.shown(float(low), float(high))
 
@@ -308,8 +317,13 @@ def as_times(times, n, name, series=None, result=None):
             raise refused(name, rule, None, out)
         called, times = time_name(series, None) if called is None else called, held
     if times is None:
-        return Times(np.arange(n, dtype=np.float64), "sample")
-    times = given_times(times.at(np.arange(n)) if isinstance(times, Sampling) else times, name)
+        return Times(EvenTimes(Sampling(1.0), n) if n > LONG_LINE else np.arange(n, dtype=np.float64), "sample")
+    times = EvenTimes(times, n) if isinstance(times, Sampling) else times
+    if isinstance(times, EvenTimes):
+        if len(times) == n > LONG_LINE and times[:1].dtype.kind == "f":
+            return Times(times, "time" if called in (None, "sample") else called, max_gap=max_gap)
+        times = times[:]
+    times = given_times(times, name)
     zone, array = getattr(times, "tz", None), _without_zone(times)
     label = "time" if zone is None else f"time ({zone})"
     # Numbers of seconds are not needed: those of ten million dates take a fifth of a second.
@@ -342,8 +356,13 @@ def refused(name, rule, got, out):
 
 
 def as_series(values, name):
-    """Return `values` as floats of shape (n, channels); what is not finite becomes NaN, a gap in the line."""
-    array = validation.as_points(values, name, strided=True)  # a copy of a long table takes longer than its picture
+    """Return `values` as floats of shape (n, channels); what is not finite becomes NaN, a gap in the line.
+
+    An array in a file stays there.
+    """
+    stored = isinstance(values, np.memmap) and values.dtype.kind == "f" and values.ndim in (1, 2) and values.size
+    # A copy of a long table takes longer than its picture.
+    array = values if stored else validation.as_points(values, name, strided=True)
     if not np.isfinite([np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)]).all():
         array = np.where(np.isfinite(array), array, np.nan)
     return array.reshape(len(array), -1)

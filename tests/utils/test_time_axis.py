@@ -9,7 +9,7 @@ import pytest
 from matplotlib.dates import date2num, num2date
 from pictures import DATES, SEQUENCE, Found
 
-from sktslib import QuerySearcher, QuerySegmenter
+from sktslib import QuerySearcher, QuerySegmenter, Sampling
 from sktslib._plots.base import as_times, reduced
 from sktslib.utils.visualisation import EventsDisplay, ProfileDisplay, SearchDisplay, SegmentationDisplay
 
@@ -28,6 +28,33 @@ def test_places_and_samples_of_dates_belong_to_each_other(unit):
     days = as_times(np.arange("2024-01-01", "2024-01-11", dtype="datetime64[D]"), 10, "times")
     noon = date2num(np.datetime64("2024-01-03T12:00"))
     assert [days.find(noon, side) for side in ("left", "right")] == [3, 3]
+
+
+@pytest.mark.parametrize(("rate", "start"), [(1.0, 0.0), (204.8, 0.0), (0.3, -17.7), (1e6 / 3, 1e5)])
+def test_times_of_a_rate_are_found_as_those_of_an_array(rate, start):
+    n = 30_000
+    even, held = as_times(Sampling(rate, start), n, "times"), as_times(start + np.arange(n) / rate, n, "times")
+    assert not isinstance(even.values, np.ndarray)
+    places = np.r_[held.values[::7], held.values[::7] + 0.3 / rate, np.nextafter(held.values[::7], np.inf), -1e9, 1e9]
+    for side in ("left", "right"):
+        np.testing.assert_array_equal(even.find(places, side), held.find(places, side))
+    assert even.find(held.values[5]) == 5 and even.find(held.values[5], "right") == 6
+    index = np.array([[0, 3], [n - 1, n]])
+    np.testing.assert_array_equal(even.at(index), held.at(index))
+    np.testing.assert_array_equal(even.between(3, 9), held.between(3, 9))
+    assert len(even.holes) == 0
+    with pytest.raises(ValueError, match="runs from"):
+        even.view((1e12, 2e12))
+
+
+def test_a_recording_in_a_file_stays_there(tmp_path):
+    y = np.sin(np.arange(30_000) / 50).astype(np.float32)
+    np.save(tmp_path / "y.npy", y)
+    stored = np.load(tmp_path / "y.npy", mmap_mode="r")
+    drawn = [SearchDisplay.from_predictions(FOUND, one, times=Sampling(8.0)) for one in (stored, y.astype(float))]
+    assert isinstance(drawn[0].sequence, np.memmap)
+    lines = [display.sequence_lines_[0].get_xydata() for display in drawn]
+    np.testing.assert_array_equal(*lines)
 
 
 def test_the_end_lies_one_step_behind_the_last_sample():
