@@ -81,10 +81,8 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     names = chosen or [name for name in frame if name not in (*of_times, weight_name, *besides)]
     names = chosen or _with_numbers(frame, names, table, notes)
     if not names:
-        raise ValueError(
-            f"The 'columns' parameter must name at least one column of values. Got none in {option}: "
-            f"{listed(table.names)}. Files are {FORMATS}."
-        )
+        got = f"Got none in {option}: {listed(table.names)}. Files are {FORMATS}."
+        raise ValueError(f"The 'columns' parameter must name at least one column of values. {got}")
     columns = {name: _numbers(table.frame[name], option, table) for name in names}
     if codes:
         columns = {name: np.where(np.isin(column, codes), np.nan, column) for name, column in columns.items()}
@@ -252,10 +250,8 @@ def _numbers(column, option, table):
     hint = "Correct the cell, name what stands for a missing value with missing=..., or the columns with columns=..."
     if isinstance(cell, str) and cell[:1].isdigit() and "," in cell:
         hint = "Name the decimal mark with decimal=..., that of thousands with thousands=..."
-    raise ValueError(
-        f"{option}: the column {column.name!r} must hold numbers. Got {shown(cell)} in row {row + 1}"
-        f"{about_line(table, row)}. {hint}."
-    )
+    got = f"Got {shown(cell)} in row {row + 1}{about_line(table, row)}"
+    raise ValueError(f"{option}: the column {column.name!r} must hold numbers. {got}. {hint}.")
 
 
 def no_column(option, name, tables, wanted="a column"):

@@ -1,6 +1,7 @@
 """Files of bytes, unpacked as their endings say, and the encodings of texts."""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -33,8 +34,7 @@ def _zstandard(file):
         import zstandard
     except ImportError:
         raise ValueError(
-            "files packed as .zst need the package zstandard, which is not installed. Install it (pip install "
-            "zstandard), or unpack the file; .gz, .bz2, .xz and .zip are read as they are."
+            "files packed as .zst need zstandard, which is not installed: pip install zstandard, or unpack the file."
         ) from None
     packed, parts = file.read(), []
     try:
@@ -71,17 +71,12 @@ def contents(path):
 @contextmanager
 def opened(path):
     """A file to read bytes from, unpacked where its ending says so."""
-    exists, kind = os.path.exists(path), Path(path).suffix.lower()
-    if (exists or path == "-") and not os.path.isfile(path) and not os.path.isdir(path):
-        what = "a pipe" if exists else "the standard input"
-        raise ValueError(
-            f"a file must be one that can be read twice, which {what} cannot. Write its contents to a file."
-        )
+    kind = Path(path).suffix.lower()
+    if not os.path.isfile(path) and not os.path.isdir(path) and (path == "-" or os.path.exists(path)):
+        raise ValueError("a pipe or the standard input cannot be read twice. Write its contents to a file.")
     size = os.path.getsize(path)
     if kind in NOT_UNPACKED:
-        raise ValueError(
-            f"files packed as {kind} cannot be read. Unpack it; .gz, .bz2, .xz, .zst and .zip are read as they are."
-        )
+        raise ValueError(f"files packed as {kind} cannot be read. Unpack it, or pack it as {' '.join(UNPACKERS)}.")
     with ExitStack() as stack:
         file = stack.enter_context(open(path, "rb"))
         if size > LARGE and sys.stderr.isatty():
@@ -102,12 +97,11 @@ def encoding_of(file, given):
     """Return the encoding of a text, and what there is to say about it."""
     if given is not None:
         try:
-            "".encode(given)
+            return codecs.lookup(given).name, []
         except LookupError:
             raise ValueError(
-                f"The 'encoding' parameter must be a known encoding, such as utf-8 or cp1252. Got {given!r}."
+                f"The 'encoding' parameter must be known, such as utf-8 or cp1252. Got {given!r}."
             ) from None
-        return given, []
     head = file.peek(2**16)[: 2**16]
     for mark, encoding in MARKS:
         if head.startswith(mark):

@@ -92,22 +92,17 @@ def read_table(path, reading, option):
     except ImportError as error:
         if reader is _read_device:
             raise ValueError(f"{option}: {path!r}: {error}") from None
-        raise ValueError(
-            f"{option}: {path!r} needs a package that is not installed ({' '.join(str(error).split())[:120]}). Install "
-            "it, or save the table as CSV."
-        ) from None
+        what = f"{path!r} needs a package that is not installed ({' '.join(str(error).split())[:120]})"
+        raise ValueError(f"{option}: {what}. Install it, or save the table as CSV.") from None
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last that was tried
-            raise ValueError(
-                f"{option} must name a table. Got {path!r}, which is no text. Files are {FORMATS}. Save another "
-                "(EDF, WFDB, MATLAB, ...) as one of these, in Python for example by numpy.save."
-            ) from None
+            how = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
+            raise ValueError(f"{option} must name a table. Got {path!r}, which is no text. {how}") from None
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
     except pd.errors.ParserError as error:
         reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
-        raise ValueError(
-            f"{readable}: {reason}, counted from the first row of data. Each row must have as many cells as the first."
-        ) from None
+        rule = "Each row must have as many cells as the first"
+        raise ValueError(f"{readable}: {reason}, counted from the first row of data. {rule}.") from None
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise ValueError(f"{readable}: {reason}.") from None
@@ -148,9 +143,9 @@ def _chosen(names, wanted, listed):
         return names[int(wanted) - 1], []
     if len(names) == 1:
         return names[0], [f"the file has no sheet {wanted!r}; its only one, {listed}, was read"]
+    near = did_you_mean(wanted, names)
     raise ValueError(
-        f"The 'sheet' parameter must name a sheet, or its number from 1. Got {wanted!r}; the file has {listed}."
-        f"{did_you_mean(wanted, names)}"
+        f"The 'sheet' parameter must name a sheet or its number. Got {wanted!r}; the file has {listed}.{near}"
     )
 
 
@@ -205,9 +200,8 @@ def _of_array(path, array, reading, rate=None, notes=()):
 
         return _of_frame(path, pd.DataFrame.from_records(np.asarray(array)))
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf" or not array.size:
-        raise ValueError(
-            f"the array must hold numbers and have shape (n,) or (n, channels). Got {array.dtype}, shape {array.shape}."
-        )
+        got = f"{array.dtype}, shape {array.shape}"
+        raise ValueError(f"the array must hold numbers and have shape (n,) or (n, channels). Got {got}.")
     array, notes = array.reshape(len(array), -1), list(notes)
     if reading.transpose:
         array = array.T
@@ -225,10 +219,8 @@ def _read_device(path, reading):
 
 
 def _refuse_json(path, reading):
-    raise ValueError(
-        f"the file must be a table. Got JSON, which may hold anything. Files are {FORMATS}. Save it as one of these, "
-        "in Python for example by pandas.read_json and DataFrame.to_csv."
-    )
+    how = f"Files are {FORMATS}. Save it as one of these, in Python by pandas.read_json and DataFrame.to_csv."
+    raise ValueError(f"the file must be a table. Got JSON, which may hold anything. {how}")
 
 
 def _read_wav(path, reading):

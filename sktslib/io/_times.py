@@ -93,7 +93,7 @@ def _as_written(columns, option, reading, table):
     """Return the times of one or two columns, in the zone that they are written in."""
     import pandas as pd
 
-    name = " and ".join(repr(column.name) for column in columns)
+    name, epoch = " and ".join(repr(column.name) for column in columns), reading.epoch
 
     def refused(row, got, rule=f"hold {HOW_DATES}", way="Correct that row, or name"):
         return ValueError(
@@ -114,9 +114,11 @@ def _as_written(columns, option, reading, table):
         if np.isnan(numbers).any():
             row = int(np.argmax(np.isnan(numbers)))
             raise refused(row, repr(column.iloc[row]), "hold numbers, as its other cells do")
-        if reading.epoch is None:
-            return numbers, [], None
-        return _since_1970(numbers, column.name, option, reading.epoch), [], None
+        try:
+            return numbers if epoch is None else pd.to_datetime(numbers, unit=epoch, utc=True), [], None
+        except (ValueError, OverflowError):
+            rule = f"hold {epoch} since 1970, as epoch=... says"
+            raise refused(0, f"{numbers[0]:g}, beyond all dates,", rule, "Name another unit, or") from None
     if column.dtype.kind == "m":
         return pd.TimedeltaIndex(column), [], None
     if column.dtype.kind == "M" or hasattr(column.dtype, "tz"):
@@ -147,22 +149,8 @@ def as_numbers(column, table=None):
         return np.full(len(column), np.nan)
     decimal, thousands = (".", "") if table is None else table.marks
     if decimal != "." or thousands:
-        column = column.astype(object).map(
-            lambda cell: cell.replace(thousands, "").replace(decimal, ".") if isinstance(cell, str) else cell
-        )
+        column = column.str.replace(thousands or " ", "", regex=False).str.replace(decimal, ".", regex=False)
     return pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
-
-
-def _since_1970(numbers, name, option, unit):
-    import pandas as pd
-
-    try:
-        return pd.DatetimeIndex(pd.to_datetime(numbers, unit=unit, utc=True))
-    except (ValueError, OverflowError):
-        raise ValueError(
-            f"{option}: the column {name!r} must hold {unit} since 1970, as epoch=... says. Got numbers from "
-            f"{numbers.min()} to {numbers.max()}, beyond all dates. Name another unit, or leave it out."
-        ) from None
 
 
 def _with_hours(clocks):

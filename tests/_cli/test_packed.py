@@ -42,14 +42,14 @@ def test_the_package_that_unpacks_is_named(tmp_path, monkeypatch):
         return whole(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    refused(r"need the package zstandard, .*\(pip install zstandard\), or unpack the file", tmp_path / "a.csv.zst")
+    refused(r"need zstandard, .*: pip install zstandard, or unpack the file", tmp_path / "a.csv.zst")
 
 
 def test_packed_otherwise(tmp_path):
     (tmp_path / "a.7z").write_bytes(b"x")
-    refused(r"packed as .7z cannot be read. Unpack it; .*\.zst and .zip are read", tmp_path / "a.7z")
+    refused(r"packed as .7z cannot be read. Unpack it, or pack it as .*\.zst .zip", tmp_path / "a.7z")
 
 
 def test_a_pipe_cannot_be_read_twice(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    refused("read twice, which a pipe cannot", tmp_path / "pipe")
+    refused("a pipe or the standard input cannot be read twice", tmp_path / "pipe")

@@ -310,7 +310,7 @@ REFUSED = {
     ),
     "ARFF": ("@relation A\n@attribute x numeric\n@data\n1\n2\n", {}, "a collection of series"),
     "SLIST": ("TIMESERIES A_B, 2 samples, 1 sps, 2024-01-01, SLIST, INTEGER, \n1\t2\n3\t4\n", {}, "obspy.read"),
-    "no encoding": ("t,v\n" + TV, {"encoding": "utf-99"}, "--encoding must be a known encoding"),
+    "no encoding": ("t,v\n" + TV, {"encoding": "utf-99"}, "--encoding must be known, such as utf-8"),
     "another encoding": ("t,Höhe\n" + TV, {"encoding": "ascii"}, "not ascii: name it, such as --encoding cp1252"),
     "no zone": ("when;v\n" + rows("{};{}", dated("%Y-%m-%d %H:%M"), V), {"time_zone": "Mars"}, "--time-zone must name"),
     "no column": ("t,v\n" + TV, {"columns": "w"}, r"--columns must name a column. Got 'w'; --query has t, v"),
