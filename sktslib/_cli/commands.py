@@ -33,6 +33,7 @@ from .options import (
 EXAMPLES = """\
 examples:
   sktslib                                                      the demonstration, on a real electrocardiogram
+  sktslib show day.csv --picture day.png                       what day.csv holds
   sktslib search day.csv --query beat.csv --picture found.png  where beat.csv occurs in day.csv
   sktslib search day.csv --query :12.5s-13.1s --n-matches 20   where that part of day.csv occurs again
   sktslib segment walk.csv --query :475-690 --format csv       cut the recording into repetitions
@@ -109,6 +110,14 @@ LABELS = (
     "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
     "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
 )
+def add_show(parser, argv):
+    """Add the arguments of show."""
+    parser.add_argument("recording", metavar="FILE", help="the file with the recording, or a part of it")
+    parser.add_argument("part", metavar="PART", nargs="?", help="the part, such as 12.5s-13.1s (default: the whole)")
+    add_output(parser, "draw the channels into a file (.png, .svg, .pdf, ...)")
+    add_reading(parser, without=("--weight-column",))
+
+
 LEARNING = {
     "--labels": (*LABELS, {"required": True}),
     "--where": (
@@ -241,6 +250,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
+    "show": Command("look at a recording: channels, times, rate, gaps", add_show, "showing", "run"),
     "search": Command("find where a pattern occurs", add_search, "searching", "run"),
     "segment": Command("cut a recording into repetitions", add_segment, "searching", "run"),
     "learn": Command("learn from labels, save the estimator", add_learn, "searching", "run_learn"),

@@ -297,6 +297,21 @@ def draw(queries, recording, panels, notes=(), shown=None):
     return figure
 
 
+def draw_recording(recording, title, most):
+    """Draw the channels of a recording, `most` at most, one above the other."""
+    from matplotlib.figure import Figure
+
+    from ..utils.visualisation import SegmentationDisplay
+
+    names = recording.channels[:most]
+    figure = Figure(figsize=(11, 0.8 + 1.6 * len(names)), layout="constrained", dpi=120)
+    axes = _rows(figure, title, names)
+    SegmentationDisplay(np.empty(0, np.int64), recording.values, recording.times).plot(ax=list(axes))
+    axes[0].set_title(title, loc="left", fontsize="medium")
+    _name_rows(axes, names, recording.label, recording.times)
+    return figure
+
+
 def _draw_queries(figure, queries, recording, found, notes):
     """Draw the queries side by side, and next to them notes, or what was found from its starts on."""
     columns = len(queries) + 1

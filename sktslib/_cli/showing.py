@@ -1,0 +1,79 @@
+"""The command show: channels, times, rate and gaps of a recording, before anything is searched for in it."""
+
+import numpy as np
+
+from .._plots.base import MAX_ROWS
+from ..io._parts import EXAMPLES, parse_slice, since, unit_of
+from ..utils._sampling import LONG, holes
+from ..utils._times import EvenTimes
+from .options import reading_of
+from .output import check_picture, counted, draw_recording, drawn, note, print_frame, save_picture, tell_notes
+from .recordings import Files
+
+CHUNK = 2**17  # samples of an array that is not in memory
+
+
+def run(options):
+    """Print what a recording holds; returns the exit code."""
+    check_picture(options.picture, "--picture")
+    files = Files(reading_of(options))
+    if options.part is not None and parse_slice(options.part) is None:
+        raise ValueError(f"PART must be written START-STOP {EXAMPLES}, or be a day or a month. Got {options.part!r}.")
+    given = options.recording if options.part is None else f"{options.recording}:{options.part}"
+    recording = files.read(given, "the recording", even=True)
+    files.check()
+    tell_notes([recording])
+    times = _timing(recording)
+    note(f"{recording.title}: {counted(recording, 'sample')} of {counted(recording.names, 'channel')}")
+    if times["rate"] is None:
+        note("no times are known: --time-column names a column of times, --rate says how many samples a second has")
+    else:
+        note(f"times {recording.time_name!r} from {times['first']} to {times['last']}, {times['rate']:.6g} per second")
+    if times["gaps"]:
+        longest = max(times["gaps"], key=lambda gap: gap["seconds"])
+        what = f"the longest {longest['seconds']:.6g} s, before sample {longest['sample']}"
+        note(f"{counted(times['gaps'], 'gap')} of more than {LONG} usual steps: {what}; --max-gap keeps them apart")
+    if options.picture is not None:
+        if len(recording.names) > MAX_ROWS:
+            note(f"the picture shows the first {MAX_ROWS} of {len(recording.names)} channels; --columns names others")
+        save_picture(draw_recording(drawn(recording), recording.title, MAX_ROWS), options.picture)
+    about = {"recording": recording.title, "samples": len(recording), "time_column": recording.time_name, **times}
+    print_frame(_channels(recording), options.format, about, "channels")
+    return 0
+
+
+def _channels(recording):
+    """Return a table of the channels: how many values are missing, the least, the mean and the largest."""
+    import pandas as pd
+
+    n, values = len(recording), recording.numbers
+    missing, total = 0, 0.0
+    least = largest = np.full(len(recording.names), np.nan)
+    for start in range(0, n, CHUNK):
+        part = np.array(values[start : start + CHUNK], np.float64)
+        part[~np.isfinite(part)] = np.nan
+        missing = missing + np.isnan(part).sum(axis=0)
+        total = total + np.nansum(part, axis=0)
+        least, largest = np.fmin(least, np.fmin.reduce(part)), np.fmax(largest, np.fmax.reduce(part))
+    mean = np.divide(total, n - missing, out=np.full(len(least), np.nan), where=missing < n)
+    columns = {"missing": missing, "least": least, "mean": mean, "largest": largest}
+    return pd.DataFrame({"channel": recording.names, **columns})
+
+
+def _timing(recording):
+    """Return the first and the last time, the samples per second, and the gaps."""
+    times, n = recording.times, len(recording)
+    found = {"first": None, "last": None, "rate": None, "gaps": []}
+    if times is None:
+        return found
+    ends = (times[:1][0], times[n - 1 :][0])
+    ends = [f"{end:.12g}" if isinstance(end, float) else str(end) for end in ends]
+    found |= dict(zip(("first", "last"), ends, strict=True))
+    if isinstance(times, EvenTimes):
+        return found | {"rate": times.sampling.rate}
+    seconds = since(times, times[0])
+    seconds = seconds if hasattr(times, "asi8") else seconds * unit_of(recording.time_name, recording.reading.time_unit)
+    step = float(np.median(np.diff(seconds))) if n > 1 else np.nan
+    at = holes(seconds, LONG * step) if n > 1 else []
+    gaps = [{"sample": int(k), "seconds": float(seconds[k] - seconds[k - 1])} for k in at]
+    return found | {"rate": 1 / step, "gaps": gaps}
