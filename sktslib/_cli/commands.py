@@ -13,6 +13,7 @@ from .options import (
     DISTANCES,
     ECG_EPS,
     EPS_SHARE,
+    EVALUATE,
     FORMATS,
     MAP,
     METRICS,
@@ -110,6 +111,8 @@ LABELS = (
     "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
     "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
 )
+
+
 def add_show(parser, argv):
     """Add the arguments of show."""
     parser.add_argument("recording", metavar="FILE", help="the file with the recording, or a part of it")
@@ -149,6 +152,17 @@ def add_learn(parser, argv):
     add_estimator(parser, TASKS.get(task, TASKS["segment"]), "; auto: chosen by the labels")
     add_scale(parser, "of the recording, which the model keeps")
     add_reading(parser)
+
+
+def add_evaluate(parser, argv):
+    """Add the arguments of evaluate."""
+    parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
+    parser.add_argument("found", metavar="FOUND", help="the ranges that were found, as --format csv prints them")
+    add_options(parser, "what is known", {"--labels": LEARNING["--labels"]})
+    add_parameters(parser, "what agrees", EVALUATE)
+    notes = "how events are printed (default: table)"
+    add_options(parser, "output", {"--format": (None, notes, {"choices": FORMATS, "default": "table"})})
+    add_reading(parser, without=("--weight-column",))
 
 
 def add_distance(parser, argv):
@@ -255,6 +269,7 @@ COMMANDS = {
     "segment": Command("cut a recording into repetitions", add_segment, "searching", "run"),
     "learn": Command("learn from labels, save the estimator", add_learn, "searching", "run_learn"),
     "view": Command("look at a recording in the browser, mark, search, learn", add_view, "viewing", "run"),
+    "evaluate": Command("compare what was found with labels: F1, misses", add_evaluate, "evaluating", "run"),
     "distance": Command("distances of two series", add_distance, "comparing", "run_distance"),
     "pairwise": Command("distances of all pairs of series", add_pairwise, "comparing", "run_pairwise"),
     "metrics": Command("list the distances and their parameters", add_metrics, "comparing", "run_metrics"),

@@ -116,8 +116,37 @@ def _of_column(name, recording):
 def _of_ranges(path, recording, files, on_overlap, where):
     from ..metrics import labels_from_events
 
+    ranges, kinds, described, way_out = ranges_of(path, recording, files, where=where)
     try:
-        frame = _chosen(files.table(path, "--labels").frame, where, path)
+        with errors_of("--labels", [ON_OVERLAP]):
+            return labels_from_events(ranges, kinds, n_samples=len(recording), on_overlap=on_overlap), described
+    except ValueError as error:
+        raise ValueError(f"{str(error).removesuffix('.')}{way_out}.") from None
+
+
+def ranges_of(path, recording, files, option="--labels", where=None):
+    """Return ranges from a table.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    recording : Recording
+        The recording in which they lie.
+    files : Files
+        How files are read.
+    option : str
+        What the file was given to.
+    where : str, optional
+        COLUMN=VALUE of the ranges that count.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (n_ranges, 2), ndarray or None, str, str)
+        The ranges in samples, their classes, how they were read, and a way out where they overlap.
+    """
+    try:
+        frame = _chosen(files.table(path, option).frame, where, path)
     except ValueError as error:
         raise ValueError(in_options(str(error))) from None
     by_name = {name.lower().strip(): name for name in getattr(frame, "columns", ())}
@@ -126,16 +155,16 @@ def _of_ranges(path, recording, files, on_overlap, where):
     if timed and recording.times is None and {"start", "end"} <= by_name.keys():
         edges, timed = (by_name["start"], by_name["end"]), False
     if edges is None:
+        what = "a column of the recording, or " if option == "--labels" else ""
         raise ValueError(
-            "--labels must name a column of the recording, or a file with the columns start and end (samples), or "
-            f"start_time and end_time. Got {path!r} with {listed(by_name.values())}. Of instants alone, such as R "
-            "peaks, make ranges about them."
+            f"{option} must name {what}a file with the columns start and end (samples), or start_time and end_time. "
+            f"Got {path!r} with {listed(by_name.values())}. Of instants alone, such as R peaks, make ranges about them."
         )
     columns = [frame[name] for name in edges]
     numbers = all(kind_of_column(column) == "number" for column in columns)
     timed = timed or not numbers or any((column != column.round()).any() for column in columns)
     if timed:
-        found = [_samples_at(column, recording, files.reading) for column in columns]
+        found = [_samples_at(column, recording, files.reading, option) for column in columns]
         samples, what = np.column_stack([at for at, _ in found]), found[0][1]
     else:
         what = "samples"
@@ -143,7 +172,7 @@ def _of_ranges(path, recording, files, on_overlap, where):
     whole = (samples[:, 0] >= 0) & (samples[:, 1] <= len(recording)) & (samples[:, 1] > samples[:, 0])
     if not whole.any():
         raise ValueError(
-            f"--labels: none of the {len(samples)} ranges lies in the recording of {len(recording)} samples. "
+            f"{option}: none of the {len(samples)} ranges lies in the recording of {len(recording)} samples. "
             f"The columns {edges[0]!r} and {edges[1]!r} were read as {what}."
         )
     classes = next((by_name[name] for name in CLASSES if name in by_name), None)
@@ -151,17 +180,11 @@ def _of_ranges(path, recording, files, on_overlap, where):
     if classes is not None:
         kinds = frame[classes].to_numpy()[whole]
         kinds = kinds if kinds.dtype.kind in "biu" else np.array([str(kind) for kind in kinds])
-    try:
-        with errors_of("--labels", [ON_OVERLAP]):
-            labels = labels_from_events(samples[whole], kinds, n_samples=len(recording), on_overlap=on_overlap)
-    except ValueError as error:
-        others = [
-            name for name in frame if name not in (*edges, classes) and 1 < frame[name].nunique() <= len(frame) / 2
-        ]
-        way = "".join(f", or --where {name}={frame[name].iloc[0]} to learn from some of them" for name in others[:1])
-        raise ValueError(f"{str(error).removesuffix('.')}{way}.") from None
+    others = (name for name in frame if name not in (*edges, classes))
+    other = next((name for name in others if 1 < frame[name].nunique() <= len(frame) / 2), None)
+    way_out = "" if other is None else f", or --where {other}={frame[other].iloc[0]} to learn from some of them"
     left = "" if whole.all() else f", {len(whole) - whole.sum()} ranges that are not whole in the recording left out"
-    return labels, f"{edges[0]!r} to {edges[1]!r} read as {what}{left}"
+    return samples[whole], kinds, f"{edges[0]!r} to {edges[1]!r} read as {what}{left}", way_out
 
 
 def _chosen(frame, where, path):
@@ -177,7 +200,7 @@ def _chosen(frame, where, path):
     return frame[texts == value]
 
 
-def _samples_at(column, recording, reading):
+def _samples_at(column, recording, reading, option):
     """Return the first samples that are not before some times, and what these were read as.
 
     Numbers are seconds from the first time of a recording with dates or clock times.
@@ -185,16 +208,16 @@ def _samples_at(column, recording, reading):
     times, what = recording.times, "times"
     if times is None:
         raise ValueError(
-            f"--labels: the column {column.name!r} holds times, and the recording has none. Name its column with "
+            f"{option}: the column {column.name!r} holds times, and the recording has none. Name its column with "
             "--time-column, say how many samples a second has with --rate, or give samples."
         )
-    wanted = times_of_columns([column], "--labels", reading)[0]
+    wanted = times_of_columns([column], option, reading)[0]
     begin, kinds = times[0] if recording.begin is None else recording.begin, (times.dtype.kind, wanted.dtype.kind)
     if kinds[0] in "Mm" and kinds[1] == "f":
         what = f"seconds from {begin}, where the recording begins"
     elif kinds[0] != kinds[1] and not {*kinds} <= {*"fiu"}:
         raise ValueError(
-            f"--labels: the column {column.name!r} must hold times like those of the recording, from {times[0]}. Got "
+            f"{option}: the column {column.name!r} must hold times like those of the recording, from {times[0]}. Got "
             f"{wanted[0]}."
         )
     elif kinds[0] == "M" and (times.tz is None) != (wanted.tz is None):
@@ -222,8 +245,13 @@ def lines_of_report(estimator, X, labels, times, trains=False):
         ranges, code = occurrences(read.code)
         found = SimpleNamespace(start=found.start, end=found.end, label=found.label)
         report = event_report(ranges, found, kinds=read.classes[code - 1])
+    yield f"F1 {report.f1:.3f} whatever the class, {where}; what each class was found as, and its F1:"
+    yield from confusions(report)
+
+
+def confusions(report):
+    """Return the lines of a table of what each class was found as, and its F1."""
     table = report.confusion()
     columns = {f"as {name}": [str(count) for count in counts] for name, counts in table.iloc[:, :-1].items()}
     columns = {"true": list(map(str, table.index)), **columns, "missed": list(map(str, table.iloc[:, -1]))}
-    yield f"F1 {report.f1:.3f} whatever the class, {where}; what each class was found as, and its F1:"
-    yield from align(columns | {"F1": [*(f"{f1:.3f}" for f1 in report.by_class()["f1"]), ""]})
+    return align(columns | {"F1": [*(f"{f1:.3f}" for f1 in report.by_class()["f1"]), ""]})

@@ -247,6 +247,16 @@ METRICS = [
     Parameter("metric", "true: only metrics; false: only the others", "all"),
     Parameter("symmetric", "true: only symmetric distances; false: only the others", "all"),
 ]
+EVALUATE = [
+    Parameter("min_iou", "the least intersection over union of ranges that agree", 0.5),
+    Parameter(
+        "tolerance",
+        "in place of --min-iou: samples, or a duration such as 0.1s, by which the starts, and the ends, of ranges that "
+        "agree may differ",
+        "none",
+        "tolerance",
+    ),
+]
 ON_OVERLAP = Parameter("on_overlap", "what to do with ranges that overlap", "error")
 
 
