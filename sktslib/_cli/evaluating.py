@@ -44,10 +44,9 @@ def run(options):
     ranges = SimpleNamespace(start=found[:, 0], end=found[:, 1], label=labels)
     with errors_of("", options.parameters):
         report = event_report(true, ranges, kinds=kinds, times=recording.times, **limits)
+    scores = f"F1 {report.f1:.3f}, precision {report.precision:.3f}, recall {report.recall:.3f}"
     counts = f"{report.n_hit} hits, {report.n_missed} missed, {report.n_false} false"
-    note(
-        f"whatever the class: F1 {report.f1:.3f}, precision {report.precision:.3f}, recall {report.recall:.3f}: {counts}"
-    )
+    note(f"whatever the class: {scores}: {counts}")
     if kinds is not None and options.format == "table":
         print("what each class was found as, and its F1:", *confusions(report), "", sep="\n")
     about = {"recording": recording.title, "f1": report.f1, "precision": report.precision, "recall": report.recall}
