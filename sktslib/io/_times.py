@@ -184,6 +184,8 @@ def dates_of(texts, day_first=None):
 
     notes, named = [], re.search(rf"{NAMED_ZONE}$", texts[0])
     texts = texts.str.replace(rf"{NAMED_ZONE}$", "", regex=True) if named else texts
+    if texts.str.contains(",", regex=False).any():
+        texts = texts.str.replace(r"(:\d\d),(?=\d)", r"\1.", regex=True)
     first = re.match(r"(\d{1,2})([-/.])(\d{1,2})[-/.]", texts[0])
     if first is not None and day_first is None:
         day_first = day_order(texts)
@@ -198,7 +200,7 @@ def dates_of(texts, day_first=None):
     if named:
         index = index.tz_convert(named[1]) if offset else index.tz_localize(named[1], ambiguous="infer")
     elif offset and texts.str.endswith(offset).all():
-        index = index.tz_convert(pd.Timestamp(texts[0]).tz)
+        index = index if offset.strip() in ("Z", "UTC", "GMT") else index.tz_convert(pd.Timestamp(texts[0]).tz)
     elif offset:
         notes.append(f"{SEVERAL} and are shown in UTC (time_zone=... names a zone)")
     return index, notes, day_first
@@ -210,12 +212,11 @@ def _parsed(texts, iso, day_first, utc):
 
     order = {"format": "ISO8601"} if iso else {"dayfirst": day_first}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # pandas tells that it looks at each cell
+        warnings.simplefilter("ignore")  # pandas tells that it looks at each cell, and of zones
         dates = pd.to_datetime(texts, errors="coerce", utc=utc, **order)
         other = dates.isna()
-        if other.any():  # with a comma, or 24:00
-            rest = texts[other].str.replace(r"(:\d\d),(?=\d)", r"\1.", regex=True)
-            late, rest = rest.str.contains(MIDNIGHT), rest.str.replace(MIDNIGHT, "00:00", regex=True)
+        if other.any():  # 24:00, or written otherwise
+            late, rest = texts[other].str.contains(MIDNIGHT), texts[other].str.replace(MIDNIGHT, "00:00", regex=True)
             found = pd.to_datetime(rest, errors="coerce", utc=utc, **order)
             if found.isna().any():
                 found = pd.to_datetime(rest, errors="coerce", utc=utc, format="mixed", dayfirst=day_first and not iso)

@@ -14,7 +14,7 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
 from sktslib._cli import options, searching
 from sktslib.distances import DTW, metric_names, pairwise_distances
-from sktslib.metrics import labels_from_events
+from sktslib.metrics import event_report, labels_from_events
 from sktslib.search import ChannelPlan, Windows
 
 
@@ -78,6 +78,7 @@ def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
         (DTW().distance, options.DISTANCE, {"weight", "tx", "ty"}),
         (pairwise_distances, options.PAIRWISE, {"Y", "metric", "metric_params", "weight"}),
         (metric_names, options.METRICS, set()),
+        (event_report, options.EVALUATE, {"kinds", "times"}),
     ],
 )
 def test_tables_of_options_have_every_parameter(callee, table, otherwise):
