@@ -10,7 +10,7 @@ import numpy as np
 from ..utils._names import warn
 from ..utils._times import Sampling
 from ._hdf5 import of_array
-from ._library import CUT_OFF, chosen, is_real, one_array, split
+from ._library import CUT_OFF, is_real, one_array, split
 from ._recording import Recording
 
 
@@ -20,26 +20,26 @@ def can_open(path, head):
     return wav or head[:6] == b"\x93NUMPY" or path.lower().endswith(".npz")
 
 
-def open(path, channels=None):
+def open(path):
     """Return the array of a file; of several in an NPZ file the one that the path names."""
     file, wanted = split(path)
     try:
         if file.lower().endswith(".npz"):
             with np.load(file, allow_pickle=False) as arrays:
                 shapes = {name: arrays[name].shape for name in arrays.files if is_real(arrays[name].dtype)}
-                return of_array(arrays[one_array(shapes, wanted, file)], channels)
+                return of_array(arrays[one_array(shapes, wanted, file)])
         with Path(file).open("rb") as opened:
             if opened.read(6) != b"\x93NUMPY":
-                return _audio(file, channels)
+                return _audio(file)
         array = np.load(file, mmap_mode="r", allow_pickle=False)
     except (EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"the file must be whole. Got {error}. {CUT_OFF}") from None
     if not is_real(array.dtype):
         raise ValueError(f"the array must hold real numbers. Got {array.dtype}. Save one field or part of it.")
-    return of_array(array, channels)
+    return of_array(array)
 
 
-def _audio(file, channels):
+def _audio(file):
     """Return the samples of a WAV file, in the numbers that it holds."""
     from scipy.io import wavfile
 
@@ -51,7 +51,4 @@ def _audio(file, channels):
             raise ValueError(f"the file must be whole. Got {error}. {CUT_OFF}") from None
     if any("prematurely" in str(one.message) for one in told):  # others are of chunks that hold no samples
         warn(f"The file {file} is cut off: {len(values)} samples are read, and its header says that it has more.")
-    names = [str(k + 1) for k in range(values.reshape(len(values), -1).shape[1])]
-    take = chosen(names, channels)
-    values = values.reshape(len(values), -1)[:, take]
-    return Recording(values, Sampling(float(rate)), [names[k] for k in take])
+    return Recording(values, Sampling(float(rate)))

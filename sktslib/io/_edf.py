@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..utils._times import EvenTimes, Sampling
-from ._library import CUT_OFF, MixedRates, chosen, library, unique
+from ._library import CUT_OFF, chosen, library, unique
 from ._recording import Marks, Pieces, Recording, Stored
 
 ONSET = re.compile(rb"([+-]\d+(?:\.\d*)?)(?:\x15[^\x14]*)?\x14")
@@ -90,37 +90,22 @@ def open(path, channels=None):
     layout, header, labels = _layout(path)
     notes = [k for k, label in enumerate(labels) if label in ("EDF Annotations", "BDF Annotations")]
     plain = [k for k in range(len(labels)) if k not in notes]
-    if not plain or not layout.count:
-        raise ValueError(f"the file must hold samples. Got {len(plain)} channels in {layout.count} records.")
-    parsed = _parsed(edfio, header, layout, plain, 1)
-    duration = parsed.data_record_duration
+    parsed = _parsed(edfio, header, layout, plain, 1) if plain else None
+    duration = parsed.data_record_duration if plain else 0.0
+    if not (layout.count and 0.0 < duration < np.inf):
+        raise ValueError(f"the header must tell channels, records and their length in time. {CUT_OFF}")
     names = unique([labels[k] for k in plain])
-    take = chosen(names, channels)
-    rates = {names[k]: layout.samples[plain[k]] / duration if duration > 0 else np.nan for k in take}
-    if not all(rate > 0 for rate in rates.values()):
-        raise ValueError(
-            f"the header must tell a duration of records and samples above 0. Got {duration:g} s, {rates}."
-        )
-    if len(set(rates.values())) > 1:
-        raise MixedRates(rates)
-    rate, columns = rates[names[take[0]]], [plain[k] for k in take]
-    signals = [parsed.signals[k] for k in take]
-    scales = [_scale(signal) for signal in signals]
-    gain, offset = np.array(scales).T
-    read = Physical(layout, columns, gain, offset)
-    n = layout.count * layout.samples[columns[0]]
-    values = Stored((n, len(columns)), read)
-    onsets, marks = _annotations(edfio, header, layout, notes)
-    start = _start(edfio, parsed)
-    onsets = np.arange(layout.count) * duration if onsets is None else onsets
-    times = _times(start, onsets, duration, rate, layout.samples[columns[0]], n)
-    begin, length, texts = marks
-    if isinstance(times, Sampling):
-        marks = Marks.of_times(begin - onsets[0], length, texts, rate)
-    else:
-        first, last = (_samples(at, onsets, duration, layout.samples[columns[0]]) for at in (begin, begin + length))
-        marks = Marks(first, np.maximum(last, first + 1), np.array(texts, np.str_))
-    return Recording(values, times, [names[k] for k in take], [signal.physical_dimension for signal in signals], marks)
+    rates = {name: layout.samples[k] / duration for name, k in zip(names, plain, strict=True)}
+    take = chosen(names, channels, rates)
+    names, columns, signals = ([every[k] for k in take] for every in (names, plain, parsed.signals))
+    gain, offset = np.array([_scale(signal) for signal in signals]).T
+    samples, rate = layout.samples[columns[0]], rates[names[0]]
+    values = Stored((layout.count * samples, len(columns)), Physical(layout, columns, gain, offset))
+    onsets, begin, length, texts = _annotations(edfio, header, layout, notes, duration)
+    times = _times(_start(edfio, parsed), onsets, duration, rate, samples, len(values))
+    first, last = (_samples(at, onsets, duration, samples) for at in (begin, begin + length))
+    marks = Marks(first, np.maximum(last, first + 1), np.array(texts, np.str_))
+    return Recording(values, times, names, [signal.physical_dimension for signal in signals], marks)
 
 
 def _layout(path):
@@ -173,31 +158,26 @@ def _scale(signal):
     low, high = signal.digital_range
     bottom, top = signal.physical_range
     if low == high or bottom == top:
-        raise ValueError(
-            f"the header must tell the range of each channel. Got {low} to {high} for {bottom:g} to {top:g} of "
-            f"{signal.label!r}. Take other channels."
-        )
+        raise ValueError(f"the header must tell the range of {signal.label!r}. Got {low} to {high}, {bottom} to {top}.")
     gain = (top - bottom) / (high - low)
     return gain, top / gain - high
 
 
-def _annotations(edfio, header, layout, notes):
-    """Return the onset of each record, or None, and the annotations: onsets, durations and texts."""
+def _annotations(edfio, header, layout, notes, duration):
+    """Return the onset of each record, and of the annotations onsets, durations and texts, all in seconds."""
     if not notes:
-        return None, (np.empty(0), np.empty(0), [])
-    onsets = []
+        return np.arange(layout.count) * duration, np.empty(0), np.empty(0), []
     every = [layout.texts(k) for k in notes]
-    for k, text in enumerate(every[0]):
-        found = ONSET.match(text)
-        if found is None:
-            raise ValueError(f"each record must tell when it begins. Got {text[:20]!r} in record {k}. {CUT_OFF}")
-        onsets.append(float(found[1]))
+    found = [ONSET.match(text) for text in every[0]]
+    if None in found:
+        k = found.index(None)
+        raise ValueError(f"each record must tell when it begins. Got {every[0][k][:20]!r} in record {k}. {CUT_OFF}")
+    onsets = np.array([float(one[1]) for one in found])
     contents = b"".join(b"".join(texts) for texts in zip(*every, strict=True))
-    parsed = _parsed(edfio, header, layout, notes, layout.count, contents)
-    # edfio counts them from the first record on; one for which nothing is told has no duration
-    found = parsed.annotations
-    onset = np.array([one.onset for one in found], float) + onsets[0]
-    return np.array(onsets), (onset, np.array([one.duration or 0.0 for one in found]), [one.text for one in found])
+    notes = _parsed(edfio, header, layout, notes, layout.count, contents).annotations
+    # edfio counts them from the first record on, and some have no duration
+    onset = np.array([one.onset for one in notes], float) + onsets[0]
+    return onsets, onset, np.array([one.duration or 0.0 for one in notes]), [one.text for one in notes]
 
 
 def _start(edfio, parsed):
@@ -220,16 +200,9 @@ def _times(start, onsets, duration, rate, samples, n):
             f"the records must follow each other. Got record {k} at {onsets[k]:g} s, {duration:g} s long, and record "
             f"{k + 1} at {onsets[k + 1]:g} s. {CUT_OFF}"
         )
-    cuts = np.flatnonzero(steps > duration + 0.5 / rate) + 1
-    if isinstance(start, np.datetime64):
-        start = start + np.timedelta64(round(onsets[0] * 1e9), "ns")
-        seconds = onsets - onsets[0]
-    else:
-        start, seconds = float(start), onsets
-    if not len(cuts):
-        return Sampling(rate, start if isinstance(start, np.datetime64) else start + float(onsets[0]))
-    first = np.array([0, *cuts])
-    return EvenTimes(Pieces(rate, first * samples, seconds[first], start), n)
+    first = np.array([0, *np.flatnonzero(steps > duration + 0.5 / rate) + 1])
+    pieces = Pieces(rate, first * samples, onsets[first], start)
+    return EvenTimes(pieces, n) if len(first) > 1 else Sampling(rate, pieces.at(0)[0])
 
 
 def _samples(at, onsets, duration, samples):

@@ -11,9 +11,8 @@ def can_open(path, head):
     return path.lower().rstrip("/").endswith(SUFFIXES)
 
 
-def open(path, channels=None, **options):
+def open(path, **options):
     """Return the recording; `options` go to :func:`mne.io.read_raw`."""
     mne = library("mne", "eeg")
     with mne.utils.use_log_level("ERROR"):
-        recording = of_mne(mne.io.read_raw(path, **options))
-    return recording if channels is None else recording.select(channels)
+        return of_mne(mne.io.read_raw(path, **options))

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._library import chosen, is_real, library, one_array, split
-from ._recording import Columns, Recording, Stored
+from ._library import is_real, library, one_array, split
+from ._recording import Recording, Stored
 
 
 def can_open(path, head):
@@ -14,7 +14,7 @@ def can_open(path, head):
     return any(head[at : at + 8] == b"\x89HDF\r\n\x1a\n" for at in (0, 512)) or head[:10] == b"MATLAB 7.3"
 
 
-def open(path, channels=None):
+def open(path):
     """Return the array that the path names, or the only one."""
     h5py = library("h5py", "hdf5")
     file, wanted = split(path)
@@ -32,7 +32,7 @@ def open(path, channels=None):
         missing = [np.ravel(array.attrs[key])[0] for key in ("_FillValue", "missing_value") if key in array.attrs]
         read = Values(file, name, "MATLAB_class" in array.attrs, missing)
         shape = shapes[name][::-1] if read.is_turned else shapes[name]
-        return of_array(Stored(shape, read, None if read.is_turned else array.chunks), channels)
+        return of_array(Stored(shape, read, None if read.is_turned else array.chunks))
 
 
 class Values(NamedTuple):
@@ -52,14 +52,8 @@ class Values(NamedTuple):
         return np.where(np.isin(values, self.missing), np.nan, values) if self.missing else values
 
 
-def of_array(values, channels):
-    """Return the recording of an array without names, whose channels have numbers from 1 on."""
+def of_array(values):
+    """Return the recording of an array without names."""
     if len(values.shape) == 2 and values.shape[0] == 1 < values.shape[1]:
         values = np.ravel(values[:])  # a vector, as MATLAB has it
-    if channels is None:
-        return Recording(values)
-    count = values.shape[1] if len(values.shape) == 2 else 1
-    names = [str(k + 1) for k in range(count)]
-    take = chosen(names, channels)
-    read = Columns(values, take) if len(values.shape) == 2 else values.__getitem__
-    return Recording(Stored((values.shape[0], len(take)), read), names=[names[k] for k in take])
+    return Recording(values)

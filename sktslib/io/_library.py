@@ -45,21 +45,18 @@ def library(name, extra, distribution=None):
 
 
 def free_memory():
-    """Return how many bytes of memory are free, or None where the system does not tell."""
+    """Return how many bytes of memory are free, or infinity where the system does not tell."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
     except (OSError, StopIteration):
-        try:
-            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-        except (AttributeError, ValueError, OSError):
-            return None
+        return float("inf")
 
 
 def check_fits(n_bytes, way_out):
     """Refuse to load what needs more memory than is free."""
     free = free_memory()
-    if free is not None and n_bytes > free:
+    if n_bytes > free:
         raise MemoryError(
             f"the file must be loaded whole, which takes {n_bytes / 1e9:.3g} GB. Got {free / 1e9:.3g} GB of free "
             f"memory. {way_out}"
@@ -68,21 +65,19 @@ def check_fits(n_bytes, way_out):
 
 def unique(names):
     """Return names of channels, those that repeat with a number."""
-    seen, out = {}, []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    names = list(names)
+    out = [f"{name} ({names[:k].count(name) + 1})" if name in names[:k] else name for k, name in enumerate(names)]
     return unique(out) if len(set(out)) < len(out) else out
 
 
-def chosen(names, channels):
-    """Return the numbers of the channels chosen by their names, all where none are."""
-    if channels is None:
-        return list(range(len(names)))
-    channels = [channels] if isinstance(channels, str) else list(channels)
+def chosen(names, channels, rates=None):
+    """Return the numbers of the channels chosen by their names, or of all; `rates` must then be one."""
+    channels = names if channels is None else [channels] if isinstance(channels, str) else list(channels)
     if not channels:
-        raise ValueError("The 'channels' parameter must name a channel at least. Got none.")
+        raise ValueError("a channel with samples is needed at least. Got none.")
     check_names(channels, names, "channel")
+    if rates is not None and len({rates[name] for name in channels}) > 1:
+        raise MixedRates({name: rates[name] for name in channels})
     return [names.index(name) for name in channels]
 
 

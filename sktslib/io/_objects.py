@@ -7,11 +7,10 @@ import numpy as np
 
 from ..utils._conversion import is_stored
 from ..utils._times import EvenTimes, Sampling, as_dates, index_times
-from ._library import MixedRates, check_fits, chosen, unique
+from ._library import check_fits, chosen, unique
 from ._recording import Marks, NamedChannels, Recording, Stored, as_table
 
 NEAR = 0.1  # of a sample: so far apart may the clocks of traces be
-TIMES = "M", "m"
 
 
 def of_mne(raw):
@@ -54,28 +53,19 @@ def of_obspy(stream, channels=None):
     import pandas as pd
 
     traces = [trace for trace in ([stream] if hasattr(stream, "stats") else stream) if trace.stats.npts]
-    names = list(dict.fromkeys(trace.id for trace in traces))
-    names = [names[k] for k in chosen(names, channels)]
-    traces = [trace for trace in traces if trace.id in names]
-    if not traces:
-        raise ValueError("the stream must hold a trace with samples at least. Got none.")
     rates = {trace.id: float(trace.stats.sampling_rate) for trace in traces}
-    for trace in traces:
-        if trace.stats.sampling_rate != rates[trace.id]:
-            raise ValueError(
-                f"the traces of a channel must have one sampling rate. Got {rates[trace.id]:g} and "
-                f"{trace.stats.sampling_rate:g} of {trace.id}. Take those of one."
-            )
-    if len(set(rates.values())) > 1:
-        raise MixedRates(rates)
+    names = [list(rates)[k] for k in chosen(list(rates), channels, rates)]
+    traces = [trace for trace in traces if trace.id in names]
+    if other := [trace.stats.sampling_rate for trace in traces if trace.stats.sampling_rate != rates[trace.id]]:
+        raise ValueError(f"the traces of a channel must have one sampling rate. Got {other[0]:g} and {rates}.")
     rate, begin = rates[names[0]], min(trace.stats.starttime.ns for trace in traces)
     starts = np.array([(trace.stats.starttime.ns - begin) * 1e-9 * rate for trace in traces])
     first = np.rint(starts).astype(np.int64)
     if (apart := np.abs(starts - first)).max() > NEAR:
         k = int(np.argmax(apart))
         raise ValueError(
-            f"the traces must be sampled at the same instants. Got one of {traces[k].id} that starts {starts[k]:g} "
-            "samples after the first. Interpolate them to common times, stream.interpolate(rate, starttime=...)."
+            f"the traces must be sampled at the same instants. Got {traces[k].id}, which starts {starts[k]:g} samples "
+            "after the first. Interpolate them, stream.interpolate(rate, starttime=...)."
         )
     n = max(at + trace.stats.npts for at, trace in zip(first.tolist(), traces, strict=True))
     check_fits(8 * n * len(names), "Between the traces there is much time: pass a part, stream.slice(start, end).")
@@ -89,25 +79,23 @@ def of_obspy(stream, channels=None):
     return Recording(values, Sampling(rate, pd.Timestamp(begin, tz="UTC")), names)
 
 
-def of_wfdb(record):
+def of_wfdb(record, channels=None):
     """Return a record of WFDB that is read."""
-    if record.p_signal is not None:
-        values = record.p_signal
-    elif record.d_signal is not None:
-        values = record.dac()
+    names, expanded = unique(record.sig_name), record.p_signal is None and record.d_signal is None
+    frames = record.samps_per_frame if expanded else [1] * len(names)
+    take = chosen(names, channels, {k: record.fs * frame for k, frame in zip(names, frames, strict=True)})
+    if expanded:
+        values = np.column_stack([(record.e_p_signal or record.dac(expanded=True))[k] for k in take])
     else:
-        rates = dict(zip(unique(record.sig_name), np.multiply(record.fs, record.samps_per_frame).tolist(), strict=True))
-        if len(set(rates.values())) > 1:
-            raise MixedRates(rates)
-        values = np.column_stack(record.e_p_signal or record.dac(expanded=True))
-    frames = 1 if record.p_signal is not None or record.d_signal is not None else record.samps_per_frame[0]
+        values = (record.dac() if record.p_signal is None else record.p_signal)[:, take]
     start = 0.0 if record.base_datetime is None else np.datetime64(record.base_datetime, "us")
-    return Recording(values, Sampling(record.fs * frames, start), unique(record.sig_name), record.units)
+    sampling = Sampling(record.fs * frames[take[0]], start)
+    return Recording(values, sampling, [names[k] for k in take], [record.units[k] for k in take])
 
 
 def of_xarray(array):
     """Return an array of xarray, with the names and times that its coordinates give."""
-    times = [dim for dim in array.dims if dim in array.indexes and array.indexes[dim].dtype.kind in TIMES]
+    times = [dim for dim in array.dims if dim in array.indexes and array.indexes[dim].dtype.kind in "mM"]
     times = times or [dim for dim in array.dims if str(dim).lower() in ("time", "times", "t")] or [array.dims[0]]
     dim = times[0]
     turned = array.transpose(dim, ...)
@@ -157,6 +145,15 @@ def converter_of(X):
         if package in PACKAGES and f"{package}.{cls.__name__}" in OBJECTS:
             return OBJECTS[f"{package}.{cls.__name__}"]
     return None
+
+
+def open(X, channels=None):
+    """Return the recording that an object holds, with some of its channels; this file is a reader, too."""
+    convert = converter_of(X)
+    if convert in (of_obspy, of_wfdb):  # whose channels may have rates of their own
+        return convert(X, channels)
+    recording = convert(X)
+    return recording if channels is None else recording.select(channels)
 
 
 def unwrapped(X, times, name="X", *, whole=False):

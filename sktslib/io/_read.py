@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, NamedTuple
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..utils._conversion import is_stored, shown
+from ..utils._conversion import shown
 from ..utils._times import Sampling
-from ..utils.validation import check_number, unknown_name
+from ..utils.validation import check_names, check_number
+from . import _objects
 from ._library import MixedRates, UnknownFile, split
-from ._objects import converter_of, of_obspy
-from ._recording import Marks, Recording, Stored
+from ._recording import Marks, Recording, changed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,12 +99,15 @@ def read(
     >>> read(folder / "ecg.npy", times=Sampling(250))
     Recording of 1000 samples, 2 channels; 250 per second; 0 marks
     """
-    convert = converter_of(path)
-    path = path if convert else os.fspath(path)
-    reader, name = (Objects, type(path).__name__) if convert else _reader_of(path, reader)
+    if _objects.converter_of(path):
+        reader, name = _objects, type(path).__name__
+    else:
+        path = os.fspath(path)
+        reader, name = _reader_of(path, reader)
     if rate is not None:
         check_number(rate, "rate", low=0.0, open_low=True, owner="read")
-    options |= {} if channels is None else {"channels": channels}
+    chooses = channels is not None and "channels" in signature(reader.open).parameters
+    options |= {"channels": channels} if chooses else {}
     try:
         try:
             recording = reader.open(path, **options)
@@ -115,16 +119,15 @@ def read(
             recording = _side_by_side([_resampled(part, rate) for part in parts], error.names)
     except (ImportError, MixedRates, FileNotFoundError, UnknownFile):
         raise
-    except OSError as error:
-        raise OSError(f"In {path}: {error}") from error
-    except MemoryError as error:
-        raise MemoryError(f"In {path}: {error}") from error
     except Exception as error:  # what a library finds in a damaged file may be of any kind
         if isinstance(error, TypeError) and "unexpected keyword argument" in str(error):
             raise TypeError(f"The reader {name} has no such option: {error}.") from None
-        raise ValueError(f"In {path}: {error}") from error
+        kind = next((kind for kind in (OSError, MemoryError) if isinstance(error, kind)), ValueError)
+        raise kind(f"In {path}: {error}") from error
+    if channels is not None and not chooses:
+        recording = recording.select(channels)
     if missing is not None:
-        recording = replace(recording, values=_without(recording.values, np.atleast_1d(missing)))
+        recording = replace(recording, values=changed(recording.values, partial(_without, missing=missing)))
     if times is not None:
         if recording.times is not None:
             raise ValueError(f"The 'times' parameter of read must be None for {path}, which has times of its own.")
@@ -137,29 +140,24 @@ def read(
 def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
     """Return the reader of a file and its name."""
     if isinstance(reader, str):
-        if reader not in readers():
-            raise unknown_name("reader", reader, readers())
+        check_names([reader], readers(), "reader")
         return readers()[reader], reader
     if reader is not None:
         if not hasattr(reader, "open"):
             raise TypeError(
-                "The 'reader' parameter of read must be a name, or an object with can_open(path, head) and open(path, "
-                f"**options). Got {shown(reader)}."
+                f"'reader' must be a name, or have can_open(path, head) and open(path). Got {shown(reader)}."
             )
         return reader, type(reader).__name__
-    file, _ = split(path)
-    if os.path.isdir(file):
-        head = b""
-    else:
+    file, head = split(path)[0], b""
+    if not os.path.isdir(file):
         with open(file, "rb") as opened:
             head = opened.read(HEAD)
     for name, known in readers().items():
         if known.can_open(file, head):
             return known, name
     raise UnknownFile(
-        f"No reader knows the file {path}. Known are the formats of the readers {', '.join(readers())}. Name one, "
-        f"reader={OWN[0]!r}, or read the file by another package, and pass what it holds: Recording(values, "
-        "Sampling(rate), names)."
+        f"No reader knows the file {path}. Known are the formats of {', '.join(readers())}. Name one, reader='edf', or "
+        "read the file by another package, and pass what it holds: Recording(values, Sampling(rate), names)."
     )
 
 
@@ -171,31 +169,7 @@ def is_of_device(path: str) -> bool:
         return False
 
 
-class Objects:
-    """Reader of objects of other packages."""
-
-    @staticmethod
-    def open(X, channels=None):
-        """Return the recording that an object holds, with some of its channels."""
-        if converter_of(X) is of_obspy:  # whose channels may have rates of their own
-            return of_obspy(X, channels)
-        recording = converter_of(X)(X)
-        return recording if channels is None else recording.select(channels)
-
-
-class Without(NamedTuple):
-    """Reader of stored samples in which some values stand for a missing one."""
-
-    values: Any
-    missing: Any
-
-    def __call__(self, start: int, end: int) -> Any:
-        return _without(np.asarray(self.values[start:end]), self.missing)
-
-
-def _without(values: Any, missing: Any) -> Any:
-    if is_stored(values):
-        return Stored(values.shape, Without(values, missing))
+def _without(values, missing):
     return np.where(np.isin(values, missing), np.nan, values)
 
 
@@ -205,9 +179,8 @@ def _resampled(recording: Recording, rate: float) -> Recording:
 
     if recording.rate is None:
         raise ValueError(
-            "The 'rate' parameter of read must be None where the file has no constant sampling rate. Got "
-            f"{rate:g}. Pass times=Sampling(old rate) if that is known, or cut the recording at its interruptions and "
-            "call sktslib.preprocessing.resample."
+            f"The 'rate' parameter of read must be None where there is no constant sampling rate. Got {rate:g}. Pass "
+            "times=Sampling(old rate) if it is known, or cut the recording at its interruptions."
         )
     values = np.asarray(recording)
     if rate != recording.rate:
@@ -230,8 +203,7 @@ def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
     if len({part.times.start for part in parts}) > 1 or n < 0.999 * most - 1:
         raise ValueError(
             "channels of several sampling rates must begin and end together. Got "
-            f"{', '.join(f'{len(part)} samples from {part.times.start} on' for part in parts)} at the new rate. Read "
-            "those of one rate, channels=[...]."
+            f"{[(part.times.start, len(part)) for part in parts]}, starts and samples. Read those of one rate."
         )
     values = np.column_stack([np.asarray(part).reshape(len(part), -1)[:n] for part in parts])
     known = [name for part in parts for name in part.names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,22 +38,15 @@ class Marks(NamedTuple):
     def of(cls, marks: Any) -> Marks:
         """Return marks given as three columns, as a `Marks`, or as a list of ``(start, end, label)``."""
         if not isinstance(marks, cls):
-            rows = list(marks)
-            if any(len(row) != 3 for row in rows):
-                raise ValueError(
-                    "The 'marks' parameter of Recording must be a list of (start, end, label), ranges in samples. Got "
-                    f"{shown(next(row for row in rows if len(row) != 3))}."
-                )
-            marks = zip(*rows, strict=True) if rows else ((), (), ())
+            if wrong := [row for row in marks if len(row) != 3]:
+                raise ValueError(f"'marks' must be a list of (start, end, label), ranges in samples. Got {wrong[0]}.")
+            marks = zip(*marks, strict=True) if len(marks) else ((), (), ())
         start, end, label = marks
         made = cls(np.array(start, np.int64), np.array(end, np.int64), np.array(label, np.str_))
-        wrong = np.flatnonzero(made.end <= made.start)
-        if len(wrong):
-            k = wrong[0]
+        for k in np.flatnonzero(made.end <= made.start)[:1]:
             raise ValueError(
-                "The 'marks' parameter of Recording must hold half-open ranges of one sample at least. Got "
-                f"[{made.start[k]}, {made.end[k]}) of {str(made.label[k])!r}, mark {k}. What is at one sample ends "
-                "behind it."
+                f"'marks' must be half-open ranges of one sample at least. Got [{made.start[k]}, {made.end[k]}) of "
+                f"{str(made.label[k])!r}. What is at one sample ends behind it."
             )
         return made
 
@@ -127,7 +121,8 @@ class NamedChannels(Stored):
     def select(self, names: Sequence[str], called: Sequence[str] | None = None) -> NamedChannels:
         """Return the channels of these names alone, by other names if they are given."""
         columns = [self.channel_names.index(name) for name in names]
-        return NamedChannels(Stored((len(self), len(columns)), Columns(self.values, columns)), called or names)
+        values = changed(self.values, partial(_columns, columns=columns), len(columns))
+        return NamedChannels(values, called or names)
 
 
 def as_table(values: NDArray[Any], names: Sequence[str] | None) -> Any:
@@ -231,23 +226,15 @@ class Recording:
             values = values if isinstance(values, np.ndarray) else converted(values, "values")
         shape = shape_of(values)
         if len(shape) not in (1, 2):
-            raise ValueError(
-                f"The 'values' parameter of Recording must have shape (n,) or (n, channels). Got {len(shape)} "
-                f"dimensions, shape {shape}. Select one series, for example values[0]."
-            )
+            raise ValueError(f"'values' must have shape (n,) or (n, channels). Got shape {shape}. Select one series.")
         object.__setattr__(self, "values", values)
         channels = shape[1] if len(shape) == 2 else 1
         for name in ("names", "units"):
             given = getattr(self, name)
-            if given is None:
-                continue
-            given = [given] if isinstance(given, str) else [str(one) for one in given]
+            given = [given] if isinstance(given, str) else None if given is None else [str(one) for one in given]
             object.__setattr__(self, name, given)
-            if len(given) != channels:
-                raise ValueError(
-                    f"The {name!r} parameter of Recording must have one entry for each of the {channels} channels. Got "
-                    f"{len(given)}: {shown(given)}. Time runs along the first axis."
-                )
+            if given is not None and len(given) != channels:
+                raise ValueError(f"{name!r} must have an entry for each of {channels} channels. Got {shown(given)}.")
         if self.times is not None and not isinstance(self.times, Sampling):
             times = self.times if is_stored(self.times) else given_times(self.times, "times")
             check_one_time_per_point((n_samples(times),), shape[0], "times")
@@ -271,25 +258,18 @@ class Recording:
         return np.asarray(self.values[:], dtype)
 
     def __repr__(self) -> str:
-        channels = self.shape[1] if len(self.shape) == 2 else 1
-        names = self.names or []
-        units = [f" ({unit})" if unit else "" for unit in self.units or [""] * len(names)]
-        listed = ", ".join(f"{name}{unit}" for name, unit in zip(names[:8], units, strict=False))
-        parts = [
-            f"{len(self)} samples, {channels} channel{'s' * (channels != 1)}{': ' * bool(listed)}{listed}"
-            f"{', ...' * (len(names) > 8)}",
-            "no times" if self.times is None else f"{self.rate:g} per second" if self.rate else "own times",
-            f"{len(self.marks)} mark{'s' * (len(self.marks) != 1)}",
-        ]
-        return f"Recording of {'; '.join(parts)}"
+        channels, marks = self.shape[1] if len(self.shape) == 2 else 1, len(self.marks)
+        units = self.units or [""] * channels
+        names = [f"{name} ({unit})" if unit else name for name, unit in zip(self.names or (), units, strict=False)]
+        listed = f": {', '.join(names[:8])}{', ...' * (len(names) > 8)}" * bool(names)
+        times = f"{self.rate:g} per second" if self.rate else "no times" if self.times is None else "own times"
+        counts = f"{channels} channel{'s' * (channels != 1)}{listed}; {times}; {marks} mark{'s' * (marks != 1)}"
+        return f"Recording of {len(self)} samples, {counts}"
 
     def __getitem__(self, part: slice) -> Recording:
         """Return a part of the recording, a slice of samples, with its own times and marks."""
         if not isinstance(part, slice) or part.step not in (None, 1):
-            raise TypeError(
-                f"A recording is cut by a slice of samples without a step, recording[1000:2000]. Got {shown(part)}. "
-                "Channels are selected by recording.select(names)."
-            )
+            raise TypeError(f"A recording is cut by a slice of samples, recording[1000:2000]. Got {shown(part)}.")
         start, end, _ = part.indices(len(self))
         times = self.times
         if isinstance(times, Sampling):
@@ -307,25 +287,18 @@ class Recording:
         Parameters
         ----------
         names : str or list of str
-            The names of the channels.
+            The names of the channels; of channels without names their numbers, from "1" on.
 
         Returns
         -------
         Recording
         """
         names = [names] if isinstance(names, str) else list(names)
-        known = self.names or []
+        known = self.names or [str(k + 1) for k in range(self.shape[-1] if len(self.shape) == 2 else 1)]
         check_names(names, known, "channel")
-        columns = [known.index(name) for name in names]
-        values = self.values
-        if len(self.shape) == 1:
-            return self
-        if is_stored(values) and not isinstance(values, np.memmap):
-            values = Stored((len(self), len(columns)), Columns(values, columns))
-        else:
-            values = values[:, columns]
-        units = None if self.units is None else [self.units[k] for k in columns]
-        return replace(self, values=values, names=names, units=units)
+        columns, units = [known.index(name) for name in names], self.units
+        values = changed(self.values, partial(_columns, columns=columns), len(columns))
+        return replace(self, values=values, names=names, units=None if units is None else [units[k] for k in columns])
 
     def labels(self, only: str | Sequence[str] | None = None, *, before: int = 0, after: int = 0) -> NDArray[np.str_]:
         """Return the marks as labels of the samples, which `fit` and `score` take as `y`.
@@ -360,12 +333,24 @@ class Recording:
         return labels_from_events(events, label[kept], n_samples=len(self))
 
 
-class Columns(NamedTuple):
-    """Reader of some channels of stored samples."""
+class Changed(NamedTuple):
+    """Reader of stored samples that are changed as they are read."""
 
     values: Any
-    columns: list[int]
+    change: Callable[[Any], Any]
 
     def __call__(self, start: int, end: int) -> Any:
-        part = np.asarray(self.values[start:end])
-        return part.reshape(len(part), -1)[:, self.columns]
+        return self.change(np.asarray(self.values[start:end]))
+
+
+def changed(values: Any, change: Callable[[Any], Any], channels: int | None = None) -> Any:
+    """Return samples as a function of arrays changes them, those that are stored when they are read."""
+    if not is_stored(values):
+        return change(values)
+    return Stored(
+        (n_samples(values), *(shape_of(values)[1:] if channels is None else (channels,))), Changed(values, change)
+    )
+
+
+def _columns(values, columns):
+    return values.reshape(len(values), -1)[:, columns]

@@ -13,19 +13,9 @@ FORMATS = [
     ("XDF", (".xdf", ".xdfz"), b"XDF:", "pyxdf.load_xdf(path)[0][0]['time_series']"),
     ("a collection of series", (".ts",), None, "aeon.datasets.load_from_ts_file(path)"),
     ("SLIST", (".slist",), b"TIMESERIES ", "obspy.read(path)"),
-    (
-        "Empatica's AVRO",
-        (".avro",),
-        b"Obj\x01",
-        "avro.datafile.DataFileReader(open(path, 'rb'), avro.io.DatumReader())",
-    ),
-    (
-        "Empatica's CSV",
-        (),
-        None,
-        "Recording(numpy.loadtxt(path, delimiter=',', skiprows=2), Sampling(rate, start)), where the first line is the "
-        "start in seconds of 1970, and the second the rate",
-    ),
+    ("Empatica's AVRO", (".avro",), b"Obj\x01", "avro.datafile.DataFileReader(file, avro.io.DatumReader())"),
+    # whose first two lines are the start in seconds from 1970 on, and the rate
+    ("Empatica's CSV", (), None, "numpy.loadtxt(path, delimiter=',', skiprows=2)"),
 ]
 EMPATICA = re.compile(r"(acc|bvp|eda|hr|temp)\.csv", re.IGNORECASE)
 

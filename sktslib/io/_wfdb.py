@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..utils._times import Sampling
-from ._library import CUT_OFF, MixedRates, chosen, library, unique
+from ._library import CUT_OFF, chosen, library, unique
 from ._recording import Marks, Recording, Stored
 
 
@@ -50,38 +50,18 @@ def open(path, channels=None, annotator=None):
         names, units, frames = header.sig_name, header.units, header.samps_per_frame
         if not len(names) == len(units) == len(frames) == len(header.file_name) == header.n_sig or None in names:
             raise ValueError(f"the header must have a line for each of {header.n_sig} signals. Got {names}. {CUT_OFF}")
-        _check_size(record, header)
     else:  # of several segments, in which the channels stand
         first = wfdb.rdrecord(record, sampfrom=0, sampto=1)
         names, units, frames = first.sig_name, first.units, [1] * len(first.sig_name)
     names = unique(names)
-    take = chosen(names, channels)
-    rates = {names[k]: header.fs * frames[k] for k in take}
-    if len(set(rates.values())) > 1:
-        raise MixedRates(rates)
+    rates = {name: header.fs * frame for name, frame in zip(names, frames, strict=True)}
+    take = chosen(names, channels, rates)
     frame, rate = frames[take[0]], rates[names[take[0]]]
     values = Stored((header.sig_len * frame, len(take)), Signals(record, take, frame))
     values.read(0, frame), values.read(len(values) - frame, len(values))  # what is wrong with the header is seen now
     start = 0.0 if header.base_datetime is None else np.datetime64(header.base_datetime, "us")
     marks = _annotations(wfdb, record, annotator, frame)
     return Recording(values, Sampling(rate, start), [names[k] for k in take], [units[k] for k in take], marks)
-
-
-def _check_size(record, header):
-    """Refuse signals that are shorter than the header says, for which the library tells little."""
-    sizes = {"8": 1, "16": 2, "24": 3, "32": 4, "61": 2, "80": 1, "160": 2, "212": 1.5, "310": 4 / 3, "311": 4 / 3}
-    for name in dict.fromkeys(header.file_name):
-        own = [k for k, one in enumerate(header.file_name) if one == name]
-        size = sizes.get(header.fmt[own[0]])
-        path = os.path.join(os.path.dirname(record), name)
-        if size is None:
-            continue
-        samples = header.sig_len * sum(header.samps_per_frame[k] for k in own)
-        needed = int(samples * size) + (header.byte_offset[own[0]] or 0)
-        if os.path.getsize(path) < needed:
-            raise ValueError(
-                f"the file {name} must have {needed} bytes, by the header. Got {os.path.getsize(path)}. {CUT_OFF}"
-            )
 
 
 def _annotations(wfdb, record, annotator, frame):

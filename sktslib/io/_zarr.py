@@ -15,15 +15,15 @@ def can_open(path, head):
     )
 
 
-def open(path, channels=None):
+def open(path):
     """Return the array that the path names, or the only one."""
     zarr = library("zarr", "zarr")
     file, wanted = split(path)
     store = zarr.open(file, mode="r")
     if isinstance(store, zarr.Array):
-        return of_array(store, channels)
+        return of_array(store)
     arrays = dict(_arrays(store, zarr, ""))
-    return of_array(arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)], channels)
+    return of_array(arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)])
 
 
 def _arrays(group, zarr, before):

@@ -198,9 +198,9 @@ def test_marks_overlap_widen_and_end_with_the_recording():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"values": np.zeros((2, 3, 4))}, "Got 3 dimensions"),
-        ({"names": ["a"]}, "one entry for each of the 2 channels"),
-        ({"units": "mV"}, "'units' parameter of Recording must have one entry"),
+        ({"values": np.zeros((2, 3, 4))}, r"Got shape \(2, 3, 4\)"),
+        ({"names": ["a"]}, "'names' must have an entry for each of 2 channels"),
+        ({"units": "mV"}, "'units' must have an entry for each of 2 channels"),
         ({"times": np.arange(5)}, "one time per point"),
     ],
 )
