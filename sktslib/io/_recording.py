@@ -318,7 +318,7 @@ class Recording:
         Raises
         ------
         ValueError
-            If marks overlap, or there is none of that name.
+            If marks overlap, or none has that name.
         """
         from ..metrics import labels_from_events
 
