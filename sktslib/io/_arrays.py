@@ -1,5 +1,6 @@
 """NPY and NPZ files, and WAV, by numpy and scipy."""
 
+import os
 import struct
 import warnings
 import zipfile
@@ -10,7 +11,7 @@ import numpy as np
 from ..utils._names import warn
 from ..utils._times import Sampling
 from ._hdf5 import of_array
-from ._library import CUT_OFF, is_real, one_array, split
+from ._library import CUT_OFF, check_fits, is_real, one_array, split
 from ._recording import Recording
 
 
@@ -23,6 +24,8 @@ def can_open(path, head):
 def open(path):
     """Return the array of a file; of several in an NPZ file the one that the path names."""
     file, wanted = split(path)
+    if not file.lower().endswith(".npy"):
+        check_fits(os.path.getsize(file), "Save the array as an NPY file, which is read in parts.")
     try:
         if file.lower().endswith(".npz"):
             with np.load(file, allow_pickle=False) as arrays:

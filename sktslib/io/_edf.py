@@ -119,19 +119,15 @@ def _layout(path):
         except ValueError as error:
             raise ValueError(f"the header must be that of an EDF or BDF file: {error}. {CUT_OFF}") from None
     if begin != 256 * (n + 1) or len(head + rest) != begin or min(samples, default=0) < 1:
-        raise ValueError(
-            f"the header must have 256 bytes and 256 for each channel. Got {n} channels, {begin} bytes by what it says "
-            f"and {len(head + rest)} that are there. {CUT_OFF}"
-        )
+        there = f"{n} channels, {begin} bytes by what it says and {len(head + rest)} that are there"
+        raise ValueError(f"the header must have 256 bytes and 256 for each channel. Got {there}. {CUT_OFF}")
     width = 3 if head[:1] == b"\xff" else 2
     size, held = width * sum(samples), os.path.getsize(path) - begin
     if count == -1 and held % size == 0:  # as while a recording goes on
         count = held // size
     if count * size != held:
-        raise ValueError(
-            f"the file must have as many records as its header says, {count} of {size} bytes. Got {held / size:.6g} of "
-            f"them. {CUT_OFF} edfio.read_edf reads the whole ones."
-        )
+        there = f"{count} of {size} bytes. Got {held / size:.6g} of them"
+        raise ValueError(f"the file must have as many records as its header says, {there}. {CUT_OFF}")
     labels = [rest[16 * k : 16 * k + 16].decode("latin-1").strip() for k in range(n)]
     return Layout(os.path.abspath(path), begin, width, samples, count), head + rest, labels
 
@@ -196,10 +192,8 @@ def _times(start, onsets, duration, rate, samples, n):
     steps = np.diff(onsets)
     if len(steps) and steps.min() < duration - 0.5 / rate:
         k = int(np.argmin(steps))
-        raise ValueError(
-            f"the records must follow each other. Got record {k} at {onsets[k]:g} s, {duration:g} s long, and record "
-            f"{k + 1} at {onsets[k + 1]:g} s. {CUT_OFF}"
-        )
+        wrong = f"record {k} at {onsets[k]:g} s, {duration:g} s long, and the next at {onsets[k + 1]:g} s"
+        raise ValueError(f"the records must follow each other. Got {wrong}. {CUT_OFF}")
     first = np.array([0, *np.flatnonzero(steps > duration + 0.5 / rate) + 1])
     pieces = Pieces(rate, first * samples, onsets[first], start)
     return EvenTimes(pieces, n) if len(first) > 1 else Sampling(rate, pieces.at(0)[0])

@@ -9,6 +9,7 @@ import numpy as np
 from ..utils.validation import check_names
 
 CUT_OFF = "It may have been cut off or damaged: compare its size with the original's, and copy it again."
+BY_ANOTHER = "Recording(values, Sampling(rate), names) of what it holds"
 
 
 class UnknownFile(ValueError):
@@ -30,18 +31,15 @@ class MixedRates(ValueError):
         )
 
 
-def library(name, extra, distribution=None):
-    """Import a module of another package, or say how to install it; one that is installed and broken says what is."""
+def library(name, extra):
+    """Import another package, or say how to install it; one that is installed and broken says what is."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        root = name.partition(".")[0]
-        if error.name != root:
+        if error.name != name:
             raise
-        raise ImportError(
-            f"Files of this format need the package {distribution or root}, which is not installed. Install it (pip "
-            f'install "sktslib[{extra}]").'
-        ) from None
+        line = f'pip install "sktslib[{extra}]"'
+        raise ImportError(f"the package {name} is needed, which is not installed. Install it ({line}).") from None
 
 
 def free_memory():
@@ -57,10 +55,8 @@ def check_fits(n_bytes, way_out):
     """Refuse to load what needs more memory than is free."""
     free = free_memory()
     if n_bytes > free:
-        raise MemoryError(
-            f"the file must be loaded whole, which takes {n_bytes / 1e9:.3g} GB. Got {free / 1e9:.3g} GB of free "
-            f"memory. {way_out}"
-        )
+        gigabytes = f"{n_bytes / 1e9:.3g} GB. Got {free / 1e9:.3g} GB of free memory"
+        raise MemoryError(f"the file must be loaded whole, which takes {gigabytes}. {way_out}")
 
 
 def unique(names):

@@ -132,18 +132,14 @@ OBJECTS = {
     "pyarrow.Table": as_pandas,
     "pyarrow.RecordBatch": as_pandas,
 }
-PACKAGES = {name.partition(".")[0] for name in OBJECTS}
 
 
 def converter_of(X):
     """Return the function that takes apart an object of another package; None for what needs none."""
     kind = type(X)
-    if kind.__module__.partition(".")[0] == "numpy":
-        return None
-    for cls in kind.__mro__:
-        package = cls.__module__.partition(".")[0]
-        if package in PACKAGES and f"{package}.{cls.__name__}" in OBJECTS:
-            return OBJECTS[f"{package}.{cls.__name__}"]
+    for cls in kind.__mro__ if kind.__module__.partition(".")[0] != "numpy" else ():
+        if (name := f"{cls.__module__.partition('.')[0]}.{cls.__name__}") in OBJECTS:
+            return OBJECTS[name]
     return None
 
 
@@ -161,22 +157,20 @@ def unwrapped(X, times, name="X", *, whole=False):
 
     With `whole` samples that are not in memory are read.
     """
-    if not isinstance(X, dict | list | tuple):
-        return _one(X, times, name, whole)
+    if isinstance(X, np.ndarray) or not isinstance(X, dict | list | tuple):
+        return (X, times) if isinstance(X, np.ndarray) else _one(X, times, name, whole)
     series = dict(X) if isinstance(X, dict) else dict(enumerate(X)) if _may_hold(X) else {}
     if not any(isinstance(one, Recording) or converter_of(one) for one in series.values()):
         return X, times
-    given = times if isinstance(times, dict) else dict(enumerate(times)) if isinstance(times, list | tuple) else {}
+    listed = isinstance(times, list | tuple | dict)
+    given = dict.fromkeys(series, times) if not listed else times if isinstance(times, dict) else dict(enumerate(times))
     pairs = {k: _one(one, given.get(k), f"{name}[{k!r}]", whole) for k, one in series.items()}
-    own = {k: t for k, (_, t) in pairs.items()}
-    if times is not None and not given:  # one for all
-        if any(t is not None for t in own.values()):
-            raise _two_times(name)
-        own = dict.fromkeys(own, times)
-    every = {k: one for k, (one, _) in pairs.items()}
-    if not isinstance(X, dict):
-        every, own = list(every.values()), list(own.values())
-    return every, own if any(t is not None for t in (own.values() if isinstance(own, dict) else own)) else None
+    every, own = ({k: pair[at] for k, pair in pairs.items()} for at in range(2))
+    if (listed and len(given) > len(series)) or all(t is None for t in own.values()):
+        own = times  # which is refused, or None
+    if isinstance(X, dict):
+        return every, own
+    return list(every.values()), list(own.values()) if isinstance(own, dict) else own
 
 
 def _may_hold(X):
@@ -184,16 +178,8 @@ def _may_hold(X):
     return len(X) > 0 and not isinstance(X[0], int | float | list)
 
 
-def _two_times(name):
-    return ValueError(
-        f"'times' must be None where {name!r} is a recording with times of its own. Got both. Leave 'times' out, or "
-        f"pass {name}.values if other times count."
-    )
-
-
 def _one(X, times, name, whole):
-    if isinstance(X, np.ndarray):
-        return X, times
+    """Return one sequence and its times as `unwrapped` does."""
     if not isinstance(X, Recording):
         convert = converter_of(X)
         if convert is None:
@@ -202,14 +188,15 @@ def _one(X, times, name, whole):
         X = convert(X)
         if not isinstance(X, Recording):  # a table
             return X, times
-    own = X.times
+    own, values = X.times, X.values
     if own is not None and times is not None:
-        raise _two_times(name)
-    values = X.values
-    if is_stored(values) and not whole:
-        if X.names is not None or len(X.shape) == 1:
-            values = NamedChannels(values, X.names)
-    else:
+        raise ValueError(
+            f"'times' must be None where {name!r} is a recording with times of its own. Got both. Leave 'times' out, "
+            f"or pass {name}.values if other times count."
+        )
+    if not is_stored(values) or whole:
         values = as_table(np.asarray(values[:]), X.names)
         own = as_dates(own) if isinstance(own, EvenTimes) else own
+    elif X.names is not None or len(X.shape) == 1:
+        values = NamedChannels(values, X.names)
     return values, times if own is None else own

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..utils._conversion import shown
 from ..utils._times import Sampling
 from ..utils.validation import check_names, check_number
 from . import _objects
-from ._library import MixedRates, UnknownFile, split
+from ._library import BY_ANOTHER, MixedRates, UnknownFile, split
 from ._recording import Marks, Recording, changed
 
 if TYPE_CHECKING:
@@ -144,9 +143,7 @@ def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
         return readers()[reader], reader
     if reader is not None:
         if not hasattr(reader, "open"):
-            raise TypeError(
-                f"'reader' must be a name, or have can_open(path, head) and open(path). Got {shown(reader)}."
-            )
+            raise TypeError(f"'reader' must be a name, or have can_open(path, head) and open(path). Got {reader!r}.")
         return reader, type(reader).__name__
     file, head = split(path)[0], b""
     if not os.path.isdir(file):
@@ -155,10 +152,8 @@ def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
     for name, known in readers().items():
         if known.can_open(file, head):
             return known, name
-    raise UnknownFile(
-        f"No reader knows the file {path}. Known are the formats of {', '.join(readers())}. Name one, reader='edf', or "
-        "read the file by another package, and pass what it holds: Recording(values, Sampling(rate), names)."
-    )
+    known = f"Known are the formats of {', '.join(readers())}. Name one, reader='edf', or"
+    raise UnknownFile(f"No reader knows the file {path}. {known} read it by another package: {BY_ANOTHER}.")
 
 
 def is_of_device(path: str) -> bool:
@@ -178,10 +173,8 @@ def _resampled(recording: Recording, rate: float) -> Recording:
     from ..preprocessing import resample
 
     if recording.rate is None:
-        raise ValueError(
-            f"The 'rate' parameter of read must be None where there is no constant sampling rate. Got {rate:g}. Pass "
-            "times=Sampling(old rate) if it is known, or cut the recording at its interruptions."
-        )
+        way_out = "Pass times=Sampling(old rate) if it is known, or cut the recording at its interruptions."
+        raise ValueError(f"'rate' must be None where there is no constant sampling rate. Got {rate:g}. {way_out}")
     values = np.asarray(recording)
     if rate != recording.rate:
         values = resample(values, rate=rate, sampling_rate=recording.rate, nan_policy="omit")
@@ -189,9 +182,8 @@ def _resampled(recording: Recording, rate: float) -> Recording:
     step = rate / recording.rate
     first = np.floor(start * step).astype(np.int64)
     last = np.maximum(np.ceil(end * step).astype(np.int64), first + 1)
-    return replace(
-        recording, values=values, times=Sampling(rate, recording.times.start), marks=Marks(first, last, label)
-    )
+    sampling, marks = Sampling(rate, recording.times.start), Marks(first, last, label)
+    return replace(recording, values=values, times=sampling, marks=marks)
 
 
 def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
@@ -201,10 +193,8 @@ def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
     """
     n, most = min(map(len, parts)), max(map(len, parts))
     if len({part.times.start for part in parts}) > 1 or n < 0.999 * most - 1:
-        raise ValueError(
-            "channels of several sampling rates must begin and end together. Got "
-            f"{[(part.times.start, len(part)) for part in parts]}, starts and samples. Read those of one rate."
-        )
+        parts = [(part.times.start, len(part)) for part in parts]
+        raise ValueError(f"channels of several rates must begin and end together. Got starts and samples {parts}.")
     values = np.column_stack([np.asarray(part).reshape(len(part), -1)[:n] for part in parts])
     known = [name for part in parts for name in part.names]
     order = [known.index(name) for name in names]

@@ -44,10 +44,8 @@ class Marks(NamedTuple):
         start, end, label = marks
         made = cls(np.array(start, np.int64), np.array(end, np.int64), np.array(label, np.str_))
         for k in np.flatnonzero(made.end <= made.start)[:1]:
-            raise ValueError(
-                f"'marks' must be half-open ranges of one sample at least. Got [{made.start[k]}, {made.end[k]}) of "
-                f"{str(made.label[k])!r}. What is at one sample ends behind it."
-            )
+            wrong = f"[{made.start[k]}, {made.end[k]}) of {str(made.label[k])!r}"
+            raise ValueError(f"'marks' must be half-open ranges of one sample at least. Got {wrong}, mark {k}.")
         return made
 
     @classmethod
@@ -347,9 +345,8 @@ def changed(values: Any, change: Callable[[Any], Any], channels: int | None = No
     """Return samples as a function of arrays changes them, those that are stored when they are read."""
     if not is_stored(values):
         return change(values)
-    return Stored(
-        (n_samples(values), *(shape_of(values)[1:] if channels is None else (channels,))), Changed(values, change)
-    )
+    shape = (n_samples(values), *(shape_of(values)[1:] if channels is None else (channels,)))
+    return Stored(shape, Changed(values, change))
 
 
 def _columns(values, columns):

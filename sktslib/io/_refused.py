@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from ._library import UnknownFile
+from ._library import BY_ANOTHER, UnknownFile
 
 # Of each format its name, what its files are recognized by (suffixes, first bytes), and what opens one.
 FORMATS = [
@@ -39,6 +39,5 @@ def open(path, **options):
     with Path(path).open("rb") as file:
         name, _, _, line = _format_of(path, file.read(64))
     raise UnknownFile(
-        f"Files of this format, {name}, are not read. Got {path}. Open it by {line}, and pass what it holds: "
-        "Recording(values, Sampling(rate), names)."
+        f"{path}: files of this format, {name}, are not read. Open it by {line}, and pass a {BY_ANOTHER}."
     )

@@ -30,11 +30,9 @@ class Signals(NamedTuple):
         first, last = start // self.frame, -(-end // self.frame)
         if last <= first:
             return np.empty((0, len(self.columns)))
-        read = wfdb.rdrecord(
-            self.record, sampfrom=first, sampto=last, channels=sorted(self.columns), smooth_frames=False
-        )
-        every = dict(zip(sorted(self.columns), read.e_p_signal, strict=True))
-        return np.column_stack([every[k] for k in self.columns])[start - first * self.frame : end - first * self.frame]
+        part = slice(start - first * self.frame, end - first * self.frame)
+        read = wfdb.rdrecord(self.record, first, last, channels=self.columns, smooth_frames=False)
+        return np.column_stack([one[part] for one in read.e_p_signal])
 
 
 def open(path, channels=None, annotator=None):
@@ -43,9 +41,7 @@ def open(path, channels=None, annotator=None):
     record = os.path.abspath(os.path.splitext(path)[0])
     header = wfdb.rdheader(record)
     if not header.n_sig or not header.sig_len:
-        raise ValueError(
-            f"the record must have signals of a known length. Got {header.n_sig} signals of {header.sig_len} samples."
-        )
+        raise ValueError(f"the record must have signals of a known length. Got {header.n_sig}, {header.sig_len} long.")
     if getattr(header, "segments", None) is None and hasattr(header, "file_name"):
         names, units, frames = header.sig_name, header.units, header.samps_per_frame
         if not len(names) == len(units) == len(frames) == len(header.file_name) == header.n_sig or None in names:
@@ -66,15 +62,13 @@ def open(path, channels=None, annotator=None):
 
 def _annotations(wfdb, record, annotator, frame):
     """Return the marks of an annotation file: symbols, or the notes beside those that stand for a note alone."""
-    if annotator is None:
-        if not os.path.isfile(f"{record}.atr"):
-            return None
-        annotator = "atr"
+    if annotator is None and not os.path.isfile(f"{record}.atr"):
+        return None
+    annotator = annotator or "atr"
     if Path(f"{record}.{annotator}").read_bytes()[-2:] != b"\0\0":
         raise ValueError(f"the annotations {annotator} must end with two bytes of 0. {CUT_OFF}")
     found = wfdb.rdann(record, annotator)
-    notes = found.aux_note or [""] * len(found.sample)
-    pairs = zip(found.symbol, notes, strict=True)
+    pairs = zip(found.symbol, found.aux_note or [""] * len(found.sample), strict=True)
     label = [note.strip("\0 ") or symbol if symbol in ('"', "+") else symbol for symbol, note in pairs]
     start = np.asarray(found.sample, np.int64) * frame
     return Marks(start, start + 1, np.array(label, np.str_))

@@ -22,14 +22,6 @@ def open(path):
     store = zarr.open(file, mode="r")
     if isinstance(store, zarr.Array):
         return of_array(store)
-    arrays = dict(_arrays(store, zarr, ""))
+    members = store.members(max_depth=None)
+    arrays = {name: item for name, item in members if isinstance(item, zarr.Array) and is_real(item.dtype)}
     return of_array(arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)])
-
-
-def _arrays(group, zarr, before):
-    for name in group:
-        item = group[name]
-        if isinstance(item, zarr.Group):
-            yield from _arrays(item, zarr, f"{before}{name}/")
-        elif is_real(item.dtype):
-            yield before + name, item

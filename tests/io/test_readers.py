@@ -305,7 +305,7 @@ def test_readers_of_ones_own(tmp_path, monkeypatch):
 )
 def test_formats_that_are_known_and_not_read(name, contents, line, tmp_path):
     (tmp_path / name).write_bytes(contents)
-    with pytest.raises(ValueError, match=f"are not read. Got .*{name}. Open it by .*{line}"):
+    with pytest.raises(ValueError, match=f"{name}: files of this format, .*, are not read. Open it by .*{line}"):
         read(tmp_path / name)
 
 
@@ -336,7 +336,7 @@ def test_a_library_that_is_not_installed_is_named_with_the_line_that_installs_it
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(_library, "import_module", missing)
-    with pytest.raises(ImportError, match=rf'the package {module}, .* \(pip install "sktslib\[{extra}\]"\)'):
+    with pytest.raises(ImportError, match=rf'the package {module} is needed, .* \(pip install "sktslib\[{extra}\]"\)'):
         read(tmp_path / name)
 
     def broken(name):
