@@ -4,6 +4,7 @@ import datetime
 import os
 import re
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,24 +65,15 @@ class Layout(NamedTuple):
         return out
 
 
-class Physical(NamedTuple):
-    """Reader of the samples of some channels, in their units."""
-
-    layout: Layout
-    columns: list
-    gain: np.ndarray
-    offset: np.ndarray
-
-    def __call__(self, start, end):
-        """Return the samples [start, end)."""
-        one = self.layout.samples[self.columns[0]]
-        first, last = start // one, max(-(-end // one), start // one)
-        records = self.layout.records(first, last)
-        part = slice(start - first * one, end - first * one)
-        out = np.empty((end - start, len(self.columns)))
-        for column, k in enumerate(self.columns):
-            out[:, column] = (self.layout.numbers(records, k)[part] + self.offset[column]) * self.gain[column]
-        return out
+def _physical(layout, columns, gain, offset, start, end):
+    """Return samples [start, end) of some channels, in their units."""
+    one = layout.samples[columns[0]]
+    first, last = start // one, max(-(-end // one), start // one)
+    records, part = layout.records(first, last), slice(start - first * one, end - first * one)
+    out = np.empty((end - start, len(columns)))
+    for column, k in enumerate(columns):
+        out[:, column] = (layout.numbers(records, k)[part] + offset[column]) * gain[column]
+    return out
 
 
 def open(path, channels=None):
@@ -100,7 +92,7 @@ def open(path, channels=None):
     names, columns, signals = ([every[k] for k in take] for every in (names, plain, parsed.signals))
     gain, offset = np.array([_scale(signal) for signal in signals]).T
     samples, rate = layout.samples[columns[0]], rates[names[0]]
-    values = Stored((layout.count * samples, len(columns)), Physical(layout, columns, gain, offset))
+    values = Stored((layout.count * samples, len(columns)), partial(_physical, layout, columns, gain, offset))
     onsets, begin, length, texts = _annotations(edfio, header, layout, notes, duration)
     times = _times(_start(edfio, parsed), onsets, duration, rate, samples, len(values))
     first, last = (_samples(at, onsets, duration, samples) for at in (begin, begin + length))

@@ -1,7 +1,7 @@
 """HDF5, and the MAT files of MATLAB 7.3, by h5py; arrays are read where they are asked for."""
 
 import os
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 
@@ -30,26 +30,18 @@ def open(path):
         name = one_array(shapes, wanted, file)
         array = opened[name]
         missing = [np.ravel(array.attrs[key])[0] for key in ("_FillValue", "missing_value") if key in array.attrs]
-        read = Values(file, name, "MATLAB_class" in array.attrs, missing)
-        shape = shapes[name][::-1] if read.is_turned else shapes[name]
-        return of_array(Stored(shape, read, None if read.is_turned else array.chunks))
+        is_turned = "MATLAB_class" in array.attrs
+        shape, chunks = (shapes[name][::-1], None) if is_turned else (shapes[name], array.chunks)
+        return of_array(Stored(shape, partial(_values, file, name, is_turned, missing), chunks))
 
 
-class Values(NamedTuple):
-    """Reader of an array in a file; MATLAB's are stored with their axes turned around."""
-
-    path: str
-    name: str
-    is_turned: bool
-    missing: list
-
-    def __call__(self, start, end):
-        """Return the samples [start, end)."""
-        h5py = library("h5py", "hdf5")
-        with h5py.File(self.path, "r") as opened:
-            array = opened[self.name]
-            values = array[..., start:end].T if self.is_turned else array[start:end]
-        return np.where(np.isin(values, self.missing), np.nan, values) if self.missing else values
+def _values(path, name, is_turned, missing, start, end):
+    """Return samples [start, end) of an array in a file; MATLAB's are stored with their axes turned around."""
+    h5py = library("h5py", "hdf5")
+    with h5py.File(path, "r") as opened:
+        array = opened[name]
+        values = array[..., start:end].T if is_turned else array[start:end]
+    return np.where(np.isin(values, missing), np.nan, values) if missing else values
 
 
 def of_array(values):

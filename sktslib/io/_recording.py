@@ -81,10 +81,6 @@ class Stored:
     def __init__(self, shape: tuple[int, ...], read: Callable[[int, int], Any], chunks: Any = None) -> None:
         self.shape, self.read, self.chunks = tuple(shape), read, chunks
 
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -331,14 +327,8 @@ class Recording:
         return labels_from_events(events, label[kept], n_samples=len(self))
 
 
-class Changed(NamedTuple):
-    """Reader of stored samples that are changed as they are read."""
-
-    values: Any
-    change: Callable[[Any], Any]
-
-    def __call__(self, start: int, end: int) -> Any:
-        return self.change(np.asarray(self.values[start:end]))
+def _changed(values, change, start, end):
+    return change(np.asarray(values[start:end]))
 
 
 def changed(values: Any, change: Callable[[Any], Any], channels: int | None = None) -> Any:
@@ -346,7 +336,7 @@ def changed(values: Any, change: Callable[[Any], Any], channels: int | None = No
     if not is_stored(values):
         return change(values)
     shape = (n_samples(values), *(shape_of(values)[1:] if channels is None else (channels,)))
-    return Stored(shape, Changed(values, change))
+    return Stored(shape, partial(_changed, values, change))
 
 
 def _columns(values, columns):

@@ -1,8 +1,8 @@
 """Records of PhysioNet, by wfdb: header, signals and an annotation file; samples are read where they are asked for."""
 
 import os
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,22 +17,14 @@ def can_open(path, head):
     return suffix.lower() == ".hea" or (suffix.lower() == ".dat" and os.path.isfile(f"{stem}.hea"))
 
 
-class Signals(NamedTuple):
-    """Reader of the samples of some channels, in their units; invalid ones are NaN."""
-
-    record: str
-    columns: list
-    frame: int  # samples of a channel in a frame, which the library counts
-
-    def __call__(self, start, end):
-        """Return the samples [start, end)."""
-        wfdb = library("wfdb", "wfdb")
-        first, last = start // self.frame, -(-end // self.frame)
-        if last <= first:
-            return np.empty((0, len(self.columns)))
-        part = slice(start - first * self.frame, end - first * self.frame)
-        read = wfdb.rdrecord(self.record, first, last, channels=self.columns, smooth_frames=False)
-        return np.column_stack([one[part] for one in read.e_p_signal])
+def _signals(record, columns, frame, start, end):
+    """Return samples [start, end) of some channels, in their units, by whole frames; invalid ones are NaN."""
+    wfdb = library("wfdb", "wfdb")
+    first, last = start // frame, -(-end // frame)
+    if last <= first:
+        return np.empty((0, len(columns)))
+    read = wfdb.rdrecord(record, first, last, channels=columns, smooth_frames=False)
+    return np.column_stack([one[start - first * frame : end - first * frame] for one in read.e_p_signal])
 
 
 def open(path, channels=None, annotator=None):
@@ -53,7 +45,7 @@ def open(path, channels=None, annotator=None):
     rates = {name: header.fs * frame for name, frame in zip(names, frames, strict=True)}
     take = chosen(names, channels, rates)
     frame, rate = frames[take[0]], rates[names[take[0]]]
-    values = Stored((header.sig_len * frame, len(take)), Signals(record, take, frame))
+    values = Stored((header.sig_len * frame, len(take)), partial(_signals, record, take, frame))
     values.read(0, frame), values.read(len(values) - frame, len(values))  # what is wrong with the header is seen now
     start = 0.0 if header.base_datetime is None else np.datetime64(header.base_datetime, "us")
     marks = _annotations(wfdb, record, annotator, frame)
