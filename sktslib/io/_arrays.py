@@ -41,8 +41,7 @@ def _audio(file):
     """Return the samples of a WAV file, in the numbers that it holds."""
     from scipy.io import wavfile
 
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as told:
         rate, values = wavfile.read(file)
     if any("prematurely" in str(one.message) for one in told):  # others are of chunks that hold no samples
         warn(f"The file {file} is cut off: {len(values)} samples are read, and its header says that it has more.")

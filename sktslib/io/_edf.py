@@ -135,8 +135,7 @@ def _parsed(edfio, header, layout, columns, count, contents=None):
     top += header[244:252] + b"%-4d" % len(columns)
     if contents is None:  # a record of which nothing is read
         contents = b"\0" * (layout.width * sum(layout.samples[k] for k in columns))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of dates that differ
+    with warnings.catch_warnings(action="ignore"):  # of dates that differ
         kind = edfio.read_bdf if layout.width == 3 else edfio.read_edf
         return kind(top + fields + contents, header_encoding="latin-1")
 
@@ -171,8 +170,7 @@ def _annotations(edfio, header, layout, notes, duration):
 def _start(edfio, parsed):
     """Return the time at which a recording begins, 0 where the date is left out."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             date, clock = parsed.startdate, parsed.starttime
     except edfio.AnonymizedDateError:
         return 0.0

@@ -3,13 +3,17 @@
 Whoever has such an object has its package: types are known by their names, and nothing is imported for them.
 """
 
+from functools import partial
+from operator import methodcaller
+
 import numpy as np
 
 from ..utils._conversion import is_stored
-from ..utils._times import EvenTimes, Sampling, as_dates, index_times
+from ..utils._times import EvenTimes, Sampling, as_dates, index_of, index_times
 from ._library import check_fits, chosen, unique
 from ._recording import Marks, NamedChannels, Recording, Stored, as_table
 
+UNITS = {107: "V", 112: "T", 201: "T/m", 101: "m", 119: "S"}  # the common ones, by MNE's numbers
 NEAR = 0.1  # of a sample: so far apart may the clocks of traces be
 
 
@@ -25,27 +29,13 @@ def of_mne(raw):
     # Onsets count from the date of the measurement, or without one from the first sample.
     onset = np.asarray(notes.onset, float) - (0.0 if notes.orig_time is None else raw.first_time)
     marks = Marks.of_times(onset, notes.duration, list(notes.description), rate)
-    shape = len(raw), len(names)
-    values = raw.get_data().T if raw.preload else Stored(shape, _Raw(raw))
-    return Recording(values, Sampling(rate, start), names, _units(raw), marks)
+    values = raw.get_data().T if raw.preload else Stored((len(raw), len(names)), partial(_samples, raw))
+    units = [UNITS.get(int(channel["unit"]), "") for channel in raw.info["chs"]]
+    return Recording(values, Sampling(rate, start), names, units, marks)
 
 
-class _Raw:
-    """Reader of the samples of a recording of MNE that is not loaded."""
-
-    def __init__(self, raw):
-        self.raw = raw
-
-    def __call__(self, start, end):
-        if end <= start:
-            return np.empty((0, len(self.raw.ch_names)))
-        return self.raw.get_data(start=start, stop=end).T
-
-
-def _units(raw):
-    """Return the units of channels, by MNE's numbers of those that are common."""
-    known = {107: "V", 112: "T", 201: "T/m", 101: "m", 119: "S"}
-    return [known.get(int(channel["unit"]), "") for channel in raw.info["chs"]]
+def _samples(raw, start, end):
+    return raw.get_data(start=start, stop=end).T if end > start else np.empty((0, len(raw.ch_names)))
 
 
 def of_obspy(stream, channels=None):
@@ -63,10 +53,8 @@ def of_obspy(stream, channels=None):
     first = np.rint(starts).astype(np.int64)
     if (apart := np.abs(starts - first)).max() > NEAR:
         k = int(np.argmax(apart))
-        raise ValueError(
-            f"the traces must be sampled at the same instants. Got {traces[k].id}, which starts {starts[k]:g} samples "
-            "after the first. Interpolate them, stream.interpolate(rate, starttime=...)."
-        )
+        late = f"{traces[k].id}, {starts[k]:g} samples after the first. Interpolate by stream.interpolate(rate)"
+        raise ValueError(f"the traces must be sampled at the same instants. Got {late}.")
     n = max(at + trace.stats.npts for at, trace in zip(first.tolist(), traces, strict=True))
     check_fits(8 * n * len(names), "Between the traces there is much time: pass a part, stream.slice(start, end).")
     values = np.full((n, len(names)), np.nan)
@@ -106,32 +94,15 @@ def of_xarray(array):
     elif turned.ndim == 1 and isinstance(array.name, str):
         names = [array.name]
     index = turned.indexes.get(dim)
-    count = turned.shape[1] if turned.ndim == 2 else 1
-    units = [units] * count if isinstance(units, str) else None
+    units = [units] * (turned.shape[1] if turned.ndim == 2 else 1) if isinstance(units, str) else None
     return Recording(turned, index if index_times(index) is not None else None, names, units)
 
 
-def collected(frame):
-    """Return a lazy frame of polars as a frame."""
-    return frame.collect()
-
-
-def as_pandas(table):
-    """Return a table of Arrow as one of pandas."""
-    return table.to_pandas()
-
-
-# Types of other packages by their names, for nothing is imported to look at them.
-OBJECTS = {
-    "mne.BaseRaw": of_mne,
-    "obspy.Trace": of_obspy,
-    "obspy.Stream": of_obspy,
-    "wfdb.Record": of_wfdb,
-    "xarray.DataArray": of_xarray,
-    "polars.LazyFrame": collected,
-    "pyarrow.Table": as_pandas,
-    "pyarrow.RecordBatch": as_pandas,
-}
+# Types of other packages by their names. Lazy frames and tables of Arrow become tables that are known.
+OBJECTS = {"mne.BaseRaw": of_mne, "wfdb.Record": of_wfdb, "xarray.DataArray": of_xarray}
+OBJECTS |= dict.fromkeys(["obspy.Trace", "obspy.Stream"], of_obspy)
+OBJECTS |= dict.fromkeys(["pyarrow.Table", "pyarrow.RecordBatch"], methodcaller("to_pandas"))
+OBJECTS |= {"polars.LazyFrame": methodcaller("collect")}
 
 
 def converter_of(X):
@@ -149,6 +120,8 @@ def open(X, channels=None):
     if convert in (of_obspy, of_wfdb):  # whose channels may have rates of their own
         return convert(X, channels)
     recording = convert(X)
+    if not isinstance(recording, Recording):
+        recording = Recording(np.asarray(recording), index_times(index_of(recording)), list(recording.columns))
     return recording if channels is None else recording.select(channels)
 
 

@@ -106,16 +106,19 @@ def read(
     if rate is not None:
         check_number(rate, "rate", low=0.0, open_low=True, owner="read")
     chooses = channels is not None and "channels" in signature(reader.open).parameters
-    options |= {"channels": channels} if chooses else {}
+
+    def opened(**more):
+        one = reader.open(path, **options, **more)
+        return one if missing is None else replace(one, values=changed(one.values, partial(_without, missing=missing)))
+
     try:
         try:
-            recording = reader.open(path, **options)
+            recording = opened(**({"channels": channels} if chooses else {}))
         except MixedRates as error:
             if rate is None:
                 raise
-            options.pop("channels", None)
-            parts = [reader.open(path, channels=group, **options) for group in error.groups.values()]
-            recording = _side_by_side([_resampled(part, rate) for part in parts], error.names)
+            parts = [_resampled(opened(channels=group), rate) for group in error.groups.values()]
+            recording = _side_by_side(parts, error.names)
     except (ImportError, MixedRates, FileNotFoundError, UnknownFile):
         raise
     except Exception as error:  # what a library finds in a damaged file may be of any kind
@@ -125,8 +128,6 @@ def read(
         raise kind(f"In {path}: {error}") from error
     if channels is not None and not chooses:
         recording = recording.select(channels)
-    if missing is not None:
-        recording = replace(recording, values=changed(recording.values, partial(_without, missing=missing)))
     if times is not None:
         if recording.times is not None:
             raise ValueError(f"The 'times' parameter of read must be None for {path}, which has times of its own.")

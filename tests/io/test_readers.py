@@ -81,6 +81,8 @@ def test_channels_of_other_rates_are_chosen_or_resampled(tmp_path):
         alone = read(path, channels=name)
         expected = resample(np.asarray(alone)[:, 0], rate=50, sampling_rate=alone.rate)
         np.testing.assert_allclose(np.asarray(both)[:1490, k], expected[:1490])
+    gap = float(np.asarray(read(path, channels="Resp"))[40, 0])
+    assert np.isnan(np.asarray(read(path, rate=50, missing=gap))[:, 1]).any()
     assert read(path, channels=["Resp", "ECG"], rate=50).names == ["Resp", "ECG"]
     with pytest.raises(ValueError, match=r"Unknown channel 'EKG'. Did you mean 'ECG'\? Valid: ECG, Resp"):
         read(path, channels="EKG")

@@ -315,6 +315,7 @@ def test_frames_that_are_not_computed_and_tables_of_arrow():
     searcher = QuerySearcher("dtw", n_matches=3).fit(TABLE[300:500])
     polars = pytest.importorskip("polars")
     same(searcher.search(polars.DataFrame(TWO, NAMES).lazy()), searcher.search(TABLE))
+    assert read(polars.DataFrame(TWO, NAMES).lazy(), channels="V1").names == ["V1"]
     pyarrow = pytest.importorskip("pyarrow")
     same(searcher.search(pyarrow.Table.from_pandas(TABLE)), searcher.search(TABLE))
 
