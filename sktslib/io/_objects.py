@@ -19,8 +19,7 @@ NEAR = 0.1  # of a sample: so far apart may the clocks of traces be
 
 def of_mne(raw):
     """Return a recording of MNE; its annotations are marks, and what is not loaded stays in its files."""
-    rate, start = float(raw.info["sfreq"]), float(raw.first_time)
-    date = raw.info["meas_date"]
+    rate, start, date = float(raw.info["sfreq"]), float(raw.first_time), raw.info["meas_date"]
     if date is not None:
         import pandas as pd
 
@@ -85,8 +84,7 @@ def of_xarray(array):
     """Return an array of xarray, with the names and times that its coordinates give."""
     times = [dim for dim in array.dims if dim in array.indexes and array.indexes[dim].dtype.kind in "mM"]
     times = times or [dim for dim in array.dims if str(dim).lower() in ("time", "times", "t")] or [array.dims[0]]
-    dim = times[0]
-    turned = array.transpose(dim, ...)
+    turned = array.transpose(dim := times[0], ...)
     names, units = None, array.attrs.get("units")
     if turned.ndim == 2:
         other = array.indexes.get(turned.dims[1])

@@ -432,7 +432,13 @@ def _as_labels(y, name):
 
 
 def labels_from_events(
-    events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int, on_overlap: str = "error"
+    events: ArrayLike,
+    kinds: ArrayLike | None = None,
+    *,
+    n_samples: int,
+    before: int = 0,
+    after: int = 0,
+    on_overlap: str = "error",
 ) -> NDArray:
     """Label each time point by the event it belongs to, so that the events can be distinguished again.
 
@@ -442,12 +448,15 @@ def labels_from_events(
 
     Parameters
     ----------
-    events : array-like of shape (n_events, 2)
-        Half-open ranges ``[start, end)`` in samples, in any order. Whatever is outside of the recording is cut off.
+    events : array-like of shape (n_events, 2) or (n_events,)
+        Half-open ranges ``[start, end)`` in samples, in any order; with `before` or `after` also single samples, such
+        as R peaks or picks. Whatever is outside of the recording is cut off.
     kinds : array-like of shape (n_events,), optional
         The class of each event, numbers other than 0 or texts. Default: 1 for all.
     n_samples : int
         Length of the recording.
+    before, after : int, default=0
+        Samples by which each event is widened: the range of a single sample is ``[sample - before, sample + after)``.
     on_overlap : {"error", "first", "merge", "cut"}, default="error"
         What to do with events that share time points. "first": keep the one that is listed first, and leave out those
         that overlap it. "merge": join events of one class; those of two classes remain an error. "cut": divide them
@@ -471,11 +480,20 @@ def labels_from_events(
     array([1, 1, 1, 0, 1, 1, 2, 2, 0])
     >>> labels_from_events([[0, 4], [2, 7]], n_samples=8, on_overlap="merge")
     array([1, 1, 1, 1, 1, 1, 1, 0])
+    >>> labels_from_events([1, 6], n_samples=8, before=2, after=1)
+    array([1, 1, 0, 0, 1, 1, 1, 0])
     """
     rules = {"on_overlap": [StrOptions({"error", "first", "merge", "cut"})]}
     validate_parameter_constraints(rules, {"on_overlap": on_overlap}, "labels_from_events")
     n = check_count(n_samples, "n_samples", low=0)
     none = hasattr(events, "__len__") and not len(events)
+    before, after = (check_count(v, name, low=0) for v, name in ((before, "before"), (after, "after")))
+    if (before or after) and not none:
+        events = as_indices(events, "events")
+        if events.min() < 0:
+            raise ValueError(f"The 'events' parameter must hold samples from 0 on. Got {events.min()}.")
+        first, last = (events, events) if events.ndim == 1 else (events[:, 0], events[:, -1])
+        events = np.column_stack([np.maximum(first - before, 0), last + after])
     ranges = _events(np.empty((0, 2), np.int64) if none else events, "events")[0]
     kinds = np.ones(len(ranges), np.int64) if kinds is None else np.asarray(kinds)
     if kinds.shape != (len(ranges),):

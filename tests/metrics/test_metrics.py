@@ -245,3 +245,19 @@ def test_texts_are_labels():
     np.testing.assert_array_equal(events_from_labels(labels_from_events(events, ["N", "V"], n_samples=9)), events)
     assert boundary_error(kinds, kinds) == 0.0
     assert segmentation_covering(kinds, kinds) == 1.0
+
+
+def test_labels_of_peaks_and_widened_events():
+    peaks = np.array([1, 9, 18])
+    y = labels_from_events(peaks, ["a", "b", "a"], n_samples=20, before=2, after=3)
+    expected = labels_from_events([[0, 4], [7, 12], [16, 20]], ["a", "b", "a"], n_samples=20)
+    np.testing.assert_array_equal(y, expected)
+    wide = labels_from_events([[3, 5], [9, 10]], n_samples=20, before=1)
+    np.testing.assert_array_equal(wide, labels_from_events([[2, 5], [8, 10]], n_samples=20))
+    with pytest.raises(ValueError, match=r"must hold samples from 0 on. Got -3"):
+        labels_from_events([5, -3], n_samples=20, after=1)
+    with pytest.raises(ValueError, match="'before' parameter must be an integer"):
+        labels_from_events([5], n_samples=20, before=-1)
+    with pytest.raises(ValueError, match="overlap"):
+        labels_from_events([5, 6], n_samples=20, before=2, after=2)
+    assert not labels_from_events([], n_samples=4, before=2).any()
