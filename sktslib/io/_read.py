@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
-from importlib.metadata import entry_points
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,8 @@ HEAD = 1024  # bytes of a file that readers are shown
 @cache
 def readers() -> dict[str, Any]:
     """Return the readers by their names: those of installed packages, then those of this one."""
+    from importlib.metadata import entry_points  # which takes long to import
+
     found = {point.name: point.load() for point in entry_points(group=GROUP)}
     return found | {name: import_module(f"._{name}", __package__) for name in OWN if name not in found}
 

@@ -48,11 +48,11 @@ def open(path, channels=None, annotator=None):
     values = Stored((header.sig_len * frame, len(take)), partial(_signals, record, take, frame))
     values.read(0, frame), values.read(len(values) - frame, len(values))  # what is wrong with the header is seen now
     start = 0.0 if header.base_datetime is None else np.datetime64(header.base_datetime, "us")
-    marks = _annotations(wfdb, record, annotator, frame)
+    marks = annotations(wfdb, record, annotator, frame)
     return Recording(values, Sampling(rate, start), [names[k] for k in take], [units[k] for k in take], marks)
 
 
-def _annotations(wfdb, record, annotator, frame):
+def annotations(wfdb, record, annotator, frame):
     """Return the marks of an annotation file: symbols, or the notes beside those that stand for a note alone."""
     if annotator is None and not os.path.isfile(f"{record}.atr"):
         return None
@@ -60,7 +60,14 @@ def _annotations(wfdb, record, annotator, frame):
     if Path(f"{record}.{annotator}").read_bytes()[-2:] != b"\0\0":
         raise ValueError(f"the annotations {annotator} must end with two bytes of 0. {CUT_OFF}")
     found = wfdb.rdann(record, annotator)
-    pairs = zip(found.symbol, found.aux_note or [""] * len(found.sample), strict=True)
-    label = [note.strip("\0 ") or symbol if symbol in ('"', "+") else symbol for symbol, note in pairs]
-    start = np.asarray(found.sample, np.int64) * frame
-    return Marks(start, start + 1, np.array(label, np.str_))
+    start, symbols = np.asarray(found.sample, np.int64) * frame, found.symbol
+    end, label = start + 1, list(symbols)
+    for k, note in enumerate(found.aux_note or []):
+        if symbols[k] in ('"', "+", "(") and note.strip("\0 "):  # which stand for their note
+            label[k] = note.strip("\0 ")
+            # An onset with a note lasts until the next end.
+            if symbols[k] == "(" and ")" in symbols[k:]:
+                last = symbols.index(")", k)
+                end[k], label[last] = start[last] + 1, ""
+    kept = np.array(label, np.str_) != ""
+    return Marks(start[kept], end[kept], np.array(label, np.str_)[kept])

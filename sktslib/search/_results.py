@@ -16,8 +16,8 @@ import numpy as np
 
 from ..utils._sampling import edges, end_times
 from ..utils._times import as_position, as_positions, distinct, order
-from ..utils.validation import check_count, check_flag, shown, unknown_name
-from ._chunks import elapsed, kept_times, times_at, times_in
+from ..utils.validation import check_count, check_flag, check_number, shown, unknown_name
+from ._chunks import SparseTimes, elapsed, kept_times, times_at, times_in
 from ._profile import choose
 from ._selection import Ranges
 from ._sources import ArraySource, CandidateReader, MatchOrigins
@@ -223,6 +223,53 @@ class RangeTable:
         if self.times is not None:
             columns |= {"start_time": self.start_time, "end_time": self.end_time}
         return pd.DataFrame(columns)
+
+    def to_annotations(self, format: str, path: Any = None, *, rate: float | None = None) -> Any:
+        """Return the ranges as annotations of another program, and write them where a path is given.
+
+        Parameters
+        ----------
+        format : {"mne", "wfdb", "edf", "audacity", "csv"}
+            ``mne.Annotations``, a ``wfdb.Annotation``, a list of ``edfio.EdfAnnotation``, the text of a label track, or
+            that of a table with the columns start, end, label and, where times are known, onset and duration.
+        path : str or path-like, optional
+            The file to write. The suffix of WFDB's is the name of the annotator, as in ``"100.found"``.
+        rate : float, optional
+            Samples per second. None: seconds come from the times, counted from the first sample on.
+
+        Returns
+        -------
+        mne.Annotations, wfdb.Annotation, list or str
+            Labels are those of the ranges, or "match". In WFDB's format each range has an onset, ``(``, with the label
+            as its note, and an end, ``)``.
+
+        Raises
+        ------
+        ValueError
+            If the ranges are of several recordings, or seconds are needed and neither times nor `rate` tell them.
+
+        See Also
+        --------
+        sktslib.io.read_annotations : The way back.
+        """
+        from ..io._annotations import annotations_of
+
+        sequence = getattr(self, "sequence", None)
+        if sequence is not None and len(np.unique(sequence)) > 1:
+            raise ValueError(
+                "'to_annotations' must be called of the ranges of one recording. Got those of several. Take one's, "
+                "matches[matches.sequence == 0]."
+            )
+        known = self.times if isinstance(self.times, list) else [self.times]
+        seconds = None
+        if rate is not None:
+            check_number(rate, "rate", low=0.0, open_low=True, owner="to_annotations")
+            seconds = self.start / rate, (self.end - self.start) / rate
+        elif self.times is not None and not any(isinstance(t, SparseTimes) and 0 not in t.samples for t in known):
+            seconds = elapsed(self._times_at(np.zeros(len(self), np.int64)), self.start_time), self.duration
+        label = getattr(self, "label", None)
+        label = ["match"] * len(self) if label is None else [str(one) for one in label.tolist()]
+        return annotations_of(format, path, (self.start, self.end), seconds, label)
 
     def __repr__(self):
         counts = [(getattr(self, name), name, several) for name, several in self._counted.items()]

@@ -288,7 +288,7 @@ def test_readers_of_ones_own(tmp_path, monkeypatch):
             return Lines
 
     _read.readers.cache_clear()
-    monkeypatch.setattr(_read, "entry_points", lambda group: [Point] if group == "sktslib.readers" else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point] if group == "sktslib.readers" else [])
     assert read(tmp_path / "one.lines").rate == 10 and next(iter(_read.readers())) == "lines"
     _read.readers.cache_clear()
 
