@@ -82,10 +82,12 @@ def open(path, channels=None):
     layout, header, labels = _layout(path)
     notes = [k for k, label in enumerate(labels) if label in ("EDF Annotations", "BDF Annotations")]
     plain = [k for k in range(len(labels)) if k not in notes]
-    parsed = _parsed(edfio, header, layout, plain, 1) if plain else None
-    duration = parsed.data_record_duration if plain else 0.0
+    if not plain:
+        raise ValueError("the file must hold samples. Got annotations alone, which sktslib.io.read_annotations reads.")
+    parsed = _parsed(edfio, header, layout, plain, 1)
+    duration = parsed.data_record_duration
     if not (layout.count and 0.0 < duration < np.inf):
-        raise ValueError(f"the header must tell channels, records and their length in time. {CUT_OFF}")
+        raise ValueError(f"the header must tell records and their length in time. {CUT_OFF}")
     names = unique([labels[k] for k in plain])
     rates = {name: layout.samples[k] / duration for name, k in zip(names, plain, strict=True)}
     take = chosen(names, channels, rates)

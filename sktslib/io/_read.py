@@ -120,7 +120,7 @@ def read(
                 raise
             parts = [_resampled(opened(channels=group), rate) for group in error.groups.values()]
             recording = _side_by_side(parts, error.names)
-    except (ImportError, MixedRates, FileNotFoundError, UnknownFile):
+    except (ImportError, FileNotFoundError, UnknownFile):
         raise
     except Exception as error:  # what a library finds in a damaged file may be of any kind
         if isinstance(error, TypeError) and "unexpected keyword argument" in str(error):

@@ -6,12 +6,15 @@ import re
 from ._library import CUT_OFF, check_fits, library
 from ._objects import of_obspy
 
+SUFFIXES = ".mseed", ".miniseed", ".ms"
+
 
 def can_open(path, head):
     """Return whether a file is miniSEED of version 2 or 3, or SAC with binary numbers."""
     versions = [int.from_bytes(head[304:308], order) for order in ("little", "big")]
     is_sac = (path.lower().endswith(".sac") and 6 in versions) or 7 in versions
-    return bool(re.match(rb"\d{6}[DRQM][ \0]", head) or head[:3] == b"MS\x03") or (len(head) >= 632 and is_sac)
+    is_seed = re.match(rb"\d{6}[VASTDRQM][ \0]", head) or head[:3] == b"MS\x03" or path.lower().endswith(SUFFIXES)
+    return bool(is_seed) or (len(head) >= 632 and is_sac)
 
 
 def open(path, channels=None):

@@ -1,6 +1,7 @@
 """Records of PhysioNet, by wfdb: header, signals and an annotation file; samples are read where they are asked for."""
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from ..utils._times import Sampling
 from ._library import CUT_OFF, chosen, library, unique
+from ._objects import of_wfdb
 from ._recording import Marks, Recording, Stored
 
 
@@ -32,16 +34,15 @@ def open(path, channels=None, annotator=None):
     wfdb = library("wfdb", "wfdb")
     record = os.path.abspath(os.path.splitext(path)[0])
     header = wfdb.rdheader(record)
-    if not header.n_sig or not header.sig_len:
-        raise ValueError(f"the record must have signals of a known length. Got {header.n_sig}, {header.sig_len} long.")
-    if getattr(header, "segments", None) is None and hasattr(header, "file_name"):
-        names, units, frames = header.sig_name, header.units, header.samps_per_frame
-        if not len(names) == len(units) == len(frames) == len(header.file_name) == header.n_sig or None in names:
-            raise ValueError(f"the header must have a line for each of {header.n_sig} signals. Got {names}. {CUT_OFF}")
-    else:  # of several segments, in which the channels stand
-        first = wfdb.rdrecord(record, sampfrom=0, sampto=1)
-        names, units, frames = first.sig_name, first.units, [1] * len(first.sig_name)
-    names = unique(names)
+    if header.n_sig and not header.sig_len:  # the length is that of the file, which the library finds as it reads
+        return replace(of_wfdb(wfdb.rdrecord(record), channels), marks=annotations(wfdb, record, annotator, 1))
+    # Of a record of several segments the channels stand in these.
+    first = wfdb.rdrecord(record, 0, 1, smooth_frames=False)
+    names, units, frames = first.sig_name, first.units, first.samps_per_frame
+    cut_off = None in names and not Path(f"{record}.hea").read_bytes().endswith(b"\n")
+    if cut_off or not len(names) == len(units) == len(frames) == len(first.e_p_signal) == header.n_sig:
+        raise ValueError(f"the header must have a line for each of {header.n_sig} signals. Got {names}. {CUT_OFF}")
+    names = unique(name or f"signal {k + 1}" for k, name in enumerate(names))
     rates = {name: header.fs * frame for name, frame in zip(names, frames, strict=True)}
     take = chosen(names, channels, rates)
     frame, rate = frames[take[0]], rates[names[take[0]]]
