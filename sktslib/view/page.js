@@ -2,7 +2,6 @@
 // session's. In a browser messages go by HTTP, in a notebook through the kernel: see the end.
 
 const INK = "#23303d", FAINT = "#8a96a3", GRID = "#e3e8ee", QUERY = "#0b62c4", NO_CLASS = "#7a7f87";
-const LINES = ["#23303d", "#0b62c4", "#b3541e", "#2a7d4f", "#8a3ea8", "#8c6d00"]; // of channels in small pictures
 const GUTTER = 74, AXIS = 20; // pixels left of the channels and below them
 const FEWEST = 8; // samples in view at the highest zoom
 
@@ -63,26 +62,21 @@ function prepare(canvas) {
   return { context, width, height };
 }
 
-/** Draw a small picture: some channels, each from its lowest to its highest value, over those of the query. */
+/** Draw a small picture: a row per channel, from its lowest to its highest value, over that of the query. */
 function drawPicture(canvas, channels, above, below) {
-  const { context, width, height } = prepare(canvas);
-  for (const shown of [below, above].filter(Boolean)) {
-    const { picture, points } = shown, isBelow = shown === below;
-    for (const row of channels) {
-      const line = picture.subarray(row * points, (row + 1) * points);
-      const low = least(line), range = most(line) - low || 1;
-      context.strokeStyle = isBelow ? "#cdd5de" : LINES[row % LINES.length];
-      context.lineWidth = isBelow ? 3 : 1.4;
-      context.beginPath();
-      line.forEach((value, i) => {
-        if (Number.isNaN(value)) return;
-        const x = 4 + ((width - 8) * (i + 0.5)) / points, y = height - 5 - ((height - 10) * (value - low)) / range;
-        if (i === 0 || Number.isNaN(line[i - 1])) context.moveTo(x, y);
-        context.lineTo(x, y);
-      });
-      context.stroke();
-    }
-  }
+  const { context, width, height } = prepare(canvas), tall = (height - 6) / channels.length;
+  for (const shown of [below, above].filter(Boolean)) channels.forEach((channel, row) => {
+    const { picture, points } = shown, line = picture.subarray(channel * points, (channel + 1) * points);
+    const low = least(line), range = most(line) - low || 1;
+    context.strokeStyle = shown === below ? "#cdd5de" : INK;
+    context.lineWidth = shown === below ? 3 : 1.4;
+    context.beginPath();
+    line.forEach((value, i) => {
+      const x = 4 + ((width - 8) * (i + 0.5)) / points, y = 5 + tall * (row + 1) - ((tall - 4) * (value - low)) / range;
+      if (!Number.isNaN(value)) context[i > 0 && !Number.isNaN(line[i - 1]) ? "lineTo" : "moveTo"](x, y - 2);
+    });
+    context.stroke();
+  });
 }
 
 function box(context, color, alpha, x, y, width, height) {
@@ -192,8 +186,8 @@ class Plot {
   }
 
   drawMarks(context, page, bottom) {
-    const { marks, density, first, last, columns } = this.answer, { axis, strip } = this, top = axis ? 0 : bottom - strip;
-    const pixels = Math.max((this.x(last) - this.x(first)) / columns, 1);
+    const { marks, density, first, last, columns } = this.answer, { axis, strip } = this;
+    const pixels = Math.max((this.x(last) - this.x(first)) / columns, 1), top = axis ? 0 : bottom - strip;
     const color = (number) => page.classes[number]?.color || NO_CLASS;
     density?.forEach((share, i) => {
       if (!share) return;
@@ -280,7 +274,7 @@ const LAYOUT = `
       <button data-do="cancel" title="Cancel (Escape)">Cancel</button></div></section>
   <section><h2>Threshold</h2>
     <canvas class="histogram" data-is="histogram" role="img" aria-label="Histogram of the distances"></canvas>
-    <input type="range" min="0" max="1000" data-is="slider" aria-label="Threshold of the distance" disabled>
+    <input type="range" max="1000" value="1000" data-is="slider" aria-label="Threshold of the distance" disabled>
     <div class="row"><label>distance at most <input type="number" step="any" data-is="exact" disabled></label></div>
     <div class="note" data-is="counts">No search yet.</div></section>
   <section><h2>Answers</h2>
@@ -439,8 +433,8 @@ function mount(root, send) {
   // ---- query and search
   const checked = () => [...parts.channels.querySelectorAll("input")].flatMap((box, i) => (box.checked ? [i] : []));
   const draw = (canvas, { picture, points }, below) => drawPicture(canvas, checked(), { picture, points }, below);
-  async function setQuery({ start, end }) {
-    const answer = await call({ type: "query", start, end });
+  async function setQuery({ start, end }, isNew = true) {
+    const answer = await call({ type: "query", start, end, class: page.class });
     redraw();
     if (!answer) return;
     page.query = { ...answer, picture: floats(answer.picture) };
@@ -448,7 +442,9 @@ function mount(root, send) {
     parts.queryLabel.textContent = `${answer.label} (${whole(answer.end - answer.start)} samples)`;
     draw(parts.picture, page.query);
     if (page.selecting) ACTIONS.select();
-    say("Press Search to find what is like it.");
+    const { name } = page.classes[page.class];
+    const next = page.class ? `Segment and Relearn take it for ${name}.` : "Press Search to find what is like it.";
+    if (isNew) say(next);
   }
   function search() {
     const channels = checked(), [metric, normalize] = [parts.metric.value, parts.normalize.value || null];
@@ -470,9 +466,9 @@ function mount(root, send) {
       parts.working.hidden = performance.now() - started < 300;
       parts.bar.value = state?.share ?? 0;
       parts.share.textContent = `${type}: ${Math.round(100 * parts.bar.value)} %`;
+      page.found ||= state?.n_matches > 0 || state?.state === "done";
       if (state?.n_matches && state.n_matches !== found) refresh();
       found = state?.n_matches;
-      page.found ||= found > 0 || state?.state === "done";
     } while (state?.state === "running");
     page.job = null;
     page.place = { offset: 0 };
@@ -518,7 +514,8 @@ function mount(root, send) {
     page.total = answer.total;
     page.place = { offset: answer.offset ?? asked.offset };
     const first = page.place.offset, last = first + page.rows.length;
-    parts.place.textContent = page.total ? `${whole(first + 1)}–${whole(last)} of ${whole(page.total)}` : "none";
+    const all = whole(page.total) + (asked.order === "time" ? "" : " candidates"); // of which the threshold takes some
+    parts.place.textContent = page.total ? `${whole(first + 1)}–${whole(last)} of ${all}` : "none";
     page.current = page.rows.find(({ id }) => id === page.current?.id) || page.current;
     const row = page.rows.at(page.pick ?? page.rows.length);
     page.pick = null;
@@ -531,11 +528,12 @@ function mount(root, send) {
   }
   function card(row) {
     const picture = el("canvas", { class: "picture" }), state = { true: " ✓", false: " ✗" }[row.answer] ?? "";
+    const place = row.label.replace(/^\d{4}-|\.0+$/g, ""); // without the year, for there is little room
     const scale = row.scale?.[0], offset = row.offset?.[0]; // of the first channel that is compared
-    const moved = scale == null ? "" :
-      `× ${short(scale, 3)} ${offset < 0 ? "−" : "+"} ${short(Math.abs(offset), 3)}`;
+    const sum = `${offset < 0 ? "−" : "+"} ${short(Math.abs(offset), 3)}`;
+    const moved = scale == null ? "" : `× ${short(scale, 3)} ${sum}`;
     const main = el("button", { title: `Go to ${row.label}`, click: () => go(row, (page.asking = false)) }, picture,
-      el("span", {}, el("b", {}, row.label.replace(/^\d{4}-|\.0+$/g, "")), state), // without the year el("span", {}, moved),
+      el("span", {}, el("b", {}, place), state), el("span", {}, moved),
       el("span", {}, `d ${short(row.distance, 3)}${row.q == null ? "" : `, q ${short(row.q, 2)}`}`));
     const made = el("div", { class: "card", role: "listitem", "data-id": row.id }, main);
     made.classList.toggle("faint", row.answer === false || row.within === false);
@@ -570,7 +568,7 @@ function mount(root, send) {
   // ---- answers
   function tellPrecision({ n_answers: answers, precision }) {
     const { value, low, high } = precision || {}, percent = (share) => `${Math.round(100 * share)} %`;
-    parts.precision.textContent = `${whole(answers)} answers. Precision ` + (!precision
+    parts.precision.textContent = `${whole(answers)} answer${answers === 1 ? "" : "s"}. Precision ` + (!precision
       ? "unknown until some were asked at random."
       : `${percent(value)} (95 % interval ${percent(low)} to ${percent(high)}; ${precision.n} asked at random).`);
   }
@@ -726,7 +724,7 @@ function mount(root, send) {
     [overview.first, overview.last] = [0, n];
     show(0, n);
     refresh();
-    if (info.query) setQuery(info.query);
+    if (info.query) setQuery(info.query, false);
     if (info.job != null) follow(info.job, "search", performance.now());
   }
   const look = () => page.info && document.visibilityState === "visible" && open();

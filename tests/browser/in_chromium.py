@@ -188,7 +188,7 @@ def test_the_whole_way(chromium, served, tmp_path, make, others):
         first, last = window.current()
         common = np.minimum(events[:, 1], last) - np.maximum(events[:, 0], first)
         window.press("y" if common.max() > (end - start) / 2 else "n")
-        expect(window.part("precision")).to_contain_text(re.compile(rf"^{number} answers"))
+        expect(window.part("precision")).to_contain_text(re.compile(rf"^{number} answers?\."))
         window.page.wait_for_timeout(100)  # it goes to the next one by itself
     assert "asked at random" in window.part("precision").inner_text()
     window.shot("answered")
@@ -279,7 +279,7 @@ def test_matches_one_by_one(window):
         window.page.wait_for_timeout(120)
     assert window.current() == first
     window.press("y")
-    expect(window.part("precision")).to_contain_text("1 answers")
+    expect(window.part("precision")).to_contain_text("1 answer.")
     assert window.session.handle({"type": "matches"})["rows"][0]["answer"] is True
     window.press("u")
     expect(window.part("precision")).to_contain_text("0 answers")
@@ -316,10 +316,15 @@ def test_classes_have_names_and_colors(window):
     window.page.get_by_label("Color of rare").blur()
     window.part("detail").click(position={"x": 300, "y": 300})
     window.press("2", "j", "y")
-    expect(window.part("precision")).to_contain_text("1 answers")
+    expect(window.part("precision")).to_contain_text("1 answer.")
     classes = window.session.handle({"type": "open"})["classes"]
     assert (classes[1]["name"], classes[1]["color"]) == ("rare", "#123456")
     assert window.session.handle({"type": "matches"})["rows"][0]["class"] == 1
+    window.click("All")
+    window.drag(20_000, 21_000, "Shift")  # a query of this class, while the other keeps its own
+    expect(window.part("status")).to_have_text("Segment and Relearn take it for rare.")
+    assert window.session.queries.keys() == {0, 1}
+    assert window.session.queries[1] == pytest.approx([20_000, 21_000], abs=100)
     window.close()
 
 
@@ -339,12 +344,70 @@ def test_an_error_stays_until_it_is_closed(window):
 def test_two_windows_lose_no_answer(window):
     other = Window(window.chromium, window.address, "other")
     window.press("j", "y")
-    expect(window.part("precision")).to_contain_text("1 answers")
+    expect(window.part("precision")).to_contain_text("1 answer.")
     other.press("j", "j", "n")
     expect(other.part("precision")).to_contain_text("2 answers")
     answers = [row["answer"] for row in window.session.handle({"type": "matches"})["rows"]]
     assert answers[:3] == [True, False, None]
     other.close()
+    window.close()
+
+
+COLORED = """canvas => {
+  const y = canvas.height - 3, { data } = canvas.getContext("2d").getImageData(75, y, canvas.width - 75, 1);
+  let count = 0; // of pixels of the strip of marks that are rather blue, the color of the first class
+  for (let i = 0; i < data.length; i += 4) count += data[i] < 170 && data[i + 2] - data[i] > 40;
+  return count;
+}"""
+
+
+@pytest.mark.parametrize(("count", "low", "high"), [(1, 2, 3), (30, 60, 90), (6000, 700, 10_000)])
+def test_marks_are_seen_and_never_nodes(chromium, served, count, low, high):
+    """One of ten samples is two pixels wide; where there are more than columns, their density is drawn."""
+    n = 1_000_000
+    session, address = served(np.random.default_rng(0).normal(size=n), rate=100)
+    starts = np.linspace(1000, n - 1000, count).astype(int)
+    session.mark(np.column_stack([starts, starts + 10 if count < 100 else starts + 80]), ["event"] * count)
+    window = Window(chromium, address, f"{count}_marks")
+    session.pyramid.wait()
+    window.page.wait_for_timeout(500)
+    window.page.mouse.move(2, 2)
+    answer = session.handle({"type": "view", "first": 0, "last": n, "columns": 878})
+    assert ("density" in answer) == (count > 878)
+    assert low <= window.part("overview").evaluate(COLORED) <= high
+    assert window.page.evaluate("document.querySelectorAll('*').length") < 250
+    window.shot("seen")
+    window.close()
+
+
+IN_A_NOTEBOOK = """async (token) => {
+  const heard = new Set(), root = document.createElement("div");
+  document.body.append(root);
+  const model = {
+    on: (name, hear) => heard.add(hear),
+    off: (name, hear) => heard.delete(hear),
+    send: async ({ id, message }) => {
+      const answer = await fetch("message", { method: "POST", headers: { "X-Token": token }, body: message });
+      const text = await answer.text();
+      for (const hear of heard) hear({ id, answer: text });
+    },
+  };
+  const { default: widget } = await import("/page.js");
+  const [one, two] = [widget.render({ model, el: root }), widget.render({ model, el: root })];
+  while ([...root.children].filter((each) => each.dataset.painted === "true").length < 2)
+    await new Promise(requestAnimationFrame);
+  const titles = [...root.querySelectorAll("h1")].map((each) => each.textContent);
+  one();
+  two();
+  return [titles, heard.size];
+}"""
+
+
+def test_two_views_of_a_widget(window):
+    """As a notebook has it, but for the kernel: `tests/view` tests that side."""
+    titles, left = window.page.evaluate(IN_A_NOTEBOOK, window.address.partition("token=")[2])
+    assert titles == ["day.csv", "day.csv"]
+    assert left == 0
     window.close()
 
 

@@ -18,6 +18,7 @@ import pytest
 from sktslib import QuerySearcher, QuerySegmenter, Sampling
 from sktslib.view import _work
 from sktslib.view._session import Session, wilson
+from sktslib.view._work import Task
 
 RNG = np.random.default_rng(5)
 N, M = 30_000, 60
@@ -173,8 +174,8 @@ def test_every_match_is_drawn_with_the_same_probability():
     for seed in range(300):
         session = Session(np.zeros(700), seed=seed)
         start = np.arange(0, 600, 100)
-        session.finds = _work.Finds(start, start + 50, np.zeros(6, int), np.arange(6.0), limit=9.0)
-        session.made = (None,) * 4
+        session.finds = _work.Finds(start, start + 50, np.zeros(6, int), np.arange(6.0), 9.0, classes={})
+        session._made = (None,) * 4
         for k in (0, 1, 2):
             say(session, "answer", id=f"{start[k]}-{start[k] + 50}", yes=True)
         session._turn = 4
@@ -219,8 +220,8 @@ def test_learning_from_answers_is_that_of_the_searcher():
     learned = base.learn_from_answers(
         matches, good=[k for k, one in enumerate(known) if one], bad=[k for k, one in enumerate(known) if one is False]
     )
-    np.testing.assert_allclose(session.made[2].query_, learned.query_)
-    np.testing.assert_allclose(session.made[2].weight_, learned.weight_)
+    np.testing.assert_allclose(session.found_by()[2].query_, learned.query_)
+    np.testing.assert_allclose(session.found_by()[2].weight_, learned.weight_)
 
 
 def test_classes_have_queries_of_their_own():
@@ -302,8 +303,8 @@ def test_channels_are_chosen(tmp_path):
 
 def test_a_job_is_cancelled_and_another_one_takes_its_place(monkeypatch, tmp_path):
     np.save(tmp_path / "y.npy", recording())
-    wait = threading.Event()
-    monkeypatch.setattr(_work, "give_back", lambda values: wait.wait(5))
+    wait, samples = threading.Event(), Task.samples
+    monkeypatch.setattr(Task, "samples", lambda *args: wait.wait(5) and samples(*args))
     session = Session(np.load(tmp_path / "y.npy", mmap_mode="r"))
     say(session, "query", start=100, end=200)
     job = say(session, "search", metric="euclidean", normalize=None)["job"]
@@ -315,25 +316,21 @@ def test_a_job_is_cancelled_and_another_one_takes_its_place(monkeypatch, tmp_pat
     while "running" in {say(session, "progress", job=k)["state"] for k in (job, other)}:
         time.sleep(0.005)
     assert say(session, "progress", job=job)["state"] == "cancelled"
+    assert say(session, "progress", job=job)["n_matches"] == 0 < say(session, "progress", job=other)["n_matches"]
     assert say(session, "progress", job=other)["state"] == "done"
-    assert session.made[1].normalize == "mean"
+    assert session.found_by()[1].normalize == "mean"
 
 
 def test_long_recordings_show_matches_near_the_query_first(monkeypatch):
     monkeypatch.setattr(_work, "NEAR", 4000)
     monkeypatch.setattr(_work, "IN_MEMORY", 1000)
     session, seen = Session(recording()), []
-    publish = Session._publish
-
-    def watched(self, *args, **kwargs):
-        take = publish(self, *args, **kwargs)
-        return lambda finds, *more: (seen.append(finds), take(finds, *more))
-
-    monkeypatch.setattr(Session, "_publish", watched)
+    make = _work.Finds._replace
+    monkeypatch.setattr(_work.Finds, "_replace", lambda self, **kw: seen.append(make(self, **kw)) or seen[-1])
     searched(session, query=EVENTS[30])
-    assert len(seen) == 3 and 0 < len(seen[0].start) < len(seen[1].start)
+    assert 0 < len(seen[0].start) < len(seen[1].start)
     assert (np.abs(seen[0].start - STARTS[30]) < 4000).all() and seen[0].distance[0] == 0
-    assert seen[0].start[0] == STARTS[30] and seen[1].q is None and seen[2].q is not None
+    assert seen[0].start[0] == STARTS[30] and seen[1].q is None and seen[-1].q is not None
 
 
 def test_errors_are_answers():
@@ -341,7 +338,7 @@ def test_errors_are_answers():
     for message, text in [
         ({"type": "nonsense"}, "no message"),
         ({}, "no message"),
-        ({"type": "view"}, "must have the field 'first'"),
+        ({"type": "view"}, "KeyError: 'first'"),
         ({"type": "query", "start": 5, "end": 5}, "two samples at least"),
         ({"type": "search"}, "no query yet"),
         ({"type": "search", "channels": [4]}, "from 0 to 0"),
@@ -353,12 +350,12 @@ def test_errors_are_answers():
         ({"type": "answer", "id": "1-9", "yes": True, "class": 3}, "'class' must be"),
         ({"type": "export", "what": "everything"}, "must be one of"),
     ]:
-        assert text in session.handle(message)["error"], message
+        assert text in session.handle(message)["error"], (message, session.handle(message))
     say(session, "query", start=5, end=90)
     found = say(session, "search", metric="nonsense")["job"]
     while (progress := session.handle({"type": "progress", "job": found}))["state"] == "running":
         time.sleep(0.005)
-    assert progress["state"] == "failed" and "nonsense" in progress["error"]
+    assert progress["state"] == "failed" and "nonsense" in progress["error"] and progress["n_matches"] == 0
 
 
 # --------------------------------------------------------------------------------------------------------- saved files
@@ -519,6 +516,11 @@ def test_objects_that_are_recordings():
     session = Session(Made())
     assert say(session, "open")["channels"] == [{"name": "c", "unit": "V"}]
     assert say(session, "query", start=2, end=50)["label"] == "0.500"
+    frame.index = pd.date_range("2024-01-01", periods=N, freq="min")
+    assert say(Session(frame), "query", start=61, end=99)["label"] == "2024-01-01 01:01:00.000"
+    for wrong in ([], [[[1.0]]], np.array(["a", "b"])):
+        with pytest.raises(ValueError, match="must have numbers"):
+            Session(wrong)
     for wrong, text in [({"names": ["a", "b"]}, "'names' must have"), ({"rate": 1.0, "times": [1]}, "Only one of")]:
         with pytest.raises(ValueError, match=text):
             Session(recording(), **wrong)
