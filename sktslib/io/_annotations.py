@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 from ..utils.validation import check_names, check_number
 from ._library import library
 from ._recording import Marks
+from ._wfdb import annotations
 
 FORMATS = "mne", "wfdb", "edf", "audacity", "csv"
 
@@ -36,30 +35,27 @@ def annotations_of(format: str, path: Any, samples: Any, seconds: Any, label: li
         if path is not None:
             edfio.Edf([], annotations=made).write(path)
         return made
-    made = io.StringIO()
+    import pandas as pd
+
     if format == "audacity":
-        ends = zip(seconds[0], seconds[0] + seconds[1], label, strict=True)
-        made.writelines(f"{start:.6f}\t{end:.6f}\t{' '.join(text.split())}\n" for start, end, text in ends)
+        columns, rest = {"start": seconds[0], "end": seconds[0] + seconds[1], "label": label}, {"sep": "\t"}
     else:
-        columns = {"start": samples[0], "end": samples[1], "label": label}
+        columns, rest = {"start": samples[0], "end": samples[1], "label": label}, {}
         columns |= {} if seconds is None else {"onset": seconds[0], "duration": seconds[1]}
-        rows = csv.writer(made, lineterminator="\n")
-        rows.writerow(columns)
-        rows.writerows(zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
+    made = pd.DataFrame(columns).to_csv(index=False, header=format == "csv", float_format="%.9g", **rest)
     if path is not None:
-        Path(path).write_text(made.getvalue(), encoding="utf-8")
-    return made.getvalue()
+        Path(path).write_text(made, encoding="utf-8")
+    return made
 
 
 def _of_wfdb(path, start, end, label):
     """Return an annotation of WFDB: an onset with the label as its note, and an end, for each range."""
     wfdb = library("wfdb", "wfdb")
-    sample = np.concatenate([start, end - 1])
+    sample, notes = np.concatenate([start, end - 1]), np.array([*label, *[""] * len(label)], object)
     order = np.argsort(sample, kind="stable")
-    notes = [*label, *[""] * len(label)]
-    rest = [("(" if k < len(label) else ")") for k in order], [notes[k] for k in order]
-    name, extension = (None, None) if path is None else os.path.splitext(os.path.basename(path))
-    made = wfdb.Annotation(name, extension and extension[1:], sample[order], rest[0], aux_note=rest[1])
+    symbols = np.repeat(["(", ")"], len(label))[order].tolist()
+    name, suffix = ("found", ".found") if path is None else os.path.splitext(os.path.basename(path))
+    made = wfdb.Annotation(name, suffix[1:], sample[order], symbols, aux_note=notes[order].tolist())
     if path is not None:
         made.wrann(write_dir=os.path.dirname(os.path.abspath(path)))
     return made
@@ -99,34 +95,28 @@ def read_annotations(path: str | os.PathLike[str], rate: float | None = None) ->
        start  end  label
     0    150  200  blink
     """
+    import pandas as pd
+
     path = os.fspath(path)
     stem, suffix = os.path.splitext(path)
-    if suffix.lower() in (".edf", ".bdf"):
+    if suffix.lower() not in (".edf", ".bdf", ".txt", ".csv"):
+        return annotations(library("wfdb", "wfdb"), os.path.abspath(stem), suffix[1:], 1)
+    if suffix.lower() == ".csv":
+        table = pd.read_csv(path, keep_default_na=False).rename(columns=lambda name: name.strip().lower())
+        table = table.rename(columns={"description": "label"})
+        if {"start", "end", "label"} <= set(table):
+            return Marks.of(table[["start", "end", "label"]].to_numpy())
+        if not {"onset", "duration", "label"} <= set(table):
+            rule = "columns start, end and label, or onset, duration and label"
+            raise ValueError(f"{path}: the table must have the {rule}. Got {list(table)}.")
+    elif suffix.lower() == ".txt":
+        table = pd.read_csv(path, sep="\t", header=None, names=["onset", "end", "label"], keep_default_na=False)
+        table["duration"] = table.end - table.onset
+    else:
         edfio = library("edfio", "edf")
         found = (edfio.read_bdf if suffix.lower() == ".bdf" else edfio.read_edf)(path).annotations
-        rows = [(one.onset, one.duration or 0.0, one.text) for one in found]
-    elif suffix.lower() in (".txt", ".csv"):
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            table = list(csv.reader(file, delimiter="," if suffix.lower() == ".csv" else "\t"))
-        if suffix.lower() == ".txt":
-            rows = [(float(start), float(end) - float(start), text) for start, end, text in table]
-        else:
-            names, *table = table or [[]]
-            columns = {name.strip().lower(): [row[k] for row in table] for k, name in enumerate(names)}
-            label = columns.get("label", columns.get("description"))
-            wanted = ("start", "end") if {"start", "end"} <= set(columns) else ("onset", "duration")
-            if label is None or not set(wanted) <= set(columns):
-                rule = "columns start, end and label, or onset, duration and label"
-                raise ValueError(f"{path}: the table must have the {rule}. Got {names}.")
-            rows = list(zip(*(np.array(columns[name], float).tolist() for name in wanted), label, strict=True))
-            if wanted[0] == "start":
-                return Marks.of([(int(start), int(end), text) for start, end, text in rows])
-    else:
-        from ._wfdb import annotations
-
-        return annotations(library("wfdb", "wfdb"), os.path.abspath(stem), suffix[1:], 1)
+        table = pd.DataFrame(found, columns=["onset", "duration", "label"])
     if rate is None:
         raise ValueError(f"The 'rate' parameter must be given for {path}, whose annotations are in seconds. Got None.")
     check_number(rate, "rate", low=0.0, open_low=True, owner="read_annotations")
-    onset, duration, label = zip(*rows, strict=True) if rows else ((), (), ())
-    return Marks.of_times(onset, duration, label, rate)
+    return Marks.of_times(table.onset, table.duration.fillna(0.0), table.label, rate)

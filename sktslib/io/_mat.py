@@ -22,7 +22,7 @@ def open(path):
     from scipy.io import loadmat, whosmat
 
     file, wanted = split(path)
-    shapes = {name: shape for name, shape, kind in whosmat(file) if kind in NUMBERS}
+    shapes = {name: shape for name, shape, kind in whosmat(file) if kind in NUMBERS and name[:2] != "__"}
     name = one_array(shapes, wanted, file)
     check_fits(8 * prod(shapes[name]), "Save it by MATLAB's save(..., '-v7.3'), which is read in parts.")
     _check_elements(file)

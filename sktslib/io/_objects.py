@@ -146,7 +146,7 @@ def unwrapped(X, times, name="X", *, whole=False):
 
 def _may_hold(X):
     """Return whether a list may hold recordings, which one of numbers does not."""
-    return len(X) > 0 and not isinstance(X[0], int | float | list)
+    return len(X) > 0 and not isinstance(X[0], int | float)
 
 
 def _one(X, times, name, whole):

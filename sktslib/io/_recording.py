@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..utils._conversion import converted, is_stored, n_samples
+from ..utils._conversion import converted, is_stored, n_samples, opened, stored
 from ..utils._times import Sampling, given_times
 from ..utils.validation import check_count, check_names, check_one_time_per_point, shown
 
@@ -109,7 +109,11 @@ class NamedChannels(Stored):
         super().__init__((shape[0], shape[1] if len(shape) > 1 else 1), self._part, getattr(values, "chunks", None))
         self.values, self.channel_names = values, names
 
+    def __getstate__(self):
+        return {**vars(self), "values": stored(self.values)}  # another process opens what lies in a file
+
     def _part(self, start: int, end: int) -> Any:
+        self.values = opened(self.values)
         return as_table(np.asarray(self.values[start:end]), self.channel_names)
 
     def select(self, names: Sequence[str], called: Sequence[str] | None = None) -> NamedChannels:
@@ -217,7 +221,8 @@ class Recording:
     def __post_init__(self) -> None:
         values = self.values
         if not is_stored(values):
-            values = values if isinstance(values, np.ndarray) else converted(values, "values")
+            is_real = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
+            values = values if is_real else converted(values, "values")
         shape = shape_of(values)
         if len(shape) not in (1, 2):
             raise ValueError(f"'values' must have shape (n,) or (n, channels). Got shape {shape}. Select one series.")

@@ -19,11 +19,14 @@ def can_open(path, head):
     return suffix.lower() == ".hea" or (suffix.lower() == ".dat" and os.path.isfile(f"{stem}.hea"))
 
 
-def _signals(record, columns, frame, start, end):
-    """Return samples [start, end) of some channels, in their units, by whole frames; invalid ones are NaN."""
+def _signals(record, columns, frame, is_sum, start, end):
+    """Return samples [start, end) of some channels, in their units, by whole frames; invalid ones are NaN.
+
+    Samples that are sums of differences are read from the first one on.
+    """
     wfdb = library("wfdb", "wfdb")
-    first, last = start // frame, -(-end // frame)
-    if last <= first:
+    first, last = 0 if is_sum else start // frame, -(-end // frame)
+    if end <= start:
         return np.empty((0, len(columns)))
     read = wfdb.rdrecord(record, first, last, channels=columns, smooth_frames=False)
     return np.column_stack([one[start - first * frame : end - first * frame] for one in read.e_p_signal])
@@ -42,11 +45,13 @@ def open(path, channels=None, annotator=None):
     cut_off = None in names and not Path(f"{record}.hea").read_bytes().endswith(b"\n")
     if cut_off or not len(names) == len(units) == len(frames) == len(first.e_p_signal) == header.n_sig:
         raise ValueError(f"the header must have a line for each of {header.n_sig} signals. Got {names}. {CUT_OFF}")
+    parts = wfdb.rdheader(record, rd_segments=True).segments if hasattr(header, "seg_name") else [header]
+    is_sum = any("8" in (part.fmt or ()) for part in parts if part is not None)
     names = unique(name or f"signal {k + 1}" for k, name in enumerate(names))
     rates = {name: header.fs * frame for name, frame in zip(names, frames, strict=True)}
     take = chosen(names, channels, rates)
     frame, rate = frames[take[0]], rates[names[take[0]]]
-    values = Stored((header.sig_len * frame, len(take)), partial(_signals, record, take, frame))
+    values = Stored((header.sig_len * frame, len(take)), partial(_signals, record, take, frame, is_sum))
     values.read(0, frame), values.read(len(values) - frame, len(values))  # what is wrong with the header is seen now
     start = 0.0 if header.base_datetime is None else np.datetime64(header.base_datetime, "us")
     marks = annotations(wfdb, record, annotator, frame)

@@ -13,8 +13,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping, get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
+from ..io._objects import unwrapped
 from ..search import QuerySearcher, QuerySegmenter
-from ..search._chunks import entry, one_each, refuse_several, several
+from ..search._chunks import entry, one_each, refuse_several, several, taken_apart
 from ..search._query import event_score, refuse_sample_weight
 from ..search._sources import n_samples
 from ..utils._parameters import HasMethods
@@ -86,6 +87,7 @@ def pipeline_search(fitted: Any, X: Sequences, times: Times | None = None) -> Ma
     0      1    5       0.0         0.5       2.5
     """
     steps, searcher = _taken_apart(fitted, QuerySearcher, "pipeline_search")
+    X, times = unwrapped(X, times, whole=bool(steps))
     listed = several(X)
     if listed is None:
         return searcher.search(*_transformed(steps, X, times))
@@ -133,6 +135,7 @@ def pipeline_segment(fitted: Any, X: Sequences, times: Times | None = None) -> S
     array([1, 4, 8])
     """
     steps, segmenter = _taken_apart(fitted, QuerySegmenter, "pipeline_segment")
+    X, times = unwrapped(X, times, whole=bool(steps))
     refuse_several(X)
     return segmenter.segment(*_transformed(steps, X, times))
 
@@ -219,6 +222,7 @@ class PipelineStream:
         Matches or Segments
             What is decided now; ranges count from the stream's first sample.
         """
+        X, times = taken_apart(X, times)
         times = times_of(X, times, self.n_samples_seen)
         for _, step in self._steps:
             X = step.update(X, times)
@@ -387,6 +391,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
             If a parameter is out of its range, or the sampling rate of `X` is neither given nor told by its times.
         """
         self._validate()
+        X, times = unwrapped(X, times, whole=True)
         refuse_several(X)
         resampled = self._resampled(X, times, self.sampling_rate)
         rest = {} if times is None or isinstance(self.estimator, Pipeline) else {"times": resampled.new_times}

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import signal
 
 from ..distances._series import fill
+from ..io._objects import unwrapped
 from ..metrics import labels_from_events
 from ..metrics._events import change_points
 from ..search._query import check_labels, read_labels
@@ -266,6 +267,7 @@ def resampled(X, times, rate, sampling_rate, nan_policy, owner):
     """Validate a recording, and bring it to another rate."""
     rates = {"rate": rate, "sampling_rate": sampling_rate, "nan_policy": nan_policy}
     validate_parameter_constraints(RATES, rates, owner)
+    X, times = unwrapped(X, times, whole=True)
     a = as_points(X, "X")
     refuse_missing(a, "X", missing=nan_policy == "omit")
     given = times_of(X, times)

@@ -11,7 +11,15 @@ VALUES = np.column_stack([np.sin(np.arange(3000) / 20.0), RNG.normal(size=3000)]
 
 
 def edf(
-    path, *, values=VALUES, rates=(100, 100), labels=("EEG Fpz", "EEG Cz"), annotations=(), kind="edf", start=START
+    path,
+    *,
+    values=VALUES,
+    rates=(100, 100),
+    labels=("EEG Fpz", "EEG Cz"),
+    annotations=(),
+    kind="edf",
+    start=START,
+    seconds=30,
 ):
     """Write EDF, EDF+ or BDF."""
     import edfio
@@ -20,7 +28,7 @@ def edf(
     low, high = (-8388608, 8388607) if kind == "bdf" else (-32768, 32767)
     signals = [
         signal(
-            values[: 30 * rate, k],
+            values[: seconds * rate, k],
             rate,
             label=label,
             physical_dimension="uV",
@@ -98,6 +106,6 @@ def mseed(path, *, format="MSEED"):
     return path
 
 
-def table(values=VALUES):
-    """Return the values as a table with the names that arrays get."""
-    return pd.DataFrame(values, columns=[str(k + 1) for k in range(values.shape[1])])
+def table(recording):
+    """Return the samples of a recording as a table."""
+    return pd.DataFrame(np.asarray(recording), columns=recording.names)

@@ -81,8 +81,8 @@ def test_label_tracks_and_tables(found, tmp_path):
     np.testing.assert_allclose(table.onset, found.start / RATE)
     assert (tmp_path / "found.csv").read_text() == text
     assert rows(read_annotations(tmp_path / "found.csv")) == expected(found)
-    (tmp_path / "other.csv").write_text("Onset,Duration,Description\n1.5,0.25,blink\n2,0,click\n")
-    assert rows(read_annotations(tmp_path / "other.csv", rate=100)) == [(150, 175, "blink"), (200, 201, "click")]
+    (tmp_path / "other.csv").write_text("Onset,Duration,Description\n1.5,0.25,NA\n2,0,click\n")
+    assert rows(read_annotations(tmp_path / "other.csv", rate=100)) == [(150, 175, "NA"), (200, 201, "click")]
     (tmp_path / "wrong.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"must have the columns start, end and label, .* Got \['a', 'b'\]"):
         read_annotations(tmp_path / "wrong.csv")

@@ -1,6 +1,7 @@
 """Files, equal to what the library that wrote them reads."""
 
 import pickle
+import tracemalloc
 
 import made_files
 import numpy as np
@@ -11,6 +12,7 @@ from made_files import START, VALUES
 from sktslib import QuerySearcher, Sampling
 from sktslib.io import Recording, read
 from sktslib.io._library import free_memory
+from sktslib.search import _sources
 
 BEGIN = np.datetime64(START, "us")
 of_wfdb = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # which the library gets from pandas
@@ -88,16 +90,30 @@ def test_channels_of_other_rates_are_chosen_or_resampled(tmp_path):
         read(path, channels="EKG")
 
 
-def test_a_day_of_edf_is_read_by_chunks(tmp_path):
-    """What is searched is the file, as one matches it in memory; `benchmarks/recordings.py` measures the memory."""
-    pytest.importorskip("edfio")
-    path = made_files.edf(tmp_path / "made.edf", values=np.tile(VALUES, (300, 1)), rates=(100, 100))
+@pytest.mark.parametrize("kind", ["edf", "bdf", "hdf5"])
+def test_long_files_are_searched_in_parts(kind, tmp_path, monkeypatch):
+    """The memory is that of chunks, far below that of the samples; a day at 1 kHz was measured by hand."""
+    pytest.importorskip("h5py" if kind == "hdf5" else "edfio")
+    values = np.tile(VALUES, (400, 1))
+    if kind == "hdf5":
+        import h5py
+
+        path = tmp_path / "made.h5"
+        with h5py.File(path, "w") as file:
+            file["ecg"] = values
+    else:
+        path = made_files.edf(tmp_path / f"made.{kind}", values=values, seconds=len(values) // 100, kind=kind)
     one = read(path)
-    assert not isinstance(one.values, np.ndarray)
-    searcher = QuerySearcher("dtw", n_matches=3).fit(one[500:600])
+    searcher = QuerySearcher("euclidean", n_matches=3).fit(one[500:600])
+    expected = searcher.search(np.asarray(one) if one.names is None else made_files.table(one), times=one.times)
+    monkeypatch.setattr(_sources, "CHUNK", 2**16)
+    searcher.search(one)
+    tracemalloc.start()
     found = searcher.search(one)
-    expected = searcher.search(pd.DataFrame(np.asarray(one), columns=one.names), times=one.times)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+    assert peak < 0.5 * values.nbytes
 
 
 # ---------------------------------------------------------------------------------------------------------------- WFDB
@@ -152,6 +168,25 @@ def test_frames_of_wfdb_are_not_averaged(tmp_path):
     assert read(tmp_path / "two.hea", rate=50).shape == (100, 2)
 
 
+@of_wfdb
+def test_differences_unnamed_signals_and_records_of_no_length(tmp_path):
+    """Format 8 holds differences: a part is the sum of all before it."""
+    wfdb = pytest.importorskip("wfdb")
+    steps = made_files.RNG.integers(-50, 50, 1000).astype(np.int8)
+    steps.tofile(tmp_path / "diff.dat")
+    (tmp_path / "diff.hea").write_text("diff 1 100 1000\ndiff.dat 8 200 12 0 7 0 0\n")
+    one, other = read(tmp_path / "diff.hea"), wfdb.rdrecord(str(tmp_path / "diff")).p_signal
+    np.testing.assert_array_equal(one.values[700:800], other[700:800])
+    np.testing.assert_allclose(other[:, 0], (7 + np.cumsum(steps)) / 200)
+    assert one.names == ["signal 1"]
+    made_files.wfdb_record(tmp_path)
+    _, *signals = (tmp_path / "made.hea").read_text().splitlines(keepends=True)
+    (tmp_path / "made.hea").write_text("".join(["made 2 250\n", *signals]))
+    without = read(tmp_path / "made.hea", channels="V1")
+    np.testing.assert_array_equal(np.asarray(without), wfdb.rdrecord(str(tmp_path / "made")).p_signal[:, 1:])
+    assert len(without.marks) == 4 and without.rate == 250
+
+
 # ------------------------------------------------------------------------------------------------------ arrays in files
 def test_mat(tmp_path):
     from scipy.io import savemat
@@ -163,6 +198,9 @@ def test_mat(tmp_path):
         ValueError, match=r"one array.* Got ecg \(3000, 2\), resp \(1, 3000\)\. Name one behind a colon"
     ):
         read(tmp_path / "two.mat")
+    savemat(tmp_path / "complex.mat", {"z": VALUES[:, 0] + 1j})
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        read(tmp_path / "complex.mat")
     one = read(f"{tmp_path}/two.mat:resp", times=Sampling(250))
     np.testing.assert_array_equal(np.asarray(one), VALUES[:, 0])
     assert one.rate == 250

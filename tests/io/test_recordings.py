@@ -2,13 +2,17 @@
 
 import pickle
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from sktslib import QuerySearcher, QuerySegmenter, Sampling, load_ecg_example
+from sktslib import QuerySearcher, QuerySegmenter, Sampling, load_ecg_example, pipeline_search, pipeline_stream
 from sktslib.io import Recording, read
 from sktslib.io._recording import Marks, Stored
+from sktslib.preprocessing import Resampled
 from sktslib.search import FalseDiscoveryRate, discords, motifs
 
 ECG = load_ecg_example()
@@ -80,6 +84,17 @@ def test_stored_samples_are_read_by_chunks_with_names_and_times():
     assert 0 < stored.longest < len(stored)
     alone = Recording(Sliced(X[:, 0]), Sampling(250))
     same(QuerySearcher("dtw").fit(QUERY).search(alone), QuerySearcher("dtw").fit(QUERY).search(X, times=Sampling(250)))
+
+
+def test_stored_samples_are_opened_by_other_processes(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.tile(TWO, (250, 1))
+    searcher = QuerySearcher("dtw", n_matches=3, n_jobs=2).fit(recording()[300:500])
+    with h5py.File(tmp_path / "a.h5") as file:
+        one = recording(file["x"])
+        with joblib.parallel_config("loky"):
+            same(searcher.search(one), searcher.search(recording(file["x"][:])))
 
 
 def test_segmentations_motifs_and_discords():
@@ -330,3 +345,22 @@ def test_arrays_of_other_libraries():
 
     searcher = QuerySearcher("dtw", n_matches=3).fit(TWO[300:500])
     same(searcher.search(Tensor()), searcher.search(TWO))
+
+
+def test_pipelines_and_other_rates_take_recordings():
+    one, query = recording(), TABLE[300:500]
+    pipe = make_pipeline(StandardScaler().set_output(transform="pandas"), QuerySearcher("dtw", n_matches=3))
+    pipe.fit(query)
+    for given in (one, recording(Sliced(TWO))):
+        same(pipeline_search(pipe, given), pipeline_search(pipe, TABLE, times=SAMPLING))
+    limit = float(QuerySearcher("dtw", n_matches=3).fit(query).search(TABLE).distance[-1])
+    alone = make_pipeline(QuerySearcher("dtw", threshold=limit)).fit(query)
+    stream, found = pipeline_stream(alone), []
+    for k in range(0, len(one), 500):
+        found += stream.update(one[k : k + 500]).start_time.tolist()
+    found += stream.flush().start_time.tolist()
+    assert found == pipeline_search(alone, one).sorted().start_time.tolist() and len(found) >= 3
+    slow = Resampled(QuerySearcher("dtw", n_matches=3), rate=125).fit(recording()[300:500])
+    other = Resampled(QuerySearcher("dtw", n_matches=3), rate=125).fit(query, times=SAMPLING)
+    same(slow.search(one), other.search(TABLE, times=SAMPLING))
+    np.testing.assert_array_equal(slow.predict(one), other.predict(TABLE, times=SAMPLING))
