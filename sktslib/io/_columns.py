@@ -49,6 +49,8 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     dict
         `values` (DataFrame or array), `times`, `time_name`, `day_first`, `weight` and `notes`.
     """
+    import pandas as pd
+
     frame, notes = table.frame, list(table.notes)
     chosen = reading.columns and named(reading.columns, table.names)
     for name in chosen or ():
@@ -60,8 +62,6 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
         if chosen and isinstance(frame, NamedChannels):
             frame = frame.select(chosen)
         elif chosen:
-            import pandas as pd
-
             frame = pd.DataFrame({name: np.asarray(frame[:, table.names.index(name)], float) for name in chosen})
         found = {"values": frame} | (_own_times(table) or _by_rate(table, reading, notes))
         return found | {"notes": [f"{table.path}: {note}" for note in notes]}
@@ -88,8 +88,7 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
         columns = {name: np.where(np.isin(column, codes), np.nan, column) for name, column in columns.items()}
     if not chosen:
         notes += _noticed(columns, reading)
-    values = frame.iloc[:, :0].reset_index(drop=True).assign(**columns)
-    return found | {"values": values, "notes": [f"{table.path}: {note}" for note in notes]}
+    return found | {"values": pd.DataFrame(columns), "notes": [f"{table.path}: {note}" for note in notes]}
 
 
 def _own_times(table):

@@ -8,9 +8,8 @@ import csv
 import json
 import re
 from collections import Counter
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
-from typing import NamedTuple
 
 SEPARATORS = ("\t", ";", "|", ",", None)  # None: blanks
 NO_SEPARATOR = "\0"  # which does not occur: one column
@@ -38,21 +37,6 @@ UNIT = re.compile(
 )
 SINGLE_QUOTED = re.compile(r"\s*'[^']*'\s*(?:[\t;|,]|$)")  # the first cell of a line
 TIME_WORD = re.compile(r"(?i)(date|time|zeit|uhrzeit|datum|heure|temps|fecha|hora|timestamp|t\b)")
-
-
-class Layout(NamedTuple):
-    """Layout of a text table: separators, header, kinds of columns and lines to skip."""
-
-    separator: str | None
-    decimal: str
-    thousands: str | None
-    first: int  # number of the first line of data, from 0
-    names: list | None  # of the columns; None: there is no header
-    kinds: list  # of each column: number, a key of KINDS, or text
-    skipped: list  # lines before the data that are neither header nor comment, with their numbers
-    quote: str  # what stands around cells
-    rate: float | None  # samples per second, where a comment says so
-    notes: list
 
 
 def number_form(decimal, thousands):
@@ -83,11 +67,14 @@ def kind_of(cell, numbers):
     return next((kind for kind, form in KINDS.items() if form.fullmatch(cell)), "text")
 
 
-class _Trial:
-    """The lines under one separator and decimal mark."""
+class Layout:
+    """Layout of a text table: separators, header, kinds of columns and lines to skip.
+
+    At first the lines under one separator and decimal mark, with a score; what is found of the best one is added.
+    """
 
     def __init__(self, lines, separator, decimal, thousands, words):
-        self.separator, self.decimal, self.words = separator, decimal, words
+        self.separator, self.decimal, self.thousands, self.words = separator, decimal, thousands, words
         self.numbers = number_form(decimal, thousands)
         self.rows = [(number, split(line, separator)) for number, line in lines]
         below = self.rows[len(self.rows) // 2 :]  # where settings are not
@@ -104,13 +91,16 @@ class _Trial:
         one = separator != NO_SEPARATOR and width < 2
         if one or (separator == "," and width == 2 and decimal == "." and _is_split(whole)):
             self.score = -1
+        self.names, self.rate = None, None  # of the columns, and samples per second, where the lines say so
+        self.skipped, self.notes = [], []  # lines before the data that are neither header nor comment, by their numbers
 
     def has_value(self, cells):
         """Return whether any of the cells is a number, a date or a clock time."""
         return any(kind_of(cell, self.numbers) not in (None, "text") for cell in cells)
 
+    @cached_property
     def kinds(self):
-        """Return the kind of most cells of each column."""
+        """The kind of most cells of each column: number, a key of `KINDS`, or text."""
         kinds = []
         for column in zip(*self.whole, strict=True):
             cells = [cell for cell in column if cell not in self.words] or column
@@ -122,11 +112,11 @@ class _Trial:
             kinds = [kind_of(cell, self.numbers) or kind for cell, kind in zip(last, kinds, strict=True)]
         return kinds
 
-    def is_data(self, cells, kinds):
+    def is_data(self, cells):
         """Return whether a row holds what its columns hold, and any value."""
-        found = ((cell, kind_of(cell, self.numbers), kind) for cell, kind in zip(cells, kinds, strict=False))
+        found = ((cell, kind_of(cell, self.numbers), kind) for cell, kind in zip(cells, self.kinds, strict=False))
         fits = all(own in (None, kind) or kind == "text" or cell in self.words for cell, own, kind in found)
-        return len(cells) == len(kinds) and fits and self.has_value(cells)
+        return len(cells) == self.width and fits and self.has_value(cells)
 
 
 def _is_split(rows):
@@ -165,26 +155,26 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     if separator is not None:
         separators = ({"tab": "\t", "\\t": "\t", "space": None, " ": None}.get(separator, separator), NO_SEPARATOR)
     marks, words = (decimal,) if decimal else (".", ","), {*WORDS, *missing}
-    trials = (_Trial(content, s, d, thousands, words) for s in separators for d in marks if s != d and content)
+    trials = (Layout(content, s, d, thousands, words) for s in separators for d in marks if s != d and content)
     best = max(trials, key=lambda trial: trial.score, default=None)
-    kinds = best.kinds() if best is not None and best.score >= 0 else []
-    first = next((at for at, (_, cells) in enumerate(best.rows) if best.is_data(cells, kinds)), None) if kinds else None
+    rows = [] if best is None or best.score < 0 else best.rows
+    first = next((at for at, (_, cells) in enumerate(rows) if best.is_data(cells)), None)
     if first is None:
         return None
-    skipped, notes = [], []
     if header is not None:
         first, names = 0, split(lines[header - 1].lstrip("# "), best.separator) if 0 < header <= len(lines) else None
     else:
-        first, used, names, notes = _head(best, first, kinds)
-        skipped = [(k, written[k]) for at, (k, _) in enumerate(best.rows[:first]) if at not in used]
-    rate, said = _said([line for k, line in comments.items() if k < best.rows[first][0]], best)
-    names = _as_wide(names or (said if header is None else None), best, header, written)
+        first, used, names, best.notes = _head(best, first)
+        best.skipped = [(k, written[k]) for at, (k, _) in enumerate(rows[:first]) if at not in used]
+    best.first, best.quote = rows[first][0], quote  # the number of the first line of data, what stands around cells
+    best.rate, said = _said([line for k, line in comments.items() if k < best.first], best)
+    best.names = _as_wide(names or (said if header is None else None), best, header, written)
     if thousands is None:
-        cells = (cell for _, row in best.rows[first:] for cell in row)
+        cells = (cell for _, row in rows[first:] for cell in row)
         grouped = any(m and m["grouped"] for m in map(best.numbers.fullmatch, cells))
-        thousands = {".": ",", ",": "."}[best.decimal] if grouped else None
-    mark = ";" if best.separator == NO_SEPARATOR else best.separator
-    return Layout(mark, best.decimal, thousands, best.rows[first][0], names, kinds, skipped, quote, rate, notes)
+        best.thousands = {".": ",", ",": "."}[best.decimal] if grouped else None
+    best.separator = ";" if best.separator == NO_SEPARATOR else best.separator
+    return best
 
 
 def _as_wide(names, trial, header, written):
@@ -212,21 +202,22 @@ def _said(comments, trial):
             continue
         inner = next((value for value in found.values() if isinstance(value, dict)), {})  # of the device
         facts = {re.sub(r"\W|_", "", key.lower()): value for key, value in {**found, **inner}.items()}
-        rate = next((facts[key] for key in ("rate", "samplingrate", "samplerate", "fs") if key in facts), None)
-        names = next((facts[key] for key in ("columns", "column") if key in facts), [])
+        rates = (facts.get(key) for key in ("rate", "samplingrate", "samplerate", "fs"))
+        rate = next((found for found in rates if isinstance(found, int | float) and found > 0), None)
+        names = next((facts[key] for key in ("columns", "column") if isinstance(facts.get(key), list)), [])
         if trial.width - trial.empty <= len(names) <= trial.width:
             return rate, list(map(str, names))
     inside = split(comments[-1], trial.separator) if comments else []
     return rate, inside if len(inside) == trial.width and not trial.has_value(inside) else None
 
 
-def _head(trial, first, kinds):
+def _head(trial, first):
     """Return the first row of data, the rows of names, the names of columns or None, and what there is to say."""
     rows = [cells for _, cells in trial.rows]
     following = next((row for row in rows[first + 1 :] if len(row) == trial.width), None)
     if (
         following is not None
-        and (kinds[0] != "text" or not rows[first][0])
+        and (trial.kinds[0] != "text" or not rows[first][0])
         and _is_numbered(rows[first], following, trial)
     ):
         return first + 1, [first], rows[first], []
