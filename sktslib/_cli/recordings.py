@@ -199,7 +199,7 @@ def renamed(recording, text, wanted):
     return recording, {own: f"{own} with {there}" for there, own in names.items()}
 
 
-def compared(queries, sequence, names=None):
+def compared(queries, sequence, names=False):
     """Return the queries and sequence with the same channels by the same names, and a line that says what is compared.
 
     Parameters
@@ -208,8 +208,8 @@ def compared(queries, sequence, names=None):
         The queries.
     sequence : Recording
         The sequence; further columns of it are not compared.
-    names : str, optional
-        What --map was given.
+    names : str or None, optional
+        What --map was given; False where the command has no such option.
 
     Returns
     -------
@@ -221,9 +221,9 @@ def compared(queries, sequence, names=None):
     there = wanted if set(wanted) <= set(sequence.names) else sequence.names
     for query in queries:
         if not set(wanted) <= set(query.names) and len(query.names) != len(wanted):
-            raise _other_columns("first query", wanted, f"query {query.title}", query.names)
+            raise _other_columns("first query", wanted, f"query {query.title}", query.names, False)
     if len(wanted) != len(there):
-        raise _other_columns("query", wanted, "sequence", there)
+        raise _other_columns("query", wanted, "sequence", there, names is not False)
     sequence = sequence.take(there)
     found = []
     for query in queries:
@@ -235,8 +235,9 @@ def compared(queries, sequence, names=None):
     return found, sequence, f"columns compared: {text}"
 
 
-def _other_columns(what, names, other, there):
+def _other_columns(what, names, other, there, mapped):
+    rule = f"which columns to compare{', or --map which belong together' if mapped else ''}"
     return ValueError(
-        f"--columns must say which columns to compare, or --map which belong together: the {what} has {len(names)} "
-        f"({listed(names)}) and the {other} {len(there)} ({listed(there)}). Without a header they are numbered from 1."
+        f"--columns must say {rule}: the {what} has {len(names)} ({listed(names)}) and the {other} {len(there)} "
+        f"({listed(there)}). Without a header they are numbered from 1."
     )
