@@ -114,26 +114,29 @@ def named(text, names):
 
 def _without_index(table, notes, chosen):
     """Return the table without columns that count its rows, and an unnamed column of other numbers that increase."""
-    frame, index, drop = table.frame, None, []
+    frame, index, told, drop = table.frame, None, [], []
     for k, name in enumerate(frame.columns):
         numbers = frame[name].dtype.kind in "iuf"
         column = frame[name].to_numpy() if numbers else np.empty(0)
-        empty, counter = frame[name].isna().all(), counts(column)
+        empty = frame[name].isna().all()
         if not name.strip() and (k or numbers):
             drop.append(name)
-            if k == 0 and numbers and not empty and not counter and (np.diff(column) > 0).all():
+            if k == 0 and numbers and not empty and not counts(column) and (np.diff(column) > 0).all():
                 index = frame[name]
-                notes.append("the first column has no name and increases: it was read as times")
-            elif not empty and not counter:  # else nothing is lost
-                notes.append(f"column {k + 1} has no name and was left out")
+                told.append("the first column has no name and increases: it was read as times")
+            elif not empty and not counts(column):  # else nothing is lost
+                told.append(f"column {k + 1} has no name and was left out")
             continue
-        counter = counter and (_is_counter(name) or (k == 0 and table.header))
+        counter = (_is_counter(name) or (k == 0 and table.header)) and counts(column, FEW)
         if (empty or counter) and not chosen and not time_columns(frame[[name]]):
             drop.append(name)
             what = "is empty" if empty else "counts the rows"
-            notes.append(f"column {name!r} {what} and was left out (columns=... takes it)")
-    # What counts may be all that there is.
-    return (frame, None) if len(drop) == len(frame.columns) else (frame.drop(columns=drop), index)
+            told.append(f"column {name!r} {what} and was left out (columns=... takes it)")
+    left = frame.drop(columns=drop)
+    if not chosen and index is None and not any(kind_of_column(left[name]) == "number" for name in left):
+        return frame, None  # what counts is all that there is
+    notes += told
+    return left, index
 
 
 def _is_counter(name):
@@ -142,13 +145,18 @@ def _is_counter(name):
     return COUNTERS.issuperset(words) if words else name == "#"
 
 
-def counts(column):
-    """Return whether numbers count rows from 0 or 1, once or, to the same number, again and again."""
+def counts(column, least=None):
+    """Return whether numbers count rows from 0 or 1, once or, to the same number, again and again.
+
+    At `least` as many rows may be counted from any number on, as in a part of a recording.
+    """
     if len(column) < 2:
         return False
     steps, low = np.diff(column), column.min()
     back = steps[steps != 1]
-    return bool(low in (0, 1) and (back == low - column.max()).all() and (len(back) or column[0] == low))
+    if not len(back):
+        return bool(low in (0, 1) or (least is not None and len(column) >= least and low == np.floor(low)))
+    return bool(low in (0, 1) and (back == low - column.max()).all())
 
 
 def _nameless_times(frame, notes):

@@ -152,6 +152,16 @@ FORMS = {
     "an index": Form(",v\n" + rows("{},{}", range(6), V)),
     "an index of times": Form(",v\n" + rows("{},{}", T, V), times=T, notes=["has no name and increases"]),
     "a counter": Form("sample,v\n" + rows("{},{}", range(1, 7), V), notes=["'sample' counts the rows"]),
+    "a counter of a part": Form(
+        "frame,v\n" + rows("{},{}", range(1500, 1512), V + W), values=V + W, notes=["'frame' counts the rows"]
+    ),
+    "a counter of a few rows": Form(
+        "frame,v\n" + rows("{},{}", range(1500, 1506), V), ["frame", "v"], values=range(1500, 1506)
+    ),
+    "a counter alone": Form("frame\n" + rows("{}", range(6)), ["frame"], values=range(6)),
+    "a counter and times": Form(
+        "frame,when\n" + rows("{},{}", range(6), dated("%Y-%m-%d %H:%M")), ["frame"], DAYS, range(6)
+    ),
     "a counter that wraps": Form("seq,v\n" + rows("{},{}", [0, 1, 2] * 2, V), notes=["'seq' counts the rows"]),
     "a counter that wraps, later": Form("v,packet\n" + rows("{},{}", V, [1, 2, 0] * 2), notes=["'packet' counts"]),
     "a text": Form("t,v,note\n" + rows("{},{},fine", T, V), times=T, notes=["'note' holds no numbers"]),
