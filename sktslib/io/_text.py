@@ -89,6 +89,7 @@ def table_of(path, source, reading, notes, row="line"):
     layout = layout_of(lines, missing=reading.words, **known)
     if layout is None:
         raise ValueError(NO_NUMBERS)
+    frame = None
     try:
         frame = _frame(source, layout, reading)
         numbers = frame[[k for k, kind in enumerate(layout.kinds) if kind == "number"]]
@@ -102,8 +103,8 @@ def table_of(path, source, reading, notes, row="line"):
     if layout.skipped:
         which = _numbered([number for number, _ in layout.skipped], row)
         notes.append(f"{which} neither names nor numbers and skipped: {layout.skipped[0][1].strip()[:60]!r}")
-    if wrong:
-        skip = _between(source, layout, notes, row)
+    skip = _between(source, layout, notes, row) if wrong else ()
+    if skip or frame is None:
         frame = _frame(source, layout, reading, skip)
     if not len(frame):
         raise ValueError(NO_NUMBERS)
