@@ -71,6 +71,11 @@ def add_estimator(parser, task, more=""):
 def add_search(parser, argv):
     """Add the arguments of search."""
     _add_task(parser, "search")
+    parser.add_argument(
+        "--one-per-place",
+        action="store_true",
+        help="of matches of several queries that overlap, more than --max-overlap allows, keep the nearest",
+    )
 
 
 def add_segment(parser, argv):

@@ -116,6 +116,10 @@ NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions"
 
 def run(options):
     """Search or segment; returns the exit code."""
+    import numpy as np
+
+    from ..search._selection import select
+
     check_picture(options.picture, "--picture")
     _check_range(options)
     if (options.query is None) == (options.model is None):
@@ -126,6 +130,10 @@ def run(options):
     files = Files(reading_of(options))
     find = _by_model if options.query is None else _by_query
     estimator, recording, queries, found, scaler = find(options, files)
+    if getattr(options, "one_per_place", False):
+        count, overlap = len(found), estimator.max_overlap
+        found = found[np.sort(select(found.distance, found.start, found.end, max_overlap=overlap))]
+        note(f"{count - len(found)} of {count} overlap a nearer one and are left out, as --one-per-place says")
     shown = _shown(options.time_range, recording)
     titles = [query.title for query in queries]
     frame = ranges_frame(found, titles)

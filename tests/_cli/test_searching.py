@@ -162,6 +162,18 @@ def test_nothing_found_is_exit_code_1(files, capsys):
     assert json.loads(out)["matches"] == []
 
 
+def test_of_matches_of_several_queries_one_is_kept_in_each_place(files, capsys):
+    line = "search rec.csv --query :140-205 --query :145-200 --n-matches 4 --metric euclidean --normalize zscore"
+    every, _ = table(capsys, line)
+    frame, err = table(capsys, f"{line} --one-per-place")
+    kept = []
+    for row in every.sort_values("distance", kind="stable").itertuples():
+        if all(row.end <= other.start or row.start >= other.end for other in kept):
+            kept.append(row)
+    assert sorted(zip(frame["start"], frame["end"], strict=True)) == sorted((row.start, row.end) for row in kept)
+    assert len(frame) < len(every) and f"{len(every) - len(frame)} of {len(every)} overlap a nearer one" in err
+
+
 def test_columns_of_other_names_are_mapped(files, capsys):
     pd.DataFrame({"a": -Y, "b": Y}).to_csv("other.csv", index=False)
     frame, err = table(capsys, "search other.csv --query beat.csv --map mV=b")
