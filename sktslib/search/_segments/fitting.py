@@ -1,7 +1,6 @@
-"""Fit of a segmenter to queries that are given, learned from labels, or taken from the recording itself.
+"""Fit of a segmenter to queries that are given or learned from labels.
 
-A query taken from the recording is the period that repeats best. Repetitions may be limited by a threshold of their
-cost per query point, which segmentations by decoys find.
+Repetitions may be limited by a threshold of their cost per query point, which segmentations by decoys find.
 """
 
 from __future__ import annotations
@@ -10,26 +9,18 @@ import hashlib
 from numbers import Integral
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
-from ...distances._metrics.registry import get_metric
-from ...distances._series import standardize
 from ...utils._jobs import progress
 from ...utils._names import warn
 from ...utils._parameters import Interval, ParameterHolder, StrOptions
-from ...utils._sampling import holes
 from ...utils.validation import as_floats, check_count, shown
 from .._channels import with_polarity, with_signs
 from .._chunks import kernel_times
 from .._far_groups import warn_of_look_alikes
 from .._learning.background import NOTHING, learn_background, learnable, sure_ones
-from .._learning.choice import HeldOut, choose_metric, elastic_candidates, evidence_of_segments, given_weight
+from .._learning.choice import HeldOut, choose_metric, elastic_candidates, evidence_of_segments
 from .._learning.templates import as_comparable, average, examples
-from .._limits import runs
-from .._plan import QueryPlan, check_domain, check_room
-from .._profile import Search
-from .._selection import select
-from .._sources import ArraySource
+from .._plan import check_domain, check_room
 from .._thresholds import (
     Calibration,
     Conformal,
@@ -42,79 +33,6 @@ from .._thresholds import (
     rule_of,
 )
 from .optimal import background_cost, segment, warn_of_covered_background
-
-ROUNDS = 3  # of segmentation and averaging
-SHRINK = 2  # how many times longer or shorter than the period a repetition may be
-SHORTEST = 4  # samples of a period
-PLACES = 8  # stretches tried per period
-MOST = 96  # stretches tried in all
-LIKE = 12  # how many of the most similar stretches count
-BEST = 0.7  # of the highest correlation: the first peak as high as that is the period, not a multiple of it
-
-
-def dominant_period(data):
-    """Return the lag, in samples, at which a recording (channels, n) is most similar to itself.
-
-    It is a peak of the autocorrelation over all channels, not biased towards short lags, after its first fall below
-    zero and up to half of the recording.
-    """
-    z, n = standardize(data), data.shape[1]
-    size = next_fast_len(2 * n)
-    correlation = irfft((np.abs(rfft(z, size, axis=1)) ** 2).sum(axis=0), size)[: n // 2 + 1]
-    correlation = correlation / np.arange(n, n - len(correlation), -1) * n
-    below = np.flatnonzero(correlation <= 0)
-    first = max(int(below[0]) if below.size else 1, SHORTEST)
-    inner = np.arange(first, len(correlation) - 1)
-    peaks = inner[(correlation[inner] >= correlation[inner - 1]) & (correlation[inner] > correlation[inner + 1])]
-    peaks = peaks[correlation[peaks] > 0]
-    if not peaks.size:
-        raise ValueError(
-            f"query='auto' needs a recording that repeats itself. Got {n} time points whose autocorrelation has no "
-            "peak. Pass a query, or a recording of at least two repetitions."
-        )
-    return int(peaks[correlation[peaks] >= BEST * correlation[peaks].max()][0])
-
-
-def most_repeated(data, period, verbose):
-    """Return the start of the stretch of one period that repeats best.
-
-    Its most similar stretches are nearest to it, as a share of its variance.
-    """
-    z, n = standardize(data), data.shape[1]
-    like = min(LIKE, max(n // period - 1, 1))
-    starts = range(0, n - period + 1, max(period // PLACES, (n - period) // MOST, 1))
-    best, at = np.inf, 0
-    with progress(len(starts), verbose, "find the period", "stretch") as count:
-        for start in starts:
-            apart = _apart(z, np.ascontiguousarray(z[:, start : start + period]), like)
-            if apart < best:
-                best, at = apart, start
-            count()
-    return at
-
-
-def _apart(z, x, like):
-    """Return the mean squared distance of the `like` stretches most similar to `x`, as a share of its variance."""
-    energy = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
-    if energy < 0.25 * x.size:  # background repeats itself too
-        return np.inf
-    profile = Search.of(QueryPlan(get_metric("euclidean"), x), z).profile()
-    chosen = select(*profile._candidates[:3], n_matches=like + 1)
-    return (profile.distance[chosen[1:]] ** 2).mean() / energy if len(chosen) > 1 else np.inf
-
-
-def typical_period(data, holes, verbose):
-    """Return the range of the stretch of one period that repeats best.
-
-    It is in the longest stretch without a missing value or a gap in time.
-    """
-    gapless = runs(data, holes)
-    if not len(gapless):
-        raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
-    a, b = gapless[np.argmax(np.diff(gapless, axis=1))]
-    period = dominant_period(data[:, a:b])
-    start = a + most_repeated(data[:, a:b], period, verbose)
-    return start, start + period
 
 
 def per_point(cost, shown):
@@ -258,9 +176,14 @@ def check_transitions(transitions, k):
     return T
 
 
+def can_be_partial(metric, mode):
+    """Return whether there is a path through a part of a query."""
+    return mode == "subsequence" and not metric.uses_times and metric._can_be_cut
+
+
 def check_partial(metric, mode):
     """Refuse repetitions cut off at an end where there is no path through a part of a query."""
-    if mode != "subsequence" or metric.uses_times or not metric._can_be_cut:
+    if not can_be_partial(metric, mode):
         raise ValueError(
             "partial=True needs an elastic metric with a warping path that compares no times and has no move cheaper "
             f"than the diagonal one, such as 'dtw' or 'adtw'. Got {metric.full_name}."
@@ -388,25 +311,6 @@ def train_itself(segmenter, marked, known, weight, times):
             offset = known._replace(offset=taken.offset)
             segmenter._fit_labels(offset, weight, times, learnable(marked, taken))
     segmenter.self_training_ = np.array(counts, np.int64).reshape(-1, k)
-
-
-def fit_recording(segmenter, data, times):
-    """Fit one period of a recording (channels, n) as the query."""
-    if given_weight(segmenter, None) is not None:
-        raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
-    segmenter._check_domain(data, "'X'")
-    ty, n_jobs, verbose = kernel_times(segmenter, times, data.shape[1]), segmenter.n_jobs, segmenter.verbose
-    start, end = typical_period(data, holes(ty, segmenter._max_gap), verbose)
-    own = None if times is None else times[start:end]
-    segmenter._fit_queries([segmenter._validated_query(data[:, start:end], None, own)])
-    limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
-    with progress(ROUNDS, verbose, "average periods", "round") as count:
-        for _ in range(ROUNDS):
-            rules = segmenter._rules._replace(limits=(limits,))
-            segments = segment(segmenter._queries, rules, data, ty, n_jobs, verbose)
-            segmenter._fit_queries(refined(segmenter._queries, ArraySource(data, ty), segments))
-            count()
-    segmenter._fit_queries(segmenter._queries, limits=[limits])
 
 
 def refined_segments(queries, source, ranges_of, rounds, verbose):

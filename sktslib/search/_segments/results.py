@@ -72,6 +72,9 @@ class Segments(RangeTable):
         seconds, and so do samples without times.
     threshold : ndarray of shape (n_queries,) or None
         The largest cost per query point that each query's repetitions may have, set or learned; NaN for none.
+    count_interval : tuple of (int, int) or None
+        The least and the largest number of repetitions that the whole recording may have, whatever was selected. For
+        ``query="auto"`` with ``partial="auto"`` and no threshold; None otherwise.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class Segments(RangeTable):
     false_per_hour: np.ndarray | None = None
     threshold: np.ndarray | None = None
     _time_name: str | None = None  # of the axis of pictures
+    count_interval: tuple[int, int] | None = None
     _columns = ("start", "end", "label", "cost", "stretch", "polarity", *RATES)
     _each = ("start", "end", "label", "cost", "query", "partial", "_shown", "polarity", *RATES)
     _measure, _counted = "cost", {"label": "labels"}

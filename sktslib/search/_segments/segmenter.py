@@ -15,6 +15,7 @@ from ...utils._sklearn import check_fitted
 from ...utils._times import time_name, times_of
 from .._channels import with_polarity
 from .._chunks import kernel_times, notice, refuse_several, validated
+from .._learning.background import plain_background
 from .._learning.choice import keep_weights, read_fixed
 from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
@@ -35,6 +36,7 @@ from .._thresholds import (
 from .fitting import (
     Learning,
     calibrations_in,
+    can_be_partial,
     check_fit,
     check_lengths_of,
     check_partial,
@@ -42,13 +44,13 @@ from .fitting import (
     check_transitions,
     fit_background,
     fit_marked,
-    fit_recording,
     limits_of,
     rated,
     refined_segments,
     warn_of_found,
 )
 from .optimal import Background, Rules, background_cost, segment, segment_chunks
+from .repetitions import by_phases, fit_recording
 from .results import Segments
 from .stream import SegmentStream
 
@@ -183,7 +185,7 @@ class QuerySegmenter(QueryEstimator):
         "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "transitions": ["array-like", None],
         "learning": [Learning, None],
-        "partial": ["boolean"],
+        "partial": ["boolean", StrOptions({"auto"})],
         "threshold": [rule for rule in THRESHOLD if rule is not Percentile],
         "lengths": ["array-like", None],
     }
@@ -199,7 +201,7 @@ class QuerySegmenter(QueryEstimator):
         background: Any = "auto",
         transitions: Any = None,
         learning: Learning | None = None,
-        partial: bool = False,
+        partial: bool | str = "auto",
         threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
         lengths: Any = None,
         polarity: str = "same",
@@ -291,7 +293,11 @@ class QuerySegmenter(QueryEstimator):
         check_fitted(self)
         X, times = unwrapped(X, times)
         refuse_several(X)
-        segmentation = source, found, given, queries, _ = self._segmentation(X, times)
+        segmentation = source, found, given, queries, ranges_of = self._segmentation(X, times)
+        interval = None
+        if self._counts_phases and self.threshold is None:
+            plan, found, interval = by_phases(queries[0], found, ranges_of)
+            queries = [plan]
         calibrations, thresholds = calibrations_of(self), set_thresholds(self)
         if is_awaited(self):
             calibrations = calibrations_in(self, segmentation)
@@ -303,7 +309,15 @@ class QuerySegmenter(QueryEstimator):
         names = self.classes_[self._numbers]
         sources = MatchOrigins(readers, found.query, version=found.version, names=names)
         rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs, *rates
-        return Segments(found.start, found.end, names[found.query], found.cost, *rest, _time_name=time_name(X, times))
+        return Segments(
+            found.start,
+            found.end,
+            names[found.query],
+            found.cost,
+            *rest,
+            _time_name=time_name(X, times),
+            count_interval=interval,
+        )
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
         """Start a segmentation that takes the recording chunk by chunk.
@@ -322,13 +336,15 @@ class QuerySegmenter(QueryEstimator):
             Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
         """
         check_fitted(self)
-        if self._learning.refine or self.partial:
+        if self._learning.refine or self.partial is True:
             raise ValueError(
-                "'refine' of Learning must be 0 and 'partial' False in a stream, which does not know the whole "
+                "'refine' of Learning must be 0 and 'partial' not True in a stream, which does not know the whole "
                 f"recording. Got {self._learning.refine} and {self.partial}."
             )
         check_fixed(self, "a stream")
-        return SegmentStream(copy(self), max_delay)
+        prompt = copy(self)
+        prompt._rules = self._rules._replace(partial=False)
+        return SegmentStream(prompt, max_delay)
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
         """Label each time point: 0 background, else the number of the query that is repeated, from 1.
@@ -413,7 +429,7 @@ class QuerySegmenter(QueryEstimator):
         """Resolve the kind of candidates, and refuse a metric that cannot segment."""
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
-        if self.partial:
+        if self.partial is True:
             check_partial(self.metric_, self._mode)
 
     def _limits_to_learn(self, plan, one):
@@ -426,8 +442,11 @@ class QuerySegmenter(QueryEstimator):
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
         return self._fit_queries(queries, numbers, limits, marked, times)
 
-    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None):
-        """Store validated queries, with the background and the bounds that belong to them."""
+    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None, offset=None):
+        """Store validated queries, with the background and the bounds that belong to them.
+
+        A query that was taken from a recording comes with the `offset` of the recording.
+        """
         forget_threshold(self)
         k = len(queries)
         if any(plan.tx is None for plan in queries):  # one clock for all: samples, unless all have times
@@ -446,12 +465,18 @@ class QuerySegmenter(QueryEstimator):
         given = check_lengths_of(self.lengths, k)
         if limits is not None and self._mode == "subsequence":
             given = limits_of(given, limits)
-        rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
-        self._background_of_queries = self.background == "auto" and marked is None
+        partial = self.partial is True or (
+            self.partial == "auto" and offset is not None and can_be_partial(self.metric_, self._mode)
+        )
+        self._counts_phases = partial and self.partial == "auto"
+        rules = Rules(None, check_transitions(self.transitions, k), given, partial)
+        self._background_of_queries = self.background == "auto" and marked is None and offset is None
         if self.background != "auto":
             background = Background(float(self.background))
         elif marked is None:
             background = Background(background_cost(queries))
+            if offset is not None and self.metric_._replaces is None:
+                background = plain_background(queries, offset)._replace(limit=background.limit)
         else:
             ty = kernel_times(self, times, marked.data.shape[1])
             background = fit_background(marked, queries, rules, ty, self.n_jobs, self.verbose)

@@ -1,0 +1,168 @@
+"""Repetitions of a recording without a query: their period, a query that is their average, and their number.
+
+The period is the shortest lag at which the recording resembles itself nearly as much as it does at any. One stretch of
+a period is compared with the next by its own variance, so neither drift nor rest nor a random walk resembles itself.
+Where a repetition begins is open. A recording is therefore segmented from several phases of the query, and the number
+of repetitions is the mean over the phases: an end that cuts a repetition off is then neither always counted nor never.
+"""
+
+import numpy as np
+
+from ...distances._series import standardize
+from ...utils._jobs import progress
+from ...utils._sampling import holes
+from .._channels import with_signs
+from .._chunks import kernel_times
+from .._learning.choice import given_weight
+from .._limits import runs
+from .._sources import ArraySource
+from .fitting import check_lengths_of, refined
+from .optimal import power_of, segment
+
+ROUNDS = 3  # of segmentation and averaging
+STRETCH = 1.6  # how many times longer or shorter than the period a repetition may be
+SHORTEST = 4  # samples of a period
+STEP = 1.04  # from one lag to the next
+FINE = 32  # samples of a period that are enough to compare it: longer ones are averaged down to them
+NEARLY = 0.7  # of the largest gain: the first peak as high as that is the period, not a multiple of it
+PHASES = 16
+
+
+def gains(z, shortest, longest):
+    """Return lags, and how well each channel (channels, n) repeats itself at them (lags, channels): 1 exactly, 0 not.
+
+    The gain at a place is the share of the variance of two adjacent stretches that is no difference between them, at
+    least 0. Places count by their standard deviation: loud ones more than rest, but an artifact not for all others.
+    Lags that leave few places count less.
+    """
+    lags, found, lag, pooled, y = [], [], float(shortest), 1, z
+    while lag <= longest:
+        while lag >= 2 * FINE * pooled:
+            even = y.shape[1] // 2 * 2
+            y, pooled = (y[:, :even:2] + y[:, 1:even:2]) / 2, 2 * pooled
+        p = round(lag / pooled)
+        if 2 * p >= y.shape[1]:
+            break
+        apart = _sums((y[:, p:] - y[:, :-p]) ** 2, p)
+        own = np.maximum(_sums(y * y, 2 * p) - _sums(y, 2 * p) ** 2 / (2 * p), 1e-9)
+        root = np.sqrt(own)
+        gain = (np.maximum(own - apart, 0) / root).sum(axis=1) / root.sum(axis=1)
+        lags.append(p * pooled)
+        found.append(gain * (1 - 2 * p / y.shape[1]))
+        lag = max(lag * STEP, lag + pooled)
+    return np.array(lags, int), np.array(found).reshape(-1, len(z))
+
+
+def _sums(a, p):
+    """Return the sums of p adjacent samples (channels, n - p + 1)."""
+    total = np.cumsum(np.pad(a, ((0, 0), (1, 0))), axis=1)
+    return total[:, p:] - total[:, :-p]
+
+
+def dominant_period(z, bounds=(None, None)):
+    """Return the period of a standardized recording (channels, n) in samples, and the gain of each channel there.
+
+    A channel counts by the square of its largest gain.
+    """
+    n = z.shape[1]
+    shortest, longest = max(bounds[0] or SHORTEST, SHORTEST), min(bounds[1] or n // 2, n // 2)
+    lags, gain = gains(z, shortest, longest)
+    weight = gain.max(axis=0, initial=0.0) ** 2
+    mean = np.pad(gain @ weight, 1, constant_values=0.0 if bounds == (None, None) else -1.0)
+    peaks = np.flatnonzero((mean[1:-1] >= mean[:-2]) & (mean[1:-1] > mean[2:]) & (mean[1:-1] > 0))
+    if bounds == (None, None):  # before the first lag and behind the last one nothing was compared
+        peaks = peaks[(peaks > 0) & (peaks < len(lags) - 1)]
+    if not peaks.size:
+        where = "" if bounds == (None, None) else f" with a period in 'lengths', {bounds}"
+        raise ValueError(
+            f"query='auto' needs a recording that repeats itself{where}. Got {n} time points in which no stretch "
+            "resembles the next. Pass a query, or a recording of at least two repetitions."
+        )
+    high = mean[1:-1][peaks]
+    at = int(peaks[high >= NEARLY * high.max()][0])
+    return int(lags[at]), gain[max(at - 1, 0) : at + 2].max(axis=0)
+
+
+def most_alike(z, period, weight):
+    """Return the start of the stretch of one period that resembles its neighbors most."""
+    apart = _sums(weight @ (z[:, period:] - z[:, :-period]) ** 2, period)[0]
+    own = _sums(weight @ (z * z), 2 * period)[0] - (weight @ _sums(z, 2 * period) ** 2)[0] / (2 * period)
+    gain = np.where(own < np.median(own) / 4, -1.0, 1 - apart / np.maximum(own, 1e-9))  # rest resembles itself, too
+    if len(gain) <= period:
+        return int(np.argmax(gain))
+    return int(np.argmax(gain[period:] + gain[:-period])) + period
+
+
+def fit_recording(segmenter, data, times):
+    """Fit the average period of a recording (channels, n) as the query, with weights of the channels."""
+    if given_weight(segmenter, None) is not None:
+        raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
+    segmenter._check_domain(data, "'X'")
+    ty, n_jobs, verbose = kernel_times(segmenter, times, data.shape[1]), segmenter.n_jobs, segmenter.verbose
+    gapless = runs(data, holes(ty, segmenter._max_gap))
+    if not len(gapless):
+        raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
+    a, b = gapless[np.argmax(np.diff(gapless, axis=1))]
+    z = standardize(data[:, a:b])
+    bounds = check_lengths_of(segmenter.lengths, 1)[0]
+    period, gain = dominant_period(z, bounds)
+    weight = np.maximum(gain / gain.max(), 1e-2) ** 2
+    start = a + most_alike(z, period, weight[np.newaxis])
+    end, offset = start + period, np.nanmedian(data, axis=1, keepdims=True)
+    spread = np.nanstd(data, axis=1)
+    weight /= np.where(spread > 0, spread, 1.0) ** power_of(segmenter.metric_)
+    weight = np.repeat(weight[:, np.newaxis] / weight.max(), period, axis=1).T if len(data) > 1 else None
+    own = None if times is None else times[start:end]
+    plan = segmenter._validated_query(data[:, start:end], weight, own)
+    limits = max(int(period / STRETCH), 1), int(np.ceil(period * STRETCH))
+    segmenter._fit_queries([plan], limits=[limits], offset=offset)
+    with progress(ROUNDS, verbose, "average periods", "round") as count:
+        for k in range(ROUNDS):
+            segments = segment(segmenter._queries, segmenter._rules, data, ty, n_jobs, verbose)
+            queries = refined(segmenter._queries, ArraySource(data, ty), segments)
+            if not k:
+                queries = [rolled(plan, quietest(plan)) for plan in queries]
+            segmenter._fit_queries(queries, limits=[limits], offset=offset)
+            count()
+
+
+def quietest(plan):
+    """Return the point of a periodic query about which it moves least."""
+    move = np.abs(plan.x - np.roll(plan.x, 1, axis=1)) ** power_of(plan.metric)
+    move = (move if plan.w is None else move * plan.w).sum(axis=0)
+    half = plan.m // 16 + 1
+    return int(np.argmin(sum(np.roll(move, k) for k in range(-half, half + 1))))
+
+
+def rolled(plan, by):
+    """Return the plan of a periodic query that starts `by` points later; one with times stays."""
+    if plan.tx is not None:
+        return plan
+    w = None if plan.w is None else np.roll(plan.w, -by, axis=1)
+    return with_signs(plan.unsigned._replace(x=np.roll(plan.x, -by, axis=1), w=w), plan.signs)
+
+
+def by_phases(plan, found, ranges_of):
+    """Return the plan and the segments of the phase whose number is the mean over the phases, and an interval of it.
+
+    The interval holds the numbers of all phases, and one more or less for each run of repetitions.
+
+    Parameters
+    ----------
+    plan : QueryPlan
+        A periodic query.
+    found : Segmented
+        Its segments.
+    ranges_of : function
+        The segments by a list of queries.
+    """
+    k = min(PHASES, plan.m)
+    plans = [plan, *(rolled(plan, j * plan.m // k) for j in range(1, k))]
+    each = [found, *(ranges_of([other]) for other in plans[1:])]
+    counts = np.array([len(one.start) for one in each])
+    apart, turned = np.abs(counts - np.floor(counts.mean() + 0.5)), np.minimum(np.arange(k), k - np.arange(k))
+    best = int(np.lexsort([turned, apart])[0])
+    found, n = each[best], int(counts[best])
+    sets = int(n > 0) + int((found.start[1:] - found.end[:-1] > plan.m).sum())
+    interval = max(min(int(counts.min()), n - sets), 0), max(int(counts.max()), n + sets)
+    return plans[best], found, interval
