@@ -184,7 +184,7 @@ def test_learned_from_labels_and_from_the_recording_it_is_that_of_the_queries():
         assert fitted.metric_.omega_ == pytest.approx(expected(fitted.query_, fitted.weight_))
         assert all(how.metric is fitted.metric_ for how in fitted._queries)
     fitted = QuerySegmenter(query="auto").fit(y)
-    assert fitted.metric_.omega_ == pytest.approx(expected(fitted.query_))
+    assert fitted.metric_.omega_ == pytest.approx(expected(fitted.query_) / 2)  # its lengths are bounded
 
 
 def test_rest_beside_a_repetition_is_background():

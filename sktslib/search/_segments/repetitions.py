@@ -6,6 +6,8 @@ Where a repetition begins is open. A recording is therefore segmented from sever
 of repetitions is the mean over the phases: an end that cuts a repetition off is then neither always counted nor never.
 """
 
+from copy import copy
+
 import numpy as np
 
 from ...distances._series import standardize
@@ -26,6 +28,7 @@ STEP = 1.04  # from one lag to the next
 FINE = 32  # samples of a period that are enough to compare it: longer ones are averaged down to them
 NEARLY = 0.7  # of the largest gain: the first peak as high as that is the period, not a multiple of it
 PHASES = 16
+LOOSER = 0.5  # of the penalty "auto" of a step that stretches: the lengths are bounded, and rest is cheap background
 
 
 def gains(z, shortest, longest):
@@ -36,15 +39,17 @@ def gains(z, shortest, longest):
     Lags that leave few places count less.
     """
     lags, found, lag, pooled, y = [], [], float(shortest), 1, z
+    total, squares = _totals(y), _totals(y * y)
     while lag <= longest:
         while lag >= 2 * FINE * pooled:
             even = y.shape[1] // 2 * 2
             y, pooled = (y[:, :even:2] + y[:, 1:even:2]) / 2, 2 * pooled
+            total, squares = _totals(y), _totals(y * y)
         p = round(lag / pooled)
         if 2 * p >= y.shape[1]:
             break
-        apart = _sums((y[:, p:] - y[:, :-p]) ** 2, p)
-        own = np.maximum(_sums(y * y, 2 * p) - _sums(y, 2 * p) ** 2 / (2 * p), 1e-9)
+        apart = _within(_totals((y[:, p:] - y[:, :-p]) ** 2), p)
+        own = np.maximum(_within(squares, 2 * p) - _within(total, 2 * p) ** 2 / (2 * p), 1e-9)
         root = np.sqrt(own)
         gain = (np.maximum(own - apart, 0) / root).sum(axis=1) / root.sum(axis=1)
         lags.append(p * pooled)
@@ -53,9 +58,15 @@ def gains(z, shortest, longest):
     return np.array(lags, int), np.array(found).reshape(-1, len(z))
 
 
-def _sums(a, p):
+def _totals(a):
+    """Return the sums of the first samples (channels, n + 1)."""
+    total = np.zeros((len(a), a.shape[1] + 1))
+    np.cumsum(a, axis=1, out=total[:, 1:])
+    return total
+
+
+def _within(total, p):
     """Return the sums of p adjacent samples (channels, n - p + 1)."""
-    total = np.cumsum(np.pad(a, ((0, 0), (1, 0))), axis=1)
     return total[:, p:] - total[:, :-p]
 
 
@@ -85,8 +96,9 @@ def dominant_period(z, bounds=(None, None)):
 
 def most_alike(z, period, weight):
     """Return the start of the stretch of one period that resembles its neighbors most."""
-    apart = _sums(weight @ (z[:, period:] - z[:, :-period]) ** 2, period)[0]
-    own = _sums(weight @ (z * z), 2 * period)[0] - (weight @ _sums(z, 2 * period) ** 2)[0] / (2 * period)
+    apart = _within(_totals(weight @ (z[:, period:] - z[:, :-period]) ** 2), period)[0]
+    mean = _within(_totals(z), 2 * period) / (2 * period)
+    own = _within(_totals(weight @ (z * z)), 2 * period)[0] - 2 * period * (weight @ mean**2)[0]
     gain = np.where(own < np.median(own) / 4, -1.0, 1 - apart / np.maximum(own, 1e-9))  # rest resembles itself, too
     if len(gain) <= period:
         return int(np.argmax(gain))
@@ -124,6 +136,16 @@ def fit_recording(segmenter, data, times):
                 queries = [rolled(plan, quietest(plan)) for plan in queries]
             segmenter._fit_queries(queries, limits=[limits], offset=offset)
             count()
+
+
+def looser(queries):
+    """Return the queries with a lower penalty for stretching, where it is the one that "auto" means."""
+    metric = queries[0].metric
+    if getattr(metric, "omega", None) != "auto":
+        return queries
+    metric = copy(metric)
+    metric.omega_ *= LOOSER
+    return [plan._replace(metric=metric) for plan in queries]
 
 
 def quietest(plan):

@@ -50,7 +50,7 @@ from .fitting import (
     warn_of_found,
 )
 from .optimal import Background, Rules, background_cost, segment, segment_chunks
-from .repetitions import by_phases, fit_recording
+from .repetitions import by_phases, fit_recording, looser
 from .results import Segments
 from .stream import SegmentStream
 
@@ -452,6 +452,8 @@ class QuerySegmenter(QueryEstimator):
         if any(plan.tx is None for plan in queries):  # one clock for all: samples, unless all have times
             queries = [plan.untimed for plan in queries]
         queries = [with_polarity(plan, self.polarity) for plan in with_metric(self._made_metric(), queries)]
+        if offset is not None and isinstance(self.metric, str):
+            queries = looser(queries)
         self._queries, self.metric_ = queries, queries[0].metric
         self.queries_ = [plan.x.T for plan in queries]
         self.weights_ = [None if plan.w is None else plan.w.T for plan in queries]
