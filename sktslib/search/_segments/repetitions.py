@@ -167,7 +167,8 @@ def rolled(plan, by):
 def by_phases(plan, found, ranges_of):
     """Return the plan and the segments of the phase whose number is the mean over the phases, and an interval of it.
 
-    The interval holds the numbers of all phases, and one more or less for each run of repetitions.
+    Each run of repetitions between pauses longer than a period has a mean of its own. The interval holds the numbers of
+    all phases, and one more or less for each run.
 
     Parameters
     ----------
@@ -181,10 +182,17 @@ def by_phases(plan, found, ranges_of):
     k = min(PHASES, plan.m)
     plans = [plan, *(rolled(plan, j * plan.m // k) for j in range(1, k))]
     each = [found, *(ranges_of([other]) for other in plans[1:])]
-    counts = np.array([len(one.start) for one in each])
-    apart, turned = np.abs(counts - np.floor(counts.mean() + 0.5)), np.minimum(np.arange(k), k - np.arange(k))
-    best = int(np.lexsort([turned, apart])[0])
-    found, n = each[best], int(counts[best])
-    sets = int(n > 0) + int((found.start[1:] - found.end[:-1] > plan.m).sum())
-    interval = max(min(int(counts.min()), n - sets), 0), max(int(counts.max()), n + sets)
-    return plans[best], found, interval
+    sets = [_run_lengths(one, plan.m) for one in each]
+    counts, usual = np.array([some.sum() for some in sets]), int(np.median([len(some) for some in sets]))
+    alike = [some for some in sets if len(some) == usual] or [np.array([counts.mean()])]
+    n = np.floor(np.mean(alike, axis=0) + 0.5).sum()
+    turned = np.minimum(np.arange(k), k - np.arange(k))
+    best = int(np.lexsort([turned, np.abs(counts - n)])[0])
+    n = int(counts[best])
+    return plans[best], each[best], (max(min(int(counts.min()), n - usual), 0), max(int(counts.max()), n + usual))
+
+
+def _run_lengths(found, pause):
+    """Return the number of segments of each run between pauses longer than `pause` samples."""
+    behind = np.flatnonzero(found.start[1:] - found.end[:-1] > pause) + 1
+    return np.diff(np.concatenate([[0], behind, [len(found.start)]]))

@@ -1,0 +1,139 @@
+"""Repetitions that a recording counts by itself: their period, their number, what is none of them."""
+
+import numpy as np
+import pytest
+from strategies import long_without_compiler
+
+from sktslib import QuerySegmenter
+from sktslib.search._segments.repetitions import dominant_period, gains
+
+RATE = 50
+
+
+def exercise(rng, count=12, period=70, noise=0.1, channels=3):
+    """A recording of `count` repetitions whose tempo and size vary, and how many samples it has."""
+    steps = [np.linspace(0, 1, m, endpoint=False) for m in rng.integers(int(0.9 * period), int(1.1 * period), count)]
+    sizes = np.repeat(rng.uniform(0.9, 1.1, count), [len(step) for step in steps])
+    phase = 2 * np.pi * np.concatenate(steps)
+    clean = np.column_stack([np.cos(phase + k) + 0.5 * np.sin(2 * phase + 2 * k) for k in range(channels)])
+    return clean * sizes[:, np.newaxis] + noise * rng.standard_normal(clean.shape)
+
+
+def rest(rng, X, n):
+    """Samples of rest at the last place, a tenth as loud."""
+    return X[-1] + 0.1 * X.std(axis=0) * rng.standard_normal((n, X.shape[1]))
+
+
+def walk(rng, X, n):
+    """A random walk of the size of a recording."""
+    steps = rng.standard_normal((n, X.shape[1])).cumsum(axis=0)
+    return X.mean(axis=0) + (steps - steps.mean(axis=0)) / steps.std(axis=0) * X.std(axis=0)
+
+
+def counted(X, **parameters):
+    return QuerySegmenter(query="auto", **parameters).fit(X).segment(X)
+
+
+AROUND = {
+    "alone": lambda rng, X: X,
+    "drift": lambda rng, X: X + np.linspace(0, 1, len(X))[:, np.newaxis],
+    "rest": lambda rng, X: np.concatenate([rest(rng, X, 400), X, rest(rng, X, 400)]),
+    "walk": lambda rng, X: np.concatenate([walk(rng, X, 400), X, walk(rng, X, 400)]),
+}
+
+
+@long_without_compiler
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("count", [7, 12])
+def test_repetitions_are_counted_whatever_is_around_them(around, count):
+    rng = np.random.default_rng(count)
+    for _ in range(3):
+        X = exercise(rng, count)
+        segments = counted(AROUND[around](rng, X))
+        assert abs(len(segments) - count) <= (around != "alone")
+        least, most = segments.count_interval
+        assert least <= count <= most
+        assert least <= len(segments) <= most
+
+
+@long_without_compiler
+def test_pauses_between_sets_are_no_repetitions():
+    rng = np.random.default_rng(1)
+    X = exercise(rng, 9)
+    segments = counted(np.concatenate([X, rest(rng, X, 500), X]))
+    assert abs(len(segments) - 18) <= 1
+    inside = (segments.start > len(X) + 40) & (segments.end < len(X) + 460)
+    assert not inside.any()
+
+
+@long_without_compiler
+def test_ends_that_are_cut_off_count_where_they_are_whole_enough():
+    rng = np.random.default_rng(2)
+    X = exercise(rng, 12, noise=0.02)
+    for samples, count in ((len(X) * 8 // 12, 8), (len(X) * 5 // 12, 5)):
+        assert abs(len(counted(X[samples // 24 : samples + samples // 24])) - count) <= 1
+    assert not counted(X[30:-40], partial=False).partial.any()
+    assert counted(X[30:-40], partial=False).count_interval is None
+    assert QuerySegmenter(query="auto").fit(X).stream().update(X) is not None  # a stream has no partial ones
+
+
+def test_neither_drift_nor_rest_nor_a_walk_resembles_itself():
+    rng = np.random.default_rng(3)
+    n = 4000
+    still = np.concatenate([np.zeros(n // 2), np.ones(n // 2)]) + 1e-3 * rng.standard_normal(n)
+    for y, most in ((np.arange(n) / n, 0.01), (rng.standard_normal(n).cumsum(), 0.25), (still, 0.1)):
+        assert gains(y[np.newaxis], 4, n // 4)[1].max() < most
+    t = np.arange(n)
+    assert gains(np.sin(2 * np.pi * t / 100)[np.newaxis], 90, 110)[1].max() > 0.9
+
+
+def test_the_gain_is_the_share_of_two_stretches_that_is_no_difference():
+    y = np.random.default_rng(4).standard_normal((2, 60)).cumsum(axis=1)
+    lags, found = gains(y, 5, 5)
+    assert lags.tolist() == [5]
+    for channel, gain in zip(y, found[0], strict=True):
+        pairs = [(channel[s : s + 5], channel[s + 5 : s + 10]) for s in range(51)]
+        apart = np.array([((a - b) ** 2).sum() for a, b in pairs])
+        own = np.array([10 * np.var(np.concatenate(pair)) for pair in pairs])
+        expected = (np.sqrt(own) * np.maximum(1 - apart / own, 0)).sum() / np.sqrt(own).sum()
+        assert gain == pytest.approx(expected * (1 - 10 / 60))
+
+
+def test_half_and_twice_the_period_are_not_taken():
+    rng = np.random.default_rng(5)
+    for period in (23, 60, 170):
+        for _ in range(3):
+            X = exercise(rng, 15, period, noise=0.3).T
+            found, _ = dominant_period((X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True))
+            assert abs(found / period - 1) < 0.1
+
+
+def test_channels_count_by_how_periodic_they_are():
+    rng = np.random.default_rng(6)
+    X = exercise(rng, 10)
+    X = np.column_stack([X, 50 * rng.standard_normal((len(X), 1))])
+    fitted = QuerySegmenter(query="auto").fit(X)
+    weight = fitted.weight_[0] * X.var(axis=0)
+    assert weight[3] < 0.02 * weight[:3].min()
+    assert abs(len(fitted.segment(X)) - 10) <= 1
+
+
+@long_without_compiler
+def test_lengths_bound_the_period():
+    rng = np.random.default_rng(7)
+    X = exercise(rng, 12)
+    assert abs(len(counted(X, lengths=(110, 170))) - 6) <= 1
+    assert abs(len(counted(X, lengths=(50, 90))) - 12) <= 1
+    message = r"needs a recording that repeats itself with a period in 'lengths', \(None, 3\)\. Got"
+    with pytest.raises(ValueError, match=message):
+        QuerySegmenter(query="auto", lengths=(None, 3)).fit(X)
+
+
+def test_what_was_counted_by_phases_is_listed_by_the_query_of_the_phase():
+    rng = np.random.default_rng(8)
+    X = exercise(rng, 8)
+    segments = counted(X)
+    assert segments[2:4].count_interval == segments.count_interval
+    assert len(segments.warped()) == len(segments)
+    assert (np.diff(segments.start) > 0).all()
+    assert QuerySegmenter().fit(X[:70]).segment(X).count_interval is None
