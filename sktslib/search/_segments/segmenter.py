@@ -81,7 +81,8 @@ class QuerySegmenter(QueryEstimator):
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
         The query, or several; then `fit` takes from `X` the number of channels only. "auto": `X` is a recording, and
-        the query one period of it: the stretch that repeats best, then the average of all, three times over.
+        the query its average repetition, with weights of the channels. The period is the shortest one at which the
+        recording resembles itself nearly as much as at any other.
     weight : array-like of shape (m,) or (m, channels), list of them or MetricWeights, optional
         Relative weights of the query's points, unless `fit` is given some; or learned, as those of `QuerySearcher`.
     background : "auto" or float, default="auto"
@@ -89,7 +90,9 @@ class QuerySegmenter(QueryEstimator):
         (of several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
         background when the query explains it worse than a constant signal would explain the query. Learned from labels
         it depends on the signal, see Notes. Metrics that count points (lcss, edr) round a constant cost to a multiple
-        of 2**-30, so that equally cheap segmentations are told apart in the same way by batches and streams.
+        of 2**-30, so that equally cheap segmentations are told apart in the same way by batches and streams. With
+        ``query="auto"`` that is the most that a sample costs; below it grows with the distance from the recording's
+        median.
     transitions : array-like of shape (k + 1, k + 1), optional
         Costs of one label following another: entry (a, b) is added where b follows a, 0 being a stretch of background
         and 1..k the queries. Infinite costs forbid. Nothing is added for the first label, nor for the first after a
@@ -97,9 +100,11 @@ class QuerySegmenter(QueryEstimator):
     learning : Learning, optional
         How queries are learned from labels and from what is found: the number of templates of a class, averaging by
         `segment`, and self-training, see `Learning`.
-    partial : bool, default=False
+    partial : bool or "auto", default="auto"
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
-        observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
+        observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams. "auto":
+        with ``query="auto"``, where the metric allows it; `segment` then chooses the phase at which repetitions begin
+        so that their number is the mean over all phases, and `Segments.count_interval` says how sure that is.
     threshold : float, FalseDiscoveryRate, Conformal or str, optional
         The largest cost of a repetition per point of its query, inclusive, or the rule that finds it, as that of
         `QuerySearcher`. Repetitions of the cheapest segmentation that cost more count as background. A rate is kept by
@@ -107,8 +112,8 @@ class QuerySegmenter(QueryEstimator):
     lengths : tuple (shortest, longest), or list of tuples, optional
         Bounds of the length of a repetition under an elastic metric, in samples, either of which may be None: one pair
         for all queries, or a list with one for each. Where queries are learned from labels, the default is 2/3 of the
-        shortest and 3/2 of the longest occurrence, one of less than 4/7 of the median length counting as that; of a
-        period, half and twice the period.
+        shortest and 3/2 of the longest occurrence, one of less than 4/7 of the median length counting as that; with
+        ``query="auto"`` they are 1/1.6 and 1.6 times the period, which given bounds limit, too.
     polarity : {"same", "any", "channels"}, default="same"
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
