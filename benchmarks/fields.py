@@ -5,9 +5,9 @@
 FOLDER holds `watch_exercises_50hz.npz`, `gait_walk_205hz.npz` and `ecg_mitbih<record>_annotated_360hz.npz` of records
 100, 105, 108 and 116; README.md says what is in them. Of exercises the shares of recordings that are counted exactly
 and within one, and how often `count_interval` holds the truth, with its median width; also between rest (noise of a
-tenth of the spread), between random walks, twice with rest between, and cut to 5 to 15 of 20 parts. Of hearts the median
-interval of the beats found. Of walks the labeled strides found, and those in the rest before and after. Seconds are of
-one warm call.
+tenth of the spread), between random walks, twice with rest between, and cut to 5 to 15 of 20 parts. Of hearts the
+median interval of the beats found. Of walks the labeled strides found, and those in the rest before and after. Seconds
+are of one warm call.
 """
 
 import sys

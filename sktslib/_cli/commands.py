@@ -38,6 +38,7 @@ examples:
   sktslib search day.csv --query beat.csv --picture found.png  where beat.csv occurs in day.csv
   sktslib search day.csv --query :12.5s-13.1s --n-matches 20   where that part of day.csv occurs again
   sktslib segment walk.csv --query :475-690 --format csv       cut the recording into repetitions
+  sktslib count exercise.csv --picture why.png                 how many repetitions, and where each of them is
   sktslib learn walk.csv --labels strides.csv --output model.joblib && sktslib segment next.csv --model model.joblib
   sktslib view walk.csv                                        look at it, drag over a pattern, answer, take it away
   sktslib distance a.csv b.csv --metric dtw:window=0.1 --metric euclidean
@@ -83,7 +84,12 @@ def add_segment(parser, argv):
     _add_task(parser, "segment")
 
 
-def _add_task(parser, name):
+def add_count(parser, argv):
+    """Add the arguments of count."""
+    _add_task(parser, "segment", counts=True)
+
+
+def _add_task(parser, name, counts=False):
     task = TASKS[name]
     parser.add_argument(
         "recording", metavar="RECORDING", help=f"the file to {task.finds}, or a part of it, FILE:START-STOP"
@@ -93,11 +99,11 @@ def _add_task(parser, name):
         f"the pattern, a file or a part of one, {PART}, and of the recording itself :START-STOP{more}. May be repeated"
     )
     model = f"in place of queries an estimator that `sktslib learn` saved; {WARNING}"
-    add_options(
-        parser,
-        "what to look for",
-        {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model), "--map": MAP},
-    )
+    if counts:
+        parser.set_defaults(query=["auto"], model=None, map=None)
+    else:
+        what = {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model), "--map": MAP}
+        add_options(parser, "what to look for", what)
     add_estimator(parser, task)
     add_scale(parser, "of the recording")
     output = add_output(parser)
@@ -108,7 +114,7 @@ def _add_task(parser, name):
         f"{'searched' if name == 'search' else 'cut'}, unless RECORDING is a part",
     )
     add_reading(parser)
-    parser.set_defaults(task=name)
+    parser.set_defaults(task=name, counts=counts)
 
 
 LABELS = (
@@ -272,6 +278,7 @@ COMMANDS = {
     "show": Command("look at a recording: channels, times, rate, gaps", add_show, "showing", "run"),
     "search": Command("find where a pattern occurs", add_search, "searching", "run"),
     "segment": Command("cut a recording into repetitions", add_segment, "searching", "run"),
+    "count": Command("count the repetitions of a recording", add_count, "searching", "run"),
     "learn": Command("learn from labels, save the estimator", add_learn, "searching", "run_learn"),
     "view": Command("look at a recording in the browser, mark, search, learn", add_view, "viewing", "run"),
     "evaluate": Command("compare what was found with labels: F1, misses", add_evaluate, "evaluating", "run"),

@@ -205,8 +205,8 @@ SEGMENT = [
     Parameter(
         "partial",
         "whether an end of the recording may cut a repetition off, of which at least half of the query is observed; "
-        "for elastic distances without times, and not for msm",
-        "no",
+        "for elastic distances without times, and not for msm; auto: where --query is auto",
+        "auto",
         "flag",
     ),
     Parameter(

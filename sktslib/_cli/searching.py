@@ -136,13 +136,17 @@ def run(options):
         note(f"{count - len(found)} of {count} overlap a nearer one and are left out, as --one-per-place says")
     shown = _shown(options.time_range, recording)
     titles = [query.title for query in queries]
-    frame = ranges_frame(found, titles)
+    frame = _count(found) if options.counts else ranges_frame(found, titles)
     name = NOUNS[options.task][len(found) != 1]
     unit = "" if recording.time_name is None else f"; times as in {recording.time_name!r}"
     if "duration" in frame and (recording.times is None or hasattr(recording.times, "asi8")):
         unit += f"; durations in {'samples' if recording.times is None else 'seconds'}"
     note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
-    for text in hints(estimator, found) if options.task == "segment" and (len(found) or options.model is None) else ():
+    for text in (
+        hints(estimator, found)
+        if options.task == "segment" and not options.counts and (len(found) or options.model is None)
+        else ()
+    ):
         note(text)
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
     about |= {"columns": recording.names, "samples": len(recording), "time_column": recording.time_name}
@@ -153,6 +157,16 @@ def run(options):
     if len(found) or options.format != "table":
         print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1
+
+
+def _count(found):
+    """Return a table of one row: the number of repetitions, its interval, and the median of their durations."""
+    import numpy as np
+    import pandas as pd
+
+    least, most = found.count_interval or (None, None)
+    middle = float(np.median(found.duration)) if len(found) else None
+    return pd.DataFrame({"count": [len(found)], "least": [least], "most": [most], "median_duration": [middle]})
 
 
 def _check_range(options):

@@ -109,7 +109,8 @@ def test_help_and_errors_of_options_import_nothing_heavy(argv):
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     if argv == "--help":
-        for name in ("show", "search", "segment", "learn", "evaluate", "distance", "pairwise", "metrics", "demo"):
+        names = "show search segment count learn view evaluate distance pairwise metrics demo".split()
+        for name in names:
             assert f"\n  {name} " in done.stdout
     assert ("usage: sktslib" in done.stdout) is ("--help" in argv)
     assert ("Did you mean" in done.stderr) is ("--help" not in argv)

@@ -3,6 +3,7 @@
 import json
 import warnings
 from inspect import signature
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -367,6 +368,22 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     found = QuerySegmenter("euclidean", query="auto").fit(wave.reshape(-1, 1)).segment(wave)
     assert len(found) > 2
     same(frame, found, ("start", "end", "cost"))
+
+
+def test_repetitions_are_counted_without_a_query(files, capsys):
+    phase = 2 * np.pi * np.arange(30 * 9) / 30
+    wave = np.column_stack([np.sin(phase), np.cos(2 * phase) + np.sin(phase)])
+    wave += 0.05 * np.random.default_rng(0).standard_normal(wave.shape)
+    pd.DataFrame(wave, columns=["a", "b"]).to_csv("wave.csv", index=False)
+    frame, err = table(capsys, "count wave.csv --picture why.png")
+    found = QuerySegmenter(query="auto").fit(wave).segment(wave)
+    row = frame.iloc[0]
+    assert row["count"] == len(found) == 9
+    assert (row["least"], row["most"]) == found.count_interval
+    assert "9 repetitions by" in err
+    assert Path("why.png").stat().st_size > 1000
+    frame, _ = table(capsys, "count wave.csv --metric euclidean")
+    assert frame[["least", "most"]].isna().all(axis=None)
 
 
 def test_arrays_may_be_files_or_literals(files, capsys):

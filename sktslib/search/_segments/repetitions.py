@@ -2,8 +2,9 @@
 
 The period is the shortest lag at which the recording resembles itself nearly as much as it does at any. One stretch of
 a period is compared with the next by its own variance, so neither drift nor rest nor a random walk resembles itself.
-Where a repetition begins is open. A recording is therefore segmented from several phases of the query, and the number
-of repetitions is the mean over the phases: an end that cuts a repetition off is then neither always counted nor never.
+The start of a repetition is arbitrary. A recording is therefore segmented from several phases of the query, and the
+number of repetitions is the mean over the phases: a repetition that an end cuts off is then counted neither always nor
+never.
 """
 
 from copy import copy
