@@ -29,6 +29,7 @@ STEP = 1.04  # from one lag to the next
 FINE = 32  # samples of a period that are enough to compare it: longer ones are averaged down to them
 NEARLY = 0.7  # of the largest gain: the first peak as high as that is the period, not a multiple of it
 PHASES = 16
+LOST = 0.2  # of a repetition: what the mean over the phases misses at a border of rest, where only whole ones count
 LOOSER = 0.5  # of the penalty "auto" of a step that stretches: the lengths are bounded, and rest is cheap background
 
 
@@ -165,10 +166,11 @@ def rolled(plan, by):
     return with_signs(plan.unsigned._replace(x=np.roll(plan.x, -by, axis=1), w=w), plan.signs)
 
 
-def by_phases(plan, found, ranges_of):
+def by_phases(plan, found, ranges_of, n):
     """Return the plan and the segments of the phase whose number is the mean over the phases, and an interval of it.
 
-    Each run of repetitions between pauses longer than a period has a mean of its own. The interval holds the numbers of
+    Each run of repetitions between pauses longer than a period has a mean of its own, more by `LOST` for each end in a
+    pause. The interval holds the numbers of
     all phases, and one more or less for each run.
 
     Parameters
@@ -179,21 +181,24 @@ def by_phases(plan, found, ranges_of):
         Its segments.
     ranges_of : function
         The segments by a list of queries.
+    n : int
+        Samples of the recording.
     """
     k = min(PHASES, plan.m)
     plans = [plan, *(rolled(plan, j * plan.m // k) for j in range(1, k))]
     each = [found, *(ranges_of([other]) for other in plans[1:])]
-    sets = [_run_lengths(one, plan.m) for one in each]
-    counts, usual = np.array([some.sum() for some in sets]), int(np.median([len(some) for some in sets]))
-    alike = [some for some in sets if len(some) == usual] or [np.array([counts.mean()])]
-    n = np.floor(np.mean(alike, axis=0) + 0.5).sum()
+    sets = [_run_sizes(one, plan.m, n) for one in each]
+    counts, usual = np.array([len(one.start) for one in each]), int(np.median([len(some) for some in sets]))
+    alike = [some for some in sets if len(some) == usual] or [counts.mean(keepdims=True)]
+    likely = np.floor(np.mean(alike, axis=0) + 0.5).sum()
     turned = np.minimum(np.arange(k), k - np.arange(k))
-    best = int(np.lexsort([turned, np.abs(counts - n)])[0])
-    n = int(counts[best])
-    return plans[best], each[best], (max(min(int(counts.min()), n - usual), 0), max(int(counts.max()), n + usual))
+    best = int(np.lexsort([turned, np.abs(counts - likely)])[0])
+    listed, least, most = (int(one) for one in (counts[best], counts.min(), counts.max()))
+    return plans[best], each[best], (max(min(least, listed - usual), 0), max(most, listed + usual))
 
 
-def _run_lengths(found, pause):
-    """Return the number of segments of each run between pauses longer than `pause` samples."""
-    behind = np.flatnonzero(found.start[1:] - found.end[:-1] > pause) + 1
-    return np.diff(np.concatenate([[0], behind, [len(found.start)]]))
+def _run_sizes(found, pause, n):
+    """Return how many repetitions each run between pauses has, with what the mean over the phases misses there."""
+    paused = np.append(found.start, n) - np.append(0, found.end) > pause  # before each, and behind the last one
+    border = np.unique([0, *np.flatnonzero(paused), len(found.start)])
+    return np.diff(border) + LOST * (paused[border[:-1]].astype(int) + paused[border[1:]])

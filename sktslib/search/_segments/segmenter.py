@@ -301,7 +301,7 @@ class QuerySegmenter(QueryEstimator):
         segmentation = source, found, given, queries, ranges_of = self._segmentation(X, times)
         interval = None
         if self._counts_phases and self.threshold is None:
-            plan, found, interval = by_phases(queries[0], found, ranges_of)
+            plan, found, interval = by_phases(queries[0], found, ranges_of, source.extent(0)[1])
             queries = [plan]
         calibrations, thresholds = calibrations_of(self), set_thresholds(self)
         if is_awaited(self):
