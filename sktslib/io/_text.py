@@ -43,11 +43,11 @@ class Table:
     frame: object  # DataFrame, or an array (n, columns) that is not in memory
     names: list
     rate: float | None = None  # samples per second, where the file says so
-    times: object = None  # ndarray, Sampling or EvenTimes, where the format has them
     first_line: int = 0  # of the data in a text file, from 1
     header: bool = True  # whether the file names its columns
     marks: tuple = (".", "")  # of decimals and of thousands, in cells that are texts
     notes: list = field(default_factory=list)  # what was guessed or left out
+    times: object = None  # ndarray, Sampling or EvenTimes, where the format has them
 
 
 class _Kept:
