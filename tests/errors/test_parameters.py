@@ -83,7 +83,7 @@ def case(name, parameter, call, flag=False):
 def parameters(made):
     for name, p in inspect.signature(made).parameters.items():
         if name not in NO_NUMBERS:
-            yield name, isinstance(p.default, bool) or name in ("verbose", "channels_first")
+            yield name, isinstance(p.default, bool) or name in ("verbose", "channels_first", "partial")
 
 
 def lists(found):

@@ -116,7 +116,7 @@ ALONE = {
     "segmentation of windows": (lambda **v: segment(Q, metric="euclidean", **v), {"segmentation"}),
     "one's own period": (
         lambda **v: segment(S, query="auto", **v),
-        {"find the period", "average periods", "segmentation"},
+        {"average periods", "segmentation"},
     ),
     "learned segmentation": (
         lambda **v: segment(S[:, np.newaxis], LABELS, **v),

@@ -341,7 +341,7 @@ class QuerySegmenter(QueryEstimator):
             Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
         """
         check_fitted(self)
-        if self._learning.refine or self.partial is True:
+        if self._learning.refine or self._is_partial:
             raise ValueError(
                 "'refine' of Learning must be 0 and 'partial' not True in a stream, which does not know the whole "
                 f"recording. Got {self._learning.refine} and {self.partial}."
@@ -414,6 +414,11 @@ class QuerySegmenter(QueryEstimator):
     _named_defaults = {"adtw": {"omega": "auto"}}
 
     @property
+    def _is_partial(self):
+        """Whether `partial` is set, whatever the query."""
+        return self.partial != "auto" and bool(self.partial)
+
+    @property
     def _learning(self):
         return Learning() if self.learning is None else self.learning
 
@@ -434,7 +439,7 @@ class QuerySegmenter(QueryEstimator):
         """Resolve the kind of candidates, and refuse a metric that cannot segment."""
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
-        if self.partial is True:
+        if self._is_partial:
             check_partial(self.metric_, self._mode)
 
     def _limits_to_learn(self, plan, one):
@@ -472,11 +477,8 @@ class QuerySegmenter(QueryEstimator):
         given = check_lengths_of(self.lengths, k)
         if limits is not None and self._mode == "subsequence":
             given = limits_of(given, limits)
-        partial = self.partial is True or (
-            self.partial == "auto" and offset is not None and can_be_partial(self.metric_, self._mode)
-        )
-        self._counts_phases = partial and self.partial == "auto"
-        rules = Rules(None, check_transitions(self.transitions, k), given, partial)
+        self._counts_phases = self.partial == "auto" and offset is not None and can_be_partial(self.metric_, self._mode)
+        rules = Rules(None, check_transitions(self.transitions, k), given, self._is_partial or self._counts_phases)
         self._background_of_queries = self.background == "auto" and marked is None and offset is None
         if self.background != "auto":
             background = Background(float(self.background))
