@@ -125,7 +125,8 @@ def fit_recording(segmenter, data, times):
     end, offset = start + period, np.nanmedian(data, axis=1, keepdims=True)
     spread = np.nanstd(data, axis=1)
     weight /= np.where(spread > 0, spread, 1.0) ** power_of(segmenter.metric_)
-    weight = np.repeat(weight[:, np.newaxis] / weight.max(), period, axis=1).T if len(data) > 1 else None
+    weighed = len(data) > 1 and segmenter.metric_._takes_weights
+    weight = np.repeat(weight[np.newaxis] / weight.max(), period, axis=0) if weighed else None
     own = None if times is None else times[start:end]
     plan = segmenter._validated_query(data[:, start:end], weight, own)
     limits = max(int(period / STRETCH), 1), int(np.ceil(period * STRETCH))
