@@ -1,7 +1,10 @@
 """NPY and NPZ files, and WAV, by numpy and scipy."""
 
 import os
+import re
 import warnings
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,8 @@ from ._hdf5 import of_array
 from ._library import check_fits, is_real, one_array, split
 from ._recording import Recording
 
+LARGEST_SAMPLE = 257  # bytes of all channels of a sound
+
 
 def can_open(path, head):
     """Return whether a file is of numpy, or audio."""
@@ -19,30 +24,64 @@ def can_open(path, head):
     return wav or head[:6] == b"\x93NUMPY" or path.lower().endswith(".npz")
 
 
-def open(path):
-    """Return the array of a file; of several in an NPZ file the one that the path names."""
-    file, wanted = split(path)
-    if not file.lower().endswith(".npy"):
-        check_fits(os.path.getsize(file), "Save the array as an NPY file, which is read in parts.")
-    if file.lower().endswith(".npz"):
-        with np.load(file, allow_pickle=False) as arrays:
-            shapes = {name: arrays[name].shape for name in arrays.files if is_real(arrays[name].dtype)}
-            return of_array(arrays[one_array(shapes, wanted, file)])
-    with Path(file).open("rb") as opened:
-        if opened.read(6) != b"\x93NUMPY":
-            return _audio(file)
-    array = np.load(file, mmap_mode="r", allow_pickle=False)
-    if not is_real(array.dtype):
+def open(path, transpose=False):
+    """Return the array of a file, whose rows may be the channels; of several in an NPZ file the one that is named."""
+    array, rate, notes = array_of(path)
+    if array.dtype.names is not None:
         raise ValueError(f"the array must hold real numbers. Got {array.dtype}. Save one field or part of it.")
-    return of_array(array)
+    for note in notes:
+        warn(f"{path}: {note}")
+    array = array.T if transpose else array
+    return of_array(array) if rate is None else Recording(array, Sampling(rate))
+
+
+def array_of(path):
+    """Return the array of a file, which may be one of records, its rate if it is a sound, and what there is to say."""
+    file, wanted = split(path)
+    with Path(file).open("rb") as opened:
+        is_npy = opened.read(6) == b"\x93NUMPY"
+    if not is_npy:
+        check_fits(os.path.getsize(file), "Save the array as an NPY file, which is read in parts.")
+    rate, notes = None, []
+    if is_npy:
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
+    elif file.lower().endswith(".npz"):
+        with np.load(file, allow_pickle=False) as arrays:
+            every = {name: arrays[name] for name in arrays.files}
+        shapes = {name: one.shape for name, one in every.items() if is_real(one.dtype) or one.dtype.names is not None}
+        array = every[one_array(shapes, wanted, file)]
+    else:
+        rate, array, notes = _audio(file)
+    if array.dtype.names is None and (array.ndim not in (1, 2) or not is_real(array.dtype) or not array.size):
+        got = f"{array.dtype}, shape {array.shape}"
+        raise ValueError(f"the array must hold numbers and have shape (n,) or (n, channels). Got {got}.")
+    return array, rate, notes
 
 
 def _audio(file):
-    """Return the samples of a WAV file, in the numbers that it holds."""
+    """Return the rate and the samples of a WAV file, in the numbers that it holds, and whether some are missing."""
     from scipy.io import wavfile
 
-    with warnings.catch_warnings(record=True, action="always") as told:
-        rate, values = wavfile.read(file)
-    if any("prematurely" in str(one.message) for one in told):  # others are of chunks that hold no samples
-        warn(f"The file {file} is cut off: {len(values)} samples are read, and its header says that it has more.")
-    return Recording(values, Sampling(float(rate)))
+    with warnings.catch_warnings(record=True, action="always") as told:  # also of chunks of other things than samples
+        try:
+            rate, values = wavfile.read(file)
+        except ValueError as error:
+            if "reshape" not in str(error):
+                raise
+            rate, values = _whole_samples(file)
+    ends = (re.search(r"EOF prematurely.* (\d+) bytes from header", str(one.message)) for one in told)
+    expected = next((found[1] for found in ends if found), None)
+    read = f"{len(values)} samples, {len(values) / rate:g} s, were read"
+    note = f"the file is cut off: {os.path.getsize(file)} of {expected} bytes are there, and {read}"
+    return float(rate), values, [note] if expected else []
+
+
+def _whole_samples(file):
+    """Read a sound that ends within a sample, up to there."""
+    from scipy.io import wavfile
+
+    content = Path(file).read_bytes()
+    for cut in range(1, LARGEST_SAMPLE):
+        with suppress(ValueError):
+            return wavfile.read(BytesIO(content[:-cut]))
+    raise ValueError("the file is cut off within its header or is damaged")

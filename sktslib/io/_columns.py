@@ -63,13 +63,13 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
             frame = frame.select(chosen)
         elif chosen:
             frame = pd.DataFrame({name: np.asarray(frame[:, table.names.index(name)], float) for name in chosen})
-        found = {"values": frame} | (_own_times(table) or _by_rate(table, reading, notes))
+        found = {"values": frame} | _times_besides(table, reading, notes)
         return found | {"notes": [f"{table.path}: {note}" for note in notes]}
     frame, index = _without_index(table, notes, chosen)
     if index is None and not table.header and reading.time_column is None:
         index = _nameless_times(frame, notes)
     found, of_times = _times(frame, index, reading, option, table, notes, part or slice(0, None))
-    found = found or _by_rate(table, reading, notes)
+    found = found or _times_besides(table, reading, notes)
     weight_name = reading.weight_column if weighted else None
     if weight_name not in (None, *table.names):
         raise no_column("The 'weight_column' parameter", weight_name, {option: table.names})
@@ -91,20 +91,17 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     return found | {"values": pd.DataFrame(columns), "notes": [f"{table.path}: {note}" for note in notes]}
 
 
-def _own_times(table):
-    times = EvenTimes(table.times, len(table.frame)) if isinstance(table.times, Sampling) else table.times
+def _times_besides(table, reading, notes):
+    """Return the times that are in no column of a file, or those by a rate, which counts more than the file's."""
+    times, rate = table.times, reading.rate
+    if rate is not None and (times is None or isinstance(times, Sampling)):
+        if times is not None and times.rate != rate:
+            notes.append(f"the file says {times.rate:g} samples per second; rate={rate:g} counts")
+        times = Sampling(rate, getattr(times, "start", 0.0))
     if times is None:
         return {}
+    times = EvenTimes(times, len(table.frame)) if isinstance(times, Sampling) else times
     return {"times": times, "time_name": "time" if is_datetime(times[:1]) else "time (s)"}
-
-
-def _by_rate(table, reading, notes):
-    rate = reading.rate or table.rate
-    if rate is None:
-        return {}
-    if table.rate not in (None, rate):
-        notes.append(f"the file says {table.rate:g} samples per second; rate={rate:g} counts")
-    return {"times": EvenTimes(Sampling(rate), len(table.frame)), "time_name": "time (s)"}
 
 
 def named(text, names):

@@ -148,7 +148,7 @@ def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
             raise TypeError(f"'reader' must be a name, or have can_open(path, head) and open(path). Got {reader!r}.")
         return reader, type(reader).__name__
     file, head = split(path)[0], b""
-    if not os.path.isdir(file):
+    if os.path.isfile(file) or not os.path.exists(file):  # a pipe could not be read twice
         with open(file, "rb") as opened:
             head = opened.read(HEAD)
     for name, known in readers().items():
@@ -158,12 +158,12 @@ def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
     raise UnknownFile(f"No reader knows the file {path}. {known} read it by another package: {BY_ANOTHER}.")
 
 
-def is_of_device(path: str) -> bool:
-    """Return whether a reader other than those of tables and arrays opens a file."""
+def reader_name(path: str) -> str | None:
+    """Return the name of the reader that opens a file, or None."""
     try:
-        return _reader_of(path, None)[1] not in ("table", "arrays")
+        return _reader_of(path, None)[1]
     except (OSError, UnknownFile):  # which the reader of tables explains
-        return False
+        return None
 
 
 def _without(values, missing):

@@ -7,23 +7,21 @@ import io
 import lzma
 import os
 import re
-import warnings
 import zipfile
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from ..utils._names import did_you_mean
+from ..utils._times import Sampling
+from ._arrays import array_of
 from ._layout import EMPTY_CELLS
 from ._packed import contents
-from ._read import is_of_device, read
+from ._read import read, reader_name
 from ._recording import NamedChannels
 from ._text import Table, read_text, table_of, unique_names
 
 FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
-LARGEST_SAMPLE = 257  # bytes of all channels of a sound
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def read_table(path, reading, option):
     import pandas as pd
 
     packed, kind = contents(path)
-    reader = READERS.get(kind) or (_read_device if is_of_device(path) else read_text)
+    reader = READERS.get(kind) or BY_NAME.get(reader_name(path), _read_device)
     readable = f"{option} must name a readable file. Got {path!r}"
     if packed and os.path.exists(path) and (reader not in (read_text, _refuse_json, _read_device) or kind == ".tar"):
         raise ValueError(f"{option} must name a table. Got {path!r}; of packed files only text is read. Unpack it.")
@@ -182,33 +180,21 @@ def _of_frame(path, frame):
     return Table(path, frame, list(frame.columns), notes=notes)
 
 
-def _read_npy(path, reading):
-    return _of_array(path, np.load(path, mmap_mode="r", allow_pickle=False), reading)
+def _read_array(path, reading):
+    """Read an array or a sound, whose channels have no names; an array of records is a table."""
+    import pandas as pd
 
-
-def _read_npz(path, reading):
-    with np.load(path, allow_pickle=False) as arrays:
-        if len(arrays.files) == 1:
-            return _of_array(path, arrays[arrays.files[0]], reading)
-        names = listed(arrays.files)
-    raise ValueError(f"the NPZ file must hold one array. Got {names}. Save one with numpy.save as an NPY file.")
-
-
-def _of_array(path, array, reading, rate=None, notes=()):
+    array, rate, notes = array_of(path)
     if array.dtype.names is not None:
-        import pandas as pd
-
         return _of_frame(path, pd.DataFrame.from_records(np.asarray(array)))
-    if array.ndim not in (1, 2) or array.dtype.kind not in "biuf" or not array.size:
-        got = f"{array.dtype}, shape {array.shape}"
-        raise ValueError(f"the array must hold numbers and have shape (n,) or (n, channels). Got {got}.")
-    array, notes = array.reshape(len(array), -1), list(notes)
+    array = array.reshape(len(array), -1)
     if reading.transpose:
         array = array.T
     elif array.shape[0] < array.shape[1]:
         n, channels = array.shape
         notes.append(f"{channels} channels of {n} samples; if its rows are the channels: transpose=True")
-    return Table(path, array, [str(k + 1) for k in range(array.shape[1])], rate, notes=notes)
+    names = [str(k + 1) for k in range(array.shape[1])]
+    return Table(path, array, names, notes=notes, times=rate and Sampling(rate))
 
 
 def _read_device(path, reading):
@@ -223,42 +209,11 @@ def _refuse_json(path, reading):
     raise ValueError(f"the file must be a table. Got JSON, which may hold anything. {how}")
 
 
-def _read_wav(path, reading):
-    from scipy.io import wavfile
-
-    with warnings.catch_warnings(record=True) as told:  # also of chunks of other things than samples
-        warnings.simplefilter("always", wavfile.WavFileWarning)
-        try:
-            rate, array = wavfile.read(path)
-        except ValueError as error:
-            if "reshape" not in str(error):
-                raise
-            rate, array = _whole_samples(path)
-    ends = (re.search(r"EOF prematurely.* (\d+) bytes from header", str(one.message)) for one in told)
-    expected = next((found[1] for found in ends if found), None)
-    read = f"{len(array)} samples, {len(array) / rate:g} s, were read"
-    notes = [f"the file is cut off: {os.path.getsize(path)} of {expected} bytes are there, and {read}"]
-    return _of_array(path, array, reading, float(rate), notes if expected else ())
-
-
-def _whole_samples(path):
-    """Read a sound that ends within a sample, up to there."""
-    from scipy.io import wavfile
-
-    content = Path(path).read_bytes()
-    for cut in range(1, LARGEST_SAMPLE):
-        with suppress(ValueError):
-            return wavfile.read(io.BytesIO(content[:-cut]))
-    raise ValueError("the file is cut off within its header or is damaged")
-
-
 PARQUET = (".parquet", ".pq")
+BY_NAME = {"table": read_text, None: read_text, "arrays": _read_array}
 READERS = {
-    ".npy": _read_npy,
-    ".npz": _read_npz,
-    ".wav": _read_wav,
-    ".json": _refuse_json,
-    ".jsonl": _refuse_json,
+    **dict.fromkeys((".npy", ".npz", ".wav"), _read_array),
+    **dict.fromkeys((".json", ".jsonl"), _refuse_json),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), _read_excel),
     **dict.fromkeys((*PARQUET, ".feather", ".arrow"), _read_columns),
 }

@@ -1,7 +1,6 @@
 """Tables in text files of any layout, packed or not."""
 
 import io
-import re
 import warnings
 from collections import deque
 from contextlib import contextmanager
@@ -10,8 +9,10 @@ from itertools import islice
 
 import numpy as np
 
+from ..utils._times import Sampling
 from ._layout import EMPTY_CELLS, WORDS, kind_of, layout_of, number_form, split
 from ._packed import encoding_of, opened
+from ._refused import check_format
 
 LONGEST_LINE = 2**20  # characters: tens of thousands of columns
 HEAD = 500  # rows by which the layout is recognized
@@ -20,19 +21,6 @@ NO_NUMBERS = (
     "the file must hold at least one row of numbers. Got none in its first lines. Name its separator and decimal mark "
     "with separator=... and decimal=..., the line of its header with header=...."
 )
-COLLECTION = (
-    "the file must be a recording, one time point a line. Got a collection of series, as aeon and sktime write it. "
-    "Read it with aeon.datasets.load_from_ts_file, and save its series as a CSV file with one in each column, which "
-    "`sktslib pairwise` takes."
-)
-SEISMOGRAM = (
-    "the file must hold a column for each channel. Got a seismogram that continues from column to column and line to "
-    "line ({0}). Read it with obspy.read(path), and save it as CSV or MiniSEED."
-)
-REFUSED = {  # what the first lines of files look like that are texts and no tables
-    r"(?:[#%].*\n|\s*\n)*@(?:problemname|timestamps|relation|data)\b": COLLECTION,
-    r"TIMESERIES .*, (SLIST|TSPAIR)\b": SEISMOGRAM,
-}
 
 
 @dataclass
@@ -42,12 +30,11 @@ class Table:
     path: str
     frame: object  # DataFrame, or an array (n, columns) that is not in memory
     names: list
-    rate: float | None = None  # samples per second, where the file says so
     first_line: int = 0  # of the data in a text file, from 1
     header: bool = True  # whether the file names its columns
     marks: tuple = (".", "")  # of decimals and of thousands, in cells that are texts
     notes: list = field(default_factory=list)  # what was guessed or left out
-    times: object = None  # ndarray, Sampling or EvenTimes, where the format has them
+    times: object = None  # ndarray, Sampling or EvenTimes, where the file has them in no column
 
 
 class _Kept:
@@ -82,9 +69,7 @@ def table_of(path, source, reading, notes, row="line"):
 
     with source() as text:
         lines = list(_first_lines(text))
-    for form, message in REFUSED.items():
-        if found := re.match(form, "\n".join(lines[:50]), re.I):
-            raise ValueError(message.format(*found.groups()))
+    check_format(path, "\n".join(lines[:50]).encode())
     known = {name: getattr(reading, name) for name in ("separator", "decimal", "thousands", "header")}
     layout = layout_of(lines, missing=reading.words, **known)
     if layout is None:
@@ -114,7 +99,8 @@ def table_of(path, source, reading, notes, row="line"):
         notes.append(f"{empty} empty row{'s' if empty > 1 else ''} at the end left out")
         frame = frame.iloc[: len(frame) - empty]
     marks, header = (layout.decimal, layout.thousands or ""), layout.names is not None
-    return Table(path, frame.set_axis(names, axis=1), names, layout.rate, layout.first + 1, header, marks, notes)
+    times = layout.rate and Sampling(layout.rate)
+    return Table(path, frame.set_axis(names, axis=1), names, layout.first + 1, header, marks, notes, times)
 
 
 def _numbered(lines, row):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_runs import read, refused
-from scipy.io import savemat, wavfile
+from scipy.io import wavfile
 
 from sktslib._cli.recordings import Files, compared
 from sktslib.io._tables import Reading
@@ -34,7 +34,11 @@ def test_numpy_files_stay_on_disk(tmp_path):
     np.savez(tmp_path / "c.npz", x=X)
     assert read(tmp_path / "c.npz").numbers[:, 0].tolist() == X.tolist()
     np.savez(tmp_path / "c.npz", x=X, y=X)
-    refused(r"must hold one array\. Got x, y\. Save one with numpy\.save", tmp_path / "c.npz")
+    refused(r"must hold one array of numbers, .*Got x \(20,\), y \(20,\)\. Name one behind a colon", tmp_path / "c.npz")
+    assert read(f"{tmp_path}/c.npz:y").numbers[:, 0].tolist() == X.tolist()
+    np.save(tmp_path / "d.npy", np.rec.fromarrays([np.arange(20.0), X], names="time, v"))
+    found = read(tmp_path / "d.npy")
+    assert (found.names, found.times.tolist()) == (["v"], list(range(20)))
 
 
 def test_files_that_are_no_tables_say_so(tmp_path, monkeypatch):
@@ -243,8 +247,8 @@ def test_without_a_header_a_first_column_of_even_steps_is_times(tmp_path):
 
 # ----------------------------------------------------------------------------------------------------------- channels
 def test_files_of_other_kinds_are_not_read_as_text(tmp_path):
-    savemat(tmp_path / "a.mat", {"a": np.arange(100.0)})
-    refused(r"a\.mat', which is no text\. Files are CSV", tmp_path / "a.mat")
+    (tmp_path / "a.bin").write_bytes(np.arange(100.0).tobytes())
+    refused(r"a\.bin', which is no text\. Files are CSV", tmp_path / "a.bin")
 
 
 def test_times_that_are_compared_are_told(tmp_path):
@@ -326,7 +330,7 @@ def test_a_file_is_read_once(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "open", lambda name, *a, **k: opened.append(name) or own(name, *a, **k))
     files = Files(Reading())
     whole, part = files.read(str(path), "--sequence"), files.read(f"{path}:1-3", "--query", weighted=True)
-    assert opened.count(str(path)) == 3  # its encoding, its first lines, and all
+    assert opened.count(str(path)) == 4  # its first bytes, its encoding, its first lines, and all
     assert part.names == whole.names == ["a", "weight"]  # of a slice only a named column holds weights
     assert part.times.tolist() == [1, 2]
     assert files.read(str(path), "--query", weighted=True).weight.tolist() == [1, 2, 3, 4]
