@@ -1,16 +1,34 @@
 """The command view."""
 
+from ..io._columns import is_number
 from .labels import label_column_name, read_labels_of
 from .options import reading_of
 from .output import note, tell_notes
 from .recordings import Files, no_column, split_names
 
 READ = """\
-from sktslib._cli.recordings import Files
-from sktslib._cli.tables import Reading
+from sktslib.io import read
 
-recording = Files({reading!r}).read({path!r}, "the recording", besides={besides!r})
-X, times = recording.numbers, recording.times"""
+recording = read({arguments}){part}
+X, times = np.asarray(recording).reshape(len(recording), -1), recording.times"""
+
+
+def reading_code(recording, reading, besides):
+    """Return lines that read what is viewed, by what the reader of the file takes; a rate finds nothing else."""
+    options = {name: value for name, value in vars(reading).items() if value not in (None, False)}
+    options = {name: value for name, value in options.items() if name not in ("columns", "missing", "rate")}
+    rows, is_table = (recording.first, recording.first + len(recording)), recording.others is not None
+    if not is_table:
+        options = {name: value for name, value in options.items() if name == "transpose"}
+    elif recording.part is not None:
+        options["rows"] = rows
+    if reading.columns is not None or besides:
+        options["channels"] = recording.names
+    if missing := [word for word in reading.words if is_table or is_number(word)]:
+        options["missing"] = [float(word) if is_number(word) else word for word in missing]
+    arguments = ", ".join([repr(recording.path), *(f"{name}={value!r}" for name, value in options.items())])
+    part = "" if recording.part is None or is_table else "[{}:{}]".format(*rows)
+    return READ.format(arguments=arguments, part=part)
 
 
 def session_of(options):
@@ -24,7 +42,7 @@ def session_of(options):
     files.check()
     tell_notes([recording])
     part = "" if recording.part is None else f".{recording.first}-{recording.first + len(recording)}"
-    code = READ.format(reading=reading, path=options.recording, besides=besides)
+    code = reading_code(recording, reading, besides)
     given = {"times": recording.times, "names": recording.names, "name": recording.title, "code": code}
     session = Session(recording.numbers, options.session or f"{recording.path}{part}.view.json", **given)
     if options.channels is not None:

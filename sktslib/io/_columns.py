@@ -56,7 +56,7 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     for name in chosen or ():
         if name not in table.names:
             raise no_column("The 'columns' parameter", name, {option: table.names})
-    codes = [float(word) for word in reading.words if re.fullmatch(r"[+-]?[\d.]+", word)]
+    codes = [float(word) for word in reading.words if is_number(word)]
     if not hasattr(frame, "columns"):
         frame = np.where(np.isin(frame, codes), np.nan, frame) if codes else frame
         if chosen and isinstance(frame, NamedChannels):
@@ -102,6 +102,11 @@ def _times_besides(table, reading, notes):
         return {}
     times = EvenTimes(times, len(table.frame)) if isinstance(times, Sampling) else times
     return {"times": times, "time_name": "time" if is_datetime(times[:1]) else "time (s)"}
+
+
+def is_number(word):
+    """Return whether a word for missing values is a number."""
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", word, re.IGNORECASE) is not None
 
 
 def named(text, names):

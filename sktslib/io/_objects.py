@@ -117,10 +117,17 @@ def open(X, channels=None):
     convert = converter_of(X)
     if convert in (of_obspy, of_wfdb):  # whose channels may have rates of their own
         return convert(X, channels)
-    recording = convert(X)
-    if not isinstance(recording, Recording):
-        recording = Recording(np.asarray(recording), index_times(index_of(recording)), list(recording.columns))
+    recording = recording_of(convert(X))
     return recording if channels is None else recording.select(channels)
+
+
+def recording_of(X):
+    """Return the recording that a table or an array is."""
+    if isinstance(X, Recording):
+        return X
+    names = getattr(X, "columns", None)
+    values = X if names is None and is_stored(X) else np.asarray(X)
+    return Recording(values, index_times(index_of(X)), None if names is None else list(names))
 
 
 def unwrapped(X, times, name="X", *, whole=False):

@@ -43,7 +43,7 @@ def read(
     channels: str | Sequence[str] | None = None,
     rate: float | None = None,
     times: Times | None = None,
-    missing: float | Sequence[float] | None = None,
+    missing: float | str | Sequence[float | str] | None = None,
     reader: Any = None,
     **options: Any,
 ) -> Recording:
@@ -61,13 +61,17 @@ def read(
         Samples per second that all channels are brought to. None: as they are; then all must have the same.
     times : array-like of shape (n,) or Sampling, optional
         Sample times of a file that has none.
-    missing : float or list of float, optional
-        Values that stand for a missing one; they become NaN. What a format itself calls missing always does.
+    missing : float, str or list, optional
+        Values that stand for a missing one, in tables also words; they become NaN. What a format itself calls missing
+        always does.
     reader : str or object, optional
         Name of the reader, or an object with ``can_open(path, head)`` and ``open(path, **options)``. None: the first
         that can open the file.
     **options
-        Further options of the reader: `annotator` of WFDB records.
+        Further options of the reader: `annotator` of WFDB records; `transpose` of arrays whose rows are the channels;
+        of tables `rows`, the first row and the end of a part, and what the command line has (`time_column`,
+        `time_zone`, `time_unit`, `epoch`, `separator`, `decimal`, `thousands`, `header`, `sheet`, `encoding`,
+        `day_first`).
 
     Returns
     -------
@@ -106,7 +110,10 @@ def read(
         reader, name = _reader_of(path, reader)
     if rate is not None:
         check_number(rate, "rate", low=0.0, open_low=True, owner="read")
-    chooses = channels is not None and "channels" in signature(reader.open).parameters
+    own = signature(reader.open).parameters
+    chooses = channels is not None and "channels" in own
+    if missing is not None and "missing" in own:
+        options, missing = options | {"missing": missing}, None
 
     def opened(**more):
         one = reader.open(path, **options, **more)

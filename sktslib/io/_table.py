@@ -16,13 +16,14 @@ def can_open(path, head):
     return packed or kind in READERS or wide or (head != b"" and not head.translate(None, TEXT))
 
 
-def open(path, channels=None, **options):
-    """Return the recording in a table; `options` are those of the command line, such as `time_column` and `missing`."""
-    if channels is not None:
-        options["columns"] = channels if isinstance(channels, str) else ",".join(channels)
-    reading = Reading(**options)
-    found = columns_of(read_table(path, reading, "the file"), reading, "the file")
+def open(path, channels=None, missing=None, rows=None, **options):
+    """Return the recording in a table, or the part in `rows`; `options` are those of `Reading`."""
+    for name, given in (("columns", channels), ("missing", missing)):
+        if given is not None:
+            options[name] = ",".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
+    reading, part = Reading(**options), slice(*rows or (0, None))
+    found = columns_of(read_table(path, reading, "the file"), reading, "the file", part=rows and part)
     for note in found["notes"]:
         warn(note)
-    values = found["values"]
-    return Recording(values.to_numpy(), found.get("times"), list(values.columns))
+    values, times = found["values"], found.get("times")
+    return Recording(values.to_numpy()[part], None if times is None else times[part], list(values.columns))

@@ -13,9 +13,9 @@ def show(recording, path=None, *, port=0, browser=True, **given):
 
     Parameters
     ----------
-    recording : array-like of shape (n,) or (n, channels), or object
-        An array, a table, a memory map or what else can be sliced; or an object with `values`, and perhaps `times`,
-        `names` and `units`.
+    recording : str, path-like, Recording, object or array-like of shape (n,) or (n, channels)
+        A file or an object that `sktslib.io.read` takes, a `Recording`, a table, an array, a memory map or what else
+        can be sliced.
     path : str or Path, optional
         A file, such as ``"day.view.json"``. The session is saved there after each answer, and goes on where it was when
         it is shown again. What is taken away is written next to it.
@@ -24,8 +24,8 @@ def show(recording, path=None, *, port=0, browser=True, **given):
     browser : bool, default=True
         Whether a browser is opened. The address is printed in any case.
     **given
-        Of an array: `times` of its samples or `rate`, samples per second; `names` and `units` of its channels; `name`
-        of the recording; `seed` of the matches that are drawn at random.
+        In place of the recording's own `times` of its samples or `rate`, samples per second; `names` and `units` of its
+        channels; `name` of the recording; `seed` of the matches that are drawn at random.
 
     Returns
     -------

@@ -1,14 +1,19 @@
 """What a session knows of a recording: samples, names, times as they are written, and a mark by which it is known."""
 
 import hashlib
+import os
+from dataclasses import replace
 from math import floor, log10
 
 import numpy as np
 
+from ..io import read
+from ..io._library import is_real
+from ..io._objects import converter_of, recording_of
 from ..search._chunks import times_at
 from ..utils._sampling import LONG, interval
-from ..utils._times import EvenTimes, Sampling, given_times, index_of, index_times, is_datetime
-from ..utils.validation import as_times, check_one_time_per_point, shown
+from ..utils._times import EvenTimes, Sampling, is_datetime
+from ..utils.validation import as_times, shown
 from ._pyramid import rows
 
 PIECES, PIECE = 64, 256  # of a recording, of which its mark is made
@@ -18,33 +23,26 @@ APART = 90  # columns that a label has, at least
 
 
 class Viewed:
-    """A recording as an object with `values`, `times`, `names`, `units`, or as an array; arguments come first."""
+    """A recording, a file, an object that `read` takes apart, a table or an array; arguments come first."""
 
     def __init__(self, recording, times=None, rate=None, names=None, units=None):
         if rate is not None and times is not None:
             raise ValueError(f"Only one of 'times' and 'rate' can be given. Got both, rate={rate!r}. Leave one out.")
-        own = {name: getattr(recording, name, None) for name in ("times", "names", "units", "columns")}
-        values = getattr(recording, "values", recording)
-        self.values = values if hasattr(values, "shape") else np.asarray(values)
-        if len(self.values.shape) not in (1, 2) or 0 in self.values.shape or self.values[:1].dtype.kind not in "biuf":
+        is_read = isinstance(recording, str | os.PathLike) or converter_of(recording)
+        one = read(recording) if is_read else recording_of(recording)
+        given = {"times": times if rate is None else Sampling(rate), "names": names, "units": units}
+        one = replace(one, **{name: some for name, some in given.items() if some is not None})
+        self.values, self.n, self.channels = one.values, len(one), (*one.shape, 1)[1]
+        if 0 in one.shape or not is_real(np.asarray(self.values[:1]).dtype):
             raise ValueError(f"A recording must have numbers, of shape (n,) or (n, channels). Got {shown(recording)}.")
-        self.n, self.channels = self.values.shape[0], rows(self.values, 0, 1).shape[1]
-        names = next((some for some in (names, own["names"], own["columns"]) if some is not None), None)
-        self.names = list(map(str, range(1, self.channels + 1) if names is None else names))
-        units = own["units"] if units is None else units
-        self.units = [None] * self.channels if units is None else list(units)
-        if not len(self.names) == len(self.units) == self.channels:
-            text = f"'names' must have an entry for each of {self.channels} channels, and so must 'units'."
-            raise ValueError(f"{text} Got {self.names} and {self.units}.")
-        times = Sampling(rate) if rate is not None else own["times"] if times is None else times
-        times = index_times(index_of(recording)) if times is None else times
-        even = EvenTimes(times, self.n) if isinstance(times, Sampling) else times
-        self.times, self.rate = None if times is None else given_times(even, "times"), getattr(times, "rate", None)
+        self.names = one.names or [str(k + 1) for k in range(self.channels)]
+        self.units = [unit or None for unit in one.units or [None] * self.channels]
+        self.rate = one.rate
+        self.times = one.times if self.rate is None else EvenTimes(one.times, self.n)
         self.max_gap, self.gaps = None, np.empty(0, int)  # samples before which there are holes in time
         self.is_dated = self.times is not None and is_datetime(self.times[:1]) and self.times[:1].dtype.kind != "m"
         self._t = None  # times as numbers, of datetimes seconds from the first
         if self.times is not None and self.rate is None:
-            check_one_time_per_point((len(self.times),), self.n, "times")
             self._t = as_times(self.times, self.n, "times")
             steps, step = np.diff(self._t), interval(self._t) or np.inf
             if steps.max(initial=0.0) > LONG * step:

@@ -77,8 +77,8 @@ class Session:
 
     Parameters
     ----------
-    recording : object or array of shape (n,) or (n, channels)
-        What has `values`, `times`, `names` and `units`, or an array in memory or not.
+    recording : str, path-like, Recording, object or array of shape (n,) or (n, channels)
+        A file or an object that `sktslib.io.read` takes, a recording, or a table or array in memory or not.
     path : str or Path, optional
         Where the session is saved after each change, and opened if it is there. Exports are written next to it.
     name : str, optional
@@ -89,7 +89,7 @@ class Session:
     seed : int, default=0
         What the matches that are asked about at random are drawn by.
     **given
-        `times`, `rate`, `names`, `units` of an array.
+        `times`, `rate`, `names`, `units` in place of the recording's own.
     """
 
     def __init__(self, recording, path=None, *, name="recording", code=None, seed=0, **given):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -50,13 +51,27 @@ def test_an_unknown_channel_is_refused(files):
 
 def test_the_script_reads_the_file(files):
     np.save("rec.npy", np.column_stack([Y, Y]))
-    for name in ("rec.csv", "rec.npy", "rec.csv:100-500"):
-        found = session(name)
+    pd.DataFrame({"time": np.r_[TS, TS], "mV": np.r_[Y, Y], "class": np.arange(2 * len(Y)) // 30 % 9 == 0}).to_csv(
+        "twice.csv", index=False
+    )
+    np.save("rows.npy", np.vstack([Y, Y]))
+    labeled = f"twice.csv:{len(Y)}-{len(Y) + 400} --labels class"
+    every = [
+        "rec.csv",
+        "rec.npy",
+        "rec.npy:50-500",
+        "rows.npy --transpose --rate 120",
+        "rec.csv:100-500",
+        "rec.csv:1s-4s",
+    ]
+    for line in [*every, "two.csv --columns double --missing -9999,x", labeled]:
+        found = session(*line.replace("--missing ", "--missing=").split())
         found.handle({"type": "query", "start": 24, "end": 89})
         found.handle({"type": "search", "metric": "euclidean", "normalize": None})
         found.job.join()
         found.handle({"type": "threshold", "value": 9.0})
         rows = found.handle({"type": "matches", "order": "time", "limit": 99})["rows"]
         path = found.handle({"type": "export", "what": "script"})["path"]
+        assert "sktslib._cli" not in Path(path).read_text()
         printed = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
         assert [int(line.split(",")[0]) for line in printed.split()[1:]] == [row["start"] for row in rows] != []

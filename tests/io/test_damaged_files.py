@@ -80,13 +80,18 @@ def outcome(path):
         return None
 
 
+def made(kind, folder):
+    """What is read, the file that is damaged, its bytes, and what comes of it as it is."""
+    library, make, name = FILES[kind]
+    pytest.importorskip(library)
+    path, damaged = make(folder), folder / name
+    return path, damaged, damaged.read_bytes(), outcome(path)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", FILES)
 def test_what_is_cut_off_is_refused(kind, tmp_path):
-    library, make, name = FILES[kind]
-    pytest.importorskip(library)
-    path, damaged = make(tmp_path), tmp_path / name
-    raw, (shape, _, values) = damaged.read_bytes(), outcome(path)
+    path, damaged, raw, (shape, _, values) = made(kind, tmp_path)
     rng, refused = np.random.default_rng(45), 0
     for end in rng.integers(0, len(raw) - 4, COUNT):
         damaged.write_bytes(raw[:end])
@@ -106,10 +111,7 @@ def test_what_is_cut_off_is_refused(kind, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", FILES)
 def test_changed_bytes_are_refused_or_change_no_other_channel(kind, tmp_path):
-    library, make, name = FILES[kind]
-    pytest.importorskip(library)
-    path, damaged = make(tmp_path), tmp_path / name
-    raw, (shape, _, _) = damaged.read_bytes(), outcome(path)
+    path, damaged, raw, (shape, _, _) = made(kind, tmp_path)
     rng, refused, whole = np.random.default_rng(45), 0, 0
     for k in range(COUNT):
         changed = bytearray(raw)

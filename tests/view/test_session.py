@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from sktslib import QuerySearcher, QuerySegmenter, Sampling
+from sktslib.io import Recording
 from sktslib.view import _work
 from sktslib.view._session import Session, wilson
 from sktslib.view._work import Task
@@ -506,20 +507,23 @@ def test_known_labels_are_answers():
     assert done(session, "relearn")["state"] == "done"
 
 
-def test_objects_that_are_recordings():
+def test_objects_that_are_recordings(tmp_path):
     frame = pd.DataFrame({"a": recording()[:, 0], "b": 1.0})
     assert [one["name"] for one in say(Session(frame), "open")["channels"]] == ["a", "b"]
 
-    class Made:
-        values, times, names, units, marks = recording(), Sampling(4.0), ["c"], ["V"], None
-
-    session = Session(Made())
+    session = Session(Recording(recording(), Sampling(4.0), ["c"], ["V"]))
     assert say(session, "open")["channels"] == [{"name": "c", "unit": "V"}]
     assert say(session, "query", start=2, end=50)["label"] == "0.500"
     frame.index = pd.date_range("2024-01-01", periods=N, freq="min")
     assert say(Session(frame), "query", start=61, end=99)["label"] == "2024-01-01 01:01:00.000"
+    frame.to_csv(tmp_path / "day.csv", index_label="time")
+    np.save(tmp_path / "day.npy", recording())
+    for name, label in [("day.csv", "2024-01-01 01:01:00.000"), ("day.npy", "61")]:
+        session = Session(tmp_path / name)
+        assert say(session, "query", start=61, end=99)["label"] == label
+        np.testing.assert_allclose(session.viewed.values[:, 0], recording()[:, 0])
     for wrong in ([], [[[1.0]]], np.array(["a", "b"])):
-        with pytest.raises(ValueError, match="must have numbers"):
+        with pytest.raises((TypeError, ValueError), match=r"must have (numbers|shape \(n,\))|must hold real numbers"):
             Session(wrong)
     for wrong, text in [({"names": ["a", "b"]}, "'names' must have"), ({"rate": 1.0, "times": [1]}, "Only one of")]:
         with pytest.raises(ValueError, match=text):
