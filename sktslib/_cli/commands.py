@@ -39,7 +39,7 @@ examples:
   sktslib search day.csv --query :12.5s-13.1s --n-matches 20   where that part of day.csv occurs again
   sktslib segment walk.csv --query :475-690 --format csv       cut the recording into repetitions
   sktslib count exercise.csv --picture why.png                 how many repetitions, and where each of them is
-  sktslib learn walk.csv --labels strides.csv --output model.joblib && sktslib segment next.csv --model model.joblib
+  sktslib learn walk.csv --labels strides.csv --output model.skops && sktslib segment next.csv --model model.skops
   sktslib view walk.csv                                        look at it, drag over a pattern, answer, take it away
   sktslib distance a.csv b.csv --metric dtw:window=0.1 --metric euclidean
 
@@ -98,11 +98,13 @@ def _add_task(parser, name, counts=False):
     query = (
         f"the pattern, a file or a part of one, {PART}, and of the recording itself :START-STOP{more}. May be repeated"
     )
-    model = f"in place of queries an estimator that `sktslib learn` saved; {WARNING}"
+    model = "in place of queries an estimator that `sktslib learn` saved; a .skops file needs skops, others --trust"
+    trust = f"load a --model that joblib saved: {WARNING}"
     if counts:
-        parser.set_defaults(query=["auto"], model=None, map=None)
+        parser.set_defaults(query=["auto"], model=None, map=None, trust=False)
     else:
-        what = {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model), "--map": MAP}
+        what = {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model)}
+        what |= {"--trust": (None, trust, {"action": "store_true"}), "--map": MAP}
         add_options(parser, "what to look for", what)
     add_estimator(parser, task)
     add_scale(parser, "of the recording")
@@ -149,7 +151,12 @@ LEARNING = {
         "class, cut divides them halfway (default: error)",
     ),
     "--task": (None, "what the estimator is for (default: segment)", {"choices": tuple(TASKS), "default": "segment"}),
-    "--output": ("FILE", "where to save the estimator, such as model.joblib", {"required": True}),
+    "--output": (
+        "FILE",
+        "where to save the estimator: model.skops, which skops saves and loads without running code, or model.joblib, "
+        "which joblib saves and --trust loads",
+        {"required": True},
+    ),
 }
 
 

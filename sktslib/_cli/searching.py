@@ -6,6 +6,7 @@ from ..io._parts import EXAMPLES, parse_slice, unit_of
 from ..utils._times import EvenTimes
 from . import PART
 from .labels import label_column_name, lines_of_report, read_labels_of
+from .models import check_output, load, save
 from .options import (
     WARNING,
     errors_of,
@@ -16,7 +17,6 @@ from .options import (
 from .output import (
     DrawnQuery,
     check_picture,
-    check_writable,
     counted,
     draw,
     drawn,
@@ -122,6 +122,8 @@ def run(options):
 
     check_picture(options.picture, "--picture")
     _check_range(options)
+    if options.trust and options.model is None:
+        raise ValueError("--trust needs --model, which it is about.")
     if (options.query is None) == (options.model is None):
         got = "neither" if options.query is None else "both"
         raise ValueError(
@@ -267,7 +269,6 @@ def _learned(estimator, scaler=None):
 
 # ------------------------------------------------------------------------------------------------------------- models
 def _by_model(options, files):
-    import joblib
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
@@ -281,13 +282,7 @@ def _by_model(options, files):
             f"{refused[0]} must be left out with --model, whose parameters are those it was learned with. Learn again "
             "with `sktslib learn`."
         )
-    try:
-        estimator = joblib.load(options.model)
-    except (OSError, ValueError, KeyError, IndexError, EOFError, AttributeError, ImportError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
-        raise ValueError(
-            f"--model must name a file that `sktslib learn` saved. Got {options.model!r}: {reason}."
-        ) from None
+    estimator = load(options.model, options.trust)
     scaler = None
     if type(estimator) is Pipeline and len(estimator) == 2 and type(estimator[0]) is StandardScaler:
         scaler, estimator = estimator
@@ -296,6 +291,8 @@ def _by_model(options, files):
     if task != options.task:
         other = f"which is for `sktslib {task}`" if task else f"a {type(estimator).__name__}"
         raise ValueError(f"--model must be learned with --task {options.task}. Got {options.model!r}, {other}.")
+    if not hasattr(estimator, "n_features_in_"):
+        raise ValueError(f"--model must be fitted, as `sktslib learn` saves it. Got {options.model!r}, which is not.")
     estimator.set_params(**with_bar(values, options.parameters))
     reading = reading_of(options)
     names = getattr(estimator, "feature_names_in_", None)
@@ -330,10 +327,13 @@ def _by_model(options, files):
 
 def run_learn(options):
     """Learn from labels and save the estimator; with what scales the channels before it, where something does."""
-    import joblib
     from sklearn.pipeline import Pipeline
 
-    check_writable(options.output, "--output")
+    from ..distances import get_metric
+
+    estimator = estimator_of(options, learns=True)  # whose threshold says how many matches there are
+    chosen = str(estimator.metric).lower() == "auto"
+    check_output(options.output, None if chosen else get_metric(estimator.metric, estimator.metric_params))
     files = Files(reading_of(options))
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
@@ -343,7 +343,6 @@ def run_learn(options):
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.names)}")
     note(line)
-    estimator = estimator_of(options, learns=True)  # whose threshold says how many matches there are
     count_gap(estimator, recording)
     scaler, scaled = _scaled(options, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
@@ -353,7 +352,7 @@ def run_learn(options):
         estimator.set_params(verbose=0)  # of another terminal
     if scaler is not None:
         model = Pipeline([("scale", scaler.set_output(transform="pandas")), (options.task, estimator)])
-    joblib.dump(model, options.output)
+    save(model, options.output)
     if hasattr(estimator, "cv_results_"):  # there is something to choose
         why = "chosen by the labels" if estimator.cv_results_ else "by default, for there are too few ranges"
         rest = f", normalize={estimator.normalize_!r}" if options.task == "search" else ""
@@ -364,6 +363,7 @@ def run_learn(options):
     queries = _learned(estimator, scaler)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     note(f"learned {counted(queries, 'template')}: {lengths}")
-    model = f"model: {options.output} (sktslib {options.task} RECORDING --model {options.output}; {WARNING})"
+    trust = f" --trust; {WARNING}" if options.output.endswith(".joblib") else ""
+    model = f"model: {options.output} (sktslib {options.task} RECORDING --model {options.output}{trust})"
     print(*lines, model, sep="\n")
     return 0
