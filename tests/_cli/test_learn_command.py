@@ -46,7 +46,7 @@ def test_labels_make_a_saved_estimator(files, capsys, written):
     for a, b in zip(saved.queries_, learned.queries_, strict=True):
         np.testing.assert_array_equal(a, b)
     pd.DataFrame({"double": 2 * FEW, "mV": FEW}).to_csv("two.csv", index=False)
-    frame, err = table(capsys, "segment two.csv --model m.joblib")  # its column is chosen by name
+    frame, err = table(capsys, "segment two.csv --trust --model m.joblib")  # its column is chosen by name
     found = learned.segment(pd.DataFrame({"mV": FEW}))
     same(frame, found, ("start", "end", "cost", "label"))
     assert len(found) > 3
@@ -72,11 +72,12 @@ def test_a_searcher_learns_its_threshold(files, capsys):
     pd.DataFrame({"time": TIMES, "mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
     argv = ["--labels", "beat", "--task", "search", "--normalize", "mean", "--output", "m.joblib"]
     printed(capsys, "learn", "rec.csv", *argv)
-    frame, _ = table(capsys, "search rec.csv --model m.joblib --columns mV --n-jobs 1")
+    frame, _ = table(capsys, "search rec.csv --trust --model m.joblib --columns mV --n-jobs 1")
     learned = QuerySearcher(normalize="mean", n_matches=None).fit(pd.DataFrame({"mV": FEW}), LABELS)
     same(frame, learned.search(pd.DataFrame({"mV": FEW})), ("start", "end", "distance", "label"))
     assert (
-        "m.joblib', which is for `sktslib search`." in printed(capsys, "segment rec.csv --model m.joblib", code=2).err
+        "m.joblib', which is for `sktslib search`."
+        in printed(capsys, "segment rec.csv --trust --model m.joblib", code=2).err
     )
 
 
@@ -130,7 +131,7 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     assert want.self_training_[0, 0] > 0 and saved.classes_.tolist() == ["beat" if texts else 7]
     assert f"round 1: {want.self_training_[0, 0]} of {saved.classes_[0]} in what is unlabeled" in err
     same(
-        table(capsys, "segment rec.csv --model m.joblib --columns mV")[0],
+        table(capsys, "segment rec.csv --trust --model m.joblib --columns mV")[0],
         want.segment(FEW),
         ("start", "end", "cost"),
     )

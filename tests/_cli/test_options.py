@@ -55,11 +55,11 @@ WRONG = {
     "no model": ("search rec.csv --model rec.csv", "--model must name a file that `sktslib learn` saved."),
     "fixed": ("search rec.csv --model m --threshold 1", "--threshold must be left out with --model"),
     "labels": (
-        "learn rec.csv --labels no --output m",
+        "learn rec.csv --labels no --output m.joblib",
         "must name a file of ranges that exists, or a column. Got 'no'; the recording has",
     ),
-    "no labels": ("learn rec.csv --labels flat.csv --output m", "none of the 1 ranges lies in the recording"),
-    "one label": ("learn two.csv --labels double --output no/m", "--output must name a file in a folder"),
+    "no labels": ("learn rec.csv --labels flat.csv --output m.joblib", "none of the 1 ranges lies in the recording"),
+    "one label": ("learn two.csv --labels double --output no/m.joblib", "--output must name a file in a folder"),
     "zone": ("search rec.csv --query beat.csv --time-column tmie", "Did you mean 'time'?"),
 }
 

@@ -72,12 +72,12 @@ def test_a_model_keeps_the_scale(files, capsys, scale, values):
     labels = np.zeros(300, int)
     labels[40:60] = labels[100:122] = 1
     want = QuerySegmenter().fit(values, labels).segment(values)
-    frame, _ = table(capsys, "segment rec.csv --model m.joblib --picture p.png")
+    frame, _ = table(capsys, "segment rec.csv --trust --model m.joblib --picture p.png")
     np.testing.assert_array_equal(frame[["start", "end"]], np.column_stack([want.start, want.end]))
     np.testing.assert_allclose(frame["cost"], want.cost, rtol=1e-9)
     found = pipeline_segment(joblib.load("m.joblib"), FRAME)  # in Python the same
     assert found.start.tolist() == want.start.tolist()
-    assert main(["segment", "rec.csv", "--model", "m.joblib", "--scale", "zscore"]) == 2
+    assert main(["segment", "rec.csv", "--model", "m.joblib", "--trust", "--scale", "zscore"]) == 2
     assert "--scale must be left out with --model" in capsys.readouterr().err
 
 

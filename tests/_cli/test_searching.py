@@ -196,10 +196,10 @@ def test_columns_of_a_model_are_mapped(files, capsys):
     pd.DataFrame({"mV": Y, "beat": labels}).to_csv("lab.csv", index=False)
     pd.DataFrame({"a": -Y, "b": Y}).to_csv("other.csv", index=False)
     printed(capsys, "learn lab.csv --labels beat --metric euclidean --output m.joblib")
-    want, _ = table(capsys, "segment lab.csv --model m.joblib --columns mV")
-    frame, _ = table(capsys, "segment other.csv --model m.joblib --map mV=b")
+    want, _ = table(capsys, "segment lab.csv --trust --model m.joblib --columns mV")
+    frame, _ = table(capsys, "segment other.csv --trust --model m.joblib --map mV=b")
     pd.testing.assert_frame_equal(frame, want)
-    err = printed(capsys, "segment other.csv --model m.joblib", code=2).err
+    err = printed(capsys, "segment other.csv --trust --model m.joblib", code=2).err
     assert "--columns must name the 1 columns that --model compares (mV), or --map what they are called here" in err
 
 
@@ -217,7 +217,7 @@ def test_numpy_files_are_read_by_chunks(files, capsys):
         ("chunk", ["search", "rec.npy", "--query", "beat.csv"]),
         ("search: 100%", ["search", "rec.csv", "--query", "beat.csv", "--query", ":40-105"]),
         ("segmentation: 100%", ["segment", "rec.csv", "--query", "beat.csv"]),
-        ("search: 100%", ["search", "rec.csv", "--model", "m.joblib"]),
+        ("search: 100%", ["search", "rec.csv", "--model", "m.joblib", "--trust"]),
         (
             "learn thresholds: 100%",
             ["learn", "lab.csv", "--labels", "label", "--task", "search", "--output", "m.joblib"],
