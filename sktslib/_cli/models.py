@@ -57,7 +57,7 @@ def _packed(model):
     try:
         data = skops.dumps(model, compression=ZIP_DEFLATED)
         unknown = set(skops.get_untrusted_types(data=data)) - known_types()
-    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+    except Exception as error:  # of any kind, for objects say themselves how they are saved
         unknown = {f"what skops cannot save ({_line(error)})"}
     if unknown:
         raise ValueError(
@@ -93,13 +93,10 @@ class _Refused(ValueError):
 
 
 def _unpacked(path, got):
-    skops = _skops("--model")
-    from skops.io.exceptions import UntrustedTypesFoundException
-
-    try:
-        return skops.load(path, trusted=sorted(known_types()))
-    except UntrustedTypesFoundException as error:
-        raise _Refused(f"{got}, which holds types that are not loaded: {_listed(error.unsafe)}.") from None
+    skops, known = _skops("--model"), known_types()
+    if unknown := set(skops.get_untrusted_types(file=path)) - known:
+        raise _Refused(f"{got}, which holds types that are not loaded: {_listed(unknown)}.")
+    return skops.load(path, trusted=sorted(known))
 
 
 def _skops(option, way_out=""):

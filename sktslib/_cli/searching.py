@@ -321,8 +321,15 @@ def _by_model(options, files):
         recording = recording.take(recording.names, list(names))
     elif names is not None:  # whose order was told
         del estimator.feature_names_in_
-    found = _found(options, estimator, recording, scaled_values(recording.values, scaler), recording.times is not None)
-    return estimator, recording, _learned(estimator, scaler), found, scaler
+    scaled = scaled_values(recording.values, scaler)
+    try:
+        found = _found(options, estimator, recording, scaled, recording.times is not None)
+        return estimator, recording, _learned(estimator, scaler), found, scaler
+    except AttributeError as error:
+        raise ValueError(
+            f"--model must be learned by this version of sktslib. Got {options.model!r}, in which something is missing "
+            f"({error}). Learn again."
+        ) from None
 
 
 def run_learn(options):
