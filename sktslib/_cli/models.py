@@ -22,7 +22,7 @@ def known_types():
     from ..search._segments.optimal import Background, Rules
     from ..utils._parameters import Parameters
 
-    public = [getattr(module, name) for module in (distances, search) for name in module.__all__]
+    public = [*vars(distances).values(), *vars(search).values()]
     types = {one for one in public if isinstance(one, type) and issubclass(one, Parameters)}
     types -= {distances.CallableMetric}  # whose function is code
     types |= {Background, ByChannel, Candidate, EventReport, QueryPlan, Rules, ScaleLimits, timedelta}
