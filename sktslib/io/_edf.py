@@ -21,8 +21,9 @@ BLOCK = 2**26  # bytes of records that are read at a time
 
 
 def can_open(path, head):
-    """Return whether a file is EDF or BDF."""
-    return (head[:8] == b"0       " or head[:8] == b"\xffBIOSEMI") and len(head) >= 256
+    """Return whether a file is EDF or BDF, of which a part of the header may be all that is left."""
+    is_named = path.lower().endswith((".edf", ".bdf"))
+    return head[:8] in (b"0       ", b"\xffBIOSEMI") and (len(head) >= 256 or is_named)
 
 
 class Layout(NamedTuple):
