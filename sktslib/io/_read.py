@@ -112,7 +112,7 @@ def read(
         check_number(rate, "rate", low=0.0, open_low=True, owner="read")
     own = signature(reader.open).parameters
     chooses = channels is not None and "channels" in own
-    if missing is not None and "missing" in own:
+    if "missing" in own and np.asarray(missing).dtype.kind == "U":  # words, which stand in texts
         options, missing = options | {"missing": missing}, None
 
     def opened(**more):

@@ -58,5 +58,10 @@ def test_tables_are_recordings(tmp_path, query):
     assert walk.names == ["gyr"]
     np.testing.assert_array_equal(np.asarray(walk).ravel(), np.arange(100) % 5)
     np.testing.assert_allclose(walk.times, np.arange(100) / 50)
+    path.with_name("part.csv").write_text("t,v\n" + "\n".join(f"{k},{'lost' if k == 9 else k % 5}" for k in range(20)))
+    part = read(path.with_name("part.csv"), missing="lost", rows=(8, 12))
+    np.testing.assert_array_equal(np.asarray(part)[:, 0], [3, np.nan, 0, 1])
+    np.testing.assert_array_equal(part.times, [8, 9, 10, 11])
+    assert np.isnan(np.asarray(read(path, channels="gyr", missing=4))).sum() == 20  # in channels, not in times
     with pytest.raises(TypeError, match="has no such option"):
         read(path, wrong=1)
