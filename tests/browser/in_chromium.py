@@ -16,11 +16,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import expect, sync_playwright
 
 from sktslib import load_ecg_example
 from sktslib.view._server import make_server
 from sktslib.view._session import Session
+
+# Doctests are looked for in this file, too, where Playwright may be missing.
+playwright = pytest.importorskip("playwright.sync_api")
+expect, sync_playwright = playwright.expect, playwright.sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SLOW = 300_000  # ms for what compiles first
