@@ -228,6 +228,7 @@ def window(chromium, served):
     session._jobs[job].join()
     window = Window(chromium, address, "day")
     window.session, window.address, window.chromium = session, address, chromium
+    expect(window.page.locator(".card").first).to_be_visible()  # the matches come after the samples
     return window
 
 
