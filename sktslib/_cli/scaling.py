@@ -1,8 +1,10 @@
 """One scale for channels before they are compared: by their own means and deviations, or by numbers."""
 
+from functools import partial
+
 import numpy as np
 
-from ..io._recording import NamedChannels
+from ..io._recording import NamedChannels, changed
 from ..io._tables import listed, split_names
 from .output import note, write_numbers
 
@@ -71,33 +73,18 @@ def _divisors(text, names):
     return found
 
 
-class ScaledArray:
-    """An array (n, channels) that is not in memory, whose slices are scaled."""
-
-    def __init__(self, array, scaler):
-        self._array, self._scaler, self.shape, self.ndim = array, scaler, array.shape, 2
-
-    def __len__(self):
-        return len(self._array)
-
-    def __getitem__(self, rows):
-        return _scaled(np.asarray(self._array[rows], np.float64), self._scaler)
-
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self[:], dtype)
-
-
 def scaled_values(values, scaler):
     """Return values (n, channels), scaled if there is a scaler: a DataFrame, or an array that is not in memory."""
     if scaler is None:
         return values
+    change = partial(_scaled, scaler=scaler)
     if isinstance(values, NamedChannels):
-        return NamedChannels(ScaledArray(values.values, scaler), values.channel_names)
+        return values.changed(change)
     if not hasattr(values, "columns"):
-        return _scaled(values, scaler) if type(values) is np.ndarray else ScaledArray(values, scaler)
+        return changed(values, change)
     import pandas as pd
 
-    return pd.DataFrame(_scaled(values.to_numpy(np.float64), scaler), values.index, values.columns)
+    return pd.DataFrame(change(values.to_numpy(np.float64)), values.index, values.columns)
 
 
 def _scaled(array, scaler):

@@ -1,12 +1,13 @@
 """Which columns of a table are channels, times, weights and counters of rows."""
 
 import re
+from functools import partial
 
 import numpy as np
 
 from ..utils._times import EvenTimes, Sampling, column_of_times, is_datetime
 from ..utils.validation import as_times, as_weight, shown, unknown_name
-from ._recording import NamedChannels
+from ._recording import NamedChannels, without
 from ._tables import FORMATS, listed, split_names
 from ._times import about_line, as_numbers, kind_of_column, time_columns, times_of_columns
 
@@ -58,10 +59,13 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
             raise no_column("The 'columns' parameter", name, {option: table.names})
     codes = [float(word) for word in reading.words if is_number(word)]
     if not hasattr(frame, "columns"):
-        frame = np.where(np.isin(frame, codes), np.nan, frame) if codes else frame
-        if chosen and isinstance(frame, NamedChannels):
-            frame = frame.select(chosen)
-        elif chosen:
+        if isinstance(frame, NamedChannels):
+            frame = frame.select(chosen) if chosen else frame
+            frame = frame.changed(partial(without, codes=codes)) if codes else frame
+            chosen = None
+        elif codes:
+            frame = without(frame, codes)
+        if chosen:
             frame = pd.DataFrame({name: np.asarray(frame[:, table.names.index(name)], float) for name in chosen})
         found = {"values": frame} | _times_besides(table, reading, notes)
         return found | {"notes": [f"{table.path}: {note}" for note in notes]}
@@ -85,7 +89,7 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
         raise ValueError(f"The 'columns' parameter must name at least one column of values. {got}")
     columns = {name: _numbers(table.frame[name], option, table) for name in names}
     if codes:
-        columns = {name: np.where(np.isin(column, codes), np.nan, column) for name, column in columns.items()}
+        columns = {name: without(column, codes) for name, column in columns.items()}
     if not chosen:
         notes += _noticed(columns, reading)
     return found | {"values": pd.DataFrame(columns), "notes": [f"{table.path}: {note}" for note in notes]}
@@ -169,8 +173,8 @@ def _nameless_times(frame, notes):
         return None
     if np.mean(abs(steps / np.median(steps) - 1) < EVEN) < 0.9:
         return None
-    how = "increases in even steps: it was read as times (time_column=none: as a channel)"
-    notes.append(f"the file has no header, and column {column.name} {how}")
+    said = "increases in even steps: it was read as times (time_column=none: as a channel)"
+    notes.append(f"the file has no header, and column {column.name} {said}")
     return column
 
 

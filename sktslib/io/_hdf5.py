@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from ._library import is_real, library, one_array, split
-from ._recording import Recording, Stored
+from ._recording import Recording, Stored, without
 
 
 def can_open(path, head):
@@ -41,7 +41,7 @@ def _values(path, name, is_turned, missing, start, end):
     with h5py.File(path, "r") as opened:
         array = opened[name]
         values = array[..., start:end].T if is_turned else array[start:end]
-    return np.where(np.isin(values, missing), np.nan, values) if missing else values
+    return without(values, missing) if missing else values
 
 
 def of_array(values):

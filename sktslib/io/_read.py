@@ -15,7 +15,7 @@ from ..utils._times import Sampling
 from ..utils.validation import check_names, check_number
 from . import _objects
 from ._library import BY_ANOTHER, MixedRates, UnknownFile, split
-from ._recording import Marks, Recording, changed
+from ._recording import Marks, Recording, changed, without
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,7 @@ def read(
 
     def opened(**more):
         one = reader.open(path, **options, **more)
-        return one if missing is None else replace(one, values=changed(one.values, partial(_without, missing=missing)))
+        return one if missing is None else replace(one, values=changed(one.values, partial(without, codes=missing)))
 
     try:
         try:
@@ -171,10 +171,6 @@ def reader_name(path: str) -> str | None:
         return _reader_of(path, None)[1]
     except (OSError, UnknownFile):  # which the reader of tables explains
         return None
-
-
-def _without(values, missing):
-    return np.where(np.isin(values, missing), np.nan, values)
 
 
 def _resampled(recording: Recording, rate: float) -> Recording:

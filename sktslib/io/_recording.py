@@ -122,6 +122,10 @@ class NamedChannels(Stored):
         values = changed(self.values, partial(_columns, columns=columns), len(columns))
         return NamedChannels(values, called or names)
 
+    def changed(self, change: Callable[[Any], Any]) -> NamedChannels:
+        """Return the channels as a function of arrays changes them when they are read."""
+        return NamedChannels(changed(self.values, change), self.channel_names)
+
 
 def as_table(values: NDArray[Any], names: Sequence[str] | None) -> Any:
     """Return an array as a table of named channels, in the array's own memory; without names as (n, channels)."""
@@ -348,6 +352,11 @@ def changed(values: Any, change: Callable[[Any], Any], channels: int | None = No
         return change(values)
     shape = (n_samples(values), *(shape_of(values)[1:] if channels is None else (channels,)))
     return Stored(shape, partial(_changed, values, change))
+
+
+def without(values: Any, codes: Any) -> Any:
+    """Return an array in which these numbers are missing."""
+    return np.where(np.isin(values, codes), np.nan, values)
 
 
 def _columns(values, columns):

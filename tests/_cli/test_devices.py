@@ -29,6 +29,9 @@ def test_a_record_of_a_heart_keeps_names_times_and_parts(capsys, query):
     found, err = table(capsys, SEARCH, "rec.edf:5s-5.6s", "rec.edf", "--scale", "zscore")
     assert "MLII less" in err
     assert found.start[0] == 500
+    found, err = table(capsys, SEARCH, query, "rec.edf", "--missing", "9999")  # which leaves names as they are
+    assert "columns compared: MLII\n" in err
+    assert found.start[0] == 500
     _, err = table(capsys, SEARCH, query, "rec.edf", "--map", "MLII=V5")
     assert "columns compared: MLII with V5" in err
 
