@@ -87,9 +87,9 @@ class Recording:
 
     def samples(self, part, option=None):
         """Return the half-open range of samples that a slice stands for."""
-        how = option or self.option, self.reading.time_unit, self.day_first
+        options = option or self.option, self.reading.time_unit, self.day_first
         try:
-            return samples_of(part, self.times, self.time_name, len(self), *how)
+            return samples_of(part, self.times, self.time_name, len(self), *options)
         except ValueError as error:
             raise ValueError(in_options(str(error))) from None
 
@@ -131,12 +131,12 @@ class Files:
         Recording
         """
         path, part = split_slice(given)
-        how = {"weighted": weighted and (part is None or self.reading.weight_column is not None), "besides": besides}
+        asked = {"weighted": weighted and (part is None or self.reading.weight_column is not None), "besides": besides}
         if part is not None and part.kind == "samples":
-            how["part"] = slice(part.start, part.stop)
+            asked["part"] = slice(part.start, part.stop)
         try:
             table = self.table(path, option)
-            found = columns_of(table, self.reading, option, **how)
+            found = columns_of(table, self.reading, option, **asked)
         except ValueError as error:
             hint = f" A part of a file is written {PART}." if ":" in given[2:] and part is None else ""
             raise ValueError(in_options(f"{error}{hint}")) from None

@@ -345,8 +345,8 @@ def run_learn(options):
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
     trains = bool(getattr(options, "self_train", 0))
-    how = {"labeled": options.labeled, "on_overlap": options.on_overlap, "where": options.where}
-    labels, line = read_labels_of(options.labels, recording, files, self_train=trains, **how)
+    given = {"labeled": options.labeled, "on_overlap": options.on_overlap, "where": options.where}
+    labels, line = read_labels_of(options.labels, recording, files, self_train=trains, **given)
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.names)}")
     note(line)

@@ -1,4 +1,4 @@
-"""What else there is of electroencephalography, by MNE; samples are read where they are asked for."""
+"""Further formats of electroencephalography, by MNE; samples are read where they are asked for."""
 
 from ._library import library
 from ._objects import of_mne

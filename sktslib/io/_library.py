@@ -1,4 +1,4 @@
-"""What readers share: libraries that may not be installed, memory, and the channels and arrays of a file."""
+"""Helpers of readers: libraries that may not be installed, memory, and the channels and arrays of a file."""
 
 import os
 from importlib import import_module

@@ -48,5 +48,5 @@ def open(path, **options):
 def check_format(path, head):
     """Refuse a file that begins as one of these formats."""
     if entry := _format_of(path, head):
-        how = f"Open it by {entry[3]}, and pass a {BY_ANOTHER}, or save it as CSV, with a column for each channel."
-        raise UnknownFile(f"{path}: files of this format, {entry[0]}, are not read. {how}")
+        way_out = f"Open it by {entry[3]}, and pass a {BY_ANOTHER}, or save it as CSV, with a column for each channel."
+        raise UnknownFile(f"{path}: files of this format, {entry[0]}, are not read. {way_out}")

@@ -94,8 +94,8 @@ def read_table(path, reading, option):
         raise ValueError(f"{option}: {what}. Install it, or save the table as CSV.") from None
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last that was tried
-            how = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
-            raise ValueError(f"{option} must name a table. Got {path!r}, which is no text. {how}") from None
+            way_out = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
+            raise ValueError(f"{option} must name a table. Got {path!r}, which is no text. {way_out}") from None
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
     except pd.errors.ParserError as error:
         reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
@@ -205,8 +205,8 @@ def _read_device(path, reading):
 
 
 def _refuse_json(path, reading):
-    how = f"Files are {FORMATS}. Save it as one of these, in Python by pandas.read_json and DataFrame.to_csv."
-    raise ValueError(f"the file must be a table. Got JSON, which may hold anything. {how}")
+    way_out = f"Files are {FORMATS}. Save it as one of these, in Python by pandas.read_json and DataFrame.to_csv."
+    raise ValueError(f"the file must be a table. Got JSON, which may hold anything. {way_out}")
 
 
 PARQUET = (".parquet", ".pq")

@@ -1,4 +1,4 @@
-"""What is taken away from a session: labels, the model, and a script that finds the same."""
+"""Exports of a session: labels, the model, and a script that finds the same."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a session knows of a recording: samples, names, times as they are written, and a mark by which it is known."""
+"""A recording as a session knows it: samples, names, times as they are written, and a mark by which it is known."""
 
 import hashlib
 import os

@@ -30,7 +30,7 @@ NO_QUERY = "There is no query yet: drag over the pattern that you look for, or c
 
 
 class Answer(NamedTuple):
-    """What was said of a range."""
+    """An answer about a range."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What is shown of a recording, in order of time."""
+    """Ranges of a recording that are shown, in order of time."""
 
     start: np.ndarray
     end: np.ndarray
@@ -120,10 +120,8 @@ class Session:
             saved = json.loads(self.path.read_text(encoding="utf-8"))
             answers, classes = [Answer(*one) for one in saved["answers"]], [{**one} for one in saved["classes"]]
             queries = {int(k): [int(start), int(end)] for k, (start, end) in saved["queries"].items()}
-            settings, why = (
-                {**self.settings, **saved["settings"]},
-                "is of another recording: this one has changed since",
-            )
+            settings = {**self.settings, **saved["settings"]}
+            why = "is of another recording: this one has changed since"
             if saved["recording"] == self._mark:
                 self.answers, self.queries, self.settings, self.classes = answers, queries, settings, classes
                 return
@@ -280,7 +278,7 @@ class Session:
 
     @cached
     def _states(self):
-        """Of each find the answer, 1, 0 or -1 without one, its class, and which row of the answers it is, or -1."""
+        """Answers of the finds (1, 0 or -1 without one), their classes, and their rows of the answers, or -1."""
         finds, answers = self.found_by() and self.finds, np.vstack([self._answers, np.full(6, -1)])
         which = same(np.column_stack(finds[:2]), self._answers[:, :2])
         own = np.array([finds.classes.get(k, 0) for k in range(finds.query.max(initial=0) + 1)])[finds.query]
@@ -302,7 +300,7 @@ class Session:
 
     @cached
     def marks(self):
-        """What is shown: finds within the threshold, and all that is answered."""
+        """Finds within the threshold, and all that is answered."""
         start, end, yes, kind = self._answers[:, :4].T
         parts = [Marks(start, end, kind, yes, np.full(len(start), np.nan))]
         if self.finds is not None:

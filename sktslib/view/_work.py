@@ -62,7 +62,7 @@ class Chosen:
 
 
 class Finds(NamedTuple):
-    """What was found, the nearest first; of several queries distances are shares of the threshold of each."""
+    """Ranges that were found, the nearest first; of several queries distances are shares of each one's threshold."""
 
     start: np.ndarray
     end: np.ndarray

@@ -1,4 +1,4 @@
-"""Repetitions that a recording counts by itself: their period, their number, what is none of them."""
+"""Repetitions of a recording that has no query: their period, their number, and the rest between them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Repetitions of a recording without a query: their period, a query that is their average, and their number.
+"""Repetitions of a recording that has no query: their period, their average as the query, and their number.
 
 The period is the shortest lag at which the recording resembles itself nearly as much as it does at any. One stretch of
 a period is compared with the next by its own variance, so neither drift nor rest nor a random walk resembles itself.
@@ -171,8 +171,7 @@ def by_phases(plan, found, ranges_of, n):
     """Return the plan and the segments of the phase whose number is the mean over the phases, and an interval of it.
 
     Each run of repetitions between pauses longer than a period has a mean of its own, more by `LOST` for each end in a
-    pause. The interval holds the numbers of
-    all phases, and one more or less for each run.
+    pause. The interval holds the numbers of all phases, and one more or less for each run.
 
     Parameters
     ----------
