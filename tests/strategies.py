@@ -9,16 +9,28 @@ import pytest
 from hypothesis import strategies as st
 from numba import config
 
-from sktslib.distances import get_metric
+from sktslib.distances import get_metric, metric_names
 
 # What takes seconds in plain Python and runs no other lines than tests that take less.
 long_without_compiler = pytest.mark.skipif(
     config.DISABLE_JIT, reason="takes long in plain Python, whose lines other tests run"
 )
 
-# Elastic distances of unlike recurrences, for each of which a driver is compiled; in plain Python all of them, which
-# differ in what they make of series, too.
-RECURRENCES = naive.WARPED if config.DISABLE_JIT else "adtw dtw edr erp frechet msm twed wdtw".split()
+# Elastic distances of recurrences that differ in kind: all moves cost the same, two do, none, a lag gives a factor,
+# points may be left out anywhere. A driver takes seconds to compile for each. What the others cost in a cell is compiled
+# for pairs, by the examples in docstrings; in plain Python all are compared everywhere.
+RECURRENCES = naive.WARPED if config.DISABLE_JIT else "adtw dtw edr twed wdtw".split()
+ALIKE = () if config.DISABLE_JIT else ("erp", "frechet", "msm")
+DISTANCES = [name for name in metric_names() if name in RECURRENCES or name not in naive.WARPED]
+# A norm of several channels is compiled once more: for these it is, or they have none.
+SEVERAL = DISTANCES if config.DISABLE_JIT else [name for name in DISTANCES if name != "edr"]
+
+
+def compiled(cases):
+    """Leave out names, metrics and tuples that begin with a name for which no more drivers are to be compiled."""
+    names = [case[0] if isinstance(case, tuple) else getattr(case, "name", case) for case in cases]
+    return [case for case, name in zip(cases, names, strict=True) if name not in ALIKE]
+
 
 # What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.
 unmeant = pytest.mark.filterwarnings(

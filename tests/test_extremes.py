@@ -5,7 +5,7 @@ import math
 import naive
 import numpy as np
 import pytest
-from strategies import unmeant
+from strategies import compiled, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import dlp, get_metric, metric_names, nearest_neighbors, pairwise_distances, tam
@@ -18,7 +18,7 @@ HOW = {how: number for how, number in SCALINGS.items() if how is not None}
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 # Lockstep distances, and elastic ones of each kind whose parameters have no unit.
-NAMES = [*naive.names(kind="lockstep", is_positive=False), "dtw", "frechet", "sbd"]
+NAMES = [*naive.names(kind="lockstep", is_positive=False), *compiled(["dtw", "frechet", "sbd"])]
 NAMES = [name for name in NAMES if naive.TABLE[name].degree is not None]
 
 
@@ -133,7 +133,7 @@ def test_constant_stretches_are_constant_at_any_size():
 
 def test_distances_up_to_the_largest_numbers_agree():
     X = 3e139 * np.random.default_rng(12).normal(size=(6, 8))
-    for name in ("dtw", "msm", "erp", "frechet", "twed"):
+    for name in compiled(["dtw", "msm", "erp", "frechet", "twed"]):
         D, metric = pairwise_distances(X, metric=name), get_metric(name)
         assert D.max() > 1e140 or name == "frechet"
         np.testing.assert_allclose(D, [[float(metric(a, b)) for b in X] for a in X], rtol=1e-12)

@@ -3,28 +3,21 @@
 from typing import NamedTuple
 
 import naive
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from own_recurrences import Unlike, alike, products
-from strategies import BANDS, RECURRENCES, has_band, pairs, parameters, unmeant
+from strategies import BANDS, DISTANCES, SEVERAL, has_band, pairs, parameters, unmeant
 
-from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
+from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, recurrence, register_metric
 
 pytestmark = unmeant
 
 SHARES = [0.0, 0.3, 0.9, 1.0, 1.0, 1.1, 3.0]
 
 
-# Of the elastic distances those of unlike recurrences, and some with several channels, for each of which a driver is
-# compiled.
-NAMES = [name for name in metric_names() if name in RECURRENCES or name not in naive.WARPED]
-SEVERAL = {*NAMES} if numba.config.DISABLE_JIT else {*NAMES} - {*RECURRENCES} | {"dtw", "twed"}
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DISTANCES)
 @given(data=st.data())
 def test_exact_or_infinite(name, data):
     equal = naive.TABLE[name].same_length

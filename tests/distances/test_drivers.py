@@ -6,13 +6,12 @@ Here blocks and pieces are small, and the lengths lie about every multiple of th
 
 from itertools import pairwise
 
-import naive
 import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDS, RECURRENCES, pairs, small_sizes, unmeant
+from strategies import BANDS, RECURRENCES, SEVERAL, pairs, small_sizes, unmeant
 
 from sktslib.distances import get_metric, pairwise_distances
 from sktslib.distances._kernels import pair as pair_kernels
@@ -22,9 +21,7 @@ from sktslib.distances._metrics.base import band, check_pair
 
 pytestmark = unmeant
 
-# Compiled, some have several channels and bands: squares and norms added up, and a norm of any exponent.
-# What a cell costs does not know where a border is, and without the compiler all have them.
-SEVERAL = naive.WARPED if numba.config.DISABLE_JIT else ("dtw", "msm", "twed")
+BANDED = [name for name in RECURRENCES if numba.config.DISABLE_JIT or name in ("dtw", "twed")]  # another kernel each
 LANES = pair_kernels.STRIP
 LONG = 2 * LANES + 1
 
@@ -64,7 +61,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
 
 def searched(name, data, x, y, w):
     """Costs, starts and last column of a subsequence search along columns and along anti-diagonals."""
-    metric, radius = get_metric(name), data.draw(st.sampled_from([None, None, 0, 2] if name in SEVERAL else [None]))
+    metric, radius = get_metric(name), data.draw(st.sampled_from([None, None, 0, 2] if name in BANDED else [None]))
     problem = metric._problem(x, w, y, None, None, search=True)
     (p, _, _, y, _, _, points), rows = problem, problem.rows
     m, n = points.shape[1], y.shape[1]
@@ -97,7 +94,7 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
         np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("name", ["dtw", "ddtw", "shape_dtw", "adtw", "lcss"])
+@pytest.mark.parametrize("name", ["dtw", "ddtw", "shape_dtw", "adtw", "edr"])
 @pytest.mark.parametrize("m", [1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 1])
 def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
     """Compiled with blocks as long as users have them, so that nothing but the lengths decides what is crossed."""
@@ -114,7 +111,7 @@ def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
     by_column, start, _ = metric._subsequence_profile(problem, 1, n, matrix=True)
     np.testing.assert_array_equal(whole, by_column)
     np.testing.assert_array_equal(begin, start)
-    if name in ("dtw", "adtw", "lcss"):  # the others also compare what is beside the copy
+    if name in ("dtw", "adtw", "edr"):  # the others also compare what is beside the copy
         np.testing.assert_array_equal(whole[ends], 0.0)
 
 

@@ -42,7 +42,7 @@ from sktslib.search import motifs
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 SPLITS = [[(0,), (1,)], [(0, 1)], [(0,), (1,), (2,)], [(2, 0), (1,)], [(0, 1, 2)], [(1, 2), (0,)]]
-NAMES = ["dtw", "lcss", "erp", "sbd", "euclidean", "hamming", "chebyshev", "manhattan", "correlation", "wdtw"]
+NAMES = ["dtw", "lcss", "twed", "sbd", "euclidean", "hamming", "chebyshev", "manhattan", "correlation", "wdtw"]
 
 
 @st.composite

@@ -159,7 +159,7 @@ def test_queries_longer_than_the_sequence():
 def test_sequences_at_another_level_than_the_query():
     words = "The query should have values in common with the sequence. Those of the query lie between"
     ways_out = "take it off both before", "normalize='mean' in a search"
-    for metric in ("dtw", "euclidean", "msm"):
+    for metric in ("dtw", "euclidean", "twed"):
         for offset in (1e8, -1e8, 30.0):
             fitted = QuerySearcher(metric).fit(Q)
             warned(lambda fitted=fitted, offset=offset: fitted.search(S + offset), words, *ways_out)

@@ -73,7 +73,7 @@ TABLE = {
         kind="warped",
         degree=1,
         units={"nu": 1, "lmbda": 1},
-        values={"nu": [0.25, 0.0, 0.001, 1.0], "lmbda": [1.0, 0.0, 0.5, 0.1], "p": [2, 3]},
+        values={"nu": [0.25, 0.0, 0.001, 1.0], "lmbda": [1.0, 0.0, 0.5, 0.1]},
         values_of_pairs={"p": [2, 1, 3, 1.5]},  # searches and collections have the norm from the same few lines
         exact_sums="one channel",
     ),

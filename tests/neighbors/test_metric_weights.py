@@ -138,7 +138,7 @@ def test_classifier_learns_within(series):
     assert not hasattr(model.set_params(weight=None).fit(series, Y), "metric_weights_")
 
 
-@pytest.mark.parametrize("metric", ["dtw", "msm", "euclidean"])
+@pytest.mark.parametrize("metric", ["dtw", "twed", "euclidean"])
 def test_weights_of_channels_for_series_of_any_lengths(metric):
     weight, metric = np.array([[0.5, 1.0, 0.2]]), get_metric(metric)
     wanted = [[metric(x, y, weight=np.repeat(weight, len(x), axis=0)) for y in RAGGED[5:9]] for x in RAGGED[:5]]

@@ -19,7 +19,7 @@ from sktslib.search import _motifs, discords, motifs
 from sktslib.search._motifs import _rows
 
 METRICS = [
-    *(("euclidean", "zscore"), ("sqeuclidean", "zscore"), ("euclidean", None), ("dtw", "zscore"), ("msm", "mean")),
+    *(("euclidean", "zscore"), ("sqeuclidean", "zscore"), ("euclidean", None), ("dtw", "zscore"), ("adtw", "mean")),
     (DTW(alpha=0.3), None),  # not symmetric
     (SoftDTW(gamma=10.0, divergence=False), None),  # negative
 ]

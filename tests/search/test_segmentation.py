@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import segmenter_of
-from strategies import long_without_compiler, pairs, parameters, plain, times, unmeant
+from strategies import compiled, long_without_compiler, pairs, parameters, plain, times, unmeant
 
 from sktslib import get_distance_dict, load_ecg_example, time_series_segmentation
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
@@ -18,7 +18,7 @@ from sktslib.search._segments.parallel import LEAD
 
 pytestmark = unmeant
 
-FREE = naive.names(kind="warped", is_sum=True, has_lags=False)  # the cheapest segmentation is found
+FREE = compiled(naive.names(kind="warped", is_sum=True, has_lags=False))  # the cheapest segmentation is found
 
 
 def as_carried(segmenter, y, **times):
@@ -144,7 +144,7 @@ COSTLIER = [  # the cheapest path of the last repetition is lost to one that the
 ]
 
 
-@pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "costlier"), COSTLIER)
+@pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "costlier"), compiled(COSTLIER))
 def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, costlier):
     segmenter = segmenter_of(get_metric(name, p), background=background, max_length=longest).fit(x)
     segments, x, y = segmenter.segment(y), np.array(x), np.array(y)

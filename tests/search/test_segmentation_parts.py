@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import segmenter_of
-from strategies import long_without_compiler, small_sizes, unmeant
+from strategies import compiled, long_without_compiler, small_sizes, unmeant
 
 from sktslib import QuerySegmenter
 from sktslib.distances import ADTW, DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
@@ -21,7 +21,7 @@ from sktslib.search._segments import parallel
 
 pytestmark = unmeant
 
-METRICS = [DTW(), ADTW(omega=0.3), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.3), TWED(nu=0.1), Euclidean()]
+METRICS = compiled([DTW(), ADTW(omega=0.3), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.3), TWED(nu=0.1), Euclidean()])
 SIZES = [f"search._segments.parallel.{name}" for name in ("AT_ONCE", "AHEAD")]
 SIZES += ["search._sources.CHUNK", "distances._kernels.scalar.ROOM", "search._segments.state.SPAN"]
 

@@ -15,7 +15,7 @@ from sktslib.search import ChannelPlan, Percentile, Windows, merge_parts
 
 pytestmark = unmeant
 # Compiled, of what goes the same way for all of them; each by itself is compared with its reference elsewhere.
-LOCKSTEP, WARPED = ("euclidean", "cosine", "minkowski"), ("dtw", "lcss", "msm", "twed")
+LOCKSTEP, WARPED = ("euclidean", "cosine", "minkowski"), ("dtw", "lcss", "twed")
 TOGETHER = [
     "search._channels.DISTANCES",
     "distances._kernels.mass.GROUP",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import searcher_of, segmenter_of
-from strategies import long_without_compiler, parameters, unmeant
+from strategies import compiled, long_without_compiler, parameters, unmeant
 
 from sktslib.distances import get_metric
 from sktslib.search import Percentile, _sources
@@ -17,7 +17,7 @@ from sktslib.search import Percentile, _sources
 pytestmark = unmeant
 
 WINDOWS = [("euclidean", None), ("euclidean", "zscore"), ("correlation", None), ("dtw", "zscore")]
-SEARCHES = [(name, None) for name in ("dtw", "dtw", *naive.WARPED)] + WINDOWS
+SEARCHES = [(name, None) for name in ("dtw", "dtw", *compiled(naive.WARPED))] + WINDOWS
 
 
 def absolute(a, b):

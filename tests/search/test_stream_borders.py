@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import searcher_of, segmenter_of
-from strategies import unmeant
+from strategies import compiled, unmeant
 
 from sktslib.distances import DDTW, DTW, ERP, LCSS, WDTW, Euclidean
 from sktslib.search._chunks import ROOM, Buffer
 
 pytestmark = unmeant
 
-METRICS = [DTW(), Euclidean(), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.5)]
+METRICS = compiled([DTW(), Euclidean(), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.5)])
 
 
 def streamed(stream, y, cuts, times=None):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strategies import pairs, plain, quarters, small_sizes, unmeant
+from strategies import compiled, pairs, plain, quarters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 POLARITIES = ["any", "channels"]
 WINDOWS = ["euclidean", "correlation", "chebyshev", "dtw", "soft_dtw"]
-SUBSEQUENCES = ["dtw", "lcss", "erp", "ddtw", "twed"]
+SUBSEQUENCES = compiled(["dtw", "lcss", "erp", "ddtw", "twed"])
 
 
 def of(matches, k):

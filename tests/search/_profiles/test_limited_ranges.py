@@ -69,7 +69,7 @@ def columns(matches):
     return np.array([matches.start, matches.end, matches.distance])
 
 
-@pytest.mark.parametrize(("name", "p"), [("dtw", {}), ("msm", {}), ("ddtw", {})])
+@pytest.mark.parametrize(("name", "p"), [("dtw", {}), ("twed", {}), ("ddtw", {})])
 @given(data=st.data())
 def test_the_profile_holds_the_nearest_of_the_ranges_within(name, p, data):
     x, w, y, params = data.draw(problems(KINDS[:-1], most=14))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from inputs import segmenter_of
-from strategies import long_without_compiler, unmeant
+from strategies import compiled, long_without_compiler, unmeant
 
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
 
@@ -105,7 +105,7 @@ def tied(draw):
     return queries, y, rules, list(cuts), lengths
 
 
-TIED = [Euclidean(), DTW(), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.5)]
+TIED = compiled([Euclidean(), DTW(), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.5)])
 
 
 @pytest.mark.parametrize("metric", TIED, ids=lambda metric: metric.name)

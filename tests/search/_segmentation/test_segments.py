@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import plain, series, unmeant
+from strategies import compiled, plain, series, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import ERP, TWED, get_metric
@@ -31,9 +31,10 @@ def part_cost(name, x, y, s, e, parameters, ends):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"), [("dtw", {}), ("erp", {}), ("edr", {"eps": 0.4}), ("lcss", {"eps": 0.4})]
-)
+PARTIAL = compiled([("dtw", {}), ("erp", {}), ("edr", {"eps": 0.4}), ("lcss", {"eps": 0.4})])
+
+
+@pytest.mark.parametrize(("name", "parameters"), PARTIAL)
 @given(data=st.data())
 def test_partial_repetitions_are_of_the_cheapest_segmentation(name, parameters, data):
     channels = data.draw(st.sampled_from([1, 2]))
