@@ -17,8 +17,8 @@ long_without_compiler = pytest.mark.skipif(
 )
 
 # Elastic distances of recurrences that differ in kind: all moves cost the same, two do, none, a lag gives a factor,
-# points may be left out anywhere. A driver takes seconds to compile for each. What the others cost in a cell is compiled
-# for pairs, by the examples in docstrings; in plain Python all are compared everywhere.
+# points may be left out anywhere. A driver takes seconds to compile for each. What the others cost in a cell is
+# compiled for pairs, by the examples in docstrings; in plain Python all are compared everywhere.
 RECURRENCES = naive.WARPED if config.DISABLE_JIT else "adtw dtw edr twed wdtw".split()
 ALIKE = () if config.DISABLE_JIT else ("erp", "frechet", "msm")
 DISTANCES = [name for name in metric_names() if name in RECURRENCES or name not in naive.WARPED]
