@@ -19,8 +19,6 @@ from ..utils._parameters import Interval, ParameterHolder
 from ..utils._sampling import seconds_of
 from ..utils.validation import as_floats, check_names, check_number, plain_count, relative, shown
 
-DISTANCES = 2**24  # of channels that vote which are held at a time: 128 MB
-
 
 class ByChannel(NamedTuple):
     """Lag, points and weight of each channel of a query; channel c has the points x[c, lead[c] : lead[c] + length[c]].
@@ -183,98 +181,50 @@ def each_alone(plan):
 
 
 # --------------------------------------------------------------------------------------------------------- its profile
-def channel_profiles(plans, y, ty, profiles, *, exactly=False):
-    """Return the distances of all windows to queries that are compared by channel, with their largest relative errors.
+def channel_profile(plan, y, ty, profile, *, exactly=False):
+    """Return the distances of all windows to a query that is compared by channel, and their largest relative error.
 
     Parameters
     ----------
-    plans : list of QueryPlan
+    plan : QueryPlan
     y, ty : ndarray of shape (channels, n) and (n,)
-    profiles : callable
-        Of queries of one channel by itself: `profiles(hows, y, ty, room)`, a `Profile` of each, perhaps in the room.
+    profile : callable
+        ``profile(plan, y, ty)``, the `Profile` of a query of one channel by itself.
     exactly : bool
         Whether the profiles of the channels are exact.
-
-    Returns
-    -------
-    list of (ndarray, float)
     """
-    voting = any(plan.by_channel.votes is not None for plan in plans)  # distances of all channels must be held
-    size = max(DISTANCES // y.size, 1) if voting else len(plans)
-    if len(plans) > size:
-        some = (plans[at : at + size] for at in range(0, len(plans), size))
-        return [one for part in some for one in channel_profiles(part, y, ty, profiles, exactly=exactly)]
-    sums = [_Sum(plan, y.shape[1] - plan.m + 1) for plan in plans]
-    parts = [{part.channel: part for part in parts_of(plan)} for plan in plans]
-    signs = 2 if any(plan.by_channel.mirrored for plan in plans) else 1
-    room = np.empty(signs * len(plans) * y.shape[1]) if len(plans) > 1 else None  # for one channel after the other
-    for c in range(len(y)):
-        taking_part = [k for k, of_query in enumerate(parts) if c in of_query]
-        some = [(parts[k][c], plans[k].by_channel) for k in taking_part]
-        spans = [
-            part.span(by.tolerance, 0, len(sums[k].total)) for k, (part, by) in zip(taking_part, some, strict=True)
-        ]
-        own, found = _in_channel(some, spans, y, ty, profiles, room)
-        for k, (part, by), (distance, slack, _) in zip(taking_part, some, found, strict=True):
-            least = _least_about(distance, part.lead - own, by.tolerance, len(sums[k].total))
-            sums[k].add(part.weight * least, slack)
-    return [one.result(ty, exactly) for one in sums]
-
-
-class _Sum:
-    """Sum of the channel distances of a query, or of the smallest of them."""
-
-    def __init__(self, plan, n):
-        self.plan, self.total, self.rows, self.slack = plan, np.zeros(n), [], 0.0
-
-    def add(self, distance, slack):
-        """Add the weighted distances of a channel."""
-        self.slack = max(self.slack, slack)
-        if self.plan.by_channel.votes is None:
-            self.total += distance
+    by, n, rows, slack = plan.by_channel, y.shape[1] - plan.m + 1, [], 0.0
+    total = np.zeros(n)
+    for part in parts_of(plan):
+        first, distance, error, _ = _in_channel(part, by, 0, n, y, ty, profile)
+        distance = part.weight * _least_about(distance, part.lead - first, by.tolerance, n)
+        slack = max(slack, error)
+        if by.votes is None:
+            total += distance
         else:
-            self.rows.append(distance)
-
-    def result(self, ty, exactly):
-        """Return the distances and their relative error."""
-        plan, by, total = self.plan, self.plan.by_channel, self.total
-        if self.rows:
-            for row in np.sort(self.rows, axis=0)[: by.votes]:  # one after the other, whatever the number of windows
-                total += row
-        self.rows = []
-        for hole in plan.holes(ty).tolist():
-            total[max(hole - plan.m + 1, 0) : hole] = np.inf
-        return total, 0.0 if exactly or not self.slack else self.slack + len(by.lag) * np.finfo(float).eps
+            rows.append(distance)
+    for row in np.sort(rows, axis=0)[: by.votes]:  # one after the other, whatever the number of windows
+        total += row
+    for hole in plan.holes(ty).tolist():
+        total[max(hole - plan.m + 1, 0) : hole] = np.inf
+    return total, 0.0 if exactly or not slack else slack + len(by.lag) * np.finfo(float).eps
 
 
-def _in_channel(parts, spans, y, ty, profiles, room=None):
-    """Return the first sample that is looked at for queries in one channel, and what is found for each of them.
+def _in_channel(part, by, start, stop, y, ty, profile):
+    """Return what the windows of one channel are in matches with starts in [start, stop).
 
-    `parts` holds pairs (part, by). Found are the distances of each query, their error, and where the mirrored query is
-    nearer. Samples outside all of the `spans` are left out: for the windows of a single match these are most samples.
-
-    That is of each its distances, their error, and where the mirrored one is nearer. Samples beside all of the spans
-    in which windows lie are left out: of one match these are most.
+    It is the first sample that is looked at, the distances from it on, their error, and where the mirrored query is
+    nearer. Samples outside of these windows are left out: of a single match they are most.
     """
-    if not parts:
-        return 0, ()
-    channel, first = parts[0][0].channel, max(min(span[0] for span in spans), 0)
-    some = slice(first, max(span[1] for span in spans))
-    plans = [one for part, by in parts for one in ((part.plan, signed(part.plan, -1)) if by.mirrored else (part.plan,))]
-    y, ty = np.ascontiguousarray(y[channel : channel + 1, some]), None if ty is None else ty[some]
-    return first, _nearer_signs(parts, iter(profiles(plans, y, ty, room)))
-
-
-def _nearer_signs(parts, found):
-    """Yield the distances of queries, pairs (part, by), with their error, and where the mirrored query is nearer."""
-    for _, by in parts:
-        own = next(found)
-        if not by.mirrored:
-            yield own.distance, own._slack, None
-            continue
-        other = next(found)
-        turned = other.distance < own.distance
-        yield np.where(turned, other.distance, own.distance), max(own._slack, other._slack), turned
+    (low, high), c = part.span(by.tolerance, start, stop), part.channel
+    first = max(low, 0)
+    y, ty = np.ascontiguousarray(y[c : c + 1, first:high]), None if ty is None else ty[first:high]
+    own = profile(part.plan, y, ty)
+    if not by.mirrored:
+        return first, own.distance, own._slack, None
+    other = profile(signed(part.plan, -1), y, ty)
+    turned = other.distance < own.distance
+    return first, np.where(turned, other.distance, own.distance), max(own._slack, other._slack), turned
 
 
 def _least_about(distance, lead, tolerance, n):
@@ -287,7 +237,7 @@ def _least_about(distance, lead, tolerance, n):
     return distance[lead : lead + n]
 
 
-def shares_of(plan, y, ty, start, profiles):
+def shares_of(plan, y, ty, start, profile):
     """Return the contribution of each channel to the distances of the windows with the given starts in a stretch."""
     by, out = plan.by_channel, Shares.empty(len(start), plan.by_channel)
     near = np.arange(-by.tolerance, by.tolerance + 1)
@@ -295,9 +245,8 @@ def shares_of(plan, y, ty, start, profiles):
     weighted = np.full(out.distance.shape, np.inf)
     rows = np.arange(len(start))
     for part in parts_of(plan):
-        span = part.span(by.tolerance, int(start.min()), int(start.max()) + 1)
-        own, found = _in_channel([(part, by)], [span], y, ty, profiles)
-        distance, _, turned = next(found)
+        within = int(start.min()), int(start.max()) + 1
+        own, distance, _, turned = _in_channel(part, by, *within, y, ty, profile)
         at = start[:, np.newaxis] + part.lead - own + near
         inside = (at >= 0) & (at < len(distance))
         at = np.clip(at, 0, len(distance) - 1)

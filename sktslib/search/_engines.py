@@ -21,108 +21,29 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..distances._kernels import batch, bounds, dispatch
-from ..distances._kernels.simd import scratch
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._series import SCALINGS, full_weight, normalize_values, places
-from ._channels import channel_profiles, each_alone, shares_of
+from ._channels import channel_profile, shares_of
 from ._limits import LimitedRanges, allowed_lengths, allowed_ranges, limited_distances, observed_profile
 from ._pruning import Rule, applies, near_windows
 from ._selection import Profile, select
 
-MANY = 2**62  # windows: more than any profile has
 
-
-def window_profile(plan, y, ty, rule=None, *, exactly=False):
+def window_profile(plan, y, ty, rule=None, *, exactly=False, room=None):
     """Return the profile of all windows.
 
     With `lengths` each start counts with the length that fits best (ties: the shortest). With a `rule` windows that it
-    cannot choose may be left out. Only distances computed `exactly` have no slack.
+    cannot choose may be left out. Only distances computed `exactly` have no slack. Where there is `room`, a profile by
+    Fourier transforms may be in it.
     """
-    return window_profiles([plan], y, ty, [rule], exactly=exactly)[0]
-
-
-def window_profiles(plans, y, ty, rules, *, exactly=False, room=None):
-    """Return the profiles of queries of one group of `sharing`, which share the transforms of the samples.
-
-    Where there is `room`, profiles that are found together may be in it.
-    """
-    known = iter(_known([one for plan in plans for one in plan.versions], y, ty, exactly, room))
-    return [_nearest(plan, y, ty, rule, exactly, known) for plan, rule in zip(plans, rules, strict=True)]
-
-
-def profiles_at_once(plans, y, ty, rules, room=None):
-    """Return the profiles of queries of one group in memory that the thread uses again, unless there is `room`.
-
-    Copy what is to stay.
-    """
-    if room is None or plans[0].n_versions > 1:
-        room = scratch("profiles", (sum(plan.n_versions for plan in plans) * y.shape[1],))
-    return window_profiles(plans, y, ty, rules, room=room)
-
-
-def is_made_in_place(plans):
-    """Return whether the profile of one query needs no memory for all windows except the `room` for it."""
-    alone = len(plans) == plans[0].n_versions == 1 and plans[0].by_channel is None
-    return alone and not plans[0].gaps and _shared_key(plans[0]) is not None
-
-
-def _nearest(plan, y, ty, rule, exactly, known):
-    """Return the profile of a query and its alternatives."""
     best = None
     for one in plan.versions:
-        found = _windows_of(one, y, ty, rule, exactly, next(known))
+        found = _windows_of(one, y, ty, rule, exactly, room if best is None else None)
         best = found if best is None else best._or_nearer(found)
         if plan.alternatives and best._start is not None:  # what is farther cannot be chosen beside those so far
             rule = rule.below(rule.bound(best.distance, best.start, best.end))
     return best
-
-
-def sharing(queries):
-    """Return the numbers of queries in groups whose profiles are found together, in the order of their first ones."""
-    if len(queries) == 1:
-        return [[0]]
-    groups = {}
-    for k, plan in enumerate(queries):
-        groups.setdefault(_shared_key(plan) or k, []).append(k)
-    return list(groups.values())
-
-
-def _shared_key(plan):
-    """Return the key that queries share whose profiles are found together; None for a query found by itself."""
-    if plan.mode != "windows" or plan.lengths is not None or plan.tx is not None:
-        return None
-    # Not even profiles of long sequences may be found by transforms; of channels each is shared by itself.
-    if not any(one.metric._relative_error(one.x, one.w, MANY, one.normalize) for one in each_alone(plan)):
-        return None
-    common = id(plan.metric), plan.normalize, plan.limits, plan.gaps, plan.max_gap
-    if plan.by_channel is not None:
-        return *common, plan.by_channel.tolerance
-    return (*common, plan.x.shape, plan.w is not None) if _by_the_same_transforms(plan.versions) else None
-
-
-def _by_the_same_transforms(versions):
-    """Return whether profiles of queries of one length and metric, which have slack, are those of a stack of them."""
-    first, weighted = versions[0], {one.w is not None for one in versions}
-    return first.scale_limits is None and len(weighted) == 1 and isinstance(first.metric, LockstepMetric)
-
-
-def _known(versions, y, ty, exactly, room):
-    """Return what is found together of the windows of queries of one group; None for each query that is found alone."""
-    first = versions[0]
-    if first.by_channel is not None:
-        exactly = exactly or first.metric._may_be_negative  # an error of a summand may be any share of the sum
-        return channel_profiles(versions, y, ty, partial(_of_channel, exactly=exactly), exactly=exactly)
-    none = [None] * len(versions)
-    alone = len(versions) == 1 and room is None
-    if exactly or alone or first.lengths is not None or not _by_the_same_transforms(versions):
-        return none
-    if _has_gaps(first, y, ty):
-        return none
-    if not first.metric._relative_error(first.x, first.w, y.shape[1] - first.m + 1, first.normalize):
-        return none
-    W = None if first.w is None else np.stack([one.w for one in versions])
-    return first.metric._profiles(np.stack([one.x for one in versions]), W, y, first.normalize, room)
 
 
 def prunes(plan, rule, n):
@@ -137,20 +58,24 @@ def _has_gaps(plan, y, ty):
     return len(plan.holes(ty)) > 0 or (plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
 
 
-def _windows_of(plan, y, ty, rule, exactly, known):
-    """Return the profile of a query without alternatives, computed as far as it is not `known`."""
+def _windows_of(plan, y, ty, rule, exactly, room):
+    """Return the profile of a query without alternatives."""
     if plan.by_channel is not None:
-        distance, slack = known
+        exactly = exactly or plan.metric._may_be_negative  # an error of a summand may be any share of the sum
+        distance, slack = channel_profile(plan, y, ty, partial(window_profile, exactly=exactly), exactly=exactly)
         return Profile(distance, None, plan.m, slack)
-    gaps = known is None and _has_gaps(plan, y, ty)
+    gaps = _has_gaps(plan, y, ty)
     metric, x, w, m, n = plan.metric, plan.x, plan.w, plan.m, y.shape[1]
     if plan.lengths is None:
         if prunes(plan, rule, n):
             pieces = plan.runs(y, ty) if gaps else np.array([[0, n]])
             return Profile(*near_windows(metric, x, w, y, plan.normalize, rule, pieces, plan.scale_limits), m)
-        if known is None:
-            known = (observed_profile if gaps else limited_distances)(plan, y, ty, exactly)
-        return Profile(known, None, m, 0.0 if exactly else metric._relative_error(x, w, len(known), plan.normalize))
+        slack = 0.0 if exactly else metric._relative_error(x, w, n - m + 1, plan.normalize)
+        if slack and room is not None and not gaps and plan.scale_limits is None and isinstance(metric, LockstepMetric):
+            distance = metric._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, plan.normalize, room)[0]
+        else:
+            distance = (observed_profile if gaps else limited_distances)(plan, y, ty, exactly)
+        return Profile(distance, None, m, slack)
     best = np.full(max(n - plan.shortest + 1, 0), np.inf)
     length = np.full(len(best), plan.shortest)
     for first, last in plan.runs(y, ty):
@@ -164,20 +89,9 @@ def _windows_of(plan, y, ty, rule, exactly, known):
     return Profile(best, None, length)
 
 
-def _of_channel(plans, y, ty, room=None, *, exactly):
-    """Return the profiles of queries in one channel by itself; no rule applies to the parts of a sum."""
-    profiles, at = [None] * len(plans), 0
-    for group in sharing(plans):
-        own, at = None if room is None else room[at:], at + len(group) * y.shape[1]
-        found = window_profiles([plans[k] for k in group], y, ty, [None] * len(group), exactly=exactly, room=own)
-        for k, profile in zip(group, found, strict=True):
-            profiles[k] = profile
-    return profiles
-
-
 def window_shares(plan, y, ty, start):
     """Return the shares of channels that are compared by themselves in the windows that start at some samples."""
-    return shares_of(plan, y, ty, start, partial(_of_channel, exactly=True))
+    return shares_of(plan, y, ty, start, partial(window_profile, exactly=True))
 
 
 def scaled_path(path, m, start, end):

@@ -10,7 +10,7 @@ from ..distances._kernels.dispatch import closed_boundary
 from ..distances._kernels.scalar import oldest_start
 from ..distances._kernels.simd import scratch
 from ._chunks import Buffer
-from ._engines import profiles_at_once, range_profile, sharing
+from ._engines import range_profile, window_profile
 from ._plan import check_lengths
 from ._selection import Candidates, From, Profile
 
@@ -95,10 +95,6 @@ class LastSamples:
             if buffer is not None:
                 buffer.shrink()
 
-    def share(self, other):
-        """Hold the same samples as another profile, in one memory, as long as both add and forget the same ones."""
-        self._y, self._ty = other._y, other._ty
-
     @property
     def needed(self):
         """The first sample that is needed whatever the caller forgets."""
@@ -147,33 +143,15 @@ class WindowProfile(IncrementalProfile):
 
         Each start waits for its longest window and the samples which that depends on.
         """
-        return next(self.completed([self], last))
-
-    @staticmethod
-    def completed(feeds, last=False):
-        """Yield the completed candidates of each of some profiles that are found together and hold the same samples.
-
-        They are in memory that is used again, so copy what is to stay.
-        """
-        ready = [feed for feed in feeds if feed._upto(last) > feed.done]  # of other lengths some may have to wait
-        found = iter(())
-        if ready:
-            first = max(min(feed.needed for feed in ready), ready[0].first)
-            samples = ready[0].cut(first, ready[0].seen)
-            plans, rules = [feed.plan for feed in ready], [feed.rule for feed in ready]
-            found = iter(profiles_at_once(plans, *samples, rules))
-        for feed in feeds:
-            end = feed._upto(last)
-            if end == feed.done:
-                yield NONE
-                continue
-            profile, some = next(found), slice(feed.done - first, end - first)
-            feed.done = end
-            yield profile._candidates.part(some, first)
-
-    def _upto(self, last):
-        """Return the start before which all windows are complete."""
-        return max(self.seen - (self.short if last else self.long + self.plan.reach) + 1, self.done)
+        begin, reach = self.done, self.plan.reach
+        end = self.seen - (self.short if last else self.long + reach) + 1
+        if end <= begin:
+            return NONE
+        first = max(self.needed, self.first)
+        samples, self.done = self.cut(first, self.seen), end
+        room = scratch("profile", (self.seen - first,))  # used again, so copy what is to stay
+        profile = window_profile(self.plan, *samples, self.rule, room=room)
+        return profile._candidates.part(slice(begin - first, end - first), first)
 
 
 class RangeProfile(IncrementalProfile):
@@ -215,20 +193,6 @@ class RangeProfile(IncrementalProfile):
     def drop(self, before):
         """Discard candidates that start before a sample."""
         self._old = max(self._old, before)
-
-
-def share_samples(feeds):
-    """Return the numbers of profiles in groups that are found together; from now on a group holds its samples once."""
-    groups = sharing([feed.plan for feed in feeds])
-    for first, *others in groups:
-        for k in others:
-            feeds[k].share(feeds[first])
-    return groups
-
-
-def candidates_of(feeds, last=False):
-    """Return the candidates that the samples complete in each of some profiles; several hold the same samples."""
-    return [feed.candidates(last) for feed in feeds] if len(feeds) < 2 else feeds[0].completed(feeds, last)
 
 
 class SubsequenceProfile(IncrementalProfile):

@@ -23,7 +23,7 @@ from ..utils._times import as_dates, given_times, times_of
 from ..utils.validation import check_count
 from ._candidate_pool import MatchPool, ProfilePool
 from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay, taken_apart
-from ._incremental_profile import ENDLESS, candidates_of, make_profile, share_samples
+from ._incremental_profile import ENDLESS, make_profile
 from ._results import Found, chosen, matches_of
 from ._selection import Profile
 from ._sources import CandidateReader, HeldRanges, n_samples
@@ -33,7 +33,6 @@ LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
 LEAD = 4  # lengths of the query
 FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
 ROOM = 8  # times as many windows as tell a limit
-DISTANCES = 2**24  # of profiles found together that are held at a time: 128 MB
 
 
 def first_of(searches, begin):
@@ -76,16 +75,18 @@ class QueryPart:
 
     def take(self, y, ty, reader):
         """Add the samples (channels, n) that follow and their times."""
-        take_together([self], y, ty, [reader])
-
-    def _take(self, found, reader):
-        """Add the candidates that the samples complete."""
-        if self.feed.seen > self.begin:
-            self.pool.take(self.feed, found, reader)
-            if self.rule is not None:  # what is known by now, too, of windows that cannot be chosen
-                self.feed.rule = self.rule.below(self.pool.limit.distance)
-        if self.feed.seen == self._next:
-            self._keep_state()
+        at, first = 0, self.feed.seen
+        while at < y.shape[1]:
+            end = min(y.shape[1], self._next - first, at + self._size)
+            self.feed.append(y[:, at:end], None if ty is None else ty[at:end])
+            self._size, at = min(2 * self._size, ENDLESS), end
+            found = self.feed.candidates()
+            if self.feed.seen > self.begin:
+                self.pool.take(self.feed, found, reader)
+                if self.rule is not None:  # what is known by now, too, of windows that cannot be chosen
+                    self.feed.rule = self.rule.below(self.pool.limit.distance)
+            if self.feed.seen == self._next:
+                self._keep_state()
 
     def decide(self):
         """Choose the matches that are known by now, so that nothing waits for samples that are to be forgotten."""
@@ -127,20 +128,6 @@ class QueryPart:
         return False
 
 
-def take_together(parts, y, ty, readers):
-    """Let parts add the samples that follow: of one query, or of several whose profiles share their samples."""
-    feed = parts[0].feed
-    at, first, room = 0, feed.seen, max(DISTANCES // len(parts), 8 * parts[0].plan.longest)
-    while at < y.shape[1]:
-        end = min(y.shape[1], at + room, *(min(part._next - first, at + part._size) for part in parts))
-        feed.append(y[:, at:end], None if ty is None else ty[at:end])
-        several = candidates_of([part.feed for part in parts])
-        for part, found, reader in zip(parts, several, readers, strict=True):
-            part._size = min(2 * part._size, ENDLESS)
-            part._take(found, reader)
-        at = end
-
-
 def joined(parts, source):
     """Return what the adjacent parts of one query, from the first sample of a sequence to its last, find together."""
     last, pools = parts[0], []
@@ -167,14 +154,10 @@ def run_part(source, searches, begin, end, whole=False, count=None):
     first = first_of(searches, begin)
     parts = [QueryPart(plan, choice, begin, first, whole=whole) for plan, choice in searches]
     readers = [source.reader(plan) for plan, _ in searches]
-    groups = share_samples([part.feed for part in parts])
     for y, ty, _ in source.chunks(first, end):
-        for group in groups:
-            some = [parts[k] for k in group]
-            take_together(some, y, ty, [readers[k] for k in group])
-            needed = min(part.feed.needed for part in some)
-            for part in some:
-                part.feed.forget(needed)
+        for part, reader in zip(parts, readers, strict=True):
+            part.take(y, ty, reader)
+            part.feed.forget(part.feed.seen)
         if count is not None:
             count()
     for part in parts:  # all parts are held until the last one is done
@@ -238,7 +221,6 @@ class PartialSearch:
         self._parts = [QueryPart(plan, choice, self.begin, self.first) for plan, choice in searches]
         for part in self._parts:
             part.pool.tells = True
-        self._groups = share_samples([part.feed for part in self._parts])
         self._pieces = [{} for _ in searches]  # samples and times by ranges
         self._border = []
 
@@ -269,25 +251,17 @@ class PartialSearch:
         if not begun:
             self._check_times(times)
         y, ty, _ = chunk
-        for group in self._groups:
-            self._take(group, y, ty)
+        for part, pieces in zip(self._parts, self._pieces, strict=True):
+            part.take(y, ty, CandidateReader(part.plan, part.feed))
+            is_full = part.feed.is_full
+            if is_full:
+                part.decide()
+            self._keep(part, pieces)
+            if is_full:
+                part.feed.forget(part.needed(FORGOTTEN))
         if self._entrance.times is not None:
             self._entrance.times.forget(min(part.feed.first for part in self._parts))
         return self
-
-    def _take(self, group, y, ty):
-        """Add the next samples to the parts of queries whose profiles are found together, given by their numbers."""
-        parts = [self._parts[k] for k in group]
-        take_together(parts, y, ty, [CandidateReader(part.plan, part.feed) for part in parts])
-        is_full = parts[0].feed.is_full
-        for k, part in zip(group, parts, strict=True):
-            if is_full:
-                part.decide()
-            self._keep(part, self._pieces[k])
-        if is_full:
-            needed = min(part.needed(FORGOTTEN) for part in parts)
-            for part in parts:
-                part.feed.forget(needed)
 
     def _check_times(self, times):
         """Fix the origin of datetimes as soon as it is known that there are any."""
@@ -550,7 +524,6 @@ class Stream(ChunkStream):
         self._parts = [QueryPart(plan, choice._replace(n_matches=None), 0, 0) for plan, choice in self._searches]
         for part in self._parts:
             part.pool.reports = True
-        self._groups = share_samples([part.feed for part in self._parts])
         self._due = [0] * len(self._parts)  # samples before which nothing can be decided
         self._best = [[] for _ in self._parts]  # rows of the best matches, where only those count
 
@@ -587,25 +560,22 @@ class Stream(ChunkStream):
         return self._flush()
 
     def _take(self, y, ty, gaps):
-        for first, *_ in self._groups:
-            self._parts[first].feed.append(y, ty)
+        for part in self._parts:
+            part.feed.append(y, ty)
         found = self._decided(gaps)
         return found if any(found) else None
 
     def _decided(self, gaps, last=False):
         """Return the rows of each query that are decided by now; what is before a gap is complete.
 
-        Profiles of a group are found together. Rows are (chosen by, distance, start, end, piece, times, version).
+        Rows are (chosen by, distance, start, end, piece, times, version).
         """
         found, seen = [[] for _ in self._parts], self.n_samples_seen
-        for group in self._groups:
-            due = [k for k in group if gaps or seen >= self._due[k]]
-            for k, some in zip(due, candidates_of([self._parts[k].feed for k in due], last), strict=True):
-                found[k] = self._decide(k, some, last)
-            if due and self._parts[due[0]].feed.is_full:
-                needed = min(self._parts[k].needed(self._times is not None) for k in group)
-                for k in group:
-                    self._parts[k].feed.forget(needed)
+        for k, part in enumerate(self._parts):
+            if gaps or seen >= self._due[k]:
+                found[k] = self._decide(k, part.feed.candidates(last), last)
+                if part.feed.is_full:
+                    part.feed.forget(part.needed(self._times is not None))
         return found
 
     def _decide(self, k, candidates, last):

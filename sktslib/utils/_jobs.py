@@ -136,15 +136,6 @@ def _among(submit, others, function, items):
     return out
 
 
-@contextmanager
-def beside(call):
-    """Have a call made by another thread while the block runs."""
-    with _threads(1) as submit:
-        made = submit(call)
-        yield
-        made.result()
-
-
 def _in_threads(calls, jobs):
     """Yield the results of calls in `jobs` threads, some of which are started ahead.
 

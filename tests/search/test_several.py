@@ -17,14 +17,11 @@ pytestmark = unmeant
 # Compiled, of what goes the same way for all of them; each by itself is compared with its reference elsewhere.
 LOCKSTEP, WARPED = ("euclidean", "cosine", "minkowski"), ("dtw", "lcss", "twed")
 TOGETHER = [
-    "search._channels.DISTANCES",
     "distances._kernels.mass.GROUP",
     "distances._kernels.mass.HELD",
     "distances._kernels.mass.SPECTRA",
     "search._sources.CHUNK",
-    "search._partial_search.DISTANCES",
     "search._partial_search.FIRST",
-    "search._run.WHOLE",
 ]
 
 

@@ -15,7 +15,6 @@ from sktslib.distances import ADTW, DTW, LCSS, TWED, Correlation, Euclidean, Mix
 from sktslib.distances._kernels import mass
 from sktslib.search import merge_parts
 from sktslib.search._channels import parts_of
-from sktslib.search._engines import sharing
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -197,21 +196,6 @@ def test_parts_are_fitted_to_their_own_channels():
     a = times[start + 3 : start + 23]
     far = TWED(nu=0.5)(x[:, 1], y[start + 3 : start + 23, 1], tx=times[:20] - times[0], ty=a - a[0])
     assert matches.channel_distance[0, 1] == pytest.approx(far)
-
-
-def test_queries_share_transforms_in_the_channels_that_have_some(monkeypatch):
-    monkeypatch.setattr(mass, "LEAST", 1)
-    rng = np.random.default_rng(1)
-    x, y = rng.normal(size=(4, 40, 2)), rng.normal(size=(150, 2))
-    metric = Mixed({0: "correlation", 1: "manhattan"})
-    searcher = searcher_of(metric, channel_lag=[0, 2], n_matches=1, normalize="zscore").fit(list(x))
-    assert sharing(searcher._queries) == [[0, 1, 2, 3]]
-    assert sharing([parts_of(how)[1].plan for how in searcher._queries]) == [[0], [1], [2], [3]]
-    matches = searcher.search(y)
-    for k, a in enumerate(x):
-        alone = searcher_of(metric, channel_lag=[0, 2], normalize="zscore").fit(a).search(y)
-        own = matches[matches.query == k]
-        assert (own.start[0], own.distance[0]) == (alone.start[0], alone.distance[0])
 
 
 def test_sums_that_may_be_negative_are_exact(monkeypatch):
