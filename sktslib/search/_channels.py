@@ -7,6 +7,7 @@ The module has three sections: the signs of a query (as given, mirrored as a who
 parameters of a comparison by channel, and queries whose channels are given as separate series.
 """
 
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
 from numbers import Integral, Real
@@ -327,6 +328,7 @@ def counts_of(plan):
     return [share for _, share in plan.metric._by_channel(len(plan.x))]
 
 
+@dataclass(eq=False, repr=False)
 class ChannelPlan(ParameterHolder):
     """Comparison of each channel by itself.
 
@@ -370,11 +372,10 @@ class ChannelPlan(ParameterHolder):
         "min_votes": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def __init__(self, lag: Any = None, tolerance: Any = 0, weight: Any = None, min_votes: int | None = None) -> None:
-        self.lag = lag
-        self.tolerance = tolerance
-        self.weight = weight
-        self.min_votes = min_votes
+    lag: Any = None
+    tolerance: Any = 0
+    weight: Any = None
+    min_votes: int | None = None
 
     def _with_channels(self, plan, first, length, names):
         """Return a query (channels, m) compared by channel; channel c has `length[c]` points from `first[c]` on."""

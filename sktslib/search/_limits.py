@@ -15,9 +15,11 @@ Missing values are left out of a search, or bound the ranges that it may find.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -31,10 +33,6 @@ from ..distances._series import NORMALIZATIONS, fill, full_weight, is_enough, no
 from ..utils._parameters import ParameterHolder, StrOptions
 from ..utils.validation import as_weight, shown, sum_of_squares
 from ._channels import of_channels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 METHODS = [StrOptions(set(NORMALIZATIONS) - {None}), None]
 BLOCK = 2**13  # windows whose moments stay in the second-level cache
@@ -259,6 +257,7 @@ def blocks(which, size):
 
 
 # ---------------------------------------------------------------------------------------------------------- parameters
+@dataclass(eq=False, repr=False)
 class Normalization(ParameterHolder):
     """Normalization of query and candidates, with limits of what it takes away.
 
@@ -298,15 +297,9 @@ class Normalization(ParameterHolder):
         "offset_limit": [Real, "array-like", None],
     }
 
-    def __init__(
-        self,
-        method: str | None = None,
-        scale_limits: tuple[float, float] | None = None,
-        offset_limit: float | Sequence[float] | dict[Any, float] | None = None,
-    ) -> None:
-        self.method = method
-        self.scale_limits = scale_limits
-        self.offset_limit = offset_limit
+    method: str | None = None
+    scale_limits: tuple[float, float] | None = None
+    offset_limit: float | Sequence[float] | dict[Any, float] | None = None
 
     @classmethod
     def _of_short_form(cls, short, **params):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,10 +29,7 @@ APART = 64  # samples: windows further from each other are not computed together
 ALONE = -1  # the same where none are
 
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
+@dataclass(eq=False, repr=False)
 class Windows(ParameterHolder):
     """Candidates of a search that are windows of the query's length, or of multiples of it.
 
@@ -53,14 +52,14 @@ class Windows(ParameterHolder):
 
     _parameter_constraints = {"scales": ["array-like", None]}
 
-    def __init__(self, scales: Sequence[float] | None = None) -> None:
-        self.scales = scales
+    scales: Sequence[float] | None = None
 
     @classmethod
     def _of_short_form(cls, short, **params):
         return cls(**params) if short in ("auto", "windows") else None
 
 
+@dataclass(eq=False, repr=False)
 class Subsequences(ParameterHolder):
     """Candidates of a search that are subsequences of any length, open at start and end.
 
@@ -89,9 +88,8 @@ class Subsequences(ParameterHolder):
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def __init__(self, min_length: int | str | None = "auto", max_length: int | None = None) -> None:
-        self.min_length = min_length
-        self.max_length = max_length
+    min_length: int | str | None = "auto"
+    max_length: int | None = None
 
     @classmethod
     def _of_short_form(cls, short, **params):
@@ -114,6 +112,7 @@ class Subsequences(ParameterHolder):
 
 
 CANDIDATES = [StrOptions({*MODES}), Windows, Subsequences]
+SUBSEQUENCES = Subsequences()
 
 
 def mode_of(candidates):
@@ -121,14 +120,9 @@ def mode_of(candidates):
     return {Windows: "windows", Subsequences: "subsequence"}.get(type(candidates), candidates)
 
 
-def scales_of(candidates):
-    """Return the multiples of the query's length that windows have; None for its own alone."""
-    return candidates.scales if isinstance(candidates, Windows) else None
-
-
 def subsequences_of(candidates):
     """Return the parameters of subsequences, where the candidates are given as something else those by default."""
-    return candidates if isinstance(candidates, Subsequences) else Subsequences()
+    return candidates if isinstance(candidates, Subsequences) else SUBSEQUENCES
 
 
 class QueryPlan(NamedTuple):

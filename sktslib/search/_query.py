@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -20,25 +20,11 @@ from ..io._objects import unwrapped
 from ..metrics import event_f1_score
 from ..metrics._events import change_points, is_background
 from ..utils._names import warn
-from ..utils._parameters import (
-    JOBS,
-    HasMethods,
-    Interval,
-    ParameterHolder,
-    StrOptions,
-    validate_parameter_constraints,
-)
+from ..utils._parameters import JOBS, HasMethods, Interval, ParameterHolder, StrOptions
 from ..utils._sampling import gap_of, holes, interval
 from ..utils._sklearn import Estimator, check_fitted
-from ..utils._times import is_datetime, name_of, notice_column, times_of
-from ..utils.validation import (
-    as_floats,
-    as_series,
-    as_times,
-    as_weight,
-    check_names,
-    shown,
-)
+from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column, times_of
+from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, shown
 from ._channels import POLARITIES, by_channels, check_polarity, signs_of
 from ._chunks import entry, kernel_times, one_each, several
 from ._learning.background import are_unlabeled
@@ -47,11 +33,6 @@ from ._learning.templates import learn_queries
 from ._limits import observed_query
 from ._plan import QueryPlan
 from ._thresholds import check_rate, fit_rate, forget_threshold, rate_of
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from ..utils._times import Sequences, Times
 
 # Attributes of an earlier fit; by the names of its channels no metric may go.
 LEARNED = "_candidate", "_fixed", "cv_results_", "best_index_", "self_training_", "report_", "metric_weights_"
@@ -286,7 +267,7 @@ class QueryEstimator(MetricParameter, Estimator):
 
     def _check_parameters(self):
         self._max_gap = gap_of(self.max_gap, type(self).__name__)
-        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+        self._validate()
         for name in LEARNED:
             vars(self).pop(name, None)
         self.metric_ = self._made_metric()

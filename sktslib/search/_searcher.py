@@ -6,9 +6,10 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..io._objects import unwrapped
@@ -17,72 +18,28 @@ from ..utils._names import names_of
 from ..utils._parameters import Interval, StrOptions
 from ..utils._sampling import interval
 from ..utils._sklearn import check_fitted, names_out
-from ..utils._times import time_name, times_of
+from ..utils._times import MetricLike, Queries, Sequences, Times, time_name, times_of
 from ..utils.validation import as_weight, plain_count
+from . import _plan as plans
+from . import _thresholds as rules
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
 from ._chunks import entry, kernel_times, notice, one_each, refuse_several, several
 from ._dask import DaskSource, is_dask
 from ._far_groups import warn_of_groups
+from ._learning import choice as metric_choice
 from ._learning.background import learn_threshold
-from ._learning.choice import (
-    HeldOut,
-    choose_metric,
-    elastic_candidates,
-    evidence_of_matches,
-    keep_weights,
-    read_fixed,
-    rigid_candidates,
-)
 from ._learning.dialogue import relearned
 from ._learning.templates import EXAMPLES
 from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
 from ._partial_search import PartialSearch, Stream
-from ._plan import (
-    CANDIDATES,
-    Subsequences,
-    Windows,
-    check_domain,
-    mode_of,
-    resolve_mode,
-    scaled_lengths,
-    scales_of,
-    subsequences_of,
-    warn_of_query,
-    warn_of_sequences,
-    with_metric,
-)
+from ._plan import CANDIDATES, Subsequences, Windows, mode_of, subsequences_of
 from ._profile import Choice
 from ._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
-from ._results import matches_of, within
+from ._results import Matches, matches_of, within
 from ._run import run_endings, run_profiles, run_searches, search_ranges
+from ._selection import Profile
 from ._sources import ArraySource, ChunkedSource, is_long, n_samples
-from ._thresholds import (
-    THRESHOLD,
-    Calibration,
-    Conformal,
-    FalseDiscoveryRate,
-    Percentile,
-    calibrations_of,
-    check_rate,
-    check_threshold,
-    conformal_thresholds,
-    forget_threshold,
-    found_at,
-    is_awaited,
-    rate_of,
-    recorded_hours,
-    rule_of,
-    set_thresholds,
-)
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import MetricLike, Queries, Sequences, Times
-    from ._results import Matches
-    from ._selection import Profile
+from ._thresholds import Conformal, FalseDiscoveryRate, Percentile, rule_of
 
 
 class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEstimator):
@@ -192,7 +149,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "candidates": CANDIDATES,
         "normalize": NORMALIZE,
         "n_matches": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
-        "threshold": THRESHOLD,
+        "threshold": rules.THRESHOLD,
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "channels": [ChannelPlan, None],
     }
@@ -270,16 +227,23 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         X, times = self._taken_apart(X, times)
         self._resolve()
         marked = annotation(self, X, y, times)
-        check_threshold(self, marked is not None)
+        rules.check_threshold(self, marked is not None)
         if marked is None:
             return self._fit_queries(*self._read_queries(X, y, weight, times))
-        self._fixed = read_fixed(self, X, weight)
+        self._fixed = metric_choice.read_fixed(self, X, weight)
         times = times_of(X, times)
         if self.channels is not None:  # comparing metrics knows times as numbers alone
             self._channel_plan = self.channels._in_samples(self._of_recording(marked, times), self._channel_names)
         method = normalization_of(self.normalize).method
-        rigid = [] if mode_of(self.candidates) == "subsequence" else rigid_candidates(method)
-        choose_metric(self, marked, weight, times, [*elastic_candidates(method), *rigid], evidence_of_matches)
+        rigid = [] if mode_of(self.candidates) == "subsequence" else metric_choice.rigid_candidates(method)
+        metric_choice.choose_metric(
+            self,
+            marked,
+            weight,
+            times,
+            [*metric_choice.elastic_candidates(method), *rigid],
+            metric_choice.evidence_of_matches,
+        )
         return self._fit_labels(marked, one_query(X, "X"), weight, times)
 
     def search(self, X: Sequences, times: Times | None = None) -> Matches:
@@ -306,10 +270,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         found, sources, calibrations = self._searched(X, times)
         held = [one.reader for one in found if one.reader.source.in_memory]
         if held:  # once for all that were searched
-            warn_of_sequences([reader.plan for reader in held], [reader.source.y for reader in held])
+            plans.warn_of_sequences([reader.plan for reader in held], [reader.source.y for reader in held])
         limits = self._limits_of_distance
-        if is_awaited(self):
-            thresholds = rate_of(self)._thresholds(calibrations)
+        if calibrations is not None and rules.is_awaited(self):
+            thresholds = rules.rate_of(self)._thresholds(calibrations)
             found = [within(one, threshold) for one, threshold in zip(found, thresholds, strict=True)]
             limits = limits if listed else np.array(thresholds)  # in several sequences they differ
         given = []
@@ -322,8 +286,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         rest = self._most, given, self._classes, names_of(X), limits
         name = time_name(X[0] if listed else X, times)
         matches = matches_of(found, count, *rest, calibrations=calibrations, listed=listed, name=name)
-        if rate_of(self) is not None:
-            warn_of_groups(rate_of(self).alpha, matches, self._classes)
+        if calibrations is not None:
+            warn_of_groups(rules.rate_of(self).alpha, matches, self._classes)
         return matches
 
     def search_all(self, X: Sequences, times: Times | None = None) -> Matches:
@@ -425,14 +389,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Profile
             One candidate per window, or per end of a subsequence. Of several queries a list.
         """
-        check_fitted(self)
-        X, times = unwrapped(X, times)
-        refuse_several(X)
-        source = self._source(X, times)
-        profiles = run_profiles(source, [plan for plan, _ in self._searches], self.n_jobs, self.verbose)
-        if source.in_memory:
-            notice(self, X, source.times, source.ty)
-        return self._of_each(profiles)
+        return self._of_each(self._each_profile(X, times, run_profiles))
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
         """Return the distance of the best occurrence that ends at each time point.
@@ -452,14 +409,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         -------
         ndarray of shape (n, n_queries)
         """
-        check_fitted(self)
-        X, times = unwrapped(X, times)
-        refuse_several(X)
-        source = self._source(X, times)
-        columns = run_endings(source, [plan for plan, _ in self._searches], self.n_jobs, self.verbose)
-        if source.in_memory:
-            notice(self, X, source.times, source.ty)
-        return np.column_stack(columns)
+        return np.column_stack(self._each_profile(X, times, run_endings))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of `transform`.
@@ -599,7 +549,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
                 f"ranges of any length have no common lags. Got {self.candidates!r}. Set channels=None to compare them "
                 "together."
             )
-        if self.channels is not None and scales_of(self.candidates) is not None:
+        if self.channels is not None and getattr(self.candidates, "scales", None) is not None:
             raise ValueError(
                 "The 'scales' parameter of Windows must be None where channels are compared by themselves, for lags do "
                 f"not scale. Got {self.candidates.scales!r}. Set channels=None to compare them together."
@@ -612,11 +562,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         mode = mode_of(self.candidates)
         if mode == "auto" and (self.channels is not None or normalization._has_limits):
             mode = "windows"
-        self._mode = resolve_mode(self.metric_, mode, self.normalize_)
+        self._mode = plans.resolve_mode(self.metric_, mode, self.normalize_)
 
     def _check_domain(self, a, what):
-        """Refuse a series with values that the metric is not defined for."""
-        check_domain(self.metric_, a, what, self.normalize_)
+        plans.check_domain(self.metric_, a, what, self.normalize_)
 
     def _validated_query(self, x, weight, times, name="times"):
         plan = super()._validated_query(x, weight, times, name)
@@ -634,21 +583,21 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self._compared(marked.data, None, ty, times, interval(ty))
 
     def _compared(self, x, w, tx, times, step=None):
-        lengths = scaled_lengths(scales_of(self.candidates), x.shape[1])
+        lengths = plans.scaled_lengths(getattr(self.candidates, "scales", None), x.shape[1])
         plan = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize_, lengths=lengths)
         return plan if self.channels is not None else self._limited(plan)
 
     def _limited(self, plan):
         """Return the plan of a query with the limits of scale and offset."""
-        warn_of_query(plan)
+        plans.warn_of_query(plan)
         return plan._replace(scale_limits=limits_of(normalization_of(self.normalize), plan, self._channel_names))
 
     def _fit_queries(self, queries, names=None):
         """Store validated queries, and the names by which they were given."""
-        forget_threshold(self)
+        rules.forget_threshold(self)
         if names is not None:
             self.classes_ = names
-        queries = with_metric(self.metric_, queries)
+        queries = plans.with_metric(self.metric_, queries)
         self._queries = [with_polarity(plan, self.polarity) for plan in queries]
         self._n_features_out, self.metric_ = len(queries), queries[0].metric
         self._learned_thresholds = [None] * len(queries)
@@ -681,7 +630,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """Learn the queries of the classes that are marked, and return them as they were learned."""
         queries, learned = self._learn(marked, weight, times)
         self._fit_queries(queries)
-        keep_weights(self, learned)
+        metric_choice.keep_weights(self, learned)
         return learned
 
     def _all_that_fit(self, k):
@@ -697,7 +646,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
         rule, source = rule_of(self.threshold), ArraySource.of(self, X, times)
         if isinstance(rule, Conformal):
-            found, held = conformal_thresholds(rule, marked, partial(self._found_at, source=source, weight=weight))
+            found, held = rules.conformal_thresholds(
+                rule, marked, partial(self._found_at, source=source, weight=weight)
+            )
             self.report_ = held.report(marked)
             self._conformal = rule.alpha, [found[one.number + 1] for one in learned]
             return self
@@ -711,16 +662,27 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def _found_at(self, others, ranges, code, source, weight):
         """Return the distances at which ranges are found by queries learned from other occurrences, and all finds."""
         queries, learned = self._learn(others, weight, source.times)
-        queries = [with_polarity(plan, self.polarity) for plan in with_metric(self.metric_, queries)]
+        queries = [with_polarity(plan, self.polarity) for plan in plans.with_metric(self.metric_, queries)]
         out, every = np.full(len(code), np.inf), []
         for plan, one in zip(queries, learned, strict=True):
             plan = plan._replace(limits=subsequences_of(self.candidates)._bounds(plan))
             (found,) = search_ranges(source, [(plan, Choice(max_overlap=float(self.max_overlap)))])
             own = code == one.number + 1
-            out[own] = found_at(ranges[own], found.start, found.end, found.distance)
+            out[own] = rules.found_at(ranges[own], found.start, found.end, found.distance)
             numbers = np.full(len(found.start), one.number + 1)
-            every.append(HeldOut(np.column_stack([found.start, found.end]), numbers, found.distance))
-        return out, HeldOut.together(every)
+            every.append(metric_choice.HeldOut(np.column_stack([found.start, found.end]), numbers, found.distance))
+        return out, metric_choice.HeldOut.together(every)
+
+    def _each_profile(self, X, times, run):
+        """Return what `run` makes of a sequence for each query."""
+        check_fitted(self)
+        X, times = unwrapped(X, times)
+        refuse_several(X)
+        source = self._source(X, times)
+        found = run(source, [plan for plan, _ in self._searches], self.n_jobs, self.verbose)
+        if source.in_memory:
+            notice(self, X, source.times, source.ty)
+        return found
 
     def _of_each(self, values):
         """Return the only value where there is one query, or the list of values of several queries."""
@@ -742,7 +704,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
         It is None where a percentile or a rate decides it in each sequence.
         """
-        return self._learned_thresholds if self.threshold is None else set_thresholds(self)
+        return self._learned_thresholds if self.threshold is None else rules.set_thresholds(self)
 
     @property
     def _limits_of_distance(self):
@@ -762,7 +724,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """The plan of each query and the choice of its matches, in numbers as compiled code takes them."""
         rule, bounds = rule_of(self.threshold), subsequences_of(self.candidates)
         rest = float(self.max_overlap), float(rule.q) if isinstance(rule, Percentile) else None
-        most = None if is_awaited(self) else self._most  # those that keep the rate are counted first
+        awaited = rule is not None and rules.is_awaited(self)
+        most = None if awaited else self._most  # those that keep the rate are counted first
         return [
             (plan._replace(limits=bounds._bounds(plan)), Choice(most, threshold, *rest))
             for plan, threshold in zip(self._queries, self._thresholds, strict=True)
@@ -782,19 +745,19 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         for k, (sequence, t) in enumerate(zip(X if listed else [X], every, strict=True)):
             with entry("X", k if listed else None):
                 sources.append(self._source(sequence, t))
-        if not is_awaited(self):
+        if not rules.is_awaited(self):
             found = run_searches(sources, [searches] * len(sources), self.n_jobs, self.verbose, listed=listed)
-            return found, sources, calibrations_of(self)
-        check_rate(self, rate_of(self))
-        decoys, made = rate_of(self)._decoys(len(searches)), []
+            return found, sources, rules.calibrations_of(self)
+        rules.check_rate(self, rules.rate_of(self))
+        decoys, made = rules.rate_of(self)._decoys(len(searches)), []
         for k, source in enumerate(sources):
             with entry("X", k if listed else None):
                 made.append(decoys.searches(self, searches, source))
         found = run_searches(sources, made, self.n_jobs, self.verbose, listed=listed, apart=True)
         groups = [found[k : k + 1 + decoys.count] for k in range(0, len(found), 1 + decoys.count)]
-        hours = [recorded_hours(len(source), source.times) for source in sources]
+        hours = [rules.recorded_hours(len(source), source.times) for source in sources]
         calibrations = [
-            Calibration.of(one.distance, [decoy.distance for decoy in rest], hours[k // len(searches)])
+            rules.Calibration.of(one.distance, [decoy.distance for decoy in rest], hours[k // len(searches)])
             for k, (one, *rest) in enumerate(groups)
         ]
         return [one for one, *_ in groups], sources, calibrations

@@ -14,8 +14,9 @@ The parameter `threshold` of both estimators: a number, or a rule that finds it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -204,6 +205,7 @@ class ThresholdRule(ParameterHolder):
         return rule.set_params(**params) if isinstance(rule, cls) else None
 
 
+@dataclass(eq=False, repr=False)
 class Conformal(ThresholdRule):
     """A threshold with which at least a share of 1 - `alpha` of the occurrences is expected to be found.
 
@@ -243,8 +245,7 @@ class Conformal(ThresholdRule):
 
     _parameter_constraints = {"alpha": [Interval(Real, 0, 1, closed="neither")]}
 
-    def __init__(self, alpha: float = 0.1) -> None:
-        self.alpha = alpha
+    alpha: float = 0.1
 
     def _check_counts(self, marked):
         """Refuse classes with too few occurrences."""
@@ -318,12 +319,10 @@ def conformal_thresholds(rule, marked, distances):
     return thresholds, found.take(found.distance <= limits[found.code]).nearest
 
 
-if TYPE_CHECKING:
-    from typing import Any
-
 REVERSED = "reversed", "reverse", "time", "time-reversed", "time_reversed", "time reversed"
 
 
+@dataclass(eq=False, repr=False)
 class FalseDiscoveryRate(ThresholdRule):
     """A threshold with which at most a share of the matches is expected to be false.
 
@@ -382,17 +381,10 @@ class FalseDiscoveryRate(ThresholdRule):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        alpha: float = 0.05,
-        null: str | Callable[..., Any] = "phase",
-        n_decoys: int = 4,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.null = null
-        self.n_decoys = n_decoys
-        self.random_state = random_state
+    alpha: float = 0.05
+    null: str | Callable[..., Any] = "phase"
+    n_decoys: int = 4
+    random_state: int | np.random.RandomState | None = None
 
     def _validate(self):
         if isinstance(self.null, str) and self.null.lower() in REVERSED:
@@ -429,6 +421,7 @@ class FalseDiscoveryRate(ThresholdRule):
         return thresholds
 
 
+@dataclass(eq=False, repr=False)
 class Percentile(ThresholdRule):
     """A threshold that is a percentile of the distances of all candidates, for each sequence and query by itself.
 
@@ -450,8 +443,7 @@ class Percentile(ThresholdRule):
 
     _parameter_constraints = {"q": [Interval(Real, 0, 100, closed="both")]}
 
-    def __init__(self, q: float) -> None:
-        self.q = q
+    q: float
 
 
 THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, Percentile, str, None]
