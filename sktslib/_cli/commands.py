@@ -145,6 +145,11 @@ LEARNING = {
         "the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train learns "
         "from the rest, as from all that has the label -1 (default: all)",
     ),
+    "--around": (
+        "BEFORE,AFTER",
+        "the file holds instants, such as R peaks, in a column sample, peak or time: each labels the samples from "
+        "BEFORE to AFTER it, such as 0.1s,0.15s or, in samples, 12,18",
+    ),
     "--on-overlap": (
         "WAY",
         "what to do with ranges of a file that overlap: first keeps those listed first, merge joins those of one "

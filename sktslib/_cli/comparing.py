@@ -24,7 +24,7 @@ from .output import (
     tell_notes,
 )
 from .recordings import Files, compared
-from .scaling import scaled_values, scaler_of
+from .scaling import scaler_of, searched
 
 
 # ----------------------------------------------------------------------------------------------------------- distance
@@ -50,7 +50,7 @@ def run_distance(options):
         timed = metric.uses_times and x.times is not None and y.times is not None
         if metric.uses_times and not timed and (x.times is None) != (y.times is None):
             note(f"only one of the series has times, so {metric.full_name} counts samples")
-        times = {"tx": x.times, "ty": y.times} if timed else {}
+        times = {"tx": x.times[:], "ty": y.times[:]} if timed else {}
         with errors_of(f"--metric {name}", options.parameters):
             d = metric.distance(a, b, weight=x.weight, **times, **given(options, options.parameters))
         path = getattr(d, "path", None)
@@ -68,7 +68,7 @@ def run_distance(options):
         metric, d, path = drawn
         title = f"{x.title} (above) and {y.title}: {metric!r} {d:.4g}"
         save_picture(draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture)
-    about = {"first": x.title, "second": y.title, "columns": x.names, "samples": [len(x), len(y)]}
+    about = {"first": x.title, "second": y.title, "columns": x.channels, "samples": [len(x), len(y)]}
     if options.format == "table":  # distances of one pair by several metrics have no scale in common
         frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
     print_frame(frame, options.format, about, "distances")
@@ -78,7 +78,7 @@ def run_distance(options):
 def _scaled(options, recordings):
     """Return the values of recordings as arrays, brought to one scale."""
     scaler = scaler_of(options.scale, recordings)
-    return [np.asarray(scaled_values(one.values, scaler)) for one in recordings]
+    return [np.asarray(searched(one, scaler)) for one in recordings]
 
 
 # ----------------------------------------------------------------------------------------------------------- pairwise
@@ -95,7 +95,7 @@ def run_pairwise(options):
     columns = _columns(read[0], options) if len(read) == 1 else None
     tell_notes(read)
     if columns is not None:
-        names, series = read[0].names, columns
+        names, series = read[0].channels, columns
         note(f"series: {counted(names, 'column')} of {read[0].title}")
     else:
         read, _, line = compared(read, read[0])

@@ -69,13 +69,13 @@ def read_job(options):
     query = files.read(options.query, "--query", weighted=True)
     (query,), sequence, line = compared([query], files.read(options.sequence, "--sequence"))
     files.check()
-    as_series(query.numbers, "--query")
-    as_series(sequence.numbers, "--sequence")
+    as_series(query.values, "--query")
+    as_series(sequence.values, "--sequence")
     tell_notes([query, sequence])
     return Job(
         drawn_query(query),
         drawn(sequence),
-        eps=float(f"{EPS_SHARE * np.std(sequence.numbers, axis=0).min():.3g}"),
+        eps=float(f"{EPS_SHARE * np.std(sequence.values, axis=0).min():.3g}"),
         columns=line,
     )
 

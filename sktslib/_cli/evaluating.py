@@ -1,12 +1,10 @@
 """The command evaluate: found ranges against those that are known."""
 
 import os
-from datetime import timedelta
 from types import SimpleNamespace
 
 import numpy as np
 
-from ..io._parts import since, unit_of
 from .labels import confusions, label_column_name, ranges_of, read_labels_of
 from .options import errors_of, given, reading_of
 from .output import note, print_frame, tell_notes
@@ -39,8 +37,8 @@ def run(options):
     if kinds is not None:
         kinds, labels = np.asarray(kinds).astype(str), np.asarray(labels).astype(str)
     limits = given(options, options.parameters)
-    if isinstance(limits.get("tolerance"), timedelta):
-        limits["tolerance"] = round(limits["tolerance"].total_seconds() / _step(recording), 6)
+    if "tolerance" in limits:
+        limits["tolerance"] = recording.count(limits["tolerance"], "--tolerance")
     ranges = SimpleNamespace(start=found[:, 0], end=found[:, 1], label=labels)
     with errors_of("", options.parameters):
         report = event_report(true, ranges, kinds=kinds, times=recording.times, **limits)
@@ -60,12 +58,3 @@ def _events(report):
     names = ["kind", "cause", "true_start", "true_end", "found_start", "found_end", "iou", "true_label", "label"]
     iou, frame = frame["iou"], frame[[name for name in names if name in frame]].astype(object)
     return frame.where(frame.notna(), "").assign(iou=iou)
-
-
-def _step(recording):
-    """Return the seconds between two samples."""
-    times = recording.times
-    if times is None:
-        raise ValueError("--tolerance may be a duration if the recording has times. Give samples, or name --rate.")
-    unit = 1.0 if hasattr(times, "asi8") else unit_of(recording.time_name, recording.reading.time_unit)
-    return float(np.median(np.diff(since(times, times[0])))) * unit

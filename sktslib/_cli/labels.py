@@ -1,19 +1,22 @@
 """Labels to learn from: a column of the recording, or a table of ranges."""
 
 import os
+from datetime import timedelta
 from types import SimpleNamespace
 
 import numpy as np
 
 from ..io._columns import no_column
-from ..io._parts import EXAMPLES, first_samples, parse_slice, since
-from ..io._tables import listed
+from ..io._parts import EXAMPLES, as_index, first_samples, parse_slice, seconds_of, since
+from ..io._tables import listed, split_names
 from ..io._times import kind_of_column, times_of_columns
 from .options import ON_OVERLAP, errors_of
 from .output import align
 from .recordings import in_options
 
-EDGES = (("start_time", "end_time"), ("start", "end"))
+EDGES = (("start_time", "end_time"), ("start", "end"), ("onset", "duration"))
+INSTANTS = ("sample", "peak", "time", "onset", "start_time", "start")
+TIMED = ("start_time", "time", "onset")  # as names of columns
 CLASSES = ("label", "class", "kind", "type", "event")
 
 
@@ -22,7 +25,7 @@ def label_column_name(given):
     return () if os.path.exists(given) else (given,)
 
 
-def read_labels_of(given, recording, files, *, labeled=None, self_train=False, on_overlap=None, where=None):
+def read_labels_of(given, recording, files, *, labeled=None, self_train=False, **ranges):
     """Return a label for each sample of a recording.
 
     Parameters
@@ -37,10 +40,8 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, o
         The part that was looked through, START-STOP; the rest is unlabeled.
     self_train : bool
         Whether the label -1 means that nobody looked.
-    on_overlap : str, optional
-        What to do with ranges that overlap, as `labels_from_events` takes it.
-    where : str, optional
-        COLUMN=VALUE of the ranges that count.
+    **ranges
+        What --on-overlap, --where and --around were given, which are about files of ranges.
 
     Returns
     -------
@@ -50,13 +51,10 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, o
     from ..search._query import known_labels, occurrences, read_labels
 
     if os.path.exists(given):
-        labels, described = _of_ranges(given, recording, files, on_overlap or "error", where)
-    elif on_overlap is not None or where is not None:
-        option = "--where" if on_overlap is None else "--on-overlap"
-        raise ValueError(
-            f"{option} needs --labels to name a file of ranges, which may overlap. Got the column {given!r}. Leave it "
-            "out."
-        )
+        labels, described = _of_ranges(given, recording, files, **ranges)
+    elif wrong := [name for name, value in ranges.items() if value is not None]:
+        option = f"--{wrong[0].replace('_', '-')}"
+        raise ValueError(f"{option} needs --labels to name a file of ranges. Got the column {given!r}. Leave it out.")
     else:
         labels, described = _of_column(given, recording)
     if self_train:
@@ -113,18 +111,31 @@ def _of_column(name, recording):
     return column.fillna("").astype(str).str.strip().to_numpy().astype("U"), f"column {name!r}"
 
 
-def _of_ranges(path, recording, files, on_overlap, where):
+def _of_ranges(path, recording, files, on_overlap=None, where=None, around=None):
     from ..metrics import labels_from_events
 
-    ranges, kinds, described, way_out = ranges_of(path, recording, files, where=where)
+    ranges, kinds, described, way_out = ranges_of(path, recording, files, where=where, instants=around is not None)
+    rules = {"n_samples": len(recording), "on_overlap": on_overlap or "error"}
+    if around is not None:
+        rules |= dict(zip(("before", "after"), _around(around, recording), strict=True))
     try:
         with errors_of("--labels", [ON_OVERLAP]):
-            return labels_from_events(ranges, kinds, n_samples=len(recording), on_overlap=on_overlap), described
+            return labels_from_events(ranges, kinds, **rules), described
     except ValueError as error:
         raise ValueError(f"{str(error).removesuffix('.')}{way_out}.") from None
 
 
-def ranges_of(path, recording, files, option="--labels", where=None):
+def _around(text, recording):
+    """Return the samples before and after an instant, as --around gives them."""
+    found = [number if (s := seconds_of(number)) is None else timedelta(seconds=s) for number in split_names(text)]
+    found = [int(one) if str(one).isdigit() else recording.count(one, "--around") for one in found]
+    if len(found) != 2 or any(isinstance(one, str) or one < 0 for one in found):
+        rule = "BEFORE,AFTER in samples (12,18) or as durations (0.1s,0.15s)"
+        raise ValueError(f"--around must be {rule}. Got {text!r}.")
+    return [round(one) for one in found]
+
+
+def ranges_of(path, recording, files, option="--labels", where=None, instants=False):
     """Return ranges from a table.
 
     Parameters
@@ -139,28 +150,40 @@ def ranges_of(path, recording, files, option="--labels", where=None):
         What the file was given to.
     where : str, optional
         COLUMN=VALUE of the ranges that count.
+    instants : bool
+        Whether they are single samples, such as R peaks.
 
     Returns
     -------
-    tuple of (ndarray of shape (n_ranges, 2), ndarray or None, str, str)
+    tuple of (ndarray of shape (n_ranges, 2), or (n_ranges,) of instants, ndarray or None, str, str)
         The ranges in samples, their classes, how they were read, and a way out where they overlap.
     """
     try:
-        frame = _chosen(files.table(path, option).frame, where, path)
+        source, _ = files.source(path, option)
+        frame = _chosen(getattr(source, "frame", None), where, path)
     except ValueError as error:
         raise ValueError(in_options(str(error))) from None
     by_name = {name.lower().strip(): name for name in getattr(frame, "columns", ())}
     edges = next(((by_name[a], by_name[b]) for a, b in EDGES if {a, b} <= by_name.keys()), None)
-    timed = edges is not None and edges[0].lower().startswith("start_time")
-    if timed and recording.times is None and {"start", "end"} <= by_name.keys():
+    if instants:
+        edges = [by_name[name] for name in (*INSTANTS, *list(by_name)[: len(by_name) == 1]) if name in by_name][:1]
+    timed = bool(edges) and edges[0].lower().strip() in TIMED
+    if timed and recording.times is None and {"start", "end"} <= by_name.keys() and not instants:
         edges, timed = (by_name["start"], by_name["end"]), False
-    if edges is None:
+    if not edges:
         what = "a column of the recording, or " if option == "--labels" else ""
+        rule = (
+            f"a column {' or '.join(INSTANTS[:3])}"
+            if instants
+            else "the columns start and end (samples), or start_time"
+        )
         raise ValueError(
-            f"{option} must name {what}a file with the columns start and end (samples), or start_time and end_time. "
-            f"Got {path!r} with {listed(by_name.values())}. Of instants alone, such as R peaks, make ranges about them."
+            f"{option} must name {what}a file with {rule}{'' if instants else ' and end_time, or onset and duration'}. "
+            f"Got {path!r} with {listed(by_name.values())}. Instants, such as R peaks, need --around 0.1s,0.15s."
         )
     columns = [frame[name] for name in edges]
+    if len(edges) == 2 and edges[1].lower().strip() == "duration":
+        columns[1] = columns[0] + columns[1]
     numbers = all(kind_of_column(column) == "number" for column in columns)
     timed = timed or not numbers or any((column != column.round()).any() for column in columns)
     if timed:
@@ -169,11 +192,12 @@ def ranges_of(path, recording, files, option="--labels", where=None):
     else:
         what = "samples"
         samples = np.column_stack([column.to_numpy() for column in columns]).astype(np.int64) - recording.first
-    whole = (samples[:, 0] >= 0) & (samples[:, 1] <= len(recording)) & (samples[:, 1] > samples[:, 0])
+    ends = samples[:, -1] + instants
+    whole = (samples[:, 0] >= 0) & (ends <= len(recording)) & (ends > samples[:, 0])
     if not whole.any():
         raise ValueError(
             f"{option}: none of the {len(samples)} ranges lies in the recording of {len(recording)} samples. "
-            f"The columns {edges[0]!r} and {edges[1]!r} were read as {what}."
+            f"{' to '.join(map(repr, edges))} were read as {what}."
         )
     classes = next((by_name[name] for name in CLASSES if name in by_name), None)
     kinds = None
@@ -184,7 +208,8 @@ def ranges_of(path, recording, files, option="--labels", where=None):
     other = next((name for name in others if 1 < frame[name].nunique() <= len(frame) / 2), None)
     way_out = "" if other is None else f", or --where {other}={frame[other].iloc[0]} to learn from some of them"
     left = "" if whole.all() else f", {len(whole) - whole.sum()} ranges that are not whole in the recording left out"
-    return samples[whole], kinds, f"{edges[0]!r} to {edges[1]!r} read as {what}{left}", way_out
+    samples = samples[whole, 0] if instants else samples[whole]
+    return samples, kinds, f"{' to '.join(map(repr, edges))} read as {what}{left}", way_out
 
 
 def _chosen(frame, where, path):
@@ -212,20 +237,21 @@ def _samples_at(column, recording, reading, option):
             "--time-column, say how many samples a second has with --rate, or give samples."
         )
     wanted = times_of_columns([column], option, reading)[0]
-    begin, kinds = times[0] if recording.begin is None else recording.begin, (times.dtype.kind, wanted.dtype.kind)
+    head = as_index(times[:1])
+    begin, kinds = head[0] if recording.begin is None else recording.begin, (head.dtype.kind, wanted.dtype.kind)
     if kinds[0] in "Mm" and kinds[1] == "f":
         what = f"seconds from {begin}, where the recording begins"
     elif kinds[0] != kinds[1] and not {*kinds} <= {*"fiu"}:
         raise ValueError(
-            f"{option}: the column {column.name!r} must hold times like those of the recording, from {times[0]}. Got "
+            f"{option}: the column {column.name!r} must hold times like those of the recording, from {head[0]}. Got "
             f"{wanted[0]}."
         )
-    elif kinds[0] == "M" and (times.tz is None) != (wanted.tz is None):
-        wanted = wanted.tz_localize(times.tz if wanted.tz is None else None)
-    return first_samples(since(times, begin), since(wanted, begin)), what
+    elif kinds[0] == "M" and (head.tz is None) != (wanted.tz is None):
+        wanted = wanted.tz_localize(head.tz if wanted.tz is None else None)
+    return first_samples(times, since(wanted, begin), begin), what
 
 
-def lines_of_report(estimator, X, labels, times, trains=False):
+def lines_of_report(estimator, X, labels, trains=False):
     """Yield the lines of a report on what was learned: its F1, and a table of what each class was found as."""
     from ..metrics import event_report
     from ..search._query import known_labels, occurrences, read_labels
@@ -237,7 +263,7 @@ def lines_of_report(estimator, X, labels, times, trains=False):
     if report is None:
         where = "on the labels that it learned from (--metric auto holds out blocks)"
         known, unlabeled = known_labels(labels, trains)
-        found = getattr(estimator, "search" if hasattr(estimator, "search") else "segment")(X, times=times)
+        found = getattr(estimator, "search" if hasattr(estimator, "search") else "segment")(X)
         if hasattr(found, "distance"):  # classes are searched for one by one
             found = found[np.sort(select(found.distance, found.start, found.end))]
         found = found[~unlabeled[(found.start + found.end) // 2]]

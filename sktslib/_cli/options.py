@@ -323,7 +323,7 @@ def _array(path, option):
     from ..io._tables import Reading
     from .recordings import Files
 
-    return Files(Reading()).read(path, option).numbers
+    return Files(Reading()).read(path, option).values
 
 
 def parse_metric(text):

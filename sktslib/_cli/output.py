@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._plots.base import BLUE, write
-from ..utils._times import EvenTimes
+from ..io._parts import as_index, step_of
 from ..utils.visualisation import plot_search_distance_result, plot_segmentation, plot_weight_query
 
 SMALL = 1e-6  # of the largest number: what is smaller may be printed as 0
@@ -58,15 +58,7 @@ def write_times(values, digits):
 
 def decimals_between(times):
     """Return the number of decimals of seconds or numbers that keep neighboring times distinct: for dates 3, 6 or 9."""
-    import pandas as pd
-
-    if isinstance(times, EvenTimes):
-        return decimals_of(1 / times.sampling.rate)
-    steps = pd.Series(times).diff().dropna()
-    dated = steps.dtype.kind == "m"
-    steps = steps.dt.total_seconds() if dated else steps
-    steps = steps[steps > 0]
-    digits = decimals_of(float(np.median(steps))) if len(steps) else 3
+    dated, digits = hasattr(as_index(times[:1]), "asi8"), decimals_of(step_of(times)) if len(times) > 1 else 3
     return max(3, -(-digits // 3) * 3) if dated else digits
 
 
@@ -241,7 +233,7 @@ class Drawn(NamedTuple):
 
 def drawn(recording):
     """Return a recording as it is drawn; a number for a name is that of a column."""
-    names = [f"column {name}" if name.isdigit() else name for name in recording.names]
+    names = [f"column {name}" if name.isdigit() else name for name in recording.channels]
     return Drawn(recording.values, recording.times, recording.time_name or "sample", names)
 
 

@@ -1,14 +1,17 @@
 """Recordings from files, or from parts of them, FILE:START-STOP; which of their columns are compared."""
 
 import re
+import warnings
 from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
 
 import numpy as np
 
-from ..io._columns import NO_TIMES, columns_of, no_column
-from ..io._parts import samples_of, split_slice
-from ..io._recording import NamedChannels
-from ..io._tables import Reading, listed, read_table, split_names
+from ..io._columns import NO_TIMES, channels_of, columns_of, no_column
+from ..io._parts import as_index, samples_of, split_slice, step_of, unit_of
+from ..io._recording import Recording, channel_names
+from ..io._tables import Reading, listed, source_of, split_names
+from ..io._text import Table
 from ..utils._times import EvenTimes
 from . import PART
 
@@ -26,15 +29,13 @@ def in_options(message):
     return re.sub(form, option, message)
 
 
-@dataclass
-class Recording:
-    """Values, times and weights that were read from a file, or from a slice of it."""
+@dataclass(frozen=True, eq=False)
+class FileRecording(Recording):
+    """A recording, or a part of one, that was read from a file, with what else a command needs to know of it."""
 
-    path: str
-    option: str  # what it was given to, for messages
-    reading: Reading
-    values: object  # DataFrame (n, channels), or an array that is not in memory
-    times: object = None  # ndarray, EvenTimes, DatetimeIndex or TimedeltaIndex
+    path: str = ""
+    option: str = ""  # what it was given to, for messages
+    reading: Reading = field(default_factory=Reading)
     time_name: str | None = None
     day_first: bool | None = None  # in dates
     weight: np.ndarray | None = None
@@ -44,21 +45,12 @@ class Recording:
     begin: object = None  # the first time in the file
     notes: list = field(default_factory=list)
 
-    def __len__(self):
-        return len(self.values)
-
-    @property
-    def are_named(self):
-        """Whether the channels have names."""
-        return hasattr(self.values, "columns") or isinstance(self.values, NamedChannels)
-
-    @property
-    def names(self):
-        """Names of the channels, or their numbers from 1."""
-        if isinstance(self.values, NamedChannels):
-            return list(self.values.channel_names)
-        columns = getattr(self.values, "columns", None)
-        return [str(k + 1) for k in range(self.values.shape[1])] if columns is None else list(columns)
+    def __post_init__(self):
+        super().__post_init__()
+        if isinstance(self.values, np.ndarray):
+            object.__setattr__(self, "values", self.values.reshape(len(self), -1))
+        if self.times is not None and not isinstance(self.times, EvenTimes):
+            object.__setattr__(self, "times", as_index(self.times))
 
     @property
     def title(self):
@@ -66,24 +58,34 @@ class Recording:
         return self.path if self.part is None else f"{self.path}:{self.part.text}"
 
     @property
-    def numbers(self):
-        """The values (n, channels) without names."""
-        if isinstance(self.values, NamedChannels):
-            return self.values.values
-        return self.values.to_numpy() if hasattr(self.values, "columns") else self.values
+    def is_dated(self):
+        """Whether its times are dates or clock times."""
+        return self.times is not None and hasattr(as_index(self.times[:1]), "asi8")
+
+    @property
+    def unit(self):
+        """Seconds in the unit of its times, which is 1 of dates."""
+        return 1.0 if self.is_dated else unit_of(self.time_name, self.reading.time_unit)
+
+    def count(self, duration, option):
+        """Return how many samples a duration has; a number of samples is returned as it is."""
+        if not isinstance(duration, timedelta):
+            return duration
+        if self.times is None:
+            raise ValueError(f"{option} may be a duration if the recording has times. Give samples, or name --rate.")
+        return round(duration.total_seconds() / (step_of(self.times) * self.unit), 6)
+
+    @property
+    def channels(self):
+        """Names of the channels, or their numbers from 1."""
+        return channel_names(self)
 
     def take(self, names, called=None):
         """Return the recording with the channels of these names alone, renamed to `called` if it is given."""
-        if names == self.names and called is None and not hasattr(self.values, "columns"):
+        if names == self.channels and called is None:
             return self
-        if isinstance(self.values, NamedChannels):
-            return replace(self, values=self.values.select(names, called))
-        import pandas as pd
-
-        frame = self.values
-        if not hasattr(frame, "columns"):
-            frame = pd.DataFrame(np.asarray(frame, np.float64), columns=self.names)
-        return replace(self, values=frame[names].set_axis(called or names, axis=1))
+        one = self.select(names)
+        return one if called is None else replace(one, names=called)
 
     def samples(self, part, option=None):
         """Return the half-open range of samples that a slice stands for."""
@@ -94,23 +96,21 @@ class Recording:
             raise ValueError(in_options(str(error))) from None
 
     def cut(self, part):
-        """Return a part of the recording."""
+        """Return a part of the recording, in memory."""
         start, stop = self.samples(part)
-        rows = slice(start, stop)
-        cut = {name: getattr(self, name) for name in ("times", "weight", "others", "values")}
-        cut = {name: None if whole is None else whole[rows] for name, whole in cut.items()}
-        begin, values = None if self.times is None else self.times[:1][0], cut["values"]
-        cut["values"] = values.reset_index(drop=True) if hasattr(values, "columns") else np.array(values)
-        return replace(self, **cut, part=part, first=start, begin=begin)
+        cut = {name: getattr(self, name) for name in ("weight", "others")}
+        cut = {name: None if whole is None else whole[start:stop] for name, whole in cut.items()}
+        one, begin = self[start:stop], None if self.times is None else as_index(self.times[:1])[0]
+        return replace(one, **cut, values=np.array(one.values), part=part, first=start, begin=begin)
 
 
 class Files:
     """Reads recordings; a file that is named twice is read once."""
 
     def __init__(self, reading):
-        self.reading, self._tables, self._read = reading, {}, []
+        self.reading, self._sources, self._read = reading, {}, []
 
-    def read(self, given, option, *, weighted=False, besides=(), even=False):
+    def read(self, given, option, *, weighted=False, besides=()):
         """Read a recording.
 
         Parameters
@@ -123,36 +123,37 @@ class Files:
             Whether a column named weight holds weights. Of a slice only a column that is named by the option does.
         besides : sequence of str
             Columns that are no channels.
-        even : bool
-            Whether times by a rate are made where they are sliced, as `EvenTimes`.
 
         Returns
         -------
-        Recording
+        FileRecording
         """
         path, part = split_slice(given)
         asked = {"weighted": weighted and (part is None or self.reading.weight_column is not None), "besides": besides}
         if part is not None and part.kind == "samples":
             asked["part"] = slice(part.start, part.stop)
         try:
-            table = self.table(path, option)
-            found = columns_of(table, self.reading, option, **asked)
+            source, notes = self.source(path, option)
+            if is_table := isinstance(source, Table):
+                found = columns_of(source, self.reading, option, **asked)
+            else:
+                found = channels_of(source, self.reading, path, notes)
         except ValueError as error:
             hint = f" A part of a file is written {PART}." if ":" in given[2:] and part is None else ""
             raise ValueError(in_options(f"{error}{hint}")) from None
         found["notes"] = list(map(in_options, found["notes"]))
-        others = table.frame if hasattr(table.frame, "columns") else None
-        recording = Recording(path, option, self.reading, others=others, **found)
+        others = source.frame if is_table else None
+        recording = FileRecording(path=path, option=option, reading=self.reading, others=others, **found)
         self._read.append(recording)
-        if isinstance(recording.times, EvenTimes) and not even:
-            recording = replace(recording, times=recording.times[:])
         return recording if part is None else recording.cut(part)
 
-    def table(self, path, option):
-        """Return the table in a file."""
-        if path not in self._tables:
-            self._tables[path] = read_table(path, self.reading, option)
-        return self._tables[path]
+    def source(self, path, option):
+        """Return what is in a file, a `Table` or a `Recording`, and the warnings of its reader."""
+        if path not in self._sources:
+            with warnings.catch_warnings(record=True, action="always") as told:
+                source = source_of(path, self.reading, option)
+            self._sources[path] = source, [str(one.message) for one in told]
+        return self._sources[path]
 
     def check(self):
         """Refuse a column of times that no file has, and a rate that no file needs; called when all are read."""
@@ -163,9 +164,10 @@ class Files:
                 f"{one.time_name!r}. Leave it out, or count samples with --time-column none."
             )
         wanted = self.reading.time_column
-        known = [name for table in self._tables.values() for name in table.names]
-        if wanted not in (None, NO_TIMES, *known) and not {*split_names(wanted)} <= {*known}:
-            raise no_column("--time-column", wanted, {path: table.names for path, table in self._tables.items()})
+        names = {path: source.names or [] for path, (source, _) in self._sources.items()}
+        known = {name for own in names.values() for name in own}
+        if wanted not in (None, NO_TIMES, *known) and not {*split_names(wanted)} <= known:
+            raise no_column("--time-column", wanted, names)
 
 
 def renamed(recording, text, wanted):
@@ -173,7 +175,7 @@ def renamed(recording, text, wanted):
 
     Parameters
     ----------
-    recording : Recording
+    recording : FileRecording
         The recording.
     text : str or None
         What --map was given, QUERY=RECORDING with commas between several.
@@ -182,20 +184,20 @@ def renamed(recording, text, wanted):
 
     Returns
     -------
-    tuple of (Recording, dict)
+    tuple of (FileRecording, dict)
         The recording, and how columns are written that have another name in it.
     """
     names = {}
     for own, equals, there in (pair.partition("=") for pair in split_names(text or "")):
         if not equals:
             raise ValueError(f"--map must be written QUERY=RECORDING,..., such as mV=ecg_mV. Got {text!r}.")
-        if there not in recording.names:
-            raise no_column("--map", there, {recording.title: recording.names}, "columns of the recording behind =")
+        if there not in recording.channels:
+            raise no_column("--map", there, {recording.title: recording.channels}, "columns of the recording behind =")
         if own not in wanted:
             raise no_column("--map", own, {"the query": wanted}, "columns of the query before =")
         names[there] = own
     if names:
-        recording = recording.take(recording.names, [names.get(name, name) for name in recording.names])
+        recording = recording.take(recording.channels, [names.get(name, name) for name in recording.channels])
     return recording, {own: f"{own} with {there}" for there, own in names.items()}
 
 
@@ -204,30 +206,30 @@ def compared(queries, sequence, names=False):
 
     Parameters
     ----------
-    queries : list of Recording
+    queries : list of FileRecording
         The queries.
-    sequence : Recording
+    sequence : FileRecording
         The sequence; further columns of it are not compared.
     names : str or None, optional
         What --map was given; False where the command has no such option.
 
     Returns
     -------
-    tuple of (list of Recording, Recording, str)
+    tuple of (list of FileRecording, Recording, str)
     """
-    wanted = queries[0].names
+    wanted = queries[0].channels
     sequence, written = renamed(sequence, names, wanted)
-    both = queries[0].are_named and sequence.are_named
-    there = wanted if set(wanted) <= set(sequence.names) else sequence.names
+    both = queries[0].names and sequence.names
+    there = wanted if set(wanted) <= set(sequence.channels) else sequence.channels
     for query in queries:
-        if not set(wanted) <= set(query.names) and len(query.names) != len(wanted):
-            raise _other_columns("first query", wanted, f"query {query.title}", query.names, False)
+        if not set(wanted) <= set(query.channels) and len(query.channels) != len(wanted):
+            raise _other_columns("first query", wanted, f"query {query.title}", query.channels, False)
     if len(wanted) != len(there):
         raise _other_columns("query", wanted, "sequence", there, names is not False)
     sequence = sequence.take(there)
     found = []
     for query in queries:
-        own = wanted if set(wanted) <= set(query.names) else query.names
+        own = wanted if set(wanted) <= set(query.channels) else query.channels
         found.append(query.take(own, there if both else None))
     text = listed(written.get(name, name) for name in wanted)
     if wanted != there:

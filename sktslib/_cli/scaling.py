@@ -4,8 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from ..io._recording import NamedChannels, changed
+from ..io._recording import Recording, as_table, changed
 from ..io._tables import listed, split_names
+from ..utils._times import EvenTimes, Sampling
 from .output import note, write_numbers
 
 CHUNK = 2**17  # samples of an array that is not in memory
@@ -19,7 +20,7 @@ def scaler_of(text, recordings):
     ----------
     text : str or None
         What --scale was given.
-    recordings : list of Recording
+    recordings : list of FileRecording
         Those whose means and deviations count, of the same channels.
 
     Returns
@@ -30,14 +31,14 @@ def scaler_of(text, recordings):
         return None
     from sklearn.preprocessing import StandardScaler
 
-    names = recordings[0].names
+    names = recordings[0].channels
     own = text.strip().lower() == OWN
     divisors = None if own else _divisors(text, names)
     scaler = StandardScaler(with_mean=own)
     for one in recordings:
         for start in range(0, len(one), CHUNK):
-            part = one.values[start : start + CHUNK]
-            scaler.partial_fit(part if len(recordings) == 1 else np.asarray(part))
+            part = np.asarray(one.values[start : start + CHUNK], np.float64)
+            scaler.partial_fit(as_table(part, one.names if len(recordings) == 1 else None))
     if own:
         described = [
             f"{name} less {write_numbers([m], s)[0]} over {write_numbers([s])[0]}"
@@ -73,18 +74,14 @@ def _divisors(text, names):
     return found
 
 
-def scaled_values(values, scaler):
-    """Return values (n, channels), scaled if there is a scaler: a DataFrame, or an array that is not in memory."""
-    if scaler is None:
-        return values
-    change = partial(_scaled, scaler=scaler)
-    if isinstance(values, NamedChannels):
-        return values.changed(change)
-    if not hasattr(values, "columns"):
-        return changed(values, change)
-    import pandas as pd
-
-    return pd.DataFrame(change(values.to_numpy(np.float64)), values.index, values.columns)
+def searched(recording, scaler=None, timed=True, named=True):
+    """Return a recording as estimators take it: scaled if there is a scaler, where it is read if not in memory."""
+    values, times = recording.values, recording.times if timed else None
+    if scaler is not None:
+        values = changed(values, partial(_scaled, scaler=scaler))
+    if isinstance(times, EvenTimes) and isinstance(times.sampling, Sampling):  # made where they are needed
+        times = times.sampling
+    return Recording(values, times, recording.names if named else None)
 
 
 def _scaled(array, scaler):

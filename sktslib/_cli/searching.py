@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from ..io._parts import EXAMPLES, parse_slice, unit_of
-from ..utils._times import EvenTimes
+from ..io._parts import EXAMPLES, parse_slice
 from . import PART
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .models import check_output, load, save
@@ -29,7 +28,7 @@ from .output import (
     write_numbers,
 )
 from .recordings import Files, compared, renamed
-from .scaling import scale_of, scaled_values, scaler_of, unscaled
+from .scaling import scale_of, scaler_of, searched, unscaled
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
@@ -68,9 +67,7 @@ def count_gap(estimator, recording):
     """Count a duration in the unit of the recording's times, which is the second where these are no numbers."""
     gap = getattr(estimator, "max_gap", None)
     if isinstance(gap, timedelta) and recording.times is not None:
-        numbers = not hasattr(recording.times, "asi8")
-        unit = unit_of(recording.time_name, recording.reading.time_unit) if numbers else 1.0
-        estimator.set_params(max_gap=gap.total_seconds() / unit)
+        estimator.set_params(max_gap=gap.total_seconds() / recording.unit)
 
 
 def described(estimator):
@@ -141,7 +138,7 @@ def run(options):
     frame = _count(found) if options.counts else ranges_frame(found, titles)
     name = NOUNS[options.task][len(found) != 1]
     unit = "" if recording.time_name is None else f"; times as in {recording.time_name!r}"
-    if "duration" in frame and (recording.times is None or hasattr(recording.times, "asi8")):
+    if "duration" in frame and (recording.times is None or recording.is_dated):
         unit += f"; durations in {'samples' if recording.times is None else 'seconds'}"
     note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
     for text in (
@@ -151,8 +148,8 @@ def run(options):
     ):
         note(text)
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
-    about |= {"columns": recording.names, "samples": len(recording), "time_column": recording.time_name}
-    about |= {} if scaler is None else {"scale": scale_of(scaler, recording.names)}
+    about |= {"columns": recording.channels, "samples": len(recording), "time_column": recording.time_name}
+    about |= {} if scaler is None else {"scale": scale_of(scaler, recording.channels)}
     if options.picture is not None:
         title = f"{counted(found, NOUNS[options.task][0])} in {recording.title}: {estimator.metric_.full_name}"
         save_picture(draw(queries, drawn(recording), {title: found}, shown=shown), options.picture)
@@ -193,12 +190,12 @@ def _shown(time_range, recording):
 
 def _by_query(options, files):
     estimator = estimator_of(options)
-    recording = files.read(options.recording, "the recording", even=True)
+    recording = files.read(options.recording, "the recording")
     count_gap(estimator, recording)
     if options.query == ["auto"]:
         queries = []
         tell_notes([recording])
-        line = f"columns compared: {', '.join(recording.names)}"
+        line = f"columns compared: {', '.join(recording.channels)}"
     else:
         named = [recording.path + text if text.startswith(":") else text for text in options.query]
         queries = [files.read(text, "--query", weighted=True) for text in named]
@@ -206,49 +203,38 @@ def _by_query(options, files):
         queries, recording, line = compared(queries, recording, options.map)
     files.check()
     note(line)
-    scaler, scaled = _scaled(options, recording)
+    scaler = _scaler(options, recording)
     timed = recording.times is not None and all(query.times is not None for query in queries)
     if not queries:
         with errors_of(recording.title, options.parameters, "the recording"):
-            estimator.set_params(query="auto").fit(scaled, times=_given(recording.times))
+            estimator.set_params(query="auto").fit(searched(recording, scaler))
     else:
         with errors_of("--query", options.parameters, "the query"):
-            _fit(estimator, queries, timed, recording.are_named, scaler)
-    found = _found(options, estimator, recording, scaled, timed)
+            _fit(estimator, queries, timed, recording.names is not None, scaler)
+    found = _found(options, estimator, recording, scaler, timed)
     return estimator, recording, [drawn_query(query) for query in queries] or _learned(estimator, scaler), found, scaler
 
 
-def _scaled(options, recording):
-    """Return the scaler of the channels, None without --scale, and the values of the recording, scaled by it."""
+def _scaler(options, recording):
+    """Return the scaler of the channels, None without --scale."""
     with errors_of(recording.title, (), "the recording"):
-        scaler = scaler_of(options.scale, [recording])
-    return scaler, scaled_values(recording.values, scaler)
+        return scaler_of(options.scale, [recording])
 
 
 def _fit(estimator, queries, timed, named, scaler):
-    """Fit the queries, scaled; as arrays where the recording's columns have no names, which would be missed in it."""
-    import numpy as np
-
-    one, values = len(queries) == 1, [query.values for query in queries]
-    values = [scaled_values(query if named else np.asarray(query), scaler) for query in values]
-    weights = [query.weight for query in queries]
-    arguments = {"weight": None if all(w is None for w in weights) else weights[0] if one else weights}
-    if timed:
-        arguments["times"] = queries[0].times if one else [query.times for query in queries]
-    estimator.fit(values[0] if one else values, **arguments)
+    """Fit the queries, scaled; without names where the recording's columns have none, which would be missed in it."""
+    weights, inputs = [query.weight for query in queries], [searched(one, scaler, timed, named) for one in queries]
+    one = len(queries) == 1
+    weight = None if all(w is None for w in weights) else weights[0] if one else weights
+    estimator.fit(inputs[0] if one else inputs, weight=weight)
 
 
-def _found(options, estimator, recording, scaled, timed):
+def _found(options, estimator, recording, scaler, timed):
     """Return what the estimator finds in the recording."""
     if estimator.metric_.uses_times and recording.times is not None and not timed:
         note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
-        return getattr(estimator, options.task)(scaled, times=_given(recording.times))
-
-
-def _given(times):
-    """Return times as they are searched with: by a rate, they are made where they are needed."""
-    return times.sampling if isinstance(times, EvenTimes) else times
+        return getattr(estimator, options.task)(searched(recording, scaler))
 
 
 def _learned(estimator, scaler=None):
@@ -296,34 +282,33 @@ def _by_model(options, files):
     estimator.set_params(**with_bar(values, options.parameters))
     reading = reading_of(options)
     names = getattr(estimator, "feature_names_in_", None)
-    recording = files.read(options.recording, "the recording", even=True)
+    recording = files.read(options.recording, "the recording")
     if options.map is not None and names is None:
         raise ValueError("--map names columns of the model, and those of --model have no names. Use --columns.")
     recording, _ = renamed(recording, options.map, [] if names is None else list(names))
     if names is not None and reading.columns is None:
-        if set(names) <= set(recording.names):
+        if set(names) <= set(recording.channels):
             recording = recording.take(list(names))
-        elif len(names) == len(recording.names):
+        elif len(names) == len(recording.channels):
             note(
-                f"the model's columns {', '.join(names)} are compared with {', '.join(recording.names)}, in this order "
-                "(--map says which belong together)"
+                f"the model's columns {', '.join(names)} are compared with {', '.join(recording.channels)}, in this "
+                "order (--map says which belong together)"
             )
-    if len(recording.names) != estimator.n_features_in_:
+    if len(recording.channels) != estimator.n_features_in_:
         raise ValueError(
             f"--columns must name the {estimator.n_features_in_} columns that --model compares"
             f"{'' if names is None else ' (' + ', '.join(names) + '), or --map what they are called here'}. The "
-            f"recording has {', '.join(recording.names)}."
+            f"recording has {', '.join(recording.channels)}."
         )
     files.check()
     tell_notes([recording])
-    note(f"columns compared: {', '.join(recording.names)}")
-    if names is not None and recording.are_named:
-        recording = recording.take(recording.names, list(names))
+    note(f"columns compared: {', '.join(recording.channels)}")
+    if names is not None and recording.names is not None:
+        recording = recording.take(recording.channels, list(names))
     elif names is not None:  # whose order was told
         del estimator.feature_names_in_
-    scaled = scaled_values(recording.values, scaler)
     try:
-        found = _found(options, estimator, recording, scaled, recording.times is not None)
+        found = _found(options, estimator, recording, scaler, recording.times is not None)
         return estimator, recording, _learned(estimator, scaler), found, scaler
     except AttributeError as error:
         raise ValueError(
@@ -345,16 +330,17 @@ def run_learn(options):
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
     trains = bool(getattr(options, "self_train", 0))
-    given = {"labeled": options.labeled, "on_overlap": options.on_overlap, "where": options.where}
+    given = {name: getattr(options, name) for name in ("labeled", "on_overlap", "where", "around")}
     labels, line = read_labels_of(options.labels, recording, files, self_train=trains, **given)
     tell_notes([recording])
-    note(f"columns compared: {', '.join(recording.names)}")
+    note(f"columns compared: {', '.join(recording.channels)}")
     note(line)
     count_gap(estimator, recording)
-    scaler, scaled = _scaled(options, recording)
+    scaler = _scaler(options, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
-        model = estimator.fit(scaled, labels, times=recording.times)
-        lines = list(lines_of_report(estimator, scaled, labels, recording.times, trains))
+        X = searched(recording, scaler)
+        model = estimator.fit(X, labels)
+        lines = list(lines_of_report(estimator, X, labels, trains))
     if not hasattr(options, "verbose"):
         estimator.set_params(verbose=0)  # of another terminal
     if scaler is not None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._plots.base import MAX_ROWS
-from ..io._parts import EXAMPLES, parse_slice, since, unit_of
+from ..io._parts import EXAMPLES, as_index, parse_slice, since
 from ..utils._sampling import LONG, holes
 from ..utils._times import EvenTimes
 from .options import reading_of
@@ -20,11 +20,11 @@ def run(options):
     if options.part is not None and parse_slice(options.part) is None:
         raise ValueError(f"PART must be written START-STOP {EXAMPLES}, or be a day or a month. Got {options.part!r}.")
     given = options.recording if options.part is None else f"{options.recording}:{options.part}"
-    recording = files.read(given, "the recording", even=True)
+    recording = files.read(given, "the recording")
     files.check()
     tell_notes([recording])
     times = _timing(recording)
-    note(f"{recording.title}: {counted(recording, 'sample')} of {counted(recording.names, 'channel')}")
+    note(f"{recording.title}: {counted(recording, 'sample')} of {counted(recording.channels, 'channel')}")
     if times["rate"] is None:
         note("no times are known: --time-column names a column of times, --rate says how many samples a second has")
     else:
@@ -34,8 +34,10 @@ def run(options):
         what = f"the longest {longest['seconds']:.6g} s, before sample {longest['sample']}"
         note(f"{counted(times['gaps'], 'gap')} of more than {LONG} usual steps: {what}; --max-gap keeps them apart")
     if options.picture is not None:
-        if len(recording.names) > MAX_ROWS:
-            note(f"the picture shows the first {MAX_ROWS} of {len(recording.names)} channels; --columns names others")
+        if len(recording.channels) > MAX_ROWS:
+            note(
+                f"the picture shows the first {MAX_ROWS} of {len(recording.channels)} channels; --columns names others"
+            )
         save_picture(draw_recording(drawn(recording), recording.title, MAX_ROWS), options.picture)
     about = {"recording": recording.title, "samples": len(recording), "time_column": recording.time_name, **times}
     print_frame(_channels(recording), options.format, about, "channels")
@@ -46,9 +48,9 @@ def _channels(recording):
     """Return a table of the channels: how many values are missing, the least, the mean and the largest."""
     import pandas as pd
 
-    n, values = len(recording), recording.numbers
+    n, values = len(recording), recording.values
     missing, total = 0, 0.0
-    least = largest = np.full(len(recording.names), np.nan)
+    least = largest = np.full(len(recording.channels), np.nan)
     for start in range(0, n, CHUNK):
         part = np.array(values[start : start + CHUNK], np.float64)
         part[~np.isfinite(part)] = np.nan
@@ -57,7 +59,7 @@ def _channels(recording):
         least, largest = np.fmin(least, np.fmin.reduce(part)), np.fmax(largest, np.fmax.reduce(part))
     mean = np.divide(total, n - missing, out=np.full(len(least), np.nan), where=missing < n)
     columns = {"missing": missing, "least": least, "mean": mean, "largest": largest}
-    return pd.DataFrame({"channel": recording.names, **columns})
+    return pd.DataFrame({"channel": recording.channels, **columns})
 
 
 def _timing(recording):
@@ -66,13 +68,13 @@ def _timing(recording):
     found = {"first": None, "last": None, "rate": None, "gaps": []}
     if times is None:
         return found
-    ends = (times[:1][0], times[n - 1 :][0])
+    ends = (as_index(times[:1])[0], as_index(times[n - 1 :])[0])
     ends = [f"{end:.12g}" if isinstance(end, float) else str(end) for end in ends]
     found |= dict(zip(("first", "last"), ends, strict=True))
     if isinstance(times, EvenTimes):
-        return found | {"rate": times.sampling.rate}
-    seconds = since(times, times[0])
-    seconds = seconds if hasattr(times, "asi8") else seconds * unit_of(recording.time_name, recording.reading.time_unit)
+        gaps = [{"sample": k, "seconds": seconds} for k, seconds in getattr(times.sampling, "gaps", ())]
+        return found | {"rate": times.sampling.rate, "gaps": gaps}
+    seconds = since(times, times[0]) * recording.unit
     step = float(np.median(np.diff(seconds))) if n > 1 else np.nan
     at = holes(seconds, LONG * step) if n > 1 else []
     gaps = [{"sample": int(k), "seconds": float(seconds[k] - seconds[k - 1])} for k in at]

@@ -1,6 +1,5 @@
 """The command view."""
 
-from ..io._columns import is_number
 from .labels import label_column_name, read_labels_of
 from .options import reading_of
 from .output import note, tell_notes
@@ -23,9 +22,9 @@ def reading_code(recording, reading, besides):
     elif recording.part is not None:
         options["rows"] = rows
     if reading.columns is not None or besides:
-        options["channels"] = recording.names
-    if missing := [word for word in reading.words if is_table or is_number(word)]:
-        options["missing"] = [float(word) if is_number(word) else word for word in missing]
+        options["channels"] = recording.channels
+    if missing := reading.words if is_table else reading.codes:
+        options["missing"] = missing
     arguments = ", ".join([repr(recording.path), *(f"{name}={value!r}" for name, value in options.items())])
     part = "" if recording.part is None or is_table else "[{}:{}]".format(*rows)
     return READ.format(arguments=arguments, part=part)
@@ -43,14 +42,14 @@ def session_of(options):
     tell_notes([recording])
     part = "" if recording.part is None else f".{recording.first}-{recording.first + len(recording)}"
     code = reading_code(recording, reading, besides)
-    given = {"times": recording.times, "names": recording.names, "name": recording.title, "code": code}
-    session = Session(recording.numbers, options.session or f"{recording.path}{part}.view.json", **given)
+    given = {"times": recording.times, "names": recording.channels, "name": recording.title, "code": code}
+    session = Session(recording.values, options.session or f"{recording.path}{part}.view.json", **given)
     if options.channels is not None:
         names = split_names(options.channels)
         for name in names:
-            if name not in recording.names:
-                raise no_column("--channels", name, {recording.title: recording.names})
-        session.settings["channels"] = sorted(map(recording.names.index, names))
+            if name not in recording.channels:
+                raise no_column("--channels", name, {recording.title: recording.channels})
+        session.settings["channels"] = sorted(map(recording.channels.index, names))
     if options.labels is not None and not session.answers:
         labels, line = read_labels_of(options.labels, recording, files)
         note(line)

@@ -26,40 +26,29 @@ def can_open(path, head):
 
 def open(path, transpose=False):
     """Return the array of a file, whose rows may be the channels; of several in an NPZ file the one that is named."""
-    array, rate, notes = array_of(path)
-    if array.dtype.names is not None:
-        raise ValueError(f"the array must hold real numbers. Got {array.dtype}. Save one field or part of it.")
-    for note in notes:
-        warn(f"{path}: {note}")
-    array = array.T if transpose else array
-    return of_array(array) if rate is None else Recording(array, Sampling(rate))
-
-
-def array_of(path):
-    """Return the array of a file, which may be one of records, its rate if it is a sound, and what there is to say."""
     file, wanted = split(path)
     with Path(file).open("rb") as opened:
         is_npy = opened.read(6) == b"\x93NUMPY"
     if not is_npy:
         check_fits(os.path.getsize(file), "Save the array as an NPY file, which is read in parts.")
-    rate, notes = None, []
+    rate = None
     if is_npy:
         array = np.load(file, mmap_mode="r", allow_pickle=False)
     elif file.lower().endswith(".npz"):
         with np.load(file, allow_pickle=False) as arrays:
             every = {name: arrays[name] for name in arrays.files}
-        shapes = {name: one.shape for name, one in every.items() if is_real(one.dtype) or one.dtype.names is not None}
-        array = every[one_array(shapes, wanted, file)]
+        array = every[one_array({name: a.shape for name, a in every.items() if is_real(a.dtype)}, wanted, file)]
     else:
-        rate, array, notes = _audio(file)
-    if array.dtype.names is None and (array.ndim not in (1, 2) or not is_real(array.dtype) or not array.size):
+        rate, array = _audio(file)
+    if array.ndim not in (1, 2) or not is_real(array.dtype) or not array.size:
         got = f"{array.dtype}, shape {array.shape}"
         raise ValueError(f"the array must hold numbers and have shape (n,) or (n, channels). Got {got}.")
-    return array, rate, notes
+    array = array.T if transpose else array
+    return of_array(array) if rate is None else Recording(array, Sampling(rate))
 
 
 def _audio(file):
-    """Return the rate and the samples of a WAV file, in the numbers that it holds, and whether some are missing."""
+    """Return the rate and the samples of a WAV file, in the numbers that it holds; of one that is cut off it warns."""
     from scipy.io import wavfile
 
     with warnings.catch_warnings(record=True, action="always") as told:  # also of chunks of other things than samples
@@ -69,11 +58,13 @@ def _audio(file):
             if "reshape" not in str(error):
                 raise
             rate, values = _whole_samples(file)
-    ends = (re.search(r"EOF prematurely.* (\d+) bytes from header", str(one.message)) for one in told)
-    expected = next((found[1] for found in ends if found), None)
-    read = f"{len(values)} samples, {len(values) / rate:g} s, were read"
-    note = f"the file is cut off: {os.path.getsize(file)} of {expected} bytes are there, and {read}"
-    return float(rate), values, [note] if expected else []
+    for expected in (re.search(r"EOF prematurely.* (\d+) bytes from header", str(one.message)) for one in told):
+        if expected:
+            there = f"{os.path.getsize(file)} of {expected[1]} bytes are there"
+            warn(
+                f"{file}: the file is cut off: {there}, and {len(values)} samples, {len(values) / rate:g} s, were read"
+            )
+    return float(rate), values
 
 
 def _whole_samples(file):

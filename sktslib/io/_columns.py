@@ -1,13 +1,12 @@
 """Which columns of a table are channels, times, weights and counters of rows."""
 
 import re
-from functools import partial
 
 import numpy as np
 
 from ..utils._times import EvenTimes, Sampling, column_of_times, is_datetime
 from ..utils.validation import as_times, as_weight, shown, unknown_name
-from ._recording import NamedChannels, without
+from ._recording import without
 from ._tables import FORMATS, listed, split_names
 from ._times import about_line, as_numbers, kind_of_column, time_columns, times_of_columns
 
@@ -48,32 +47,18 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     Returns
     -------
     dict
-        `values` (DataFrame or array), `times`, `time_name`, `day_first`, `weight` and `notes`.
+        `values`, `names`, `times`, `time_name`, `day_first`, `weight` and `notes`.
     """
-    import pandas as pd
-
     frame, notes = table.frame, list(table.notes)
     chosen = reading.columns and named(reading.columns, table.names)
     for name in chosen or ():
         if name not in table.names:
             raise no_column("The 'columns' parameter", name, {option: table.names})
-    codes = [float(word) for word in reading.words if is_number(word)]
-    if not hasattr(frame, "columns"):
-        if isinstance(frame, NamedChannels):
-            frame = frame.select(chosen) if chosen else frame
-            frame = frame.changed(partial(without, codes=codes)) if codes else frame
-            chosen = None
-        elif codes:
-            frame = without(frame, codes)
-        if chosen:
-            frame = pd.DataFrame({name: np.asarray(frame[:, table.names.index(name)], float) for name in chosen})
-        found = {"values": frame} | _times_besides(table, reading, notes)
-        return found | {"notes": [f"{table.path}: {note}" for note in notes]}
     frame, index = _without_index(table, notes, chosen)
     if index is None and not table.header and reading.time_column is None:
         index = _nameless_times(frame, notes)
     found, of_times = _times(frame, index, reading, option, table, notes, part or slice(0, None))
-    found = found or _times_besides(table, reading, notes)
+    found = found or times_besides(table.times, len(frame), reading, notes)
     weight_name = reading.weight_column if weighted else None
     if weight_name not in (None, *table.names):
         raise no_column("The 'weight_column' parameter", weight_name, {option: table.names})
@@ -87,30 +72,33 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     if not names:
         got = f"Got none in {option}: {listed(table.names)}. Files are {FORMATS}."
         raise ValueError(f"The 'columns' parameter must name at least one column of values. {got}")
-    columns = {name: _numbers(table.frame[name], option, table) for name in names}
-    if codes:
-        columns = {name: without(column, codes) for name, column in columns.items()}
+    columns = {name: without(_numbers(table.frame[name], option, table), reading.codes) for name in names}
     if not chosen:
         notes += _noticed(columns, reading)
-    return found | {"values": pd.DataFrame(columns), "notes": [f"{table.path}: {note}" for note in notes]}
+    values = np.vstack([*columns.values()]).T
+    return found | {"values": values, "names": names, "notes": [f"{table.path}: {note}" for note in notes]}
 
 
-def _times_besides(table, reading, notes):
+def channels_of(recording, reading, path, notes):
+    """Return of a recording what `columns_of` returns of a table, and its units and marks."""
+    n, channels = (*recording.shape, 1)[:2]
+    said = [f"{channels} channels of {n} samples; if its rows are the channels: transpose=True"] * (n < channels)
+    found = {name: getattr(recording, name) for name in ("values", "names", "units", "marks")}
+    found |= times_besides(recording.times, n, reading, said)
+    return found | {"notes": [*notes, *(f"{path}: {note}" for note in said)]}
+
+
+def times_besides(times, n, reading, notes):
     """Return the times that are in no column of a file, or those by a rate, which counts more than the file's."""
-    times, rate = table.times, reading.rate
+    rate = reading.rate
     if rate is not None and (times is None or isinstance(times, Sampling)):
         if times is not None and times.rate != rate:
             notes.append(f"the file says {times.rate:g} samples per second; rate={rate:g} counts")
         times = Sampling(rate, getattr(times, "start", 0.0))
     if times is None:
         return {}
-    times = EvenTimes(times, len(table.frame)) if isinstance(times, Sampling) else times
+    times = EvenTimes(times, n) if isinstance(times, Sampling) else times
     return {"times": times, "time_name": "time" if is_datetime(times[:1]) else "time (s)"}
-
-
-def is_number(word):
-    """Return whether a word for missing values is a number."""
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", word, re.IGNORECASE) is not None
 
 
 def named(text, names):

@@ -41,7 +41,7 @@ def _values(path, name, is_turned, missing, start, end):
     with h5py.File(path, "r") as opened:
         array = opened[name]
         values = array[..., start:end].T if is_turned else array[start:end]
-    return without(values, missing) if missing else values
+    return without(values, missing)
 
 
 def of_array(values):

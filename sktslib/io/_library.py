@@ -31,6 +31,12 @@ class MixedRates(ValueError):
         )
 
 
+def on_one_line(error, most=200):
+    """Return what an error says on one line of at most `most` characters, without a full stop."""
+    text = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
+    return text[:most].removesuffix(".")
+
+
 def library(name, extra):
     """Import another package, or say how to install it; one that is installed and broken says what is."""
     try:

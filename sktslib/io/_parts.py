@@ -2,10 +2,12 @@
 
 import os
 import re
+from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
 
+from ..utils._times import EvenTimes
 from ._layout import CLOCK, KINDS
 from ._times import clocks_of, dates_of
 
@@ -120,44 +122,70 @@ def unit_of(name, unit=None):
 
 
 def _by_times(cut, times, time_name, option, unit, day_first):
-    dated, begin, what = hasattr(times, "asi8"), times[:1][0], "times"
+    begin, end = as_index(times[:1])[0], as_index(times[len(times) - 1 :])[0]
+    dated, what = hasattr(as_index(times[:1]), "asi8"), "times"
     if not dated and cut.kind != "seconds":
         raise ValueError(
             f"{option}: a slice in timestamps needs a recording with dates. Got {cut.text!r}, and times from "
-            f"{begin} to {times[len(times) - 1 :][0]}. Write seconds, such as 12.5s-13.1s."
+            f"{begin} to {end}. Write seconds, such as 12.5s-13.1s."
         )
     wanted = np.array([cut.start, cut.stop]) if cut.kind == "seconds" else None
     if not dated:
         wanted = wanted / unit_of(time_name, unit)
     elif wanted is None:
         try:
-            ends = _stamp(cut.start, times, day_first), _stamp(cut.stop or cut.start, times, day_first, not cut.stop)
+            known = as_index(times[:1])
+            ends = _stamp(cut.start, known, day_first), _stamp(cut.stop or cut.start, known, day_first, not cut.stop)
             wanted = np.array([(end - begin).total_seconds() for end in ends])
         except (ValueError, TypeError) as error:
             raise ValueError(f"{option}: cannot find {cut.text!r} among times from {begin}: {error}.") from None
-    times, what = since(times, begin), f"seconds after {begin}" if dated else what
-    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
+    what = f"seconds after {begin}" if dated else what
+    step, (first, last) = step_of(times), since([begin, end], begin)
     low, high = wanted if cut.stop != "" else wanted[::-1]  # of a day or a month the recording may hold a part
-    if low < times[0] - SLACK * step or high > times[-1] + 1.5 * step:
+    if low < first - SLACK * step or high > last + 1.5 * step:
         hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first."
-        hint = hint if times[0] > 1e8 else ""
+        hint = hint if first > 1e8 else ""
         raise ValueError(
-            f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {times[0]:.16g} to "
-            f"{times[-1]:.16g}{'' if time_name is None else f' in {time_name!r}'}.{hint}"
+            f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {first:.16g} to "
+            f"{last:.16g}{'' if time_name is None else f' in {time_name!r}'}.{hint}"
         )
-    start, stop = first_samples(times, wanted)
+    start, stop = first_samples(times, wanted, begin)
     return int(start), int(stop)
+
+
+def as_index(times):
+    """Return times as numbers, or as an index of dates or durations."""
+    import pandas as pd
+
+    found = times[:]
+    return pd.Index(found) if not hasattr(found, "dtype") or found.dtype.kind in "OMm" else found
 
 
 def since(times, begin):
     """Return times as floats: numbers as they are, of dates and durations the seconds from `begin`."""
+    times = as_index(times)
     return (times - begin).total_seconds().to_numpy() if hasattr(times, "asi8") else np.asarray(times, np.float64)
 
 
-def first_samples(times, wanted):
-    """Return the first samples that are not before times; as it was written, one may lie a rounding error off."""
-    slack = SLACK * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    return np.searchsorted(times, wanted - slack)
+def step_of(times):
+    """Return the median step of times, in their unit or in seconds."""
+    if isinstance(times, EvenTimes):
+        return 1 / times.sampling.rate
+    steps = np.diff(since(times, times[0]))
+    return float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
+
+
+def first_samples(times, wanted, begin):
+    """Return the first samples that are not before times; as it was written, one may lie a rounding error off.
+
+    What is wanted is a number, of dates and durations the seconds from `begin`.
+    """
+    wanted = wanted - SLACK * step_of(times)
+    if isinstance(times, EvenTimes):  # of which few are made
+        return np.array(
+            [bisect_left(range(len(times)), t, key=lambda k: since(times[k : k + 1], begin)) for t in wanted]
+        )
+    return np.searchsorted(since(times, begin), wanted)
 
 
 def _stamp(text, times, day_first, later=False):

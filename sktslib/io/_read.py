@@ -165,12 +165,12 @@ def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
     raise UnknownFile(f"No reader knows the file {path}. {known} read it by another package: {BY_ANOTHER}.")
 
 
-def reader_name(path: str) -> str | None:
-    """Return the name of the reader that opens a file, or None."""
+def reader_of(path: str) -> tuple[Any, str | None]:
+    """Return the reader that opens a file and its name, or two None."""
     try:
-        return _reader_of(path, None)[1]
+        return _reader_of(path, None)
     except (OSError, UnknownFile):  # which the reader of tables explains
-        return None
+        return None, None
 
 
 def _resampled(recording: Recording, rate: float) -> Recording:

@@ -137,6 +137,11 @@ def as_table(values: NDArray[Any], names: Sequence[str] | None) -> Any:
     return pd.DataFrame(values, columns=list(names), copy=False)
 
 
+def channel_names(recording: Recording) -> list[str]:
+    """Return the names of the channels, or their numbers from 1."""
+    return recording.names or [str(k + 1) for k in range((*recording.shape, 1)[1])]
+
+
 def shape_of(values: Any) -> tuple[int, ...]:
     """Return the shape of samples; what has a length alone is one channel."""
     return tuple(values.shape) if hasattr(values, "shape") else (len(values),)
@@ -161,6 +166,12 @@ class Pieces:
     first: NDArray[np.int64]
     seconds: NDArray[np.float64]
     start: Any
+
+    @property
+    def gaps(self) -> list[tuple[int, float]]:
+        """The first sample behind each interruption, and the seconds since the one before it."""
+        ends = self.seconds[:-1] + (np.diff(self.first) - 1) / self.rate
+        return list(zip(self.first[1:].tolist(), (self.seconds[1:] - ends).tolist(), strict=True))
 
     def at(self, samples: ArrayLike) -> Any:
         """Return times of samples by their numbers."""
@@ -303,8 +314,7 @@ class Recording:
         Recording
         """
         names = [names] if isinstance(names, str) else list(names)
-        known = self.names or [str(k + 1) for k in range(self.shape[-1] if len(self.shape) == 2 else 1)]
-        check_names(names, known, "channel")
+        check_names(names, known := channel_names(self), "channel")
         columns, units = [known.index(name) for name in names], self.units
         values = changed(self.values, partial(_columns, columns=columns), len(columns))
         return replace(self, values=values, names=names, units=None if units is None else [units[k] for k in columns])
@@ -356,7 +366,7 @@ def changed(values: Any, change: Callable[[Any], Any], channels: int | None = No
 
 def without(values: Any, codes: Any) -> Any:
     """Return an array in which these numbers are missing."""
-    return np.where(np.isin(values, codes), np.nan, values)
+    return np.where(np.isin(values, codes), np.nan, values) if np.size(codes) else values
 
 
 def _columns(values, columns):

@@ -4,7 +4,7 @@ from ..utils._names import warn
 from ._columns import columns_of
 from ._packed import contents
 from ._recording import Recording
-from ._tables import READERS, Reading, read_table
+from ._tables import READERS, Reading, source_of
 
 TEXT = bytes(range(32, 256)) + b"\t\n\r\f\x1b"  # bytes of a text, whatever its encoding
 
@@ -22,8 +22,8 @@ def open(path, channels=None, missing=None, rows=None, **options):
         if given is not None:
             options[name] = ",".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
     reading, part = Reading(**options), slice(*rows or (0, None))
-    found = columns_of(read_table(path, reading, "the file"), reading, "the file", part=rows and part)
+    found = columns_of(source_of(path, reading, "the file"), reading, "the file", part=rows and part)
     for note in found["notes"]:
         warn(note)
-    values, times = found["values"], found.get("times")
-    return Recording(values.to_numpy()[part], None if times is None else times[part], list(values.columns))
+    times = found.get("times")
+    return Recording(found["values"][part], None if times is None else times[part], found["names"])

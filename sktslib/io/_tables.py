@@ -1,4 +1,4 @@
-"""Files as tables: text, Parquet, Feather, Excel, OpenDocument, NPY, NPZ and WAV.
+"""Files as tables: text, Parquet, Feather, Excel, OpenDocument and NPY of records.
 
 In a workbook the sheet and the start of its table are found.
 """
@@ -9,16 +9,15 @@ import os
 import re
 import zipfile
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..utils._names import did_you_mean
-from ..utils._times import Sampling
-from ._arrays import array_of
 from ._layout import EMPTY_CELLS
+from ._library import on_one_line
 from ._packed import contents
-from ._read import read, reader_name
-from ._recording import NamedChannels
+from ._read import read, reader_of
 from ._text import Table, read_text, table_of, unique_names
 
 FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
@@ -50,6 +49,16 @@ class Reading:
         """The words that stand for missing values."""
         return split_names(self.missing or "")
 
+    @property
+    def codes(self):
+        """The numbers among these."""
+        return [float(word) for word in self.words if is_number(word)]
+
+
+def is_number(word):
+    """Return whether a word for missing values is a number."""
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", word, re.IGNORECASE) is not None
+
 
 def split_names(text):
     """Return names with commas between them."""
@@ -62,7 +71,7 @@ def listed(names, count=12):
     return ", ".join(names[:count]) + (f" and {len(names) - count} more" * (len(names) > count)) if names else "none"
 
 
-def read_table(path, reading, option):
+def source_of(path, reading, option):
     """Read a file.
 
     Parameters
@@ -76,34 +85,38 @@ def read_table(path, reading, option):
 
     Returns
     -------
-    Table
+    Table or Recording
+        A recording of what is no table.
     """
     import pandas as pd
 
     packed, kind = contents(path)
-    reader = READERS.get(kind) or BY_NAME.get(reader_name(path), _read_device)
+    reader = READERS.get(kind)
+    if reader is None:
+        opener, name = reader_of(path)
+        reader = read_text if name in ("table", None) else partial(_read_recording, reader=opener, name=name)
+    is_text = reader in (read_text, _refuse_json) and kind not in NOT_TEXT
     readable = f"{option} must name a readable file. Got {path!r}"
-    if packed and os.path.exists(path) and (reader not in (read_text, _refuse_json, _read_device) or kind == ".tar"):
+    if packed and os.path.exists(path) and not is_text:
         raise ValueError(f"{option} must name a table. Got {path!r}; of packed files only text is read. Unpack it.")
     try:
         return reader(path, reading)
     except ImportError as error:
-        if reader is _read_device:
-            raise ValueError(f"{option}: {path!r}: {error}") from None
-        what = f"{path!r} needs a package that is not installed ({' '.join(str(error).split())[:120]})"
-        raise ValueError(f"{option}: {what}. Install it, or save the table as CSV.") from None
+        way_out = "" if isinstance(reader, partial) else ". Install it, or save the table as CSV."
+        raise ValueError(
+            f"{option}: {path!r} needs a package that is not installed: {on_one_line(error, 120)}{way_out}"
+        ) from None
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last that was tried
             way_out = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
             raise ValueError(f"{option} must name a table. Got {path!r}, which is no text. {way_out}") from None
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
     except pd.errors.ParserError as error:
-        reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
+        reason = on_one_line(error).removeprefix("Error tokenizing data. C error: ")
         rule = "Each row must have as many cells as the first"
         raise ValueError(f"{readable}: {reason}, counted from the first row of data. {rule}.") from None
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ValueError(f"{readable}: {reason}.") from None
+        raise ValueError(f"{readable}: {on_one_line(error)}.") from None
     except ValueError as error:
         raise ValueError(f"{option}: {path!r}: {error}") from None
 
@@ -180,28 +193,16 @@ def _of_frame(path, frame):
     return Table(path, frame, list(frame.columns), notes=notes)
 
 
-def _read_array(path, reading):
-    """Read an array or a sound, whose channels have no names; an array of records is a table."""
+def _read_recording(path, reading, reader, name):
+    """Read what is no table; an array of records is one."""
     import pandas as pd
 
-    array, rate, notes = array_of(path)
-    if array.dtype.names is not None:
+    if path.lower().endswith(".npy") and (array := np.load(path, mmap_mode="r", allow_pickle=False)).dtype.names:
         return _of_frame(path, pd.DataFrame.from_records(np.asarray(array)))
-    array = array.reshape(len(array), -1)
-    if reading.transpose:
-        array = array.T
-    elif array.shape[0] < array.shape[1]:
-        n, channels = array.shape
-        notes.append(f"{channels} channels of {n} samples; if its rows are the channels: transpose=True")
-    names = [str(k + 1) for k in range(array.shape[1])]
-    return Table(path, array, names, notes=notes, times=rate and Sampling(rate))
-
-
-def _read_device(path, reading):
-    """Read a file of a device, whose channels stay where they are."""
-    recording = read(path, channels=split_names(reading.columns) if reading.columns else None)
-    names = recording.names or [str(k + 1) for k in range((*recording.shape, 1)[1])]
-    return Table(path, NamedChannels(recording.values, names), names, times=recording.times)
+    options = {"transpose": True} if name == "arrays" and reading.transpose else {}
+    if reading.columns is not None:
+        options["channels"] = split_names(reading.columns)
+    return read(path, missing=reading.codes or None, reader=reader, **options)
 
 
 def _refuse_json(path, reading):
@@ -210,9 +211,8 @@ def _refuse_json(path, reading):
 
 
 PARQUET = (".parquet", ".pq")
-BY_NAME = {"table": read_text, None: read_text, "arrays": _read_array}
+NOT_TEXT = (".tar", ".npy", ".npz", ".wav")  # in a packed file
 READERS = {
-    **dict.fromkeys((".npy", ".npz", ".wav"), _read_array),
     **dict.fromkeys((".json", ".jsonl"), _refuse_json),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), _read_excel),
     **dict.fromkeys((*PARQUET, ".feather", ".arrow"), _read_columns),

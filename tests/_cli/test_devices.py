@@ -1,5 +1,9 @@
 """Files of devices on the command line: what their readers open is searched with its names and times."""
 
+import datetime
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from command_runs import printed, table
@@ -68,3 +72,21 @@ def test_tables_are_recordings(tmp_path, query):
     assert np.isnan(np.asarray(read(path, channels="gyr", missing=4))).sum() == 20  # in channels, not in times
     with pytest.raises(TypeError, match="has no such option"):
         read(path, wrong=1)
+
+
+def test_dates_and_interruptions_of_a_device_are_in_its_times(capsys, query):
+    edfio = pytest.importorskip("edfio")
+    start = datetime.datetime(2024, 3, 1, 12, 30, 5)
+    about = {"recording": edfio.Recording(startdate=start.date()), "starttime": start.time(), "data_record_duration": 1}
+    notes = [edfio.EdfAnnotation(0.5, None, "eyes open")]
+    edfio.Edf([edfio.EdfSignal(ECG, 100, label="MLII")], annotations=notes, **about).write("rec.edf")
+    out = printed(capsys, SEARCH, query, "rec.edf").out
+    assert "500  560  2024-03-01 12:30:10  2024-03-01 12:30:10.600" in out
+    raw = Path("rec.edf").read_bytes().replace(b"EDF+C", b"EDF+D")
+    for k in range(10, 30):  # seconds at which a record begins
+        raw = raw.replace(f"+{k}\x14\x14".encode(), f"+{k + 60}\x14\x14".encode())
+    Path("gap.edf").write_bytes(raw)
+    found = json.loads(printed(capsys, "show gap.edf --format json").out)
+    assert found["gaps"] == [{"sample": 1000, "seconds": pytest.approx(60.01)}] and found["rate"] == 100
+    part, _ = table(capsys, SEARCH, "gap.edf:71s-71.6s", "gap.edf", "--max-gap", "1s")
+    assert part.loc[0, ["start", "start_time"]].tolist() == [1100, "2024-03-01 12:31:16"]

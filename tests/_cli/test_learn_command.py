@@ -167,14 +167,14 @@ def test_ranges_of_a_file_that_overlap(files, capsys):
     assert "--on-overlap cut to divide" in err
     pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
     err = printed(capsys, *argv[:3], "beat", *argv[4:], "--on-overlap", "cut", code=2).err
-    assert "--on-overlap needs --labels to name a file of ranges, which may overlap. Got the column 'beat'." in err
+    assert "--on-overlap needs --labels to name a file of ranges. Got the column 'beat'." in err
     printed(capsys, *argv[:3], "beat", *argv[4:])
 
 
 def test_labels_that_are_instants_are_refused(files, capsys):
     pd.DataFrame({"time": [0.4, 1.4]}).to_csv("peaks.csv", index=False)
     err = printed(capsys, "learn rec.csv --labels peaks.csv --output m.joblib", code=2).err
-    assert "Got 'peaks.csv' with time. Of instants alone, such as R peaks, make ranges about them." in err
+    assert "Got 'peaks.csv' with time. Instants, such as R peaks, need --around 0.1s,0.15s." in err
 
 
 @pytest.mark.parametrize("names", [["0", "beat", "-1"], [0, 1, -1]])
@@ -183,3 +183,32 @@ def test_a_class_that_may_be_meant_for_unlabeled_is_told_of(files, capsys, names
     pd.DataFrame({"mV": FEW, "beat": y}).to_csv("rec.csv", index=False)
     err = printed(capsys, "learn rec.csv --labels beat --output m.joblib").err
     assert "-1 is one of the classes: with --task segment --self-train 3 it means unlabeled" in err
+
+
+@pytest.mark.parametrize("around", ["0.1s,0.15s", "12,18", "100ms,18"])
+@pytest.mark.parametrize("column", ["peak", "time", "onset", "ts"])
+def test_instants_become_ranges_about_them(files, capsys, around, column):
+    peaks = ECG.beats[(ECG.beats > 20) & (ECG.beats < N - 20)]
+    y = labels_from_events(peaks, n_samples=N, before=12, after=18)
+    at = peaks if column == "peak" else TS[peaks]
+    pd.DataFrame({column: at, **({} if column == "ts" else {"note": "x"})}).to_csv("peaks.csv", index=False)
+    options = "learn rec.csv --labels peaks.csv --task search --metric euclidean --output m.joblib"
+    err = printed(capsys, options, "--around", around).err
+    assert f"labels: {len(peaks)} ranges of 1, {column!r} read as {'samples' if column == 'peak' else 'times'}" in err
+    learned = QuerySearcher("euclidean").fit(pd.DataFrame({"mV": Y}), y)
+    np.testing.assert_array_equal(joblib.load("m.joblib").query_, learned.query_)
+
+
+def test_onsets_with_durations_are_ranges(files, capsys):
+    pd.DataFrame({"onset": TS[[140, 330]], "duration": TS[[65, 65]]}).to_csv("labels.csv", index=False)
+    options = "learn rec.csv --labels labels.csv --metric euclidean --output m.joblib"
+    assert "2 ranges of 1, 'onset' to 'duration' read as times" in printed(capsys, options).err
+
+
+@pytest.mark.parametrize("around", ["0.1s", "a,b", "-1,2", "1,2,3"])
+def test_what_is_no_span_about_instants(files, capsys, around):
+    pd.DataFrame({"peak": [100, 200]}).to_csv("peaks.csv", index=False)
+    err = printed(capsys, f"learn rec.csv --labels peaks.csv --output m.joblib --around={around}", code=2).err
+    assert "--around must be BEFORE,AFTER in samples (12,18) or as durations (0.1s,0.15s). Got" in err
+    err = printed(capsys, "learn two.csv --labels double --output m.joblib --around 1,2", code=2).err
+    assert "--around needs --labels to name a file of ranges" in err

@@ -21,7 +21,7 @@ def test_zstandard_is_unpacked(tmp_path, zstandard):
     half = len(TEXT) // 2
     for name, content in {"one": compress(TEXT), "two frames": compress(TEXT[:half]) + compress(TEXT[half:])}.items():
         (tmp_path / f"{name}.csv.zst").write_bytes(content)
-        assert read(tmp_path / f"{name}.csv.zst").numbers[:, 0].tolist() == VALUES.tolist()
+        assert read(tmp_path / f"{name}.csv.zst").values[:, 0].tolist() == VALUES.tolist()
 
 
 def test_files_that_are_cut_off_are_refused(tmp_path, zstandard):

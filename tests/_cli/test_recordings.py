@@ -26,16 +26,16 @@ def test_numpy_files_stay_on_disk(tmp_path):
     np.save(tmp_path / "a.npy", np.column_stack([X, -X]))
     found = read(tmp_path / "a.npy")
     assert isinstance(found.values, np.memmap)
-    assert found.names == ["1", "2"]
-    assert read(tmp_path / "a.npy", columns="2").numbers[:, 0].tolist() == (-X).tolist()
+    assert found.channels == ["1", "2"]
+    assert np.asarray(read(tmp_path / "a.npy", columns="2"))[:, 0].tolist() == (-X).tolist()
     np.save(tmp_path / "b.npy", np.vstack([X, -X]))
     assert "--transpose" in read(tmp_path / "b.npy").notes[0]
     assert read(tmp_path / "b.npy", transpose=True).values.shape == (N, 2)
     np.savez(tmp_path / "c.npz", x=X)
-    assert read(tmp_path / "c.npz").numbers[:, 0].tolist() == X.tolist()
+    assert read(tmp_path / "c.npz").values[:, 0].tolist() == X.tolist()
     np.savez(tmp_path / "c.npz", x=X, y=X)
     refused(r"must hold one array of numbers, .*Got x \(20,\), y \(20,\)\. Name one behind a colon", tmp_path / "c.npz")
-    assert read(f"{tmp_path}/c.npz:y").numbers[:, 0].tolist() == X.tolist()
+    assert read(f"{tmp_path}/c.npz:y").values[:, 0].tolist() == X.tolist()
     np.save(tmp_path / "d.npy", np.rec.fromarrays([np.arange(20.0), X], names="time, v"))
     found = read(tmp_path / "d.npy")
     assert (found.names, found.times.tolist()) == (["v"], list(range(20)))
@@ -47,7 +47,7 @@ def test_files_that_are_no_tables_say_so(tmp_path, monkeypatch):
     refused(r"'a\.json': the file must be a table\. Got JSON", "a.json")
     refused(r"'-': a pipe or the standard input cannot be read twice", "-")
     write(tmp_path / "-", "v", map(str, X))
-    assert read("-").numbers[:, 0].tolist() == X.tolist()
+    assert read("-").values[:, 0].tolist() == X.tolist()
 
 
 def test_columns_of_one_name_are_told(tmp_path):
@@ -61,7 +61,7 @@ def test_sound_has_a_rate(tmp_path):
     wavfile.write(tmp_path / "a.wav", 40, (X * 1000).astype(np.int16))
     found = read(tmp_path / "a.wav")
     assert np.asarray(found.times).tolist() == (np.arange(N) / 40).tolist()
-    assert found.numbers[:, 0].tolist() == (X * 1000).astype(np.int16).tolist()
+    assert found.values[:, 0].tolist() == (X * 1000).astype(np.int16).tolist()
 
 
 def test_sound_that_is_cut_off_says_how_much_there_is(tmp_path):
@@ -83,7 +83,7 @@ def test_the_rate_of_a_file_is_told_where_another_counts(tmp_path):
 
 def test_numbers_for_missing_values_of_arrays(tmp_path):
     np.save(tmp_path / "a.npy", np.array([[1.0, -9999], [2, 3]]))
-    assert np.isnan(read(tmp_path / "a.npy", missing="-9999").numbers).tolist() == [[False, True], [False, False]]
+    assert np.isnan(read(tmp_path / "a.npy", missing="-9999").values).tolist() == [[False, True], [False, False]]
 
 
 def test_frames_with_an_index_of_two_levels(tmp_path):
@@ -165,7 +165,7 @@ def test_minutes_and_seconds_are_durations_as_physionet_writes_them(tmp_path):
         path = write(tmp_path / "a.csv", f"'Elapsed time','MLII','V5'\n'{unit}.mmm','mV','mV'", rows[first:])
         found = read(path)
         assert found.names == ["MLII", "V5"]
-        assert found.numbers[:, 0].tolist() == [1, 3, 5, 7][first:]
+        assert found.values[:, 0].tolist() == [1, 3, 5, 7][first:]
         assert (found.times == pd.timedelta_range("0:59:59.5", periods=4, freq="250ms")[first:]).all()
 
 
@@ -267,14 +267,14 @@ def test_a_text_among_numbers_is_refused_whatever_the_decimal_mark(tmp_path, dec
     rows = [f"{k};{v + 5000:,.3f}".replace(",", "t").replace(".", decimal) for k, v in enumerate(X)]
     rows = [row.replace("t", thousands) for row in rows]
     path = write(tmp_path / "a.csv", "t;v", rows)
-    np.testing.assert_allclose(read(path).numbers[:, 0], X + 5000, atol=6e-4)
+    np.testing.assert_allclose(read(path).values[:, 0], X + 5000, atol=6e-4)
     rows[7] = "7;lost"
     refused(
         r"the column 'v' must hold numbers. Got 'lost' in row 8 .*Correct the cell",
         write(tmp_path / "a.csv", "t;v", rows),
     )
     rows[7], rows[9] = "7;#WERT!", "9;#DIV/0!"  # what spreadsheets write where they could not calculate
-    found = read(write(tmp_path / "a.csv", "t;v", rows)).numbers[:, 0]
+    found = read(write(tmp_path / "a.csv", "t;v", rows)).values[:, 0]
     assert np.flatnonzero(np.isnan(found)).tolist() == [7, 9]
 
 
@@ -288,7 +288,7 @@ def test_recordings_one_below_the_other_are_named_by_their_rows(tmp_path, dated)
     refused(r"in row 40 and .* in row 41. Where recordings .*s\.csv:20-40; else sort", f"{path}:20-60")
     for first in (0, 20, 40):
         one = read(f"{path}:{first}-{first + 20}")
-        assert one.numbers[:, 0].tolist() == [*range(20)] and one.first == first
+        assert one.values[:, 0].tolist() == [*range(20)] and one.first == first
         assert len(one.times) == 20 and one.times[0] == one.begin
     counted = write(tmp_path / "c.csv", "id,v", [f"{row[:2]},{row.rsplit(',')[-1]}" for row in rows])
     told = f"{counted}: column 'id' holds no numbers and was left out"
@@ -304,7 +304,7 @@ def test_empty_rows_at_the_end_are_left_out(tmp_path):
     rows[3] = "3;;"
     found = read(write(tmp_path / "a.csv", "t;v;w", [*rows, ";;", ";;"]))
     assert len(found) == N
-    assert np.isnan(found.numbers[3, 0])
+    assert np.isnan(found.values[3, 0])
     assert any("2 empty rows at the end left out" in note for note in found.notes)
 
 
@@ -313,12 +313,12 @@ def test_channels_are_compared_by_name_or_else_in_order(tmp_path):
     other = write(tmp_path / "s.csv", "t,a,b,c", ["0,1,2,3", "1,4,5,6"])
     (_,), sequence, line = compared([query], read(other))
     assert sequence.names == ["b", "a"]
-    assert sequence.numbers.tolist() == [[2, 1], [5, 4]]
+    assert sequence.values.tolist() == [[2, 1], [5, 4]]
     assert line == "columns compared: b, a"
     (own,), sequence, line = compared([query], read(other, columns="c,a"))
     assert line == "columns compared: b, a of the query with c, a of the sequence, in this order"
     assert own.names == sequence.names == ["c", "a"]
-    assert own.numbers.tolist() == [[1, 2], [3, 4]]
+    assert own.values.tolist() == [[1, 2], [3, 4]]
     with pytest.raises(ValueError, match=r"the query has 2 \(b, a\) and the sequence 1 \(c\)"):
         compared([query], read(other, columns="c"))
 

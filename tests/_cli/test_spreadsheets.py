@@ -8,7 +8,7 @@ import pytest
 from command_runs import read, refused
 
 from sktslib._cli.recordings import Files
-from sktslib.io._tables import Reading, read_table
+from sktslib.io._tables import Reading, source_of
 
 X = np.sin(np.arange(20.0))
 TIMES = pd.date_range("2024-05-01 12:30:55.125", periods=20, freq="250ms")
@@ -67,7 +67,7 @@ def test_names_dates_and_numbers_of_a_table(save):
     found = read(save({"A": rows}))
     assert found.names == ["v", "n"]
     assert list(found.times) == list(TIMES)
-    np.testing.assert_allclose(found.numbers[:, 0], X, rtol=1e-14)  # a file has fifteen digits
+    np.testing.assert_allclose(found.values[:, 0], X, rtol=1e-14)  # a file has fifteen digits
     assert found.notes == []
 
 
@@ -98,7 +98,7 @@ def test_merged_cells_name_groups(save):
     found = read(save({"A": rows}, ["A1:E1", "A3:A4", "B3:C3", "D3:E3"]))
     assert found.names == ["left x", "left y", "right x", "right y"]
     assert found.times[3] == 0.3
-    np.testing.assert_allclose(found.numbers[:, 3], -2 * X, rtol=1e-14)
+    np.testing.assert_allclose(found.values[:, 3], -2 * X, rtol=1e-14)
     assert any("row 1 is neither names nor numbers and skipped: 'Walk'" in note for note in found.notes)
     assert any("two rows of names were joined: 'left x'" in n for n in found.notes)
 
@@ -111,7 +111,7 @@ def test_a_row_of_units_is_no_row_of_names(save):
 def test_cells_that_could_not_be_calculated_are_missing(save):
     rows = [["v", "w"], *([v if k != 4 else "#DIV/0!", k**2] for k, v in enumerate(X)), [None, None], [None, None]]
     found = read(save({"A": rows}))
-    assert np.flatnonzero(np.isnan(found.numbers[:, 0])).tolist() == [4]
+    assert np.flatnonzero(np.isnan(found.values[:, 0])).tolist() == [4]
     assert len(found) == 20
 
 
@@ -128,7 +128,7 @@ def test_the_header_may_be_named(save):
     assert len(read(path, header=1)) == 20
     nameless = save({"A": [[v, k**2] for k, v in enumerate(X)]})
     assert read(nameless).names == ["1", "2"]
-    assert read_table(nameless, Reading(), "--query").header is False
+    assert source_of(nameless, Reading(), "--query").header is False
 
 
 SHEETS = {"About": [["made by", "hand"]], "Day": [["v"], *([v] for v in X)], "7": [["w"], *([-v] for v in X)]}
@@ -136,7 +136,7 @@ SHEETS = {"About": [["made by", "hand"]], "Day": [["v"], *([v] for v in X)], "7"
 
 def test_a_sheet_is_named_or_numbered(save):
     path = save(SHEETS)
-    np.testing.assert_allclose(read(path, sheet="Day").numbers[:, 0], X, rtol=1e-14)
+    np.testing.assert_allclose(read(path, sheet="Day").values[:, 0], X, rtol=1e-14)
     assert read(path, sheet="2").names == ["v"]
     assert read(path, sheet="7").names == ["w"]
     for wrong in ("day", "4", "0"):

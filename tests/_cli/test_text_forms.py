@@ -262,7 +262,7 @@ def test_forms_of_text(tmp_path, form):
     files.check()
     if "columns" not in form.how:
         assert found.names == form.names
-    np.testing.assert_array_equal(found.numbers[:, 0], form.values)
+    np.testing.assert_array_equal(found.values[:, 0], form.values)
     if form.times is None:
         assert found.times is None
     elif isinstance(form.times, pd.Index):
@@ -351,13 +351,13 @@ def test_two_rows_of_names():
     assert [note for note in notes if "axis" in note] == [
         "column 'axis' counts the rows and was left out (--columns takes it)"
     ]
-    assert found.numbers[0].tolist() == [0.0, -0.0328] and len(found) == 600
+    assert found.values[0].tolist() == [0.0, -0.0328] and len(found) == 600
 
 
 def test_settings_above():
     found, notes = case("settings_above.csv")
     assert found.times[0] == pd.Timestamp("2024-01-27 19:00:00") and found.names == ["2", "3"]
-    assert len(found) == 200 and found.numbers[:2].tolist() == [[0, 0], [1, 1]]
+    assert len(found) == 200 and found.values[:2].tolist() == [[0, 0], [1, 1]]
     assert notes == ["lines 1, 3, 4 are neither names nor numbers and skipped: 'Start: 2024-01-27 19:00:00 GMT'"]
 
 
@@ -371,13 +371,13 @@ def test_hour_24():
 @pytest.mark.parametrize(("word", "how"), [("NAN", {}), ("na", {}), ("None", {}), ("M", {}), ("kZ", {"missing": "kZ"})])
 def test_words_for_missing_values(word, how):
     found, notes = case(f"missing_{word}.csv", **how)
-    assert np.flatnonzero(np.isnan(found.numbers[:, 0])).tolist() == [50, 51] and len(found) == 300 and not notes
+    assert np.flatnonzero(np.isnan(found.values[:, 0])).tolist() == [50, 51] and len(found) == 300 and not notes
 
 
 def test_a_number_for_missing_values():
     assert any("-9999 2 times" in note for note in case("missing_-9999.csv")[1])
     found, notes = case("missing_-9999.csv", missing="-9999")
-    assert np.flatnonzero(np.isnan(found.numbers[:, 0])).tolist() == [50, 51] and not notes
+    assert np.flatnonzero(np.isnan(found.values[:, 0])).tolist() == [50, 51] and not notes
     with pytest.raises(ValueError, match=r"Got 'kZ' in row 51 .*--missing"):
         case("missing_kZ.csv")
 
@@ -459,6 +459,6 @@ def test_a_thousand_damaged_files_are_read_or_refused(tmp_path):
         except ValueError as error:
             assert str(error).startswith(("--query", "--", "the times of --query")), error
         else:
-            assert len(found) and found.numbers.dtype == float and len(found.names) == found.numbers.shape[1]
+            assert len(found) and found.values.dtype == float and len(found.names) == found.values.shape[1]
             read += 1
     assert read > 100

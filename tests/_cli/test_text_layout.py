@@ -11,7 +11,7 @@ from command_runs import read, refused
 
 from sktslib.io import _packed as text_files
 from sktslib.io._layout import layout_of
-from sktslib.io._tables import Reading, read_table
+from sktslib.io._tables import Reading, source_of
 
 T = np.arange(12) * 0.25
 X = np.round(np.sin(T * 2) * 1234.5, 2)
@@ -67,9 +67,9 @@ def test_tables_are_read_as_they_are_written(tmp_path, text, names, time_name):
     assert found.names == names
     assert found.time_name == time_name
     wanted = np.append(X[1:], 0.05) if "0,05" in text else X
-    np.testing.assert_array_equal(found.numbers[:, 0], wanted)
+    np.testing.assert_array_equal(found.values[:, 0], wanted)
     if len(names) > 1:
-        np.testing.assert_array_equal(found.numbers[:, 1], Y)
+        np.testing.assert_array_equal(found.values[:, 1], Y)
     if time_name is not None:
         np.testing.assert_array_equal(found.times, T)
 
@@ -97,14 +97,14 @@ def test_what_is_packed_is_known_by_its_name(name, rule, tmp_path):
     if not name.startswith("no"):
         (tmp_path / name).touch()
     with pytest.raises(ValueError, match=re.escape(rule)):
-        read_table(str(tmp_path / name), Reading(), "--query")
+        source_of(str(tmp_path / name), Reading(), "--query")
 
 
 @pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip"])
 def test_packed_files_are_unpacked(tmp_path, ending):
     path = tmp_path / f"some.csv.{ending}"
     pd.DataFrame({"t": T, "v": X}).to_csv(path, index=False)
-    np.testing.assert_array_equal(read(path).numbers[:, 0], X)
+    np.testing.assert_array_equal(read(path).values[:, 0], X)
 
 
 @pytest.mark.parametrize(("terminal", "large"), [(True, True), (True, False), (False, True)])
@@ -115,7 +115,7 @@ def test_a_bar_while_a_large_file_is_read(tmp_path, monkeypatch, terminal, large
     monkeypatch.setattr(shown, "isatty", lambda: terminal, raising=False)
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(text_files, "LARGE", 10 if large else 10**6)
-    np.testing.assert_array_equal(read(path).numbers[:, 0], X)
+    np.testing.assert_array_equal(read(path).values[:, 0], X)
     assert ("some.csv.gz" in shown.getvalue()) == (terminal and large)
 
 
@@ -138,10 +138,10 @@ def test_options_say_what_cannot_be_found(tmp_path):
     path = tmp_path / "some.csv"
     path.write_text("a;b\n" + "".join(f"{k};{k % 7}\n" for k in range(600)) + "600;1,5\n", encoding="utf-8")
     refused(r"'b' must hold numbers. Got '1,5' in row 601 \(about line 602\).*--decimal", path)
-    assert read(path, decimal=",", columns="a,b").numbers[-1].tolist() == [600, 1.5]
+    assert read(path, decimal=",", columns="a,b").values[-1].tolist() == [600, 1.5]
     path.write_text("1.234;5\n2.345;6\n", encoding="utf-8")
-    assert read(path).numbers[:, 0].tolist() == [1.234, 2.345]
-    assert read(path, decimal=",", thousands=".").numbers[:, 0].tolist() == [1234, 2345]
+    assert read(path).values[:, 0].tolist() == [1.234, 2.345]
+    assert read(path, decimal=",", thousands=".").values[:, 0].tolist() == [1234, 2345]
     path.write_text("1 2\n3 4\n5 6\n", encoding="utf-8")
     assert read(path, header=1).names == ["1", "2"]
     assert len(read(path, header=1)) == 2
@@ -157,7 +157,7 @@ def test_comments_may_come_late(tmp_path, remark):
     path.write_text("\n".join(["t,v", *rows[:550], remark, *rows[550:]]), encoding="utf-8")
     found = read(path)
     assert found.times.tolist() == [*range(600)]
-    assert found.numbers[:, 0].tolist() == [k % 7 for k in range(600)]
+    assert found.values[:, 0].tolist() == [k % 7 for k in range(600)]
 
 
 def test_a_text_in_a_column_of_numbers_is_no_units_row():
