@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what `_HOMES` says, for those who read types; a test compares them
     from . import cluster, datasets, distances, metrics, model_selection, neighbors, preprocessing, search, utils
+    from ._models import load_model
     from ._warmup import warmup
     from .datasets import load_ecg_example
     from .distances import get_distance_dict
@@ -26,6 +27,7 @@ _HOMES = {
     "get_distance_dict": "distances",
     "lcss": "distances.elastic_distances",
     "load_ecg_example": "datasets",
+    "load_model": "_models",
     "pipeline_search": "preprocessing._pipelines",
     "pipeline_segment": "preprocessing._pipelines",
     "pipeline_stream": "preprocessing._pipelines",

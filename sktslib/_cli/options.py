@@ -37,6 +37,8 @@ PHRASES = {
     r"\ba str among\b": "one of",
     r"\ban int(?:eger)? in\b": "a whole number in",
     r"\ba float in\b": "a number in",
+    r"The 'path' parameter of load_model": "--model",
+    r"with trust=True": "with --trust",
 }
 
 

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
+from .._models import check_ending, load_model, save
 from ..io._parts import EXAMPLES, parse_slice
 from . import PART
 from .labels import label_column_name, lines_of_report, read_labels_of
-from .models import check_output, load, save
 from .options import (
     WARNING,
     errors_of,
@@ -16,6 +16,7 @@ from .options import (
 from .output import (
     DrawnQuery,
     check_picture,
+    check_writable,
     counted,
     draw,
     drawn,
@@ -268,7 +269,8 @@ def _by_model(options, files):
             f"{refused[0]} must be left out with --model, whose parameters are those it was learned with. Learn again "
             "with `sktslib learn`."
         )
-    estimator = load(options.model, options.trust)
+    with errors_of(""):
+        estimator = load_model(options.model, options.trust)
     scaler = None
     if type(estimator) is Pipeline and len(estimator) == 2 and type(estimator[0]) is StandardScaler:
         scaler, estimator = estimator
@@ -325,7 +327,8 @@ def run_learn(options):
 
     estimator = estimator_of(options, learns=True)  # whose threshold says how many matches there are
     chosen = str(estimator.metric).lower() == "auto"
-    check_output(options.output, None if chosen else get_metric(estimator.metric, estimator.metric_params))
+    check_writable(options.output, "--output")
+    check_ending(options.output, None if chosen else get_metric(estimator.metric, estimator.metric_params))
     files = Files(reading_of(options))
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()

@@ -12,13 +12,14 @@ import pandas as pd
 import pytest
 from command_runs import ECG, Y, printed, stand_by_files, table
 
-from sktslib import QuerySearcher, QuerySegmenter
-from sktslib._cli import models
+from sktslib import QuerySearcher, QuerySegmenter, load_model
+from sktslib._models import save
 from sktslib.distances import CallableMetric, get_metric, metric_names, register_metric
 from sktslib.metrics import labels_from_events
 from sktslib.search import Windows
 
 EVENTS = np.column_stack([ECG.beats - 12, ECG.beats + 18]).clip(0)[ECG.beats < len(ECG.sequence) - 20] // 4
+OWN = "The 'path' parameter of load_model must name a file that `sktslib learn` saved. Got "
 SAVED = "--model must name a file that `sktslib learn` saved. Got "
 
 
@@ -77,14 +78,14 @@ def test_a_model_finds_the_same_whichever_way_it_was_saved(files, capsys, skops,
 @pytest.mark.parametrize("name", metric_names())
 def test_each_metric_is_known(tmp_path, skops, name):
     metric = get_metric(name)
-    models.save(metric, tmp_path / "m.skops")
-    assert models.load(tmp_path / "m.skops", trust=False) == metric
+    save(metric, tmp_path / "m.skops")
+    assert load_model(tmp_path / "m.skops", trust=False) == metric
 
 
 def test_arrays_of_a_model_are_equal(tmp_path, skops):
     searcher = QuerySearcher(candidates=Windows((0.5, 1.5))).fit([ECG.query, 2 * ECG.query], weight=[ECG.weight] * 2)
-    models.save(searcher, tmp_path / "m.skops")
-    loaded = models.load(tmp_path / "m.skops", trust=False)
+    save(searcher, tmp_path / "m.skops")
+    loaded = load_model(tmp_path / "m.skops", trust=False)
     for a, b in zip(loaded.query_, searcher.query_, strict=True):
         np.testing.assert_array_equal(a, b)
     for one, other in zip(loaded._queries, searcher._queries, strict=True):
@@ -110,14 +111,14 @@ def test_a_metric_of_one_s_own_is_refused_by_name_before_the_work(files, capsys,
     assert len(table(capsys, "search rec.csv --columns mV --model m.joblib --trust")[0]) > 3
     searcher = QuerySearcher("area").fit(ECG.query)
     with pytest.raises(ValueError, match=r"Got .*test_models\.Area"):
-        models.save(searcher, "m.skops")
+        save(searcher, "m.skops")
 
 
 @pytest.mark.parametrize(("function", "name"), [(area, "area"), (lambda x, y: 0.0, "<lambda>")])
 def test_a_function_is_refused_by_name(tmp_path, skops, function, name):
     searcher = QuerySearcher(CallableMetric(function)).fit(ECG.query)
     with pytest.raises(ValueError, match=rf"Got .*CallableMetric, test_models\.{name}\."):
-        models.save(searcher, tmp_path / "m.skops")
+        save(searcher, tmp_path / "m.skops")
     assert not (tmp_path / "m.skops").exists()
 
 
@@ -202,23 +203,23 @@ def test_what_cannot_be_opened(files, capsys):
 
 def test_files_cut_and_damaged(files, capsys, skops):
     searcher = QuerySearcher("euclidean", n_matches=3).fit(pd.DataFrame({"mV": ECG.query}))
-    models.save(searcher, "m.skops")
+    save(searcher, "m.skops")
     joblib.dump(searcher, "m.joblib")
     want, rng = table(capsys, "search rec.csv --model m.skops")[0], np.random.default_rng(0)
     for name, trust in {"m.skops": False, "m.joblib": True}.items():
         whole = (files / name).read_bytes()
         for end in rng.integers(0, len(whole), 40):
             (files / "cut").write_bytes(whole[:end])
-            with pytest.raises(ValueError, match=SAVED) as error:
-                models.load("cut", trust)
+            with pytest.raises(ValueError, match=OWN) as error:
+                load_model("cut", trust)
             assert "\n" not in str(error.value)
     whole, unread = (files / "m.skops").read_bytes(), 0
     for place in rng.integers(0, len(whole), 300):
         (files / "m").write_bytes(whole[:place] + bytes([whole[place] ^ 1 << rng.integers(8)]) + whole[place + 1 :])
         try:
-            loaded = models.load("m", False)
+            loaded = load_model("m", False)
         except ValueError as error:
-            unread += str(error).startswith(SAVED) and "\n" not in str(error)
+            unread += str(error).startswith(OWN) and "\n" not in str(error)
         else:
             np.testing.assert_array_equal(loaded.query_, ECG.query[:, None])
             unread += 1
@@ -269,10 +270,10 @@ def test_objects_that_are_no_models(files, capsys, request, way):
         "a searcher": (QuerySearcher().fit(Y[:9]), f"Got 'm.{way}', which is for `sktslib search`."),
         "not fitted": (QuerySegmenter(), f"--model must be fitted, as `sktslib learn` saves it. Got 'm.{way}'"),
     }.values():
-        models.save(model, f"m.{way}")
+        save(model, f"m.{way}")
         assert said in printed(capsys, line, code=2).err
     segmenter = QuerySegmenter().fit(Y[40:105])
     del segmenter._rules  # as of a version that had another name for it
-    models.save(segmenter, f"m.{way}")
+    save(segmenter, f"m.{way}")
     err = printed(capsys, line, code=2).err
     assert f"--model must be learned by this version of sktslib. Got 'm.{way}', in which something is missing" in err

@@ -1,11 +1,14 @@
 """Models in files: by skops, which builds known types alone, or by joblib, which runs what a file holds."""
 
+from __future__ import annotations
+
+import os
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_DEFLATED
 
-from ..io._library import library
-from .output import check_writable
+from .io._library import library, on_one_line
 
 
 def known_types():
@@ -13,14 +16,14 @@ def known_types():
 
     They are listed one by one: what a module of this package has imported must not be called by a file.
     """
-    from .. import distances, search
-    from ..metrics import EventReport
-    from ..search._channels import ByChannel
-    from ..search._learning.choice import Candidate
-    from ..search._limits import ScaleLimits
-    from ..search._plan import QueryPlan
-    from ..search._segments.optimal import Background, Rules
-    from ..utils._parameters import Parameters
+    from . import distances, search
+    from .metrics import EventReport
+    from .search._channels import ByChannel
+    from .search._learning.choice import Candidate
+    from .search._limits import ScaleLimits
+    from .search._plan import QueryPlan
+    from .search._segments.optimal import Background, Rules
+    from .utils._parameters import Parameters
 
     public = [*vars(distances).values(), *vars(search).values()]
     types = {one for one in public if isinstance(one, type) and issubclass(one, Parameters)}
@@ -29,9 +32,8 @@ def known_types():
     return {f"{one.__module__}.{one.__name__}" for one in types}
 
 
-def check_output(path, metric=None):
-    """Refuse at once what could not be saved after the work: a file, or a metric (None: one to be chosen)."""
-    check_writable(path, "--output")
+def check_ending(path, metric=None):
+    """Refuse at once what could not be saved after the work, also a metric (None: one to be chosen)."""
     if Path(path).suffix not in (".skops", ".joblib"):
         raise ValueError(
             f"--output must end in .skops or, to be saved by joblib, in .joblib. Got {path!r}; write for example "
@@ -58,7 +60,7 @@ def _packed(model):
         data = skops.dumps(model, compression=ZIP_DEFLATED)
         unknown = set(skops.get_untrusted_types(data=data)) - known_types()
     except Exception as error:  # of any kind, for objects say themselves how they are saved
-        unknown = {f"what skops cannot save ({_line(error)})"}
+        unknown = {f"what skops cannot save ({on_one_line(error, 120)})"}
     if unknown:
         raise ValueError(
             f"--output: a .skops file must hold types of sktslib and scikit-learn alone. Got {_listed(unknown)}. "
@@ -67,14 +69,46 @@ def _packed(model):
     return data
 
 
-def load(path, trust):
-    """Return what a file holds; by joblib only if it is trusted."""
-    got = f"--model must name a file that `sktslib learn` saved. Got {path!r}"
+def load_model(path: str | os.PathLike[str], trust: bool = False) -> Any:
+    """Load an estimator that `sktslib learn` saved, or that skops or joblib did.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. One of skops is built only if it consists of types that skops trusts itself, such as scikit-learn's
+        estimators and numpy's arrays, and those of sktslib: no code of the file runs.
+    trust : bool, default=False
+        Whether a file that skops did not save is loaded by joblib, which runs what is in it.
+
+    Returns
+    -------
+    estimator
+        A `QuerySearcher`, a `QuerySegmenter`, or a pipeline that ends with one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, if it holds no model or other types, or if skops did not save it and is not trusted.
+
+    Examples
+    --------
+    >>> import joblib
+    >>> from sktslib import QuerySearcher, load_model
+    >>> path = getfixture("tmp_path") / "model.joblib"
+    >>> _ = joblib.dump(QuerySearcher("dtw", n_matches=1).fit([0, 2, 0]), path)
+    >>> load_model(path, trust=True).search([5, 5, 0, 2, 0, 5]).start
+    array([2])
+    """
+    got = f"The 'path' parameter of load_model must name a file that `sktslib learn` saved. Got {os.fspath(path)!r}"
     try:
         with open(path, "rb") as file:
             packed = file.read(4) == b"PK\x03\x04"  # as files of skops begin
         if packed:
-            return _unpacked(path, got)
+            skops, known = _skops("The 'path' parameter of load_model"), known_types()
+            unknown = set(skops.get_untrusted_types(file=path)) - known
+            if not unknown:
+                return skops.load(path, trusted=sorted(known))
+            raise _Refused(f"{got}, which holds types that are not loaded: {_listed(unknown)}.")
         if trust:
             import joblib
 
@@ -82,9 +116,9 @@ def load(path, trust):
     except _Refused:
         raise
     except Exception as error:  # of any kind, for a pickle may call anything
-        raise ValueError(f"{got}: {_line(error)}.") from None
+        raise ValueError(f"{got}: {on_one_line(error, 120)}.") from None
     raise ValueError(
-        f"{got}, which skops did not save. If joblib did, load it with --trust: this runs what is in the file."
+        f"{got}, which skops did not save. If joblib did, load it with trust=True: this runs what is in the file."
     )
 
 
@@ -92,18 +126,11 @@ class _Refused(ValueError):
     """Error that says all."""
 
 
-def _unpacked(path, got):
-    skops, known = _skops("--model"), known_types()
-    if unknown := set(skops.get_untrusted_types(file=path)) - known:
-        raise _Refused(f"{got}, which holds types that are not loaded: {_listed(unknown)}.")
-    return skops.load(path, trusted=sorted(known))
-
-
 def _skops(option, way_out=""):
     try:
         library("skops", "models")
     except ImportError as error:
-        raise _Refused(f"{option}: {str(error).removesuffix('.')}{way_out}.") from None
+        raise _Refused(f"{option}: {on_one_line(error)}{way_out}.") from None
     import skops.io
 
     return skops.io
@@ -111,9 +138,3 @@ def _skops(option, way_out=""):
 
 def _listed(names):
     return ", ".join(sorted(names)[:5])
-
-
-def _line(error):
-    """Return an error on one line, at most 120 characters."""
-    text = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
-    return text[:120].removesuffix(".")
