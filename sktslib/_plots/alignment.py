@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..utils._times import Queries, Sequences, Times
 from ..utils.validation import check_count, check_number
@@ -30,12 +29,12 @@ class AlignmentDisplay(Display):
 
     Parameters
     ----------
-    ts1 : array-like of shape (m,) or (m, channels)
+    query : array-like of shape (m,) or (m, channels)
         The query.
-    ts2 : array-like of shape (n,) or (n, channels)
+    sequence : array-like of shape (n,) or (n, channels)
         The sequence.
     path : array-like of shape (2, K)
-        Indices into `ts1` and `ts2`.
+        Indices into both.
     tx, ty : array-like of shape (m,) and (n,), optional
         Times of the two series, numbers or datetimes.
 
@@ -74,16 +73,16 @@ class AlignmentDisplay(Display):
     """
 
     def __init__(
-        self, ts1: ArrayLike, ts2: ArrayLike, path: Any, *, tx: ArrayLike | None = None, ty: ArrayLike | None = None
+        self, query: Queries, sequence: Sequences, path: Any, *, tx: Times | None = None, ty: Times | None = None
     ) -> None:
-        self.query, self.sequence = base.as_series(ts1, "ts1"), base.as_series(ts2, "ts2")
+        self.query, self.sequence = base.as_series(query, "ts1"), base.as_series(sequence, "ts2")
         if self.query.shape[1] != self.sequence.shape[1]:
             got = f"{self.sequence.shape[1]} and {self.query.shape[1]}"
             raise base.refused("ts2", "have as many channels as 'ts1'", got, "Select the same columns of both.")
         self.path = base.as_path(path, len(self.query), len(self.sequence))
-        self.query_times = base.as_times(tx, len(self.query), "tx", ts1)
-        self.sequence_times = base.as_times(ty, len(self.sequence), "ty", ts2)
-        self.channels = base.channel_names(self.sequence.shape[1], ts2, ts1)
+        self.query_times = base.as_times(tx, len(self.query), "tx", query)
+        self.sequence_times = base.as_times(ty, len(self.sequence), "ty", sequence)
+        self.channels = base.channel_names(self.sequence.shape[1], sequence, query)
 
     @classmethod
     def from_estimator(
@@ -110,39 +109,7 @@ class AlignmentDisplay(Display):
         """
         found = base.found_in(estimator, X, times)
         given = found.times if times is None else times
-        return cls(base.query_of(estimator, found, match), X, found.path(match), ty=given)._drawn(style)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        query: Queries,
-        sequence: Sequences,
-        path: Any,
-        *,
-        tx: ArrayLike | None = None,
-        ty: ArrayLike | None = None,
-        **style: Any,
-    ) -> Self:
-        """Draw two series and the pairs of a warping path.
-
-        Parameters
-        ----------
-        query : array-like of shape (m,) or (m, channels)
-            The query.
-        sequence : array-like of shape (n,) or (n, channels)
-            The sequence.
-        path : array-like of shape (2, K)
-            Indices into both.
-        tx, ty : array-like of shape (m,) and (n,), optional
-            Times of the query and of the sequence.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : AlignmentDisplay
-        """
-        return cls(query, sequence, path, tx=tx, ty=ty)._drawn(style)
+        return cls.from_predictions(base.query_of(estimator, found, match), X, found.path(match), ty=given, **style)
 
     def plot(
         self,
@@ -423,7 +390,7 @@ class CostMatrixDisplay(Display):
                 "The 'alignment' parameter must have a cost matrix and a path. Got "
                 f"{type(alignment).__name__}. Pass what an elastic distance returns, for example dtw(query, sequence)."
             )
-        return cls(alignment.cost_matrix, alignment.path, query, sequence)._drawn(style)
+        return super().from_predictions(alignment.cost_matrix, alignment.path, query, sequence, **style)
 
     def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the costs.
@@ -570,27 +537,6 @@ class PairwiseDisplay(Display):
         display : PairwiseDisplay
         """
         return cls.from_predictions(base.of_estimator(estimator, "transform", X), **options)
-
-    @classmethod
-    def from_predictions(cls, distances: Any, *, labels: Any = None, linkage: Any = "average", **style: Any) -> Self:
-        """Draw distances.
-
-        Parameters
-        ----------
-        distances : array-like of shape (n_series, n_series) or (n_series, n_others)
-            The distances.
-        labels : array-like of shape (n_series,), optional
-            Names or classes of the series.
-        linkage : str or None, default="average"
-            How clusters are joined.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : PairwiseDisplay
-        """
-        return cls(distances, labels, linkage=linkage)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the map.

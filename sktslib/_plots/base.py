@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 
 from ..utils import validation
 from ..utils._names import names_of
 from ..utils._sampling import LONG, edges, end_times, holes
-from ..utils._times import EvenTimes, Sampling, given_times, index_times, time_name
+from ..utils._times import EvenTimes, Sampling, Sequences, given_times, index_times, time_name
+from ..utils._times import Times as GivenTimes
 from ..utils.validation import unknown_name
 
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
@@ -30,11 +32,50 @@ COLORS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442"
 
 
 class Display:
-    """Base of the displays: rows of axes, what stands around them, and the parameters of `plot`.
+    """Base of the displays: rows of axes, what stands around them, and how they are made of estimators and results.
 
     Every `plot` makes its rows (`axes_`, `ax_`, `figure_`) first, draws, names them, and writes the legend and the
     title last.
     """
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Sequences, *, times: GivenTimes | None = None, **options: Any) -> Self:
+        """Search or segment a sequence and draw what is found.
+
+        Parameters
+        ----------
+        estimator : QuerySearcher or QuerySegmenter
+            A fitted estimator.
+        X : array-like of shape (n,) or (n, channels)
+            The sequence.
+        times : array-like of shape (n,), optional
+            Times of the sequence, numbers or datetimes.
+        **options
+            Passed on to `from_predictions`, such as `ax` and `title`.
+
+        Returns
+        -------
+        display : Display
+            One of the class.
+        """
+        return cls.from_predictions(found_in(estimator, X, times), X, times=times, **options)
+
+    @classmethod
+    def from_predictions(cls, *data: Any, **options: Any) -> Self:
+        """Draw results that are given.
+
+        Parameters
+        ----------
+        *data, **options
+            The parameters of the class, and those of `plot`, such as `ax` and `title`.
+
+        Returns
+        -------
+        display : Display
+            One of the class.
+        """
+        own = {name: options.pop(name) for name in inspect.signature(cls).parameters if name in options}
+        return cls(*data, **own)._drawn(options)
 
     def _drawn(self, style):
         """Draw with the parameters that were passed on to `plot`, or answer an unknown one with the valid ones."""

@@ -130,39 +130,6 @@ class EventsDisplay(Display):
         """
         return cls.from_predictions(y, base.found_in(estimator, X, times), X, times=times, **options)
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_pred: ArrayLike,
-        sequence: Sequences | None = None,
-        *,
-        times: Times | None = None,
-        min_iou: float = 0.5,
-        tolerance: Any = None,
-        **style: Any,
-    ) -> Self:
-        """Draw found events next to the true ones.
-
-        Parameters
-        ----------
-        y_true, y_pred : array-like of shape (n,) or (n_events, 2), or Matches or Segments
-            Labels of time points or events.
-        sequence : array-like of shape (n,) or (n, channels), optional
-            The recording.
-        times : array-like of shape (n,), optional
-            Its times.
-        min_iou, tolerance : float, optional
-            When events agree.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : EventsDisplay
-        """
-        return cls(y_true, y_pred, sequence, times, min_iou=min_iou, tolerance=tolerance)._drawn(style)
-
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the events.
 
@@ -316,25 +283,6 @@ class RepetitionsDisplay(Display):
         display = cls(repetitions, base.numbered(estimator.queries_, query or 0))
         display.channels = base.channel_names(repetitions.shape[2], X)
         return display._drawn(style)
-
-    @classmethod
-    def from_predictions(cls, repetitions: Any, query: Queries | None = None, **style: Any) -> Self:
-        """Draw repetitions.
-
-        Parameters
-        ----------
-        repetitions : array-like of shape (n_repetitions, m) or (n_repetitions, m, channels)
-            What ``Segments.warped`` returns.
-        query : array-like of shape (m,) or (m, channels), optional
-            The query.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : RepetitionsDisplay
-        """
-        return cls(repetitions, query)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
         """Draw the repetitions.
@@ -522,7 +470,7 @@ class EventReportDisplay(Display):
         report = event_report(y_true, found, kinds=kinds, times=times, min_iou=min_iou, tolerance=tolerance)
         given, limit = base.field(found, "times") if times is None else times, base.field(found, "threshold")
         limit = limit[0] if limit is not None and len(limit) == 1 and not np.isnan(limit[0]) else None
-        return cls(report, None if hasattr(given, "samples") else given, threshold=limit)._drawn(style)
+        return super().from_predictions(report, None if hasattr(given, "samples") else given, threshold=limit, **style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the report.

@@ -133,44 +133,7 @@ class ProfileDisplay(Display):
         """
         profile, matches = (base.of_estimator(estimator, name, X, times=times) for name in ("profile", "search"))
         names = getattr(estimator, "classes_", None)
-        return cls(profile, matches, estimator.threshold_, X, times, names)._drawn(style)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        profile: Any,
-        matches: Any = None,
-        *,
-        threshold: float | None = None,
-        sequence: Sequences | None = None,
-        times: Times | None = None,
-        names: Any = None,
-        **style: Any,
-    ) -> Self:
-        """Draw a profile.
-
-        Parameters
-        ----------
-        profile : Profile, array-like of shape (n_candidates,), or list of them
-            The distances.
-        matches : Matches, optional
-            What was chosen of them.
-        threshold : float or list of float, optional
-            The largest distance of a match.
-        sequence : array-like of shape (n,) or (n, channels), optional
-            The sequence.
-        times : array-like of shape (n,), optional
-            Its times.
-        names : list of str, optional
-            Names of several queries.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : ProfileDisplay
-        """
-        return cls(profile, matches, threshold, sequence, times, names)._drawn(style)
+        return cls.from_predictions(profile, matches, estimator.threshold_, X, times, names, **style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the profiles.
@@ -242,11 +205,11 @@ class SearchDisplay(Display):
 
     Parameters
     ----------
-    res : dict or object
+    matches : dict or object
         With `start`, `end` and `path_dist` or `distance`, and perhaps `query` and `label`, such as `Matches`.
     sequence : array-like of shape (n,) or (n, channels)
         The sequence that was searched.
-    ts : array-like of shape (n,), optional
+    times : array-like of shape (n,), optional
         Times of the sequence, numbers or datetimes; those with a time zone are drawn in it.
 
     Attributes
@@ -286,65 +249,24 @@ class SearchDisplay(Display):
     [1.0, 0.0]
     """
 
-    def __init__(self, res: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
+    def __init__(self, matches: Any, sequence: Sequences, times: Times | None = None) -> None:
         self.sequence = base.as_series(sequence, "sequence")
-        self.times = base.as_times(ts, len(self.sequence), "ts", sequence, res)
-        self.channels = base.channel_names(self.sequence.shape[1], sequence, res)
-        start, end, distance, own = (base.field(res, name) for name in ("start", "end", "distance", "path_dist"))
+        self.times = base.as_times(times, len(self.sequence), "ts", sequence, matches)
+        self.channels = base.channel_names(self.sequence.shape[1], sequence, matches)
+        start, end, distance, own = (base.field(matches, name) for name in ("start", "end", "distance", "path_dist"))
         distance = distance if own is None else own  # a functional result keeps the whole profile under "distance"
         if start is None or end is None or distance is None:
-            got = f"a dict with the keys {list(res)[:6]}" if isinstance(res, Mapping) else type(res).__name__
+            is_dict = isinstance(matches, Mapping)
+            got = f"a dict with the keys {list(matches)[:6]}" if is_dict else type(matches).__name__
             rule = "be the result of one distance, with 'start', 'end' and 'path_dist' (or 'distance')"
             raise base.refused("res", rule, got, "Pass the entry of one distance, result[name].")
-        self.start, self.end = base.as_ranges(res, len(self.sequence), "res")
+        self.start, self.end = base.as_ranges(matches, len(self.sequence), "res")
         self.distance = np.array(distance, dtype=np.float64)
         if self.distance.shape != self.start.shape:
             rule, got = f"have one distance for each of its {len(self.start)} occurrences", self.distance.shape
             raise base.refused("res", rule, f"shape {got}", "Pass the result of the search as it is.")
-        groups = {name: base.field(res, name) for name in ("label", "query")}
+        groups = {name: base.field(matches, name) for name in ("label", "query")}
         self.groups = {k: np.asarray(v) for k, v in groups.items() if np.shape(v) == self.start.shape}
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Sequences, *, times: Times | None = None, **style: Any) -> Self:
-        """Search a sequence and draw what is found.
-
-        Parameters
-        ----------
-        estimator : QuerySearcher
-            A fitted searcher.
-        X : array-like of shape (n,) or (n, channels)
-            The sequence.
-        times : array-like of shape (n,), optional
-            Its times, numbers or datetimes.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : SearchDisplay
-        """
-        return cls(base.found_in(estimator, X, times), X, times)._drawn(style)
-
-    @classmethod
-    def from_predictions(cls, matches: Any, sequence: Sequences, *, times: Times | None = None, **style: Any) -> Self:
-        """Draw the occurrences of a search.
-
-        Parameters
-        ----------
-        matches : Matches or dict
-            What a search returned.
-        sequence : array-like of shape (n,) or (n, channels)
-            The sequence that was searched.
-        times : array-like of shape (n,), optional
-            Its times. Default: those of the matches or of a pandas index.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : SearchDisplay
-        """
-        return cls(matches, sequence, times)._drawn(style)
 
     def plot(
         self,
@@ -587,32 +509,8 @@ class ExplanationDisplay(Display):
         """
         matches = base.found_in(estimator, X, times)
         rescale = getattr(estimator, "normalize_", None) is not None
-        return cls(matches.explain(match), base.query_of(estimator, matches, match), X, rescale=rescale)._drawn(style)
-
-    @classmethod
-    def from_predictions(
-        cls, explanation: Any, query: Queries, sequence: Sequences, *, rescale: bool = False, **style: Any
-    ) -> Self:
-        """Draw an explanation.
-
-        Parameters
-        ----------
-        explanation : Explanation
-            What ``Matches.explain`` returns.
-        query : array-like of shape (m,) or (m, channels)
-            The query.
-        sequence : array-like of shape (n,) or (n, channels)
-            The sequence, whole.
-        rescale : bool, default=False
-            Whether to bring the match to the mean and the spread of the query.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : ExplanationDisplay
-        """
-        return cls(explanation, query, sequence, rescale=rescale)._drawn(style)
+        query = base.query_of(estimator, matches, match)
+        return cls.from_predictions(matches.explain(match), query, X, rescale=rescale, **style)
 
     def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the explanation.
@@ -670,12 +568,12 @@ class WeightedQueryDisplay(Display):
 
     Parameters
     ----------
-    x : array-like of shape (m,) or None
-        Times of the query, numbers or datetimes.
     query : array-like of shape (m,) or (m, channels)
         The query.
-    weight : array-like of shape (m,) or (m, channels)
-        The weights.
+    weight : array-like of shape (m,) or (m, channels), optional
+        The weights. Default: 1.
+    times : array-like of shape (m,), optional
+        Times of the query, numbers or datetimes.
 
     Attributes
     ----------
@@ -706,10 +604,11 @@ class WeightedQueryDisplay(Display):
     [1.0, 0.5, 1.0]
     """
 
-    def __init__(self, x: ArrayLike, query: Queries, weight: ArrayLike | None) -> None:
-        self.query, self.weight = base.as_series(query, "query"), base.as_series(weight, "weight")
+    def __init__(self, query: Queries, weight: ArrayLike | None = None, times: Times | None = None) -> None:
+        self.query = base.as_series(query, "query")
+        self.weight = base.as_series(np.ones(len(self.query)) if weight is None else weight, "weight")
         m, n_channels = self.query.shape
-        self.times = base.as_times(x, m, "x", query)
+        self.times = base.as_times(times, m, "x", query)
         self.channels = base.channel_names(n_channels, query)
         if len(self.weight) != m or self.weight.shape[1] not in (1, n_channels):
             rule, got = f"have shape ({m},) or {self.query.shape}, as the query", f"shape {np.shape(weight)}"
@@ -739,29 +638,6 @@ class WeightedQueryDisplay(Display):
         """
         x, weight = (base.numbered(getattr(estimator, name), query) for name in ("query_", "weight_"))
         return cls.from_predictions(x, weight, **style)
-
-    @classmethod
-    def from_predictions(
-        cls, query: Queries, weight: ArrayLike | None = None, *, times: Times | None = None, **style: Any
-    ) -> Self:
-        """Draw a query by the weights of its points.
-
-        Parameters
-        ----------
-        query : array-like of shape (m,) or (m, channels)
-            The query.
-        weight : array-like of shape (m,) or (m, channels), optional
-            The weights. Default: 1.
-        times : array-like of shape (m,), optional
-            Times of the query, numbers or datetimes.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : WeightedQueryDisplay
-        """
-        return cls(times, query, np.ones(len(query)) if weight is None else weight)._drawn(style)
 
     def plot(
         self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None, time_range: Any = None

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..utils import validation
 from ..utils._times import Sequences, Times
@@ -33,7 +32,7 @@ class SegmentationDisplay(Display):
         With `start`, `end` and `label`, or boundaries.
     sequence : array-like of shape (n,) or (n, channels)
         The sequence that was segmented.
-    ts : array-like of shape (n,), optional
+    times : array-like of shape (n,), optional
         Times of the sequence, numbers or datetimes.
 
     Attributes
@@ -74,10 +73,10 @@ class SegmentationDisplay(Display):
     4
     """
 
-    def __init__(self, segments: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
+    def __init__(self, segments: Any, sequence: Sequences, times: Times | None = None) -> None:
         self.sequence = base.as_series(sequence, "sequence")
         n = len(self.sequence)
-        self.times = base.as_times(ts, n, "ts", sequence, segments)
+        self.times = base.as_times(times, n, "ts", sequence, segments)
         self.channels = base.channel_names(self.sequence.shape[1], sequence, segments)
         self.start = self.end = self.label = np.empty(0, int)  # boundaries alone say nothing of repetitions
         self.partial, self.names = np.empty(0, bool), None
@@ -101,48 +100,6 @@ class SegmentationDisplay(Display):
             self.boundaries = [_as_boundaries(value, n) for value in segments.values()]
         else:
             self.boundaries = [_as_boundaries(segments, n)]
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Sequences, *, times: Times | None = None, **style: Any) -> Self:
-        """Segment a recording and draw it.
-
-        Parameters
-        ----------
-        estimator : QuerySegmenter
-            A fitted segmenter.
-        X : array-like of shape (n,) or (n, channels)
-            The recording.
-        times : array-like of shape (n,), optional
-            Its times, numbers or datetimes.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : SegmentationDisplay
-        """
-        return cls(base.found_in(estimator, X, times), X, times)._drawn(style)
-
-    @classmethod
-    def from_predictions(cls, segments: Any, sequence: Sequences, *, times: Times | None = None, **style: Any) -> Self:
-        """Draw a segmentation.
-
-        Parameters
-        ----------
-        segments : Segments, array-like of int or dict of name -> array-like of int
-            What a segmentation returned.
-        sequence : array-like of shape (n,) or (n, channels)
-            The recording.
-        times : array-like of shape (n,), optional
-            Its times. Default: those of the segments or of a pandas index.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : SegmentationDisplay
-        """
-        return cls(segments, sequence, times)._drawn(style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the sequence and its segments.

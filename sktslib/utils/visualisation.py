@@ -305,7 +305,7 @@ def plot_weight_query(
     'time'
     >>> plt.close(display.figure_)
     """
-    return WeightedQueryDisplay(x, query, weight).plot(ax, title=title)
+    return WeightedQueryDisplay(query, weight, x).plot(ax, title=title)
 
 
 def plot_segmentation(
