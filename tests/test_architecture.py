@@ -19,7 +19,7 @@ TESTS = Path(__file__).resolve().parent
 PACKAGE = TESTS.parent / "sktslib"
 KERNELS = PACKAGE / "distances" / "_kernels"
 LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
-LAYERS |= {"preprocessing": 3, "cluster": 4, "io": 0, "view": 8}
+LAYERS |= {"preprocessing": 3, "cluster": 4, "io": 0, "_plots": 7, "view": 8}
 # Within a folder those above import those below: folders and files, the rest being on top.
 WITHIN = {
     "distances": [("_kernels",), ("_series", "_collection"), ("_metrics",), ("_names",)],

@@ -9,7 +9,7 @@ the axes: it is computed again when another part is shown.
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Real
 from typing import Any, Self
 
@@ -21,6 +21,7 @@ from ..utils._sampling import LONG, edges, end_times, holes
 from ..utils._times import EvenTimes, Sampling, Sequences, given_times, index_times, time_name
 from ..utils._times import Times as GivenTimes
 from ..utils.validation import unknown_name
+from .pyramid import BLOCK, Pyramid, extremes
 
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
 MAX_NAMES = 14  # classes in a legend
@@ -482,7 +483,6 @@ def numbered(values, number):
 LONG_LINE = 20_000  # samples from which a line is drawn by its extremes in each pixel column
 PIXELS = 4  # of width for each boundary; with less of it they are drawn as a strip
 STRIP = 0.09  # height of a strip, of that of the axes
-COPIED = 16  # columns of a line whose extremes are found at a time
 FAINTEST = 0.3  # opacity of a column of a strip that holds the smallest part of a range
 
 
@@ -536,12 +536,12 @@ class View:
         return coverage(self.borders(ax), *self.times.edges(start, end))
 
 
-def reduced(times, y, first, end, columns):
+def reduced(times, y, first, end, columns, between=None):
     """Return a line through the samples [first, end): all of them, or the lowest and highest value of each column.
 
-    The extremes are exact. A column without a value is a gap; a gap within a column does not hide its other values.
-    Nothing is drawn across a gap in the times. `y` holds one series (n,) or several (k, n), and so does what is
-    returned.
+    The extremes are exact, or what `between` finds. A column without a value is a gap; a gap within a column does not
+    hide its other values. Nothing is drawn across a gap in the times. `y` holds one series (n,) or several (k, n), and
+    so does what is returned.
     """
     if end - first <= 2 * columns:
         holes = times.holes[(times.holes > first) & (times.holes < end)] - first
@@ -552,29 +552,38 @@ def reduced(times, y, first, end, columns):
     starts[0] = first  # places of dates are rounded to microseconds, and may lie behind it
     starts = np.unique(starts)
     x, holes = times.at(starts), np.flatnonzero(np.isin(starts, times.holes))  # others are narrower than a column
-    # Channels lie side by side in memory, so a pass for each would read all of them: a few columns of all are copied.
-    parts, borders = [], np.append(starts, end)
-    for k in range(0, len(starts), COPIED):
-        own = borders[k : k + COPIED + 1]
-        part, at = np.ascontiguousarray(y[..., own[0] : own[-1]]), own[:-1] - own[0]
-        parts.append(np.stack([f.reduceat(part, at, axis=-1) for f in (np.fmin, np.fmax)], axis=-1))
-    extremes = np.insert(np.concatenate(parts, axis=-2), holes, np.nan, axis=-2)
-    return np.repeat(np.insert(x, holes, x[holes]), 2), extremes.reshape(*y.shape[:-1], -1)
+    edges = np.append(starts, end)
+    part = y[..., first:end].reshape(-1, end - first).T
+    found = extremes((part, part), edges - first) if between is None else between(edges)
+    found = np.insert(np.moveaxis(found, 0, -1), holes, np.nan, axis=-2)
+    return np.repeat(np.insert(x, holes, x[holes]), 2), found.reshape(*y.shape[:-1], -1)
 
 
 def draw_series(axes, view, rows, **style):
     """Draw a line in each of the axes; long ones by their extremes in columns of half a pixel, which looks the same."""
+    rows = rows[: len(axes)]
 
-    def points(ax, y, view):
-        return reduced(view.times, y, view.first, view.end, view.columns(ax))
+    @cache
+    def pyramid():
+        return Pyramid(rows.T).wait()
 
-    def draw(ax, y, row):
-        line = ax.plot(x, y, **style)[0]
-        view.follow(ax, lambda seen: line.set_data(*points(ax, row, seen)))
+    def points(ax, view):
+        columns = view.columns(ax)
+        between = pyramid().between if view.end - view.first >= BLOCK * columns else None
+        return reduced(view.times, rows, view.first, view.end, columns, between)
+
+    def draw(ax, k):
+        line = ax.plot(x, shown[k], **style)[0]
+
+        def redraw(seen):
+            x, every = points(ax, seen)
+            line.set_data(x, every[k])
+
+        view.follow(ax, redraw)
         return line
 
-    x, shown = points(max(axes, key=lambda ax: ax.bbox.width), rows[: len(axes)], view)
-    return [draw(ax, y, row) for ax, y, row in zip(axes, shown, rows, strict=False)]
+    x, shown = points(max(axes, key=lambda ax: ax.bbox.width), view)
+    return [draw(ax, k) for k, ax in enumerate(axes)]
 
 
 # -------------------------------------------------------------------------------------------------------------- strips

@@ -7,6 +7,7 @@ from math import floor, log10
 
 import numpy as np
 
+from .._plots.pyramid import rows
 from ..io import read
 from ..io._library import is_real
 from ..io._objects import converter_of, recording_of
@@ -14,7 +15,6 @@ from ..search._chunks import times_at
 from ..utils._sampling import LONG, interval
 from ..utils._times import EvenTimes, Sampling, is_datetime
 from ..utils.validation import as_times, shown
-from ._pyramid import rows
 
 PIECES, PIECE = 64, 256  # of a recording, of which its mark is made
 CLOCK = 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200  # steps of a clock, seconds

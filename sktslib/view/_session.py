@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._plots.pyramid import Pyramid, rows
 from ..distances import metric_names
 from ..distances._series import resample
 from ..metrics._events import pairs_by_iou
 from ..search import Matches
 from ..search._learning.background import SHIFTED
 from . import _export
-from ._pyramid import Pyramid, rows
 from ._recording import Viewed
 from ._work import Job, Task, learned, same, search, segmented
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._plots.pyramid import rows
 from ..metrics._events import pairs_by_iou
 from ..search import FalseDiscoveryRate, QuerySearcher, QuerySegmenter
 from ..search._learning.background import SHIFTED
@@ -15,7 +16,6 @@ from ..search._results import Found, border_between, matches_of
 from ..search._run import search_ranges
 from ..search._selection import select
 from ..search._thresholds import Calibration, center_of
-from ._pyramid import rows
 
 NEAR = 2**20  # samples about the query that are searched first, and in which a period is looked for
 IN_MEMORY = 2**24  # numbers that are searched at once; longer recordings are read by chunks

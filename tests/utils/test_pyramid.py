@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sktslib.view import _pyramid
-from sktslib.view._pyramid import BLOCK, CHUNK, Pyramid
+from sktslib._plots import pyramid as _pyramid
+from sktslib._plots.pyramid import BLOCK, CHUNK, Pyramid
 
 RNG = np.random.default_rng(3)
 N = CHUNK + 12_345  # a chunk, and blocks of no level are whole at the end
@@ -23,7 +23,7 @@ def samples(n=N, channels=2, dtype=np.float32):
 
 def slow(y, first, last, columns, block=1):
     """Minimum and maximum of each column, from the samples of the blocks that it has a part of."""
-    out = np.full((2, y.shape[1], columns), np.nan, np.float32)
+    out = np.full((2, y.shape[1], columns), np.nan, np.result_type(y, np.float32))
     edges = first + (last - first) / columns * np.arange(columns + 1)
     for k, (a, b) in enumerate(pairwise(edges)):
         a, b = int(a // block), max(int(b // block), int(a // block) + 1)

@@ -39,8 +39,9 @@ class Pyramid:
 
     def __init__(self, values):
         self._values, self.n, self._read, self._error = values, int(values.shape[0]), 0, None
-        counts, channels = [-(-self.n // (BLOCK * TIMES**k)) for k in range(LEVELS)], rows(values, 0, 1).shape[1]
-        self._levels = [np.full((2, count, channels), np.nan, np.float32) for count in counts]
+        first = rows(values, 0, 1)
+        shapes = [(2, -(-self.n // (BLOCK * TIMES**k)), first.shape[1]) for k in range(LEVELS)]
+        self._levels = [np.full(shape, np.nan, np.result_type(first, np.float32)) for shape in shapes]
         self._thread = threading.Thread(target=self._build, daemon=True)
         self._thread.start()
 
@@ -88,14 +89,17 @@ class Pyramid:
             A column shorter than 64 samples has those of its samples, or of the one at its left edge; else of blocks
             that are no longer than it, so that what lies less than a block next to it may count, too.
         """
+        return self.between(np.linspace(first, last, columns + 1))
+
+    def between(self, edges):
+        """Return what `view` does, of columns between samples (columns + 1,), from one edge to the next."""
         if self._error is not None:
             raise self._error
-        edges, width = np.linspace(first, last, columns + 1), (last - first) / columns
+        first, width = int(edges[0]), round(np.diff(edges).min(), 6)
         if width < BLOCK:
-            part = rows(self._values, int(first), min(int(last) + 1, self.n))
-            return _columns((part, part), edges.astype(int) - int(first))
+            return extremes([rows(self._values, first, min(int(edges[-1]) + 1, self.n))] * 2, edges.astype(int) - first)
         k = min(int(np.log(width / BLOCK) / np.log(TIMES) + 1e-9), LEVELS - 1)
-        found = _columns(self._levels[k], (edges // (BLOCK * TIMES**k)).astype(int))
+        found = extremes(self._levels[k], (edges // (BLOCK * TIMES**k)).astype(int))
         late = np.flatnonzero(edges[1:] > self._read)
         if len(late) and isinstance(self._values, np.ndarray):
             at = edges[late, np.newaxis] + width / PROBES * np.arange(PROBES)
@@ -107,7 +111,7 @@ class Pyramid:
 def _blocks(part, f):
     """Return f of each block of samples (n, channels), a stripe at a time."""
     whole, channels = len(part) // BLOCK * BLOCK, part.shape[1]
-    out = np.empty((-(-len(part) // BLOCK), channels), np.float32)
+    out = np.empty((-(-len(part) // BLOCK), channels), part.dtype)
     stripe = max(STRIPE // (BLOCK * channels), 1) * BLOCK
     with np.errstate(over="ignore"):  # beyond what a float of 32 bits holds is infinite
         for start in range(0, whole, stripe):
@@ -120,9 +124,10 @@ def _blocks(part, f):
     return out
 
 
-def _columns(low_high, at):
+def extremes(low_high, at):
     """Return minimum and maximum (2, channels, columns) of the entries from each edge to the next, at least one."""
-    n, out = len(low_high[0]), np.full((2, low_high[0].shape[1], len(at) - 1), np.nan, np.float32)
+    n, kind = len(low_high[0]), np.result_type(low_high[0], np.float32)
+    out = np.full((2, low_high[0].shape[1], len(at) - 1), np.nan, kind)
     start = at[:-1][at[:-1] < n]
     if len(start):
         end = max(int(at[len(start)]), int(start[-1]) + 1)  # for reduceat takes the last one to the end of the array
