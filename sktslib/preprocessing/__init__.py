@@ -3,7 +3,6 @@
 from ._auto_filter import AutoFilter
 from ._filters import BandPass, RunningBaseline, RunningScale
 from ._filters import StepStream as StepStream
-from ._pipelines import Resampled
 from ._resample import resample
 
-__all__ = ["AutoFilter", "BandPass", "Resampled", "RunningBaseline", "RunningScale", "resample"]
+__all__ = ["AutoFilter", "BandPass", "RunningBaseline", "RunningScale", "resample"]

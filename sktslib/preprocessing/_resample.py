@@ -108,11 +108,11 @@ class SampleGrid:
         integers.
     """
 
-    def __init__(self, n, t, given, rate, sampling_rate, owner):
-        old = rate_of(sampling_rate, t, given, owner).value
+    def __init__(self, n, t, given, rate, sampling_rate):
+        old = rate_of(sampling_rate, t, given, "resample").value
         if not 1 / TERMS <= rate / old <= TERMS:
             raise ValueError(
-                f"The 'rate' parameter of {owner} must be within a factor of {TERMS} of the sampling rate, {old:g}. "
+                f"The 'rate' parameter of resample must be within a factor of {TERMS} of the sampling rate, {old:g}. "
                 f"Got {shown(rate)}. Resample in two steps, or check 'sampling_rate' or the unit of the times."
             )
         self.n, self.old_rate, ratio = n, old, Fraction(rate / old).limit_denominator(TERMS)
@@ -127,7 +127,7 @@ class SampleGrid:
         count = (length - 1) * self._up // self._down + 1
         if max(length, count) > MOST:
             raise ValueError(
-                f"The 'rate' parameter of {owner} must give at most {MOST} samples, holes of the times filled. Got "
+                f"The 'rate' parameter of resample must give at most {MOST} samples, holes of the times filled. Got "
                 f"{shown(rate)}, which makes {count} of {n}. Lower it, or resample parts of the recording."
             )
         self.at = np.arange(count) * self._down / self._up
@@ -154,19 +154,10 @@ class SampleGrid:
             out[missing[:, left] | missing[:, right]] = np.nan
         return out
 
-    @property
-    def _borders(self):
-        """The borders between new samples, halfway, in the recording's own borders: sample k lies from k to k + 1."""
-        inner = (self.at[1:] + self.at[:-1]) / 2 + 0.5
-        return np.concatenate([[0.0], inner, [float(self.n)]])
-
-    def to_old(self, ranges):
-        """Convert half-open ranges (k, 2) of new samples to ranges of the recording, in the same order, none empty."""
-        return _rounded(self._borders[np.asarray(ranges, np.int64)], self.n)
-
     def to_new(self, ranges):
         """Convert half-open ranges (k, 2) of samples of the recording to ranges of new samples."""
-        borders = self._borders
+        # Borders between new samples, halfway, in the recording's own borders: sample k lies from k to k + 1.
+        borders = np.concatenate([[0.0], (self.at[1:] + self.at[:-1]) / 2 + 0.5, [float(self.n)]])
         return _rounded(np.interp(np.asarray(ranges, float), borders, np.arange(len(borders))), len(self))
 
 
@@ -223,10 +214,6 @@ def resample(
     ValueError
         If neither times nor `sampling_rate` give the old rate, or there are too few new samples for the events.
 
-    See Also
-    --------
-    Resampled : An estimator at another rate, whose matches and segments are those of the original samples.
-
     Examples
     --------
     >>> import numpy as np
@@ -237,12 +224,20 @@ def resample(
     >>> X.shape, y, times
     ((3,), array([0, 1, 0]), array([0. , 0.5, 1. ]))
     """
-    new = resampled(X, times, rate, sampling_rate, nan_policy, "resample")
-    results = [new.table]
+    rates = {"rate": rate, "sampling_rate": sampling_rate, "nan_policy": nan_policy}
+    validate_parameter_constraints(RATES, rates, "resample")
+    X, times = unwrapped(X, times, whole=True)
+    a = as_points(X, "X")
+    refuse_missing(a, "X", missing=nan_policy == "omit")
+    given = times_of(X, times)
+    grid = SampleGrid(len(a), as_times(given, len(a), name_of(times)), given, float(rate), sampling_rate)
+    values = grid.values(a.reshape(len(a), -1).T)
+    new_times = None if given is None else times_between(given, grid.at)
+    results = [like_table(X, values[0] if a.ndim == 1 else np.ascontiguousarray(values.T), new_times)]
     if y is not None:
-        results.append(new_labels(y, new.grid))
+        results.append(new_labels(y, grid))
     if times is not None:
-        results.append(new.new_times)
+        results.append(new_times)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -251,32 +246,6 @@ RATES = {
     "sampling_rate": [Interval(Real, 0, np.inf, closed="neither"), None],
     "nan_policy": [StrOptions({"raise", "omit"})],
 }
-
-
-class Resampling(NamedTuple):
-    """A recording, and what it is at another rate."""
-
-    values: np.ndarray  # (n,) or (n, channels)
-    times: Any  # as they were given, or None
-    grid: SampleGrid
-    table: Any  # the new samples, in the container of the old ones
-    new_times: Any
-
-
-def resampled(X, times, rate, sampling_rate, nan_policy, owner):
-    """Validate a recording, and bring it to another rate."""
-    rates = {"rate": rate, "sampling_rate": sampling_rate, "nan_policy": nan_policy}
-    validate_parameter_constraints(RATES, rates, owner)
-    X, times = unwrapped(X, times, whole=True)
-    a = as_points(X, "X")
-    refuse_missing(a, "X", missing=nan_policy == "omit")
-    given = times_of(X, times)
-    t = as_times(given, len(a), name_of(times))
-    grid = SampleGrid(len(a), t, given, float(rate), sampling_rate, owner)
-    values = grid.values(a.reshape(len(a), -1).T)
-    new_times = None if given is None else times_between(given, grid.at)
-    out = values[0] if a.ndim == 1 else np.ascontiguousarray(values.T)
-    return Resampling(a, given, grid, like_table(X, out, new_times), new_times)
 
 
 def new_labels(y, grid):

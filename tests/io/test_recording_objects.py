@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 from sktslib import QuerySearcher, QuerySegmenter, Sampling, load_ecg_example, pipeline_search, pipeline_stream
 from sktslib.io import Recording, read
 from sktslib.io._recording import Marks, Stored
-from sktslib.preprocessing import Resampled
 from sktslib.search import FalseDiscoveryRate, discords, motifs
 
 ECG = load_ecg_example()
@@ -360,7 +359,3 @@ def test_pipelines_and_other_rates_take_recordings():
         found += stream.update(one[k : k + 500]).start_time.tolist()
     found += stream.flush().start_time.tolist()
     assert found == pipeline_search(alone, one).sorted().start_time.tolist() and len(found) >= 3
-    slow = Resampled(QuerySearcher("dtw", n_matches=3), rate=125).fit(recording()[300:500])
-    other = Resampled(QuerySearcher("dtw", n_matches=3), rate=125).fit(query, times=SAMPLING)
-    same(slow.search(one), other.search(TABLE, times=SAMPLING))
-    np.testing.assert_array_equal(slow.predict(one), other.predict(TABLE, times=SAMPLING))

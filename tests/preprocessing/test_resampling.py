@@ -1,6 +1,4 @@
-"""resample and Resampled: values, labels and times at another rate, and ranges mapped back."""
-
-import pickle
+"""Values, labels and times of recordings at another rate."""
 
 import numpy as np
 import pandas as pd
@@ -9,14 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive.preprocessing import events_of
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 
-from sktslib import QuerySearcher, QuerySegmenter, pipeline_search, pipeline_segment
-from sktslib.model_selection import BlockedSeriesSplit
-from sktslib.preprocessing import BandPass, Resampled, RunningBaseline, resample
-from sktslib.search import ChannelPlan
+from sktslib.preprocessing import resample
 
 T = np.arange(600) / 200
 SLOW = np.column_stack([np.sin(2 * np.pi * 3 * T), 5 + np.cos(2 * np.pi * 2 * T)])
@@ -95,59 +87,3 @@ def test_labels_keep_their_events(runs, data):
 def test_wrong_rates_are_refused(y, rates, message):
     with pytest.raises(ValueError, match=message):
         resample(SLOW, y, **rates)
-
-
-BUMP = np.sin(np.linspace(0, np.pi, 40)) ** 2
-RECORDING = np.zeros(600)
-for start in (60, 200, 330, 370, 500):
-    RECORDING[start : start + 40] += BUMP
-Y = np.zeros(600, int)
-for start in (60, 200, 330, 371, 500):
-    Y[start : start + 39] = 1
-
-
-def test_matches_are_those_of_the_recording_s_own_samples():
-    searcher = Resampled(QuerySearcher("euclidean", n_matches=5), 100, 200).fit(BUMP)
-    found = searcher.search(RECORDING, times=DATES).sorted()
-    assert_allclose(found.start, [60, 200, 330, 370, 500], atol=2)
-    assert_allclose(found.end - found.start, 40, atol=2)
-    assert (found.start_time == DATES[found.start]).all()
-    assert_array_equal(found.cut()[1], RECORDING[found.start[1] : found.end[1]])
-    path = found.path(1)
-    assert path[1, 0] == pytest.approx(found.start[1], abs=1) and path[1, -1] == pytest.approx(found.end[1], abs=2)
-    late = np.column_stack([RECORDING, np.roll(RECORDING, 20)])
-    lagged = Resampled(QuerySearcher("dtw", channels=ChannelPlan(lag=[0, 10]), n_matches=1), 100, 200).fit(
-        np.column_stack([BUMP] * 2)
-    )
-    one = lagged.search(late)
-    assert one.path(0, channel=1)[1, 0] == pytest.approx(one.start[0] + 20, abs=1)
-    assert pipeline_search(searcher, RECORDING, DATES).to_frame().equals(searcher.search(RECORDING, DATES).to_frame())
-    again = pickle.loads(pickle.dumps(found))
-    assert again.to_frame().equals(found.to_frame())
-    assert_array_equal(again.path(2), found.path(2))
-    with pytest.raises(TypeError, match="pipeline_segment needs a fitted QuerySegmenter"):
-        pipeline_segment(searcher, RECORDING)
-
-
-def test_segments_of_pipelines_at_another_rate():
-    pipe = make_pipeline(RunningBaseline(151), QuerySegmenter("euclidean", query=BUMP[::2], background=0.05))
-    fitted = Resampled(pipe, rate=100).fit(pd.DataFrame(RECORDING[:, None], DATES))
-    assert fitted.sampling_rate_ == pytest.approx(200)
-    found = fitted.segment(RECORDING)  # which has no times: the rate is that of the fitted recording
-    assert_allclose(found.start, [60, 200, 330, 370, 500], atol=2)
-    assert (found.start[1:] >= found.end[:-1]).all() and found.start[3] == found.end[2]
-    assert fitted.score(RECORDING[:, None], Y) == 1.0
-    labels = fitted.predict(RECORDING)
-    inside = np.concatenate([np.arange(s, e) for s, e in zip(found.start, found.end, strict=True)])
-    assert_array_equal(np.flatnonzero(labels), inside)
-    assert found.warped().shape == (5, 20, 1)
-    assert_allclose(found[:2].warped()[0, :, 0], BUMP[::2], atol=0.1)
-    assert clone(fitted).get_params()["estimator__runningbaseline__width"] == 151
-
-
-def test_rates_in_a_grid():
-    model = Resampled(make_pipeline(BandPass(None, 20, 100), QuerySearcher("euclidean", query=BUMP[::2])), 100, 200)
-    grid = GridSearchCV(model, {"estimator__querysearcher__n_matches": [1, 2]}, cv=BlockedSeriesSplit(2))
-    grid.fit(RECORDING[:, None], Y)
-    assert grid.best_params_ == {"estimator__querysearcher__n_matches": 2}
-    assert len(pipeline_search(grid, RECORDING[:, None])) == 2

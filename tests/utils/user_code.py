@@ -29,7 +29,7 @@ from sktslib.neighbors import (
     PairwiseDistances,
     ShapeletTransform,
 )
-from sktslib.preprocessing import AutoFilter, BandPass, Resampled, resample
+from sktslib.preprocessing import AutoFilter, BandPass, resample
 from sktslib.search import (
     ChannelPlan,
     Conformal,
@@ -120,6 +120,6 @@ def group(recording: pd.DataFrame, X: list[NDArray[np.float64]], y: list[float])
 def filtered(recording: pd.DataFrame, labels: NDArray[np.int64]) -> Segments:
     model = make_pipeline(AutoFilter(causal=True), QuerySegmenter()).fit(recording, labels)
     pipeline_stream(model).update(recording)
-    Resampled(QuerySegmenter(), rate=60).fit(BandPass(5, 20).fit_transform(recording), labels).segment(recording)
+    QuerySegmenter().fit(BandPass(5, 20).fit_transform(recording), labels).segment(recording)
     slow, coarse, times = resample(recording, labels, rate=60)
     return pipeline_segment(model.fit(slow, coarse), slow, times=times)
