@@ -22,9 +22,9 @@ def code_blocks(markdown):
     return re.findall(r"^```\w*\n(.*?)^```$", markdown, flags=re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", metric_names())
-def test_every_distance_has_a_section(name):
-    assert re.search(rf"^{name}\n~+$", read("docs/formulas.rst"), flags=re.MULTILINE)
+def test_every_distance_has_a_section():
+    page = read("docs/formulas.rst")
+    assert [name for name in metric_names() if not re.search(rf"^{name}\n~+$", page, flags=re.MULTILINE)] == []
 
 
 def test_readme_opens_with_the_two_commands():
@@ -49,9 +49,8 @@ def test_the_hooks_use_the_ruff_that_the_tests_use():
 CLASSES = {type(get_metric(name)).__name__ for name in metric_names()}  # whose list is made from the registry
 
 
-@pytest.mark.parametrize("name", sorted({*distances.__all__} - CLASSES - {"Metric"}))
-def test_the_reference_lists_what_is_public(name):
-    assert re.search(rf"^   {name}$", read("docs/api.rst"), flags=re.MULTILINE)
+def test_the_reference_lists_what_is_public():
+    assert {*distances.__all__} - CLASSES - {"Metric"} <= {line.strip() for line in read("docs/api.rst").splitlines()}
 
 
 # Phrases that are not said in English, in docstrings, comments and messages of the package.

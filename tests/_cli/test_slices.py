@@ -30,16 +30,12 @@ PARTS = {
 
 
 @pytest.mark.parametrize("path", ["rec.csv", r"C:\data\rec.csv", "a:b/rec.csv"])
-@pytest.mark.parametrize("text", PARTS)
-def test_a_slice_is_told_from_the_path(text, path):
-    found, cut = split_slice(f"{path}:{text}")
-    assert (found, *cut[:3]) == (path, *PARTS[text])
-    assert split_slice(path) == (path, None)
-
-
-@pytest.mark.parametrize("path", ["rec.csv:1.5-2", "rec.csv:x"])  # a number with a point and no unit may be anything
-def test_what_is_no_slice_is_of_the_path(path):
-    assert split_slice(path) == (path, None)
+def test_a_slice_is_told_from_the_path(path):
+    for text, part in PARTS.items():
+        found, cut = split_slice(f"{path}:{text}")
+        assert (found, *cut[:3]) == (path, *part)
+    for rest in ("", ":1.5-2", ":x"):  # a number with a point and no unit may be anything
+        assert split_slice(path + rest) == (path + rest, None)
 
 
 def test_a_file_of_that_name_is_no_slice(tmp_path, monkeypatch):

@@ -446,12 +446,12 @@ def damaged(content, rng):
     return bytes(content)
 
 
-def test_a_thousand_damaged_files_are_read_or_refused(tmp_path):
+def test_damaged_files_are_read_or_refused(tmp_path):
     rng = np.random.default_rng(0)
     texts = [(form.text[:2000].encode(form.encoding), form.how) for form in FORMS.values()]
     texts += [(path.read_bytes()[:2000], {}) for path in sorted(CASES.iterdir())]
     path, read = tmp_path / "a.csv", 0
-    for k in range(1000):
+    for k in range(200):
         content, how = texts[k % len(texts)]
         path.write_bytes(damaged(content, rng))
         try:
@@ -461,4 +461,4 @@ def test_a_thousand_damaged_files_are_read_or_refused(tmp_path):
         else:
             assert len(found) and found.values.dtype == float and len(found.names) == found.values.shape[1]
             read += 1
-    assert read > 100
+    assert read > 20

@@ -1,7 +1,6 @@
 """The command view: the session of a file, without a server."""
 
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +48,7 @@ def test_an_unknown_channel_is_refused(files):
         session("rec.csv", "--channels", "mv")
 
 
-def test_the_script_reads_the_file(files):
+def test_the_script_reads_the_file(files, capsys):
     np.save("rec.npy", np.column_stack([Y, Y]))
     pd.DataFrame({"time": np.r_[TS, TS], "mV": np.r_[Y, Y], "class": np.arange(2 * len(Y)) // 30 % 9 == 0}).to_csv(
         "twice.csv", index=False
@@ -73,5 +72,6 @@ def test_the_script_reads_the_file(files):
         rows = found.handle({"type": "matches", "order": "time", "limit": 99})["rows"]
         path = found.handle({"type": "export", "what": "script"})["path"]
         assert "sktslib._cli" not in Path(path).read_text()
-        printed = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+        runpy.run_path(path)
+        printed = capsys.readouterr().out
         assert [int(line.split(",")[0]) for line in printed.split()[1:]] == [row["start"] for row in rows] != []

@@ -202,16 +202,16 @@ def test_only_sums_of_squares_and_products_slide():
     assert get_metric("euclidean")._relative_error(x, None, 1, None) == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", [None, "zscore", "minmax"])
 @pytest.mark.parametrize("name", ["euclidean", "cosine", "pearson_correlation", "manhattan"])
-def test_windows_computed_together_are_those_computed_alone(name, how, kind):
+def test_windows_computed_together_are_those_computed_alone(name, how):
     rng = np.random.default_rng(3)
-    y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
-    reader = CandidateReader(QueryPlan(get_metric(name), x, normalize=how), ArraySource(y, None))
-    start = rng.permutation(870)[: 40 if numba.config.DISABLE_JIT else 400]
-    want = [reader.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
-    np.testing.assert_array_equal(reader.distances(start, start + 30), want)
+    for kind in KINDS:
+        y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
+        reader = CandidateReader(QueryPlan(get_metric(name), x, normalize=how), ArraySource(y, None))
+        start = rng.permutation(870)[: 40 if numba.config.DISABLE_JIT else 100]
+        want = [reader.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
+        np.testing.assert_array_equal(reader.distances(start, start + 30), want)
 
 
 @pytest.mark.parametrize("rule", [{"threshold": 20.0}, {"threshold": Percentile(30.0)}])

@@ -1,5 +1,7 @@
 """Parameters out of range: an error that names parameter, rule, value and way out, and nothing else."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from inputs import DTW_DICT, HUGE, Q, S, one, refused
@@ -10,8 +12,6 @@ from sktslib.search import Percentile, Subsequences
 from sktslib.search.search_utils import start_sequences_index
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
-
-NUMBERS = [np.nan, np.inf, -1, "1", HUGE]
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ NUMBERS = [np.nan, np.inf, -1, "1", HUGE]
         (lambda v: d.CallableMetric(one, v)(Q, S), "'parameters' parameter of CallableMetric"),
     ],
 )
-@pytest.mark.parametrize("value", NUMBERS, ids=["nan", "infinity", "negative", "text", "huge"])
-def test_parameters_out_of_range(call, parameter, value):
-    message = refused(lambda: call(value), (ValueError, TypeError), f"The {parameter}", "must", "Got ")
-    assert value is HUGE or repr(value) in message
+def test_parameters_out_of_range(call, parameter):
+    for value in (np.nan, np.inf, -1, "1", HUGE):
+        message = refused(partial(call, value), (ValueError, TypeError), f"The {parameter}", "must", "Got ")
+        assert value is HUGE or repr(value) in message
 
 
 @pytest.mark.parametrize("value", [-1, 0, "3", 2.5, np.nan])

@@ -61,12 +61,11 @@ WEIGHTS = {
 
 
 # ---------------------------------------------------------------------------------------------------------- series
-@pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize("name", PAIRS)
-def test_series_of_distances(name, kind):
-    value, error, message = WRONG[kind]
-    refused(lambda: PAIRS[name](value, Q), error, "'x' must", message)
-    refused(lambda: PAIRS[name](Q, value), error, "'y' must", message)
+def test_series_of_distances(name):
+    for value, error, message in WRONG.values():
+        refused(partial(PAIRS[name], value, Q), error, "'x' must", message)
+        refused(partial(PAIRS[name], Q, value), error, "'y' must", message)
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -78,19 +77,17 @@ def test_channels_of_distances(name):
     )
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("name", PAIRS)
-def test_weights_of_distances(name, kind):
-    weight, error, message = WEIGHTS[kind]
-    refused(lambda: PAIRS[name](Q, Q, weight=weight), error, "'weight' must", message)
+def test_weights_of_distances(name):
+    for weight, error, message in WEIGHTS.values():
+        refused(partial(PAIRS[name], Q, Q, weight=weight), error, "'weight' must", message)
 
 
-@pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize("name", SEARCHES)
-def test_series_of_searches(name, kind):
-    value, error, message = WRONG[kind]
-    refused(lambda: SEARCHES[name](value, S), error, "'query' must", message)
-    refused(lambda: SEARCHES[name](Q, value), error, "'sequence' must", message)
+def test_series_of_searches(name):
+    for value, error, message in WRONG.values():
+        refused(partial(SEARCHES[name], value, S), error, "'query' must", message)
+        refused(partial(SEARCHES[name], Q, value), error, "'sequence' must", message)
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -104,24 +101,22 @@ def test_channels_and_queries_of_searches(name):
         )
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("name", SEARCHES)
-def test_weights_of_searches(name, kind):
-    weight, error, message = WEIGHTS[kind]
-    refused(lambda: SEARCHES[name](Q, S, weight=weight), error, "'weight' must", message)
+def test_weights_of_searches(name):
     fourth = "'weight" if name == "lockstep_search" else "'weight (the fourth argument, without ts)' "
-    refused(lambda: SEARCHES[name](Q, S, weight), error, fourth, message)
+    for weight, error, message in WEIGHTS.values():
+        refused(partial(SEARCHES[name], Q, S, weight=weight), error, "'weight' must", message)
+        refused(partial(SEARCHES[name], Q, S, weight), error, fourth, message)
 
 
-@pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize(("cls", "method"), METHODS)
-def test_series_of_estimators(cls, method, kind):
-    value, error, message = WRONG[kind]
-    more = (np.zeros(2),) if method == "score" else ()
-    refused(lambda: getattr(cls().fit(Q), method)(value, *more), error, "'X' must", message)
-    refused(lambda: cls().fit(value), error, "'X' must", message)
-    if value is not None:
-        refused(lambda: cls(query=value).fit(Q), error, "'query' must", message)
+def test_series_of_estimators(cls, method):
+    call, more = getattr(cls().fit(Q), method), (np.zeros(2),) if method == "score" else ()
+    for value, error, message in WRONG.values():
+        refused(partial(call, value, *more), error, "'X' must", message)
+        refused(partial(cls().fit, value), error, "'X' must", message)
+        if value is not None:
+            refused(partial(cls(query=value).fit, Q), error, "'query' must", message)
 
 
 @pytest.mark.parametrize(("cls", "method"), METHODS)

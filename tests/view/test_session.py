@@ -4,8 +4,7 @@ import base64
 import csv
 import json
 import os
-import subprocess
-import sys
+import runpy
 import threading
 import time
 from itertools import pairwise
@@ -439,13 +438,8 @@ def test_two_windows_lose_no_answer(tmp_path):
 
 
 # ------------------------------------------------------------------------------------------------------------- exports
-def starts_of_script(path):
-    found = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
-    return [int(row["start"]) for row in csv.DictReader(found.stdout.splitlines())]
-
-
 @pytest.mark.parametrize("kind", ["search", "relearn", "classes", "segment", "gap"])
-def test_a_script_finds_the_same(tmp_path, kind):
+def test_a_script_finds_the_same(tmp_path, capsys, kind):
     times = np.arange(N) + np.where(np.arange(N) > STARTS[9], 500.0, 0.0) if kind == "gap" else None
     session = searched(Session(recording(2), tmp_path / "rec.view.json", times=times), channels=[1])
     if kind in ("relearn", "classes"):
@@ -460,7 +454,8 @@ def test_a_script_finds_the_same(tmp_path, kind):
     assert found["text"] == Path(found["path"]).read_text(encoding="utf-8")
     starts = [row["start"] for row in rows_of(session)]
     assert len(starts) > 10
-    assert starts_of_script(found["path"]) == starts
+    runpy.run_path(found["path"])
+    assert [int(row["start"]) for row in csv.DictReader(capsys.readouterr().out.splitlines())] == starts
 
 
 def test_labels_are_a_table_with_times(tmp_path):
