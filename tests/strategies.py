@@ -20,7 +20,7 @@ long_without_compiler = pytest.mark.skipif(
 # points may be left out anywhere. A driver takes seconds to compile for each. What the others cost in a cell is
 # compiled for pairs, by the examples in docstrings; in plain Python all are compared everywhere.
 RECURRENCES = naive.WARPED if config.DISABLE_JIT else "adtw dtw edr twed wdtw".split()
-ALIKE = () if config.DISABLE_JIT else ("erp", "frechet", "msm")
+UNCOMPILED = () if config.DISABLE_JIT else ("erp", "frechet", "msm")
 DISTANCES = [name for name in metric_names() if name in RECURRENCES or name not in naive.WARPED]
 # A norm of several channels is compiled once more: for these it is, or they have none.
 SEVERAL = DISTANCES if config.DISABLE_JIT else [name for name in DISTANCES if name != "edr"]
@@ -29,7 +29,7 @@ SEVERAL = DISTANCES if config.DISABLE_JIT else [name for name in DISTANCES if na
 def compiled(cases):
     """Leave out names, metrics and tuples that begin with a name for which no more drivers are to be compiled."""
     names = [case[0] if isinstance(case, tuple) else getattr(case, "name", case) for case in cases]
-    return [case for case, name in zip(cases, names, strict=True) if name not in ALIKE]
+    return [case for case, name in zip(cases, names, strict=True) if name not in UNCOMPILED]
 
 
 # What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.

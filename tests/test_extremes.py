@@ -5,10 +5,10 @@ import math
 import naive
 import numpy as np
 import pytest
-from strategies import compiled, unmeant
+from strategies import DISTANCES, compiled, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.distances import dlp, get_metric, metric_names, nearest_neighbors, pairwise_distances, tam
+from sktslib.distances import dlp, get_metric, nearest_neighbors, pairwise_distances, tam
 from sktslib.distances._kernels import lockstep, mass, moments
 from sktslib.distances._kernels import lockstep as kernels
 from sktslib.distances._series import SCALINGS, normalize_values
@@ -172,7 +172,7 @@ def test_what_squares_cannot_hold_is_refused():
     assert get_metric("frechet")(x * 1e139, x * 0) == 4e139
 
 
-@pytest.mark.parametrize("name", metric_names())
+@pytest.mark.parametrize("name", DISTANCES)
 def test_no_number_comes_with_a_warning(name):
     rng = np.random.default_rng(13)
     X, y = naive.domain(name, rng.normal(size=(4, 9))), naive.domain(name, rng.normal(size=60))

@@ -50,10 +50,10 @@ def test_a_picture_needs_an_alignment(files, capsys):
 
 def test_pairs_of_files(files, capsys):
     names = ["0.csv", "1.csv", "2.csv"]
-    out, _ = printed(capsys, "pairwise", *names, "--metric", "msm:c=0.5", "--format", "csv", "--picture", "p.png")
+    out, _ = printed(capsys, "pairwise", *names, "--metric", "twed:nu=0.5", "--format", "csv", "--picture", "p.png")
     frame = pd.read_csv(io.StringIO(out), index_col="series")
     assert list(frame) == list(frame.index) == names
-    np.testing.assert_array_equal(frame, pairwise_distances(SERIES, metric="msm", metric_params={"c": 0.5}))
+    np.testing.assert_array_equal(frame, pairwise_distances(SERIES, metric="twed", metric_params={"nu": 0.5}))
     out, _ = printed(capsys, "pairwise", *names, "--format", "json", "--n-jobs", "2")
     np.testing.assert_array_equal(json.loads(out)["distances"], pairwise_distances(SERIES))
     assert (files / "p.png").read_bytes().startswith(b"\x89PNG")

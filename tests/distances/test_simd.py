@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+from sktslib.distances._kernels.compile import inner
 from sktslib.distances._kernels.simd import (
     REGISTER,
     REGISTERS,
@@ -71,7 +72,7 @@ EXPRESSIONS = {
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_equals_arrays(name):
     expression, expected = EXPRESSIONS[name]
-    expression = njit(expression)
+    expression = inner(expression)
 
     @njit
     def run(a, b, out):
