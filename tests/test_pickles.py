@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import matplotlib.pyplot as plt
 import numba
 import numpy as np
 import pandas as pd
@@ -173,7 +174,6 @@ def test_overlapping_matches_share_their_samples():
 
 
 def test_pictures_of_what_was_pickled_need_the_sequence():
-    plt = pytest.importorskip("matplotlib.pyplot")
     y, times = np.array([5.0, 0, 2, 0, 5, 5, 0, 2, 0, 5]), np.datetime64("2026-01-01") + np.arange(10)
     matches = QuerySearcher("dtw", n_matches=2).fit([0, 2, 0]).search(y)
     segments = QuerySegmenter("dtw", background=0.5).fit([0, 2, 0]).segment(y)

@@ -197,7 +197,6 @@ def test_shapes_and_beginnings():
     mean = barycenter(same, init="mean", series_weight=[1, 1, 2, 0], max_iter=0)
     np.testing.assert_allclose(mean, np.average(same, axis=0, weights=[1, 1, 2, 0]))
     np.testing.assert_array_equal(barycenter(X, init="medoid"), barycenter(X))
-    pd = pytest.importorskip("pandas")
     np.testing.assert_array_equal(barycenter(pd.DataFrame(same)), barycenter(same))
     start = np.ones(4)
     barycenter(X, init=start)

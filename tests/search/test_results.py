@@ -4,6 +4,7 @@ import pickle
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -152,7 +153,6 @@ def test_a_selection_of_segments_is_of_the_same_segmentation():
     table = part.summary().loc[1]  # in the order of time, whatever that of the selection
     assert (table["count"], table["interval_mean"]) == (2, whole.start[2] - whole.start[0])
     assert len(whole[:0].summary()) == 0
-    plt = pytest.importorskip("matplotlib.pyplot")
     assert len(part.plot().boundary_lines_[0].get_segments()) == 4
     assert len(part.plot_repetitions(0).repetition_lines_[0].get_segments()) == 2
     plt.close("all")
@@ -351,7 +351,6 @@ def test_what_pieces_are_cut_out_of_must_fit():
 
 
 def test_matches_in_one_of_several_sequences_are_drawn():
-    plt = pytest.importorskip("matplotlib.pyplot")
     X = [pd.Series(FULL, index=BERLIN), FULL[::-1].copy()]
     matches = QuerySearcher("dtw", n_matches=4, candidates=Subsequences(min_length=4)).fit([QUERY, QUERY[1:]]).search(X)
     second = matches[matches.sequence == 1]
@@ -369,7 +368,6 @@ def test_matches_in_one_of_several_sequences_are_drawn():
 
 
 def test_unknown_styles_are_those_of_the_display():
-    pytest.importorskip("matplotlib")
     found = QuerySearcher("dtw").fit(QUERY).search(FULL), QuerySegmenter("dtw").fit(QUERY).segment(FULL)
     for one, name in zip(found, ("SearchDisplay", "SegmentationDisplay"), strict=True):
         with pytest.raises(TypeError, match=rf"^Unknown parameter 'color' of {name}\.plot\..* Valid: ax, .*title"):

@@ -1,5 +1,6 @@
 """What a segmentation returns: alignments, tables, repetitions that an end cuts off."""
 
+import matplotlib.pyplot as plt
 import naive
 import numpy as np
 import pandas as pd
@@ -146,7 +147,6 @@ def test_no_repetition():
 
 
 def test_picture_of_repetitions():
-    plt = pytest.importorskip("matplotlib.pyplot")
     segments = QuerySegmenter("dtw", background=1.0).fit(QUERY).segment(RECORDING)
     display = segments.plot_repetitions()
     assert len(display.repetition_lines_[0].get_segments()) == 3
@@ -169,9 +169,6 @@ def test_picture_of_repetitions():
 
 
 def test_pictures_of_tables_name_the_channels():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    import pandas as pd
-
     names = ["knee", "hip"]
     table = pd.DataFrame(np.column_stack([RECORDING, -RECORDING]), columns=names)
     segments = QuerySegmenter("dtw", background=1.0).fit(np.column_stack([QUERY, -QUERY])).segment(table)
