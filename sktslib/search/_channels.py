@@ -3,8 +3,8 @@
 The query is kept as an array over the range of a match (channels, M): each channel has its points at its lag, and zeros
 of weight 0 elsewhere. A sign or a decoy that applies to the query as a whole therefore applies to each channel.
 
-The module has three sections: the signs of a query (as given, mirrored as a whole, or mirrored channel by channel), the
-parameters of a comparison by channel, and queries whose channels are given as separate series.
+The module has two sections: the signs of a query (as given, mirrored as a whole, or mirrored channel by channel), and
+the parameters of a comparison by channel.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from scipy.ndimage import minimum_filter1d
 
 from ..utils._parameters import Interval, ParameterHolder
 from ..utils._sampling import seconds_of
-from ..utils.validation import as_floats, check_names, check_number, plain_count, relative, shown
+from ..utils.validation import check_names, check_number, plain_count, relative, shown
 
 
 class ByChannel(NamedTuple):
@@ -334,8 +334,9 @@ class ChannelPlan(ParameterHolder):
 
     Each channel of a query is a query of its own: normalized and weighted by itself, at its own length, lag and sign.
     The distance of a candidate is the weighted sum of the channels' distances. Candidates are windows. A channel has no
-    points where the query begins or ends with NaN in it; a query in a list or dict of queries may be a dict of
-    one-dimensional arrays by channel. Pass it as the parameter `channels` of `QuerySearcher`.
+    points where the query begins or ends with NaN in it: pandas makes such a table of channels of several lengths,
+    ``pandas.DataFrame({"a": pandas.Series(x), "b": pandas.Series(y)})``. Pass it as the parameter `channels` of
+    `QuerySearcher`.
 
     Parameters
     ----------
@@ -510,7 +511,7 @@ def _looks_like(shape, channels):
     if shape[0] == 1:
         return (
             " A list holds queries that are searched for one by one: of the channels of one query make an array, "
-            "numpy.column_stack(arrays), or [{0: ..., 1: ...}], of any lengths."
+            "numpy.column_stack(arrays), or a table, pandas.DataFrame, in which NaN pads them to one length."
         )
     return ""
 
@@ -520,8 +521,6 @@ def points_of(x, whole):
     """Return the first point of each channel of a query (channels, m) and its number of points; all others are NaN.
 
     With `whole` a NaN between the points of a channel is an error.
-
-    With `whole` none of them may be NaN.
     """
     seen = ~np.isnan(x)
     some = seen.any(axis=1)
@@ -536,69 +535,6 @@ def points_of(x, whole):
             "numpy.interp; or set nan_policy='omit' to leave it out."
         )
     return first, length
-
-
-def by_channels(X, name, like, compared_by_channel):
-    """Return the queries of a list or dict, where those that are dicts of channels become tables, padded with NaN.
-
-    `like` is an object that has the channels in their order, or None.
-
-    `like` is what has the channels in their order, or None.
-    """
-    queries = list(X.values()) if isinstance(X, dict) else X
-    if not isinstance(queries, list | tuple):
-        return X
-    given = [one for one in queries if isinstance(one, dict)]
-    if not given:
-        if isinstance(X, dict) and compared_by_channel and len(X) > 1 and all(np.ndim(one) == 1 for one in queries):
-            raise ValueError(
-                f"{name!r} as a dictionary holds queries by their names, and each must have the channels that are "
-                f"compared by themselves. Got one-dimensional entries {shown(list(X))}. If these are the channels of "
-                "one query, put the dictionary into a list: [{...}]."
-            )
-        return X
-    if not compared_by_channel:
-        raise ValueError(
-            f"{name!r} must hold arrays unless queries are compared by channel. Got a dictionary of channels in it. "
-            "Set channels=ChannelPlan() to compare each channel by itself, at its own length."
-        )
-    keys = list(dict.fromkeys(key for one in given for key in one))
-    columns = getattr(like, "columns", None)
-    columns = next((one.columns for one in queries if hasattr(one, "columns")), None) if columns is None else columns
-    if columns is not None:
-        check_names(keys, list(columns), "channel", repr(name))
-        keys = list(columns)
-    elif keys and all(isinstance(key, Integral) and not isinstance(key, bool) and key >= 0 for key in keys):
-        shapes = [np.shape(one) for one in (like, *queries) if not isinstance(one, dict) and one is not None]
-        keys = list(range(max(max(keys) + 1, *(shape[1] for shape in shapes if len(shape) == 2), 1)))
-    elif not keys or not all(isinstance(key, str) for key in keys):
-        raise ValueError(
-            f"A query in {name!r} that is a dictionary must hold its channels by their names, all of them texts, or by "
-            f"their numbers from 0 on. Got {shown(keys)}."
-        )
-    names = list(X) if isinstance(X, dict) else range(len(queries))
-    made = [
-        _table(one, keys, f"{name}[{key!r}]") if isinstance(one, dict) else one
-        for key, one in zip(names, queries, strict=True)
-    ]
-    return dict(zip(X, made, strict=True)) if isinstance(X, dict) else made
-
-
-def _table(query, keys, name):
-    """Return the channels of a query as a table, an array where they have no names; all start together."""
-    series = {key: as_floats(values, f"{name}[{key!r}]") for key, values in query.items()}
-    for key, values in series.items():
-        if values.ndim != 1 or not len(values):
-            raise ValueError(f"'{name}[{key!r}]' must be one channel, shape (m,). Got shape {values.shape}.")
-    out = np.full((max(map(len, series.values()), default=1), len(keys)), np.nan)
-    for k, key in enumerate(keys):
-        if key in series:
-            out[: len(series[key]), k] = series[key]
-    if isinstance(keys[0], Integral):
-        return out
-    import pandas as pd
-
-    return pd.DataFrame(out, columns=keys)
 
 
 def check_one_length(queries):

@@ -25,7 +25,7 @@ from ..utils._sampling import gap_of, holes, interval
 from ..utils._sklearn import Estimator, check_fitted
 from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column, times_of
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, shown
-from ._channels import POLARITIES, by_channels, check_polarity, signs_of
+from ._channels import POLARITIES, check_polarity, signs_of
 from ._chunks import entry, kernel_times, one_each, several
 from ._learning.background import are_unlabeled
 from ._learning.choice import given_weight, has_fixed_queries, is_auto, marked_queries, weighed, weight_learner
@@ -314,9 +314,6 @@ class QueryEstimator(MetricParameter, Estimator):
         times = times if weight_learner(self) is None else None  # they are those of the recording
         if self.query is not None:
             given, times = unwrapped(given, times, "query", whole=True)
-        by_channel = getattr(self, "channels", None) is not None
-        if hasattr(self, "channels"):  # in which a query may be a dictionary of them
-            given = by_channels(given, name, None if self.query is None else X, by_channel)
         names, given = named(given, name)
         weight, times = of_names(weight, names, "weight"), of_names(times, names, "times")
         queries = several(given) if names is None else given
@@ -326,7 +323,7 @@ class QueryEstimator(MetricParameter, Estimator):
                 "recordings, join them, numpy.concatenate(X) and numpy.concatenate(y), where each begins and ends with "
                 "background; if they are queries, which are not learned from labels, leave 'y' out."
             )
-        may_miss = self.nan_policy == "omit" or by_channel
+        may_miss = self.nan_policy == "omit" or getattr(self, "channels", None) is not None
 
         def read(X, query, weight, times):  # whose channels must be those of `X`; None: `X` is the query
             x = self._read_recording(X, may_miss)

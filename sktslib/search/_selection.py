@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
 FIRST = 64  # candidates for each match that are sorted before all others
 TOGETHER = 2**10  # candidates that are computed exactly at a time, at most
@@ -212,33 +211,28 @@ class _Batch(NamedTuple):
 def _ascending(distance, start, end, limit, slack, chosen):
     """Yield batches of the free candidates that could be within the limit, least first (ties: earliest).
 
-    They never come all at once: they and what sorts them would need several times the memory of the distances.
+    They come all at once only where they are few or equal: they and what sorts them need several times the memory of
+    the distances.
     """
-    if len(distance) <= LEAST_BATCH:
-        near = distance < np.inf
-        if limit < np.inf:
-            near &= distance * (1.0 - slack) <= limit
+    low, size = -np.inf, max(LEAST_BATCH, len(distance) // 32)
+    wanted = min(FIRST * chosen.most, size)  # the matches are among these, mostly
+    while low < np.inf and low * (1.0 - slack) <= limit:
+        few = len(distance) <= 2 * wanted
+        bound = np.inf if few else _guess(distance, start, end, chosen, low, wanted)
+        near = distance > low
+        near &= distance < np.inf if bound == np.inf else distance <= bound
         which = np.flatnonzero(near)
-        batches, first = [which], FIRST * chosen.most
-        if 2 * first < len(which):  # of a few matches all are among the first of these, mostly
-            value = distance[which]
-            is_first = value <= np.partition(value, first)[first]
-            batches = [which[is_first], which[~is_first]]
-        for which in batches:
-            which = which[np.argsort(distance[which], kind="stable")]
-            yield _Batch(which, distance[which], *_ranges(start, end, which))
-        return
-    after, bound, size = (-np.inf, len(distance)), -np.inf, max(LEAST_BATCH, len(distance) // 32)
-    wanted = min(64 * chosen.most, size)  # the matches are among these, mostly
-    while bound < np.inf and bound * (1.0 - slack) <= limit:
-        bound = _guess(distance, start, end, chosen, after[0], wanted)
-        which, value, bound = _up_to(distance, start, end, limit, slack, chosen, after, bound, size)
+        value = distance[which]
+        if limit < np.inf:
+            within = value * (1.0 - slack) <= limit
+            which, value = which[within], value[within]
+        if chosen.n:
+            free = chosen.free(*_ranges(start, end, which))
+            which, value = which[free], value[free]
         order = np.argsort(value, kind="stable")
-        which, value = which[order], value[order]
-        # All up to the bound are here, but where there were too many the last of several equal ones.
-        after = (value[-1], int(which[-1])) if len(value) and value[-1] == bound else (bound, len(distance))
-        yield _Batch(which, value, *_ranges(start, end, which))
-        wanted = size
+        which = which[order]
+        yield _Batch(which, value[order], *_ranges(start, end, which))
+        low, wanted = bound, size
 
 
 def _ranges(start, end, which):
@@ -248,47 +242,13 @@ def _ranges(start, end, which):
 def _guess(distance, start, end, chosen, low, size):
     """Return a distance that about `size` free candidates beyond `low` do not exceed, from a sample of them."""
     step = max(len(distance) // SAMPLE, 1)
-    which = np.arange(step // 2, len(distance), step)
-    which = which[(distance[which] > low) & (distance[which] < np.inf)]
-    which = which[chosen.free(*_ranges(start, end, which))]
-    k = max(size // step, 8)
-    return np.partition(distance[which], k)[k] if 2 * k < len(which) else np.inf
-
-
-def _up_to(distance, start, end, limit, slack, chosen, after, bound, size):
-    """Return the free candidates behind the one `after` up to a bound, unsorted, and the bound.
-
-    `after` is a distance and an index. The bound is lowered where there would be more than twice `size` candidates.
-    """
-    low, last = after
-    which, value, within = np.empty(0, np.int64), np.empty(0), np.less_equal
-    for first in range(0, len(distance), BLOCK):
-        d = distance[first : first + BLOCK]
-        near = within(d, bound)
-        near &= d > low
-        rest = max(last + 1 - first, 0)
-        near[rest:] |= d[rest:] == low
-        some = np.flatnonzero(near)
-        d = d[some]
-        some = some[(d < np.inf) & (d * (1.0 - slack) <= limit)] + first
-        if chosen.n and len(some):
-            some = some[chosen.free(*_ranges(start, end, some))]
-        if len(some):
-            which, value = np.concatenate([which, some]), np.concatenate([value, distance[some]])
-        if len(which) > 2 * size:
-            which, value = _cut(which, value, size)
-            bound, within = value.max(), np.less  # what is equal to it from here on comes behind
-            if bound == low:
-                break
-    return which, value, bound
-
-
-def _cut(which, value, size):
-    """Return the `size` least values and their candidates; of equal values the first."""
-    bound = np.partition(value, size - 1)[size - 1]
-    keep = value < bound
-    keep[np.flatnonzero(value == bound)[: size - np.count_nonzero(keep)]] = True
-    return which[keep], value[keep]
+    some = slice(step // 2, None, step)
+    value = distance[some]
+    seen = (value > low) & (value < np.inf)
+    if chosen.n:
+        seen &= chosen.free(*_ranges(start, end, np.arange(*some.indices(len(distance)))))
+    value, k = value[seen], max(size // step, 8)
+    return np.partition(value, k)[k] if 2 * k < len(value) else np.inf
 
 
 def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=0.0):

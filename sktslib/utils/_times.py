@@ -367,9 +367,8 @@ def notice_column(X, a, name="X", times="times"):
 
 # A recording or a collection: an array or a table, or a list of them of any lengths.
 Sequences: TypeAlias = ArrayLike | Sequence[ArrayLike]
-# A query, or several, which may have names; of these each may be a dictionary of its channels.
-Query: TypeAlias = ArrayLike | Mapping[Any, ArrayLike]
-Queries: TypeAlias = ArrayLike | Sequence[Query] | Mapping[Any, Query]
+# A query, or several, which may have names.
+Queries: TypeAlias = ArrayLike | Sequence[ArrayLike] | Mapping[Any, ArrayLike]
 # Times of samples, numbers or datetimes; of several series a list.
 Times: TypeAlias = ArrayLike | Sampling | Sequence[ArrayLike | None] | Mapping[Any, ArrayLike]
 # A distance: its name, a metric object or a function of two series.
