@@ -169,8 +169,6 @@ SIZES = {
     "distances._collection.PART": [1, 100, 2**24],
     "distances._nearest.FEW_CELLS": [0, 200_000],
     "cluster._costs.ROWS": [1, 5, 2**11],
-    "cluster._costs.FEW_CELLS": [0, 0, 2**22],
-    "cluster._costs.PAIR_CELLS": [0, 0, 2**10],
     "distances._nearest.QUERIES": [1, 3, 64],
     "distances._nearest.MANY_QUERIES": [1, 3, 256],
     "distances._nearest.ROWS": [1, 5, 1024],

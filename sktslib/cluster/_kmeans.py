@@ -23,7 +23,7 @@ from ..distances._pairwise import collection_weight
 from ..distances._series import resample
 from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs, shared
 from ..utils._parameters import Interval
-from ._costs import CollectionClusters, Compared, Costs, Parts, costs_between, drawn
+from ._costs import CollectionClusters, assigned, costs_between, drawn, own
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
 FEWER = 10.0  # gains like the last one, which those of all further steps hardly add up to
@@ -38,7 +38,7 @@ class Run(NamedTuple):
     labels: np.ndarray
     inertia: float
     n_iter: int
-    costs: Costs | None = None  # of each series with each center
+    costs: np.ndarray | None = None  # of each series with each center
     indices: list | None = None  # of the centers, where these are series
 
 
@@ -68,32 +68,16 @@ class Problem(NamedTuple):
     power: float  # of the distances that inertia adds up
     partners: Partners | None  # of averages along paths
     n_jobs: int | None
-    compared: Parts
-
-    @classmethod
-    def of(cls, metric, series, w, power, n_jobs):
-        """Return the problem, with all that is prepared of its series."""
-        parts = parts_for_jobs(np.arange(len(series)), count_jobs(n_jobs))
-        parts = [(part, Compared(metric, w, [series[k] for k in part], power)) for part in parts]
-        return cls(metric, series, w, power, partners_of(metric, series), n_jobs, Parts(parts, n_jobs))
-
-    def costs_with(self, centers, limits):
-        """Return the costs of all series with some centers (n_centers, n_series), infinite above the series' limits."""
-        costs = Costs(self.compared, centers)
-        costs.ask(limits, costs.values < limits[:, np.newaxis])
-        return np.ascontiguousarray(np.where(costs.known, costs.values, np.inf).T)  # so that sums of rows round alike
 
     def each(self, function, *given):
         """Call a function of some series for parts of them, one a job; all that is given has one item a series."""
-        if len(self.compared.parts) == 1:
-            return [function(*given)]
-        parts = parts_for_jobs(np.arange(len(given[0])), len(self.compared.parts))
+        parts = parts_for_jobs(np.arange(len(given[0])), self.n_jobs)
         calls = [delayed(function)(*(_some(of, part) for of in given)) for part in parts]
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
-    def costs(self, centers, members):
-        """Return the contribution of each member to the inertia with each of some centers, (n_members, n_centers)."""
-        some = [self.series[k] for k in members]
+    def costs(self, centers, members=None):
+        """Return what each member, or all, would add to the inertia with some centers, (n_members, n_centers)."""
+        some = self.series if members is None else [self.series[k] for k in members]
         return np.concatenate(self.each(partial(costs_between, self.metric, self.w, centers, power=self.power), some))
 
     def moved(self, z, members, own, tol):
@@ -177,44 +161,38 @@ class Problem(NamedTuple):
 
     def _descended(self, centers, run, max_iter, tol, count):
         """Assign and move by turns; no further where one more gain like the last would not lead below another run."""
-        costs, limit = self._costs_after(run, centers), run.inertia
-        labels, settled, inertia = costs.labels(), {}, np.inf
-        n_iter = 0
+        centers, costs, limit = list(centers), self._costs_after(run, centers), run.inertia
+        labels, settled, inertia, n_iter = assigned(costs), {}, np.inf, 0
         while n_iter < max_iter:
             n_iter += 1
-            labels = self._filled(costs, labels)
-            before, inertia = inertia, float(costs.own(labels).sum())
+            labels = self._filled(centers, costs, labels)
+            before, inertia = inertia, float(own(costs, labels).sum())
             count(1, f"inertia {min(inertia, limit):.8g}")
             if before - inertia <= tol * abs(inertia) or inertia - (before - inertia) > limit:
                 break
             trial = {}
-            for c, center in enumerate(costs.centers):
+            for c, center in enumerate(centers):
                 members = np.flatnonzero(labels == c)
                 if len(members) and not np.array_equal(settled.get(c, ()), members):
-                    trial[c] = members, self.moved(center, members, costs.values[members, c], tol)
+                    trial[c] = members, self.moved(center, members, costs[members, c], tol)
             if not trial:
                 break
-            moved = [z for _, z in trial.values()]
-            found = self.compared.costs(moved, np.full(len(labels), np.inf), labels[:, np.newaxis] == list(trial))
-            for (c, (members, z)), column, known in zip(trial.items(), *(of.T for of in found), strict=True):
-                if column[members].sum() < costs.values[members, c].sum():
-                    costs.put(c, z, column, known)
+            found = self.costs([z for _, z in trial.values()])
+            for (c, (members, z)), column in zip(trial.items(), found.T, strict=True):
+                if column[members].sum() < costs[members, c].sum():
+                    centers[c], costs[:, c] = z, column
                 else:  # it would not move at the next turn, either
                     settled[c] = members
-            labels = costs.labels()
-        return Run(costs.centers, labels, float(costs.own(labels).sum()), n_iter, costs)
+            labels = assigned(costs)
+        return Run(centers, labels, float(own(costs, labels).sum()), n_iter, costs)
 
     def _costs_after(self, run, centers):
         """Return the costs of the series with some centers, reusing those of centers that a run already had."""
         if run.costs is None:
-            costs = Costs(self.compared, centers)
-            costs.ask_own()
-            return costs
-        costs = run.costs.copy()
-        for c, z in enumerate(centers):
-            if run.centers[c] is not z:
-                costs.put(c, z)
-        costs.ask_own(run.labels)
+            return self.costs(centers)
+        costs, new = run.costs.copy(), [c for c, z in enumerate(centers) if run.centers[c] is not z]
+        if new:
+            costs[:, new] = self.costs([centers[c] for c in new])
         return costs
 
     def _elsewhere(self, run, tried, swapped, tol):
@@ -230,16 +208,16 @@ class Problem(NamedTuple):
                 tried.pop(c, None)
                 continue
             if c not in tried or not np.array_equal(tried[c].members, members):
-                centers[c], tried[c] = self._averaged(z, members, run.costs.values[members, c], tol)
+                centers[c], tried[c] = self._averaged(z, members, run.costs[members, c], tol)
             if tol < ROUGH and tried[c].rival is not None:
-                limit = run.costs.values[members, c].sum() * (1.0 - tol)
+                limit = run.costs[members, c].sum() * (1.0 - tol)
                 rival = self.followed(tried[c].rival.center, members, tol, limit, tried[c].rival.costs)
                 centers[c], tried[c] = rival.center if rival.cost < limit else z, tried[c]._replace(rival=None)
         if any(z is not before for z, before in zip(centers, run.centers, strict=True)):
             yield centers
         if len(centers) == 1 or tol < ROUGH:
             return
-        first, second = np.partition(run.costs.nearest(2), 1, axis=1)[:, :2].T
+        first, second = np.partition(run.costs, 1, axis=1)[:, :2].T
         loss = np.bincount(run.labels, second - first, len(centers))
         gains, seconds = (np.array([getattr(of, name) for of in tried.values()]) for name in ("gain", "second"))
         change = loss[:, np.newaxis] - gains
@@ -282,18 +260,18 @@ class Problem(NamedTuple):
         tried = Tried(members, float(gains.max()), int(some[gains.argmax()]), rival)
         return found[0].center if better else z, tried
 
-    def _filled(self, costs, labels):
+    def _filled(self, centers, costs, labels):
         """Make the farthest series the center of each cluster without members, one after the other."""
-        for c in range(len(costs.centers)):
+        for c in range(len(centers)):
             if (labels == c).any():
                 continue
-            own = costs.own(labels)
-            farthest = int(np.argmax(own))
-            center = at_length(self.series[farthest], costs.centers[c])
-            column = self.costs_with([center], own)[0]
-            if column[farthest] < own[farthest]:
-                costs.put(c, center, column, column <= own)
-                labels = costs.labels()
+            now = own(costs, labels)
+            farthest = int(np.argmax(now))
+            center = at_length(self.series[farthest], centers[c])
+            column = self.costs([center])[:, 0]
+            if column[farthest] < now[farthest]:
+                centers[c], costs[:, c] = center, column
+                labels = assigned(costs)
         return labels
 
 
@@ -422,15 +400,16 @@ class TimeSeriesKMeans(CollectionClusters):
         """Return a function that runs one start, and the number of starts."""
         if isinstance(self.metric_, SoftDTW):
             self.metric_ = SoftDTW(**{**self.metric_.get_params(), "divergence": False})
-        problem = Problem.of(self.metric_, series, collection_weight(self.weight, series), self._power, self.n_jobs)
+        w, partners = collection_weight(self.weight, series), partners_of(self.metric_, series)
+        problem = Problem(self.metric_, series, w, self._power, partners, self.n_jobs)
         given = None if isinstance(self.init, str) else self._given_centers(series)
 
         def run(count):
             if given is not None:
                 return problem.lowered(given, self.max_iter, self.tol, count)
 
-            def costs_with(chosen, limits):
-                return problem.costs_with([series[k] for k in chosen], limits)
+            def costs_with(chosen):  # in such an order that sums of rows round alike
+                return np.ascontiguousarray(problem.costs([series[k] for k in chosen]).T)
 
             chosen = drawn(self.init, costs_with, (len(series), self.n_clusters), rng)
             return problem.lowered([series[k] for k in chosen], self.max_iter, self.tol, count)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..utils.validation import shown
-from ._costs import CollectionClusters, assigned, drawn
+from ._costs import CollectionClusters, assigned, drawn, own
 from ._kmeans import Run
 
 
@@ -149,14 +149,14 @@ class TimeSeriesKMedoids(CollectionClusters):
         finite = np.where(far, 1.0 + 2.0 * n * np.abs(D, where=~far, out=np.zeros_like(D)).max(), D)
 
         def run(count):
-            begin = drawn(self.init, lambda rows, limits: D[rows], (n, k), rng) if given is None else given
+            begin = drawn(self.init, lambda rows: D[rows], (n, k), rng) if given is None else given
             medoids, n_iter = swapped(finite, begin, self.max_iter)
             costs = D[medoids].T
             labels = assigned(costs)
-            own = costs[medoids, range(k)]
-            tied = own <= costs[medoids].min(axis=1)  # of equally near medoids a medoid belongs to itself
+            # Of equally near medoids a medoid belongs to itself.
+            tied = costs[medoids, range(k)] <= costs[medoids].min(axis=1)
             labels[np.array(medoids)[tied]] = np.flatnonzero(tied)
-            inertia = float(costs[np.arange(n), labels].sum())
+            inertia = float(own(costs, labels).sum())
             count(1, f"inertia {inertia:.8g}")
             return Run([series[k] for k in medoids], labels, inertia, n_iter, indices=medoids)
 

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
@@ -24,7 +25,7 @@ from ..utils.validation import check_memory, shown
 if TYPE_CHECKING:
     from typing import Any, Self
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from ..utils._times import MetricLike, Sequences
 
@@ -110,7 +111,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             check_is_fitted(self)
         # What was fitted says what is meant.
         channels_first = self.channels_first if reset else bool(self.channels_first)
-        part = part_size(check_memory(getattr(self, "max_memory", None)))
+        part = part_size(self._memory)
         # Only those who can set the policy are told of it.
         omit = self.nan_policy == "omit" if "nan_policy" in self._get_param_names() else None
         series = as_collection(X, "X", missing=omit, channels_first=channels_first, part=part)
@@ -146,22 +147,21 @@ class CollectionEstimator(MetricParameter, Estimator):
 
     def _labeled(self, values, X):
         """Return the values of a `transform`, with the cases of a table as index if pandas output was asked for."""
-        return with_index(self, values, case_index(X))
+        return values if issparse(values) else with_index(self, values, case_index(X))
 
     def _distances(self, X, Y):
         """Return the distances of two collections validated; the first one bears the weights."""
-        same = Y is X
-        return pairwise_distances(
-            X,
-            X if same else Y,
-            self.metric_,
-            weight=self._used_weight,
-            nan_policy=self.nan_policy,
-            n_jobs=self.n_jobs,
-            max_memory=getattr(self, "max_memory", None),
-            verbose=self.verbose,
-            channels_first=True,
-        )
+        return pairwise_distances(X, Y, self.metric_, nan_policy=self.nan_policy, **self._options)
+
+    @property
+    def _memory(self):
+        return check_memory(getattr(self, "max_memory", None))
+
+    @property
+    def _options(self):
+        """Options of a comparison with validated series."""
+        jobs = {"n_jobs": self.n_jobs, "verbose": self.verbose, "max_memory": self._memory}
+        return {"weight": self._used_weight, "channels_first": True, **jobs}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -193,3 +193,35 @@ class CollectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         self._fit_collection(X)
         self._n_features_out = len(self._series)
         return self
+
+    def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Keep the collection, and give what `transform` gives of it.
+
+        Parameters
+        ----------
+        X : collection of series
+            See `fit`.
+        y : ignored
+            Present for scikit-learn's interface.
+
+        Returns
+        -------
+        X_new : ndarray or sparse matrix of shape (n_series, n_series)
+            The values.
+        """
+        return self._labeled(self.fit(X)._compared(self._series), X)
+
+    def transform(self, X: Sequences) -> NDArray[np.float64]:
+        """Compare series with the fitted ones.
+
+        Parameters
+        ----------
+        X : collection of series
+            Series of any length, with the channels of the fitted ones.
+
+        Returns
+        -------
+        X_new : ndarray or sparse matrix of shape (n_series, n_fitted)
+            The values, described above.
+        """
+        return self._labeled(self._compared(self._checked(X)), X)

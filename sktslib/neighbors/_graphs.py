@@ -19,8 +19,6 @@ from ._collection_estimator import COUNT, MEMORY, CollectionEstimator, Collectio
 if TYPE_CHECKING:
     from typing import Any
 
-    from numpy.typing import ArrayLike, NDArray
-
     from ..utils._times import MetricLike, Sequences
 
 
@@ -51,11 +49,7 @@ class Neighbors(CollectionEstimator):
     n_neighbors: int = 5
     max_memory: int | str | None = None
 
-    _parameter_constraints = {
-        **CollectionEstimator._parameter_constraints,
-        "n_neighbors": COUNT,
-        "max_memory": MEMORY,
-    }
+    _parameter_constraints = {**CollectionEstimator._parameter_constraints, "n_neighbors": COUNT, "max_memory": MEMORY}
 
     def kneighbors(
         self, X: Sequences | None = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -89,10 +83,8 @@ class Neighbors(CollectionEstimator):
                 f"'n_neighbors' must not exceed the {len(self._series)} fitted series, each itself counted where it is "
                 f"among them. Got {count}; lower it."
             )
-        rest = {"weight": self._used_weight, "n_jobs": self.n_jobs, "verbose": self.verbose, "channels_first": True}
-        rest["max_memory"] = check_memory(self.max_memory)
         nearest = nearest_neighbors if self.nan_policy == "raise" else _nearest_observed
-        return tuple(nearest(series, self._series, self.metric_, count, **rest))
+        return tuple(nearest(series, self._series, self.metric_, count, **self._options))
 
     def _without_self(self, count):
         distances, indices = self._nearest(self._series, count + 1)
@@ -156,28 +148,13 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
 
     mode: str = "distance"
 
-    _parameter_constraints = {
-        **Neighbors._parameter_constraints,
-        "mode": [StrOptions({"distance", "connectivity"})],
-    }
+    _parameter_constraints = {**Neighbors._parameter_constraints, "mode": [StrOptions({"distance", "connectivity"})]}
 
-    def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Return the graph of the fitted series nearest to each series.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of shape (n_series, n_fitted)
-            Rows hold the nearest first.
-        """
-        series = self._checked(X)
+    def _compared(self, X):
+        """Return the graph of the fitted series nearest to each series, rows with the nearest first."""
         count = int(self.n_neighbors) + (self.mode == "distance")
-        distances, indices = self._nearest(series, count)
-        return sparse_graph(distances.ravel(), indices.ravel(), [count] * len(series), self.mode, len(self._series))
+        distances, indices = self._nearest(X, count)
+        return sparse_graph(distances.ravel(), indices.ravel(), [count] * len(X), self.mode, len(self._series))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -239,39 +216,8 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         "max_memory": MEMORY,
     }
 
-    def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Return the graph of the fitted series within the radius of each series.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of shape (n_series, n_fitted)
-            Rows hold the nearest first.
-        """
-        return self._graph(self._checked(X))
-
-    def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Keep the collection, and give its graph.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : ignored
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of shape (n_series, n_series)
-            Rows hold the nearest first.
-        """
-        self.fit(X)
-        return self._graph(self._series)
-
-    def _graph(self, X):
+    def _compared(self, X):
+        """Return the graph of the fitted series within the radius of each series, rows with the nearest first."""
         options, rest = (self.n_jobs, self.verbose, check_memory(self.max_memory)), (self.weight, self.nan_policy, True)
         (size, n_fitted), blocks = pairwise_blocks(X, self._series, self.metric_, options, *rest)
         parts = [(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))]

@@ -84,37 +84,7 @@ class PairwiseDistances(CollectionTransformer):
         "max_memory": MEMORY,
     }
 
-    def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Return the distances of series to the fitted ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-
-        Returns
-        -------
-        ndarray of shape (n_series, n_fitted)
-        """
-        return self._labeled(self._symmetrized(self._checked(X)), X)
-
-    def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Keep the collection, and give its distances to itself.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : ignored
-
-        Returns
-        -------
-        ndarray of shape (n_series, n_series)
-        """
-        self.fit(X)
-        return self._labeled(self._symmetrized(self._series), X)
-
-    def _symmetrized(self, X):
+    def _compared(self, X):
         """Return the distances of series to the fitted ones, as `symmetrize` says."""
         found = self._distances(X, self._series)
         itself = X is self._series
@@ -210,23 +180,8 @@ class DistanceKernel(PairwiseDistances):
         """
         super().fit(X)
         # No estimator gets this matrix, which need not be symmetric.
-        distances = self._symmetrized if self.symmetrize else lambda series: self._distances(series, series)
+        distances = super()._compared if self.symmetrize else lambda series: self._distances(series, series)
         return self._fit_gamma(distances(self._series) if self.gamma == "median" else None)
-
-    def transform(self, X: Sequences) -> NDArray[np.float64]:
-        """Return the similarities of series to the fitted ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-
-        Returns
-        -------
-        ndarray of shape (n_series, n_fitted)
-            In [0, 1]; above 1 where a distance is negative, as raw values of soft DTW may be.
-        """
-        return self._similarities(super().transform(X))
 
     def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
         """Keep the collection, and give its similarities to itself.
@@ -243,9 +198,12 @@ class DistanceKernel(PairwiseDistances):
             In [0, 1]; above 1 where a distance is negative, as raw values of soft DTW may be.
         """
         super().fit(X)
-        distances = self._symmetrized(self._series)
+        distances = super()._compared(self._series)
         self._fit_gamma(distances)
         return self._labeled(self._similarities(distances), X)
+
+    def _compared(self, X):
+        return self._similarities(super()._compared(X))
 
     def _similarities(self, distances):
         with np.errstate(over="ignore"):  # what is too far is not alike at all

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 CRITERIA = ["information_gain", "f_statistic"]
 BLOCK = 64  # candidates after which it is looked which are the best; it does not depend on the jobs
-PARTS = 4  # of the series, after each of which a candidate may be abandoned
 ALIKE = 0.95  # correlation of distances: from there on, with nine tenths of the variance in common, two say the same
 SHORTEST = 3  # points of a candidate, as in the shapelet transform
 
@@ -113,17 +112,6 @@ def entropy(share):
     return (entr(share) + entr(1.0 - share)) / np.log(2.0)
 
 
-def highest_gain(distances, own, rest):
-    """Return the highest possible gain if `rest` series of the own class, and of the others, are still to be compared.
-
-    At best all of the one kind are nearer and all of the other farther than what is known (Ye & Keogh 2009).
-    """
-    kinds = np.repeat([True, False], rest)
-    ends = np.where(kinds, -np.inf, np.inf)
-    both = np.concatenate([own, kinds])
-    return max(information_gain(np.concatenate([distances, sign * ends]), both) for sign in (1.0, -1.0))
-
-
 def f_statistic(distances, labels):
     """Return the variance of distances between all classes over that within them."""
     sizes = np.bincount(labels)
@@ -155,37 +143,16 @@ def distances_of(plan, series):
     return np.minimum.reduceat(np.where(inside, found, np.inf), ends - lengths)
 
 
-def scored(task, pieces, limits):
-    """Return the candidates among pieces (series, start, length) that may be worth as much as their class's limit."""
+def scored(task, pieces):
+    """Return pieces (series, start, length) as candidates for queries."""
     out = []
-    order = interleaved(task.labels)
-    parts = np.array_split(order, min(PARTS, len(order)))
     for k, start, length in pieces:
         x = np.ascontiguousarray(task.series[k][:, start : start + length])
-        plan, label = task.plan._replace(x=x), task.labels[k]
-        own, distances = task.labels == label, np.full(len(order), np.nan)
-        for number, part in enumerate(parts):
-            distances[part] = distances_of(plan, [task.series[i] for i in part])
-            if task.criterion == "information_gain" and number < len(parts) - 1:
-                known = np.concatenate(parts[: number + 1])
-                count = int(own.sum() - own[known].sum())
-                rest = [count, len(order) - len(known) - count]
-                if highest_gain(distances[known], own[known], rest) < limits[label]:
-                    break
-        else:
-            by_gain = task.criterion == "information_gain"
-            score = information_gain(distances, own) if by_gain else f_statistic(distances, task.labels)
-            out.append(Candidate(k, start, length, score, margin(distances, own), distances))
+        distances, own = distances_of(task.plan._replace(x=x), task.series), task.labels == task.labels[k]
+        by_gain = task.criterion == "information_gain"
+        score = information_gain(distances, own) if by_gain else f_statistic(distances, task.labels)
+        out.append(Candidate(k, start, length, score, margin(distances, own), distances))
     return out
-
-
-def interleaved(labels):
-    """Return the order of series in which each class is spread evenly, so that each part of it says something."""
-    place = np.empty(len(labels))
-    for label in range(int(labels.max()) + 1):
-        members = np.flatnonzero(labels == label)
-        place[members] = (np.arange(len(members)) + 0.5) / len(members)
-    return np.argsort(place, kind="stable")
 
 
 def margin(distances, own):
@@ -223,19 +190,17 @@ def select(task, sizes, lengths, rng, work):
     (n, n_candidates), (n_jobs, verbose), n_classes = sizes, work, int(task.labels.max()) + 1
     pieces = drawn(task.series, n_candidates, lengths, rng)
     each = min(-(-n // n_classes), len(pieces))
-    best, limits = [[] for _ in range(n_classes)], np.zeros(n_classes)
+    best = [[] for _ in range(n_classes)]
     blocks = [pieces[first : first + BLOCK] for first in range(0, len(pieces), BLOCK)]
 
     jobs = count_jobs(n_jobs)
     with progress(len(blocks), verbose, "shapelets", "block") as count:
         for block in blocks:
-            calls = [delayed(scored)(task, block[job::jobs], limits.copy()) for job in range(min(jobs, len(block)))]
+            calls = [delayed(scored)(task, block[job::jobs]) for job in range(min(jobs, len(block)))]
             for found in in_jobs(calls, n_jobs, 0, "shapelets", "part"):
                 for candidate in found:
                     best[task.labels[candidate.series]].append(candidate)
-            for label, candidates in enumerate(best):
-                best[label] = kept = without_similar(candidates, each)
-                limits[label] = kept[-1].score if len(kept) == each else 0.0
+            best = [without_similar(candidates, each) for candidates in best]
             count()
     by_turns = [best[label][k] for k in range(each) for label in range(n_classes) if k < len(best[label])]
     return by_turns[:n]
@@ -468,14 +433,9 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
                 "with times, or pass arrays to end this warning."
             )
             series = [np.array(x) for x in series]
-        task = Task(
-            QueryPlan(self.metric_, series[0], None, None, mode, self.normalize),
-            series,
-            labels,
-            self.criterion,
-        )
+        plan = QueryPlan(self.metric_, series[0], None, None, mode, self.normalize)
         sizes, work = (self.n_queries, self.n_candidates), (self.n_jobs, self.verbose)
-        found = select(task, sizes, lengths, rng, work)
+        found = select(Task(plan, series, labels, self.criterion), sizes, lengths, rng, work)
         if len(found) < self.n_queries:
             warn(
                 f"'n_queries' asks for {self.n_queries} pieces that are not alike. {len(found)} were found: raise "

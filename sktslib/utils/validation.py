@@ -166,11 +166,7 @@ def as_indices(values, name):
 
 
 def refuse_missing(
-    a,
-    name,
-    way_out="Cut the series there, or fill the gaps, for example with numpy.interp.",
-    missing=None,
-    padded=None,
+    a, name, way_out="Cut the series there, or fill the gaps, for example with numpy.interp.", missing=None, padded=None
 ):
     """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time).
 
@@ -212,14 +208,7 @@ def _is_padded(a, axis):
 
 # ------------------------------------------------------------------------------------------- series, weights and times
 def as_series(
-    values,
-    name,
-    *,
-    channels=None,
-    like="the other series",
-    missing=None,
-    channels_first=False,
-    in_collection=False,
+    values, name, *, channels=None, like="the other series", missing=None, channels_first=False, in_collection=False
 ):
     """Return a series as a float64 array `(channels, length)` for the kernels.
 
