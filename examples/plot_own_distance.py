@@ -12,7 +12,6 @@ import numpy as np
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.distances import pairwise_distances, recurrence, register_metric
-from sktslib.utils.visualisation import PairwiseDisplay
 
 ecg = load_ecg_example()
 
@@ -70,5 +69,8 @@ print(matches.to_frame().head(3).round(3).to_string())
 inside = (ecg.beats >= 22) & (ecg.beats < len(ecg.sequence) - 43)
 beats = [ecg.sequence[peak - 22 : peak + 43] for peak in ecg.beats[inside]]
 distances = pairwise_distances(beats, metric=Stiff(omega=0.3))
-PairwiseDisplay.from_predictions(distances, labels=ecg.beat_kinds[inside], title="the beats, by class")
+order = np.argsort(ecg.beat_kinds[inside], kind="stable")
+plt.imshow(distances[np.ix_(order, order)])
+plt.title("the beats, by class")
+plt.colorbar(label="distance")
 plt.show()

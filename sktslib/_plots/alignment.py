@@ -1,8 +1,4 @@
-"""Displays of an alignment and of the distances of a collection.
-
-An alignment is drawn as two series with the pairs between them, or as a path through its cost matrix. Distances are
-drawn as a heat map in the order of a dendrogram.
-"""
+"""Displays of an alignment: two series with the pairs between them, or a path through its cost matrix."""
 
 from __future__ import annotations
 
@@ -260,17 +256,6 @@ BESIDE = 0.22  # height of the panels with the series, of that of the matrix
 MOST_CELLS = 2000  # rows and columns of the image; a larger matrix is drawn by every k-th
 
 
-def _draw_map(ax, matrix, rows, columns, origin, cmap):
-    """Draw rows and columns of a matrix as an image; what is not finite is gray."""
-    m, n = matrix.shape
-    some = matrix[np.ix_(rows[:: -(-m // MOST_CELLS)], columns[:: -(-n // MOST_CELLS)])]
-    bottom, top = (-0.5, m - 0.5) if origin == "lower" else (m - 0.5, -0.5)
-    # Gray is no color of the map: cells outside a band cannot be taken for cheap or dear ones.
-    style = {"cmap": base.make_cmap(cmap).with_extremes(bad="0.85"), "norm": base.make_norm(some), "origin": origin}
-    style |= {"aspect": "auto", "interpolation": "nearest", "extent": (-0.5, n - 0.5, bottom, top)}
-    return ax.imshow(np.ma.masked_invalid(some), **style)
-
-
 class CostMatrixDisplay(Display):
     """Accumulated costs of an alignment as an image, with its path and the two series next to it.
 
@@ -413,7 +398,12 @@ class CostMatrixDisplay(Display):
 
         self._make_axes(ax, 1, height=4.5, width=8.0, what="matrix")
         ax, x, y = self.ax_, *map(np.arange, self.matrix.shape[::-1])
-        self.image_ = _draw_map(ax, self.matrix, y, x, "lower", cmap)
+        rows, columns = (slice(None, None, -(-n // MOST_CELLS)) for n in self.matrix.shape)
+        some, (m, n) = self.matrix[rows, columns], self.matrix.shape
+        # Gray is no color of the map: cells outside a band cannot be taken for cheap or dear ones.
+        style = {"cmap": base.make_cmap(cmap).with_extremes(bad="0.85"), "norm": base.make_norm(some)}
+        style |= {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
+        self.image_ = ax.imshow(np.ma.masked_invalid(some), extent=(-0.5, n - 0.5, -0.5, m - 0.5), **style)
         self.path_line_ = None
         if self.path is not None:
             # A dark rim keeps a white line visible on every color, whatever the eye; a path of one pair is no line.
@@ -442,180 +432,3 @@ class CostMatrixDisplay(Display):
             ax.tick_params(labelleft=False)
         self._write_above(title, ax=self.sequence_ax_)
         return self
-
-
-TREE, CLASSES = 0.2, 0.03  # heights of the dendrogram and of the strip of classes, of that of the map
-MOST_NAMES = 40  # rows that are named
-
-
-class PairwiseDisplay(Display):
-    """Distances of a collection as a heat map, series that are alike side by side, with the dendrogram that orders it.
-
-    Series are joined by hierarchical clustering (`scipy.cluster.hierarchy`); of asymmetric distances the mean of both
-    directions counts, and infinite ones count as the largest finite one.
-
-    Parameters
-    ----------
-    distances : array-like of shape (n_series, n_series) or (n_series, n_others)
-        All distances; of two collections there is no dendrogram, and the order is theirs.
-    labels : array-like of shape (n_series,), optional
-        Names of the series, or their classes where they are fewer: then a strip shows them by color.
-    linkage : str, default="average"
-        How clusters are joined, as in ``scipy.cluster.hierarchy.linkage``; None: no dendrogram, and the order as given.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes of the map.
-    figure_ : matplotlib Figure
-        The figure of the axes.
-    image_ : matplotlib AxesImage
-        The distances in their order; those that are not finite are masked.
-    order_ : ndarray of int of shape (n_series,)
-        The series in the order of the rows and columns.
-    linkage_ : ndarray of shape (n_series - 1, 4) or None
-        The clustering, as scipy gives it.
-    tree_ax_ : matplotlib Axes or None
-        The panel of the dendrogram.
-    tree_lines_ : matplotlib LineCollection or None
-        The dendrogram, one line a join.
-    class_strip_ : matplotlib PolyCollection or None
-        The classes.
-    colorbar_ : matplotlib Colorbar
-        The scale of the distances.
-    legend_ : matplotlib Legend or None
-        The classes.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> from sktslib.neighbors import PairwiseDistances
-    >>> from sktslib.utils.visualisation import PairwiseDisplay
-    >>> X = [[0, 1, 0], [5, 6, 5], [0, 1, 1], [5, 5, 5]]
-    >>> display = PairwiseDisplay.from_estimator(PairwiseDistances().fit(X), X)
-    >>> sorted(display.order_[:2].tolist())
-    [0, 2]
-    """
-
-    def __init__(self, distances: Any, labels: Any = None, *, linkage: Any = "average") -> None:
-        if np.ndim(distances) != 2:
-            rule, got = "have shape (n_series, n_others)", f"shape {np.shape(distances)}"
-            raise base.refused("distances", rule, got, "Pass what pairwise_distances returns.")
-        self.distances = base.as_series(distances, "distances")
-        n, others = self.distances.shape
-        self.labels = None if labels is None else np.asarray(labels)
-        if labels is not None and self.labels.shape != (n,):
-            rule, got = f"have one entry for each of the {n} series", f"shape {self.labels.shape}"
-            raise base.refused("labels", rule, got, "Pass the labels of the collection.")
-        self.order_, self.linkage_ = np.arange(n), None
-        if n == others and n > 1 and linkage is not None:
-            from scipy.cluster import hierarchy
-            from scipy.spatial.distance import squareform
-
-            both = (self.distances + self.distances.T) / 2
-            both = np.nan_to_num(both, nan=np.nanmax(both) if np.isfinite(both).any() else 1.0)
-            np.fill_diagonal(both, 0.0)
-            self.linkage_ = hierarchy.linkage(squareform(both, checks=False), linkage)
-            self.order_ = hierarchy.leaves_list(self.linkage_)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Sequences, **options: Any) -> Self:
-        """Compute the distances of a collection and draw them.
-
-        Parameters
-        ----------
-        estimator : PairwiseDistances
-            A fitted estimator whose `transform` gives the distances to the collection that it was fitted to.
-        X : collection of n_series series
-            The same collection for a dendrogram; another one for a map alone.
-        **options
-            Passed on to `from_predictions`, such as `labels`, `linkage` and `ax`.
-
-        Returns
-        -------
-        display : PairwiseDisplay
-        """
-        return cls.from_predictions(base.of_estimator(estimator, "transform", X), **options)
-
-    def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
-        """Draw the map.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure.
-        cmap : str or matplotlib Colormap, optional
-            Default: viridis without its yellow end.
-        title : str, optional
-            Written above.
-
-        Returns
-        -------
-        display : PairwiseDisplay
-            This display.
-        """
-        self._make_axes(ax, 1, height=5.5, width=7.5, what="map")
-        n, others = self.distances.shape
-        columns = self.order_ if self.linkage_ is not None else np.arange(others)
-        self.image_ = _draw_map(self.ax_, self.distances, self.order_, columns, "upper", cmap)
-        self.colorbar_ = self._add_colorbar(self.image_, "distance")
-        classes = np.unique([] if self.labels is None else self.labels)
-        grouped = len(classes) < n
-        self._name_rows(None if grouped else self.labels)
-        self.tree_ax_ = self.tree_lines_ = self.class_strip_ = None
-        keys, above = [], 1.01
-        if grouped and len(classes) and self.linkage_ is not None:
-            keys = self._draw_classes(classes, above)
-            above += CLASSES + 0.01
-        if self.linkage_ is not None:
-            self._draw_tree(above)
-        self.legend_ = self._write_above(title, keys, self.tree_ax_)
-        return self
-
-    def _name_rows(self, names):
-        """Name series in their order: by their names, or by their numbers; where they are too many, not at all."""
-        ax, n = self.ax_, len(self.order_)
-        few, small = n <= MOST_NAMES, n > MOST_NAMES // 2
-        texts = [str(name) for name in (self.order_ if names is None else names[self.order_])]
-        ticks = (range(n), texts) if few else ([], [])
-        ax.set_yticks(*ticks)
-        ax.set_ylabel("" if few and names is not None else "series" if few else f"{n} series")
-        if self.linkage_ is None:
-            ax.locator_params("x", integer=True)
-            ax.set_xlabel("other series")
-            return
-        ax.set_xticks(*ticks)
-        ax.tick_params(labelsize="x-small" if small else "medium")
-        ax.tick_params(axis="x", rotation=90 if small or max(map(len, texts)) > 2 else 0)
-
-    def _draw_classes(self, classes, bottom):
-        """Draw a strip of the classes above the map, and return the keys of their legend."""
-        from matplotlib.patches import Patch
-
-        palette = base.class_colors(classes)
-        colors = palette[np.searchsorted(classes, self.labels[self.order_])]
-        borders = np.arange(len(colors) + 1) - 0.5
-        lane = bottom, bottom + CLASSES
-        self.class_strip_ = base.draw_columns(self.ax_, borders[:-1], borders[1:], colors, *lane, clip_on=False)
-        return [Patch(color=c, label=f"{name}") for c, name in zip(palette, classes, strict=True)]
-
-    def _draw_tree(self, bottom):
-        """Draw the dendrogram: each join is a line up from its two parts, as high as the distance between them."""
-        from matplotlib.collections import LineCollection
-
-        n = len(self.order_)
-        places, heights = np.empty(2 * n - 1), np.zeros(2 * n - 1)
-        places[self.order_] = np.arange(n)
-        parts = self.linkage_[:, :2].astype(int)
-        for k, (a, b) in enumerate(parts):  # not scipy's dendrogram, which recurses as deep as the tree
-            places[n + k], heights[n + k] = (places[a] + places[b]) / 2, self.linkage_[k, 2]
-        a, b = parts.T
-        up = heights[n:]
-        joins = np.transpose([[places[a], places[a], places[b], places[b]], [heights[a], up, up, heights[b]]])
-        self.tree_ax_ = ax = self.ax_.inset_axes([0, bottom, 1, TREE], sharex=self.ax_)
-        self.tree_lines_ = ax.add_collection(LineCollection(joins, colors="0.25", linewidths=0.9))
-        ax.set_ylim(0, max(float(up.max()), 1e-300) * 1.05)
-        ax.tick_params(axis="x", bottom=False, labelbottom=False)
-        ax.spines[["top", "right", "bottom"]].set_visible(False)
-        ax.set_ylabel("joined at")

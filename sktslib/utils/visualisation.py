@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 # Classes of what functions and methods return, for annotations: nobody needs to type them.
 from .._plots.alignment import AlignmentDisplay as AlignmentDisplay
 from .._plots.alignment import CostMatrixDisplay as CostMatrixDisplay
-from .._plots.alignment import PairwiseDisplay as PairwiseDisplay
 from .._plots.events import EventReportDisplay as EventReportDisplay
 from .._plots.events import EventsDisplay as EventsDisplay
 from .._plots.events import RepetitionsDisplay as RepetitionsDisplay

@@ -1,4 +1,4 @@
-"""Displays of estimators and results: profile, events, explanation, collections, and what all of them share."""
+"""Displays of estimators and results: profile, events, explanation, and what all of them share."""
 
 from types import SimpleNamespace
 
@@ -8,13 +8,10 @@ import pandas as pd
 import pytest
 from matplotlib.dates import date2num
 from pictures import QUERY, SEQUENCE, Found
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import pdist, squareform
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DTW, dtw
 from sktslib.metrics import event_f1_score
-from sktslib.neighbors import PairwiseDistances
 from sktslib.utils import visualisation as v
 
 pytestmark = pytest.mark.usefixtures("_closed_figures")
@@ -44,7 +41,6 @@ EXPLAINED = SimpleNamespace(
         lambda **k: v.SegmentationDisplay.from_estimator(SEGMENTER, SEQUENCE, **k),
         lambda **k: v.EventsDisplay.from_estimator(SEGMENTER, SEQUENCE, [[100, 120]], **k),
         lambda **k: v.RepetitionsDisplay.from_estimator(SEGMENTER, SEQUENCE, **k),
-        lambda **k: v.PairwiseDisplay.from_predictions(np.eye(3), **k),
         lambda **k: v.WeightedQueryDisplay.from_estimator(SEARCHER, **k),
         lambda **k: v.WeightedQueryDisplay.from_predictions(QUERY, **k),
     ],
@@ -245,49 +241,6 @@ def test_explanation_on_the_query_s_time_base():
     for lines, cost in zip(display.query_lines_, searcher.search(TWO).explain(1).cost.T, strict=True):
         np.testing.assert_array_equal(lines.get_array(), cost)
     assert display.rescaled
-
-
-# -------------------------------------------------------------------------------------------------------- collections
-def test_pairwise_map_is_ordered_by_its_dendrogram():
-    points = np.random.default_rng(3).normal(size=(30, 2))
-    distances, labels = squareform(pdist(points)), np.arange(30) % 3
-    display = v.PairwiseDisplay.from_predictions(distances, labels=labels, linkage="complete")
-    expected = hierarchy.dendrogram(hierarchy.linkage(pdist(points), "complete"), no_plot=True)
-    assert display.order_.tolist() == expected["leaves"]
-    np.testing.assert_array_equal(display.image_.get_array(), distances[np.ix_(display.order_, display.order_)])
-    joins = {tuple(np.round(join[:, 1], 9)) for join in display.tree_lines_.get_segments()}
-    assert joins == {tuple(np.round(heights, 9)) for heights in expected["dcoord"]}
-    places = sorted((join[1, 0], join[2, 0]) for join in display.tree_lines_.get_segments())
-    np.testing.assert_allclose(places, sorted((x[1] / 10 - 0.5, x[2] / 10 - 0.5) for x in expected["icoord"]))
-    assert [text.get_text() for text in display.ax_.get_yticklabels()] == [str(k) for k in display.order_]
-    colors = [patch.get_facecolor() for patch in display.legend_.get_patches()]
-    strip = display.class_strip_.get_facecolor()
-    np.testing.assert_allclose(strip, [colors[k] for k in labels[display.order_]])
-
-
-def test_pairwise_names_infinite_asymmetric_and_rectangular_distances():
-    X = [[0, 1, 0], [5, 6, 5], [0, 1, 1]]
-    display = v.PairwiseDisplay.from_estimator(PairwiseDistances("dtw").fit(X), X, labels=["a", "b", "c"])
-    assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["b", "a", "c"]
-    assert display.class_strip_ is None
-    distances = np.array([[0, 1, np.inf], [3, 0, 4], [np.inf, 4, 0]])
-    display = v.PairwiseDisplay.from_predictions(distances)
-    np.testing.assert_allclose(display.linkage_[:, 2], [2, 4])
-    assert np.ma.count_masked(display.image_.get_array()) == 2
-    other = v.PairwiseDisplay.from_predictions(np.ones((2, 5)))
-    assert other.linkage_ is other.tree_ax_ is None
-    assert v.PairwiseDisplay.from_predictions(np.zeros((2, 2)), linkage=None).order_.tolist() == [0, 1]
-    assert v.PairwiseDisplay.from_predictions([[0.0]]).linkage_ is None
-    with pytest.raises(ValueError, match="'distances' parameter must have shape"):
-        v.PairwiseDisplay([1.0])
-    with pytest.raises(ValueError, match="one entry for each of the 3 series"):
-        v.PairwiseDisplay(distances, labels=[1])
-
-
-def test_a_deep_dendrogram_is_drawn():
-    chain = np.cumsum(np.arange(1500.0))[:, np.newaxis]
-    display = v.PairwiseDisplay.from_predictions(squareform(pdist(chain)), linkage="single")
-    assert len(display.tree_lines_.get_segments()) == 1499
 
 
 # -------------------------------------------------------------------------------------------------------- repetitions
