@@ -162,7 +162,6 @@ SIZES = {
     "distances._kernels.scalar.ROOM": [1, 3, 4096],
     "distances._metrics.base.BLOCK": [1, 40, 2**19],
     "distances._metrics.dtw.BLOCK": [1, 2, 7, 2**10],
-    "distances._pairwise.JOINED": [1, 40, 2**16],
     "distances._pairwise.CALL": [-(10**9), 2**18],
     "distances._pairwise.ENTRIES": [1, 7, 2**18],
     "distances._pairwise.EVEN": [1, 2],

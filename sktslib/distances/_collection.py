@@ -34,8 +34,6 @@ LEAST = 2  # rows of a series
 
 def as_cases(X):
     """Return a table of an index (case, time) as a list of the cases' tables; anything else as it is."""
-    if type(X) is np.ndarray:  # in short, for most collections are of this kind
-        return X
     refuse_lazy(X, "X")
     if not _has_cases(X):
         return X
@@ -164,7 +162,8 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     With `part`, a number of bytes, an array that is not in memory stays where it is, and so do series of a list: they
     are a `StoredCollection`, which is read in parts of about this size.
     """
-    values = as_cases(values)
+    if type(values) is not np.ndarray:  # in short, for most collections are of this kind
+        values = as_cases(values)
     if isinstance(values, StoredCollection):  # it was validated
         _refuse_channels(values[0], name, channels)
         return values

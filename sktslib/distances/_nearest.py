@@ -9,7 +9,7 @@ above it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from numbers import Integral
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,8 +25,7 @@ from ._kernels.batch import BATCH
 from ._kernels.bounds import BOUND_LANES, INF, both_ways, envelopes
 from ._kernels.dispatch import bounds_of, closed_boundary
 from ._metrics.base import Metric, band
-from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
-from ._metrics.mixed import Mixed
+from ._metrics.elastic import ElasticMetric, PreparedPair
 from ._metrics.registry import get_metric
 from ._names import refuse_misplaced
 from ._pairwise import (
@@ -36,6 +35,7 @@ from ._pairwise import (
     distances_between,
     driver_of,
     observed_distance,
+    queries_of,
 )
 from ._series import spread
 
@@ -138,7 +138,7 @@ class _Group:
         m, n = self.m, self.n
         envelope = envelopes_of(x, self.first, self.last)
         pin(record, *inside(envelope, n), x)
-        w = w[:1] if (w == w[:1]).all() else w
+        w = np.ones_like(x[:1]) if w is None else w[:1] if (w == w[:1]).all() else w
         light = inside(envelopes_of(w, self.first, self.last)[0], n)
         facts = bounds_of(record)
         gap_cost = points[:, 0] if facts.minimum_gap is None else x.shape[1] * facts.minimum_gap(record)
@@ -187,7 +187,7 @@ class Bounds:
                 self.groups.append(_Group(metric, record, members, series, points.shape[-1]))
 
     def of(self, queries, size):
-        """Return bounds (size, n_series) for the queries that a function gives for n, stacked (see `_queries`)."""
+        """Return bounds (size, n_series) for the queries that a function gives for n, stacked (see `queries_of`)."""
         out = np.zeros((size, self.size))
         for group in self.groups:
             out[:, group.members] = group.bounds(*queries(group.n))
@@ -198,8 +198,6 @@ class Bounds:
 # where bit-parallel words compute them.
 FEW_CELLS = 200_000
 FEW_BITS = 10
-# Points that are averaged to one for a first look at series that may warp without limit.
-COARSE = 8
 NO_OFFSETS = np.empty((0, 0))
 KEPT = 2  # prepared parts, for calls at once that are at the border of two
 
@@ -284,11 +282,8 @@ class Candidates:
     def _made(self, Y, x):
         metric, k, w = self.task.metric, self.task.k, spread(self.task.w, x.shape[1])
         few = FEW_CELLS * (FEW_BITS if counts_alone(metric, w) else 1)
-        if x.shape[1] * self.points >= few:
-            if _is_prunable(metric):
-                return Pruned(metric, Y, x, w, k).distances
-            if isinstance(metric, Mixed) and any(_adds_up(part.metric) for part, _ in metric._counted(len(x), w)):
-                return PrunedSum(metric, Y, x, w, k).distances
+        if x.shape[1] * self.points >= few and is_prunable(metric):
+            return Pruned(metric, Y, x, w, k).distances
         return partial(_all, metric, Y, w)
 
 
@@ -298,14 +293,9 @@ def _unpacked(task, flat, lengths, channels):
     return Candidates(task, [part.reshape(channels, -1) for part in parts])
 
 
-def _is_prunable(metric):
+def is_prunable(metric):
     """Return whether candidates may be left out for their bounds, and the others given up."""
-    return isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone
-
-
-def _adds_up(metric):
-    """Return whether candidates may be left out for their bounds where the distance is a term of a sum."""
-    return _is_prunable(metric) and not metric._has_factor
+    return isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and not metric._has_factor
 
 
 def _kinds(lengths, exact):
@@ -324,24 +314,15 @@ class Pruned:
     """Candidates prepared for series of one length under an elastic distance; `x` is one of those."""
 
     def __init__(self, metric, Y, x, w, k):
-        self.metric, self.Y, self.w, self.k, self.m = metric, Y, w, k, x.shape[1]
+        self.metric, self.w, self.k, self.m = metric, w, k, x.shape[1]
         self.features = [metric._features(y) for y in Y]
         self.lengths = np.array([f.shape[1] for f in self.features])
-        begins = np.cumsum([0, *[f.size for f in self.features[:-1]]])
-        self.series = np.concatenate([f.ravel() for f in self.features]), begins, self.lengths
+        self.series = batch.one_after_another(self.features, self.lengths)
         self.bounds = Bounds(metric, self.features, lambda n: metric._query(x, w, n))
         self.share = 1.0 - 1e-12 - (self.m + self.lengths) * np.finfo(float).eps  # sums of as many terms round
         # Lanes of a block share a band and a way from costs to distances, or are at least of about one length.
-        self.exact = metric._needs_equal_lengths or not metric._reports_cost
-        self.kinds = _kinds(self.lengths, self.exact)
-        self.coarse_w = None if w is None else _coarse(w)
-        self.traits = metric._traits(self.features) if metric._has_factor else None
-
-    @cached_property
-    def coarse(self):
-        """The averaged series. A band makes bounds tight; without one they say little, and a look at these more."""
-        looked_at = self.metric.window is None and (self.w is None or self.coarse_w.any())
-        return [_coarse(y) for y in self.Y] if looked_at else None
+        self.alike = metric.window is not None or metric._needs_equal_lengths
+        self.kinds = _kinds(self.lengths, self.alike or not metric._reports_cost)
 
     def distances(self, X, itself, known):
         """Return distances, infinite where they are surely above the k-th best, and what became of the pairs.
@@ -350,15 +331,9 @@ class Pruned:
         other candidates, or NaN.
         """
         of_length, bounds = self.prepared(X)
-        factors = None
-        if self.metric._has_factor:
-            of_x = self.metric._traits(map(self.metric._features, X))
-            factors = self.metric._factor(of_x[:, np.newaxis], self.traits)
-            bounds = times_factor(bounds, factors * self.share)
-        look = self.look(X, bounds, itself)
-        out, counts, known = np.full(look.shape, np.inf), np.zeros(3, int), np.where(np.isnan(known), np.inf, known)
-        for members in sorted(self.kinds, key=lambda members: look[:, members].min(axis=1).sum()):
-            order = members[np.argsort(look[:, members], axis=1, kind="stable")]
+        out, counts, known = np.full(bounds.shape, np.inf), np.zeros(3, int), np.where(np.isnan(known), np.inf, known)
+        for members in sorted(self.kinds, key=lambda members: bounds[:, members].min(axis=1).sum()):
+            order = members[np.argsort(bounds[:, members], axis=1, kind="stable")]
             best = np.partition(np.hstack([known, out]), self.k - 1, axis=1)
             cutoff = best[:, self.k - 1].copy()  # a strided array would be compiled for again
             n = int(self.lengths[members].max())
@@ -368,26 +343,20 @@ class Pruned:
                 problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
                 limits = np.where(cutoff < np.inf, self.metric._cost_of_distance(cutoff, problem), np.inf)
                 slack = 1e-12, 1e-12 * (self.m + n)
-            found = self._scan(queries, n, (order, itself, bounds, NO_OFFSETS), factors, self.k, limits, slack, counts)
+            found = self._scan(queries, n, (order, itself, bounds, NO_OFFSETS), self.k, limits, slack, counts)
             out[:, members] = found[:, members]
         return out, counts
 
     def queries(self, X):
         """Return a function that gives the queries as they are compared with series of n points."""
-        queries = cache(lambda n: self.metric._queries(X, self.w, n))
+        queries = cache(lambda n: queries_of(self.metric, X, self.w, n))
         # Only a few metrics' parameters depend on the candidates' length.
-        return queries if self.metric._needs_equal_lengths else lambda n: queries(0)
+        return queries if self.alike else lambda n: queries(0)
 
     def prepared(self, X):
         """Return a function that gives the queries for series of n points, and the bounds of accumulated costs."""
         of_length = self.queries(X)
         return of_length, self.bounds.of(of_length, len(X)) * self.share
-
-    def look(self, X, bounds, itself):
-        """Return a number for each candidate; those with small numbers are to be compared first."""
-        if self.coarse is None:
-            return bounds
-        return COARSE * _all(self.metric, self.coarse, self.coarse_w, [_coarse(x) for x in X], itself)[0]
 
     def at_least(self, X):
         """Return a function that gives the queries for series of n points, and the bounds of distances."""
@@ -407,76 +376,16 @@ class Pruned:
             limits = np.full_like(limits, np.finfo(float).max)
         # None is left out for the costs of others, which are not the distances that count.
         candidates = order, itself, bounds, offsets
-        return self._scan(queries, n, candidates, None, 1, limits, (0.0, np.inf), counts)
+        return self._scan(queries, n, candidates, 1, limits, (0.0, np.inf), counts)
 
-    def _scan(self, queries, n, candidates, factors, k, limits, slack, counts):
+    def _scan(self, queries, n, candidates, k, limits, slack, counts):
         """Return the distances of candidates of one kind, of up to n points, infinite if surely above the limits."""
         record, x, w, points = queries
-        prepared, cells = (
-            (record, *batch.padded(record, x, w), points),
-            band(self.metric.window, self.metric.factor, n, self.m),
-        )
+        prepared = record, *batch.padded(record, x, w), points
+        cells = band(self.metric.window, self.metric.factor, n, self.m)
         costs = np.full(candidates[2].shape, np.inf)
-        counts += batch.scan(prepared, self.series, candidates, factors, n, *cells, k, limits, slack, costs)
+        counts += batch.scan(prepared, self.series, candidates, n, *cells, k, limits, slack, costs)
         return self.metric._distance_of_cost(costs, points[0], n)
-
-
-class PrunedSum:
-    """Candidates prepared for series of one length under a weighted sum of distances, of which some are elastic.
-
-    Terms that are not elastic are computed for all candidates. The others are added one after the other, as long as the
-    sum with the bounds of the missing terms may be among the nearest.
-    """
-
-    def __init__(self, metric, Y, x, w, k):
-        self.k, self.terms = k, []
-        for part, weights in metric._counted(len(x), w):
-            of_y, of_x = [part.of(y) for y in Y], part.of(x)
-            pruned = Pruned(part.metric, of_y, of_x, weights, k) if _adds_up(part.metric) else None
-            self.terms.append((part, pruned, None if pruned else partial(_all, part.metric, of_y, weights)))
-        self.lengths = np.array(lengths_of(Y))
-        self.kinds = _kinds(self.lengths, any(pruned and pruned.exact for _, pruned, _ in self.terms))
-
-    def distances(self, X, itself, known):
-        """See `Pruned`."""
-        rest, look, terms = [np.zeros((len(X), len(self.lengths)))], 0.0, []  # rest: at least, from each term on
-        for part, pruned, every in reversed(self.terms):
-            some = [part.of(x) for x in X]
-            of_length, least = pruned.at_least(some) if pruned else (None, every(some, itself)[0])
-            look = look + part.weight * (pruned.look(some, least, itself) if pruned else least)
-            rest.append(rest[-1] + part.weight * least)
-            terms.append((part.weight, pruned, of_length, least))
-        terms, rest = terms[::-1], rest[::-1]
-        out, counts, known = np.full(look.shape, np.inf), np.zeros(3, int), np.where(np.isnan(known), np.inf, known)
-        for members in sorted(self.kinds, key=lambda members: look[:, members].min(axis=1).sum()):
-            order = members[np.argsort(look[:, members], axis=1, kind="stable")]
-            begin, size = 0, batch.BATCH
-            while begin < len(members):
-                some, begin, size = order[:, begin : begin + size], begin + size, 2 * size
-                best = np.partition(np.hstack([known, out]), self.k - 1, axis=1)[:, self.k - 1]
-                counts += self._add(terms, rest, np.ascontiguousarray(some), itself, best, out)
-        return out, counts
-
-    def _add(self, terms, rest, order, itself, best, out):
-        """Write distances of some candidates that are not above the best; what became of them."""
-        sizes = np.max(np.abs(rest[0]), axis=1, where=np.isfinite(rest[0]), initial=0.0)
-        limits = best + 1e-12 * (np.where(best < np.inf, np.abs(best), 0.0) + sizes)  # sums round
-        n, total, found = int(self.lengths[order].max()), 0.0, []
-        for (weight, pruned, of_length, least), behind in zip(terms, rest[1:], strict=True):
-            if pruned:
-                offsets, counts = (total + behind) / weight, np.zeros(3, int)
-                found.append(counts)
-                least = pruned.below(of_length(n), n, order, itself, offsets + least, offsets, limits / weight, counts)
-            total = total + weight * least
-        np.put_along_axis(out, order, np.take_along_axis(total, order, axis=1), axis=1)
-        bounded, computed = found[0][0], found[-1][2]
-        return bounded, found[0].sum() - bounded - computed, computed
-
-
-def _coarse(a):
-    """Return the means of a few neighboring points each."""
-    ends = np.arange(0, a.shape[1], COARSE)
-    return np.add.reduceat(a, ends, axis=1) / np.minimum(COARSE, a.shape[1] - ends)
 
 
 if TYPE_CHECKING:
@@ -494,9 +403,8 @@ QUERIES, MANY_QUERIES = 64, 256
 POINTS, EACH = 2**24, 2**7
 ENTRIES = 2**20
 ROWS, FEW_ROWS = 1024, 16
-# Bytes of a pair, and more for each term of a sum, and sizes of a candidate, in all arrays that are made for them.
+# Bytes of a pair, and sizes of a candidate, in all arrays that are made for them.
 PAIR = 100
-TERM = 16
 COPIES = 12
 # Bytes for each job where the collection that is searched is not in memory, unless more or less may be taken.
 MEMORY = 2**28
@@ -580,7 +488,7 @@ def nearest_neighbors(
     """Find the nearest neighbors of each series in a collection; exact for every metric.
 
     Elastic distances are not computed for candidates that a lower bound excludes, and no further than needed for the
-    others; so are the elastic parts of `Mixed`, by what the sum is at least. All other distances are computed.
+    others. All other distances are computed, and those of `CIDDTW` and `Mixed`.
 
     Parameters
     ----------
@@ -659,9 +567,8 @@ def nearest_neighbors(
     k = int(n_neighbors)
     if isinstance(X[0], Timed):
         return _of_all_distances(metric, w, X, Y, same, k)
-    pair = PAIR + TERM * len(metric._made) if isinstance(metric, Mixed) else PAIR
     jobs = count_jobs(n_jobs)
-    rows, columns = _sizes(X, Y, k, jobs, max_memory, pair)
+    rows, columns = _sizes(X, Y, k, jobs, max_memory)
     candidates = Candidates(Task(metric, w, k, rows, columns), Y)
     places = []
     for members in map(np.array, by_length(X).values()):
@@ -694,7 +601,7 @@ def _of_all_distances(metric, w, X, Y, same, k):
     return Neighbors(np.take_along_axis(found, order, axis=1), order, Pruning(pairs, 0, 0, pairs))
 
 
-def _sizes(X, Y, k, jobs, max_memory, pair):
+def _sizes(X, Y, k, jobs, max_memory):
     """Return the number of series to find the neighbors of at once, and the number of candidates at once."""
     if max_memory is None and isinstance(Y, StoredCollection):
         max_memory = MEMORY * jobs
@@ -705,9 +612,9 @@ def _sizes(X, Y, k, jobs, max_memory, pair):
     # One half is for what is prepared of the candidates, the other one for the pairs.
     of_series = COPIES * 8 * len(Y[0]) * max(lengths_of(Y))
     columns = min(len(Y), max_memory // (2 * (KEPT + jobs) * of_series))
-    rows = min(QUERIES, max_memory // (2 * jobs * pair * max(columns + k, 1)))
+    rows = min(QUERIES, max_memory // (2 * jobs * PAIR * max(columns + k, 1)))
     if columns < min(len(Y), BATCH) or not rows:
-        least = max(2 * (KEPT + jobs) * of_series * BATCH, 2 * jobs * pair * (BATCH + k))
+        least = max(2 * (KEPT + jobs) * of_series * BATCH, 2 * jobs * PAIR * (BATCH + k))
         raise ValueError(
             f"The 'max_memory' parameter must leave room for {BATCH} candidates and {counted(jobs)}, {least} bytes. "
             f"Got {max_memory}. Raise it, or lower 'n_jobs'."

@@ -5,8 +5,9 @@ Each block is a call of its own, which any process can compute.
 
 from __future__ import annotations
 
+from itertools import product
 from math import ceil, isqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
@@ -26,9 +27,9 @@ from ._collection import (
 )
 from ._kernels import batch, lockstep, recurrence
 from ._kernels.batch import BATCH
-from ._kernels.compile import block_size
+from ._kernels.dispatch import rows_of
 from ._metrics.base import band
-from ._metrics.elastic import ElasticMetric, one_after_another, times_factor
+from ._metrics.elastic import ElasticMetric, Query, times_factor
 from ._metrics.lockstep import SBD, LockstepMetric, common_weight, equal_lengths
 from ._metrics.mixed import Mixed, of_both
 from ._metrics.registry import CallableMetric, get_metric
@@ -55,18 +56,6 @@ if TYPE_CHECKING:
     from ..utils._times import MetricLike, Sequences
 
 CALL = 2**18  # cells that take as long as the call for one pair
-JOINED = block_size(2**16, 2**5)  # points up to which queries of several lengths are compared in one call
-
-
-class Stack(NamedTuple):
-    """Queries as kernels take several at once."""
-
-    of: np.ndarray  # their positions (count,)
-    sizes: np.ndarray  # their lengths (count,)
-    record: NamedTuple
-    rows: np.ndarray  # (count, channels, 4, longest), padded to whole sweeps
-    weighted: bool | None
-    points: np.ndarray  # (count, 3, longest)
 
 
 def pairwise_distances(
@@ -156,7 +145,9 @@ def pairwise_distances(
             "of neighbors: they hold no matrix."
         ) from None
     for rows, columns, found in blocks:
-        out[_places(rows, columns)] = found
+        in_order = (np.diff(rows) == 1).all() and (np.diff(columns) == 1).all()  # views are written faster
+        view = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+        out[view if in_order else np.ix_(rows, columns)] = found
     return out
 
 
@@ -183,7 +174,8 @@ def compared(metric, X, Y, weight, times, channels_first, max_memory, *, missing
     the metric uses any. `missing` as in `as_series`.
     """
     alone, same = Y is None, Y is None or Y is X
-    names = [channel_names(one, channels_first) for one in (X, Y) if one is not None]
+    tables = (one for one in (X, Y) if one is not None and type(one) is not np.ndarray)
+    names = [channel_names(one, channels_first) for one in tables]
     given, rest = (X, X if same else Y), {"missing": missing, "part": part_size(max_memory)}
     X = as_collection(X, "X", channels_first=channels_first, **rest)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), **rest)
@@ -191,9 +183,11 @@ def compared(metric, X, Y, weight, times, channels_first, max_memory, *, missing
     if metric._has_domain:
         metric._check_collection(X, "X")
         metric._check_collection([] if same else Y, "Y")
-    metric._warn_of_scale(X, Y)
-    w = collection_weight(weight, X)
-    metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
+    if metric._warn_of_pair is not None:
+        metric._warn_of_scale(X, Y)
+    w = None if weight is None else collection_weight(weight, X)
+    if metric._leaves_parameters:
+        metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     if times is not None or metric.uses_times:
         X, Y = timed(metric, given, (X, Y), times, same, alone)
     return metric, X, Y, w
@@ -278,6 +272,9 @@ def _blocks(metric, X, Y, order, mirrored, jobs, max_memory, shares):
 
 def distances_between(driver, metric, w, X, Y, mirrored):
     """Return the distances (n_series_X, n_series_Y) of the series of X and of Y, which may be the same."""
+    # Queries are prepared one by one, and lanes without a series of their own cost as much as others.
+    if len(Y) < min(len(X), BATCH) and w is None and metric.is_symmetric and driver in (_by_bits, _by_lanes):
+        return np.ascontiguousarray(distances_between(driver, metric, w, Y, X, False).T)
     out = np.zeros((len(X), len(Y)))
     groups = {} if w is None else by_length(X)
     if len(groups) < 2:
@@ -286,13 +283,6 @@ def distances_between(driver, metric, w, X, Y, mirrored):
     for m, of in groups.items():
         out[of] = distances_between(driver, metric, spread(w, m), [X[a] for a in of], Y, False)
     return out
-
-
-def _places(rows, columns):
-    """Return the index of a part of a table: views are written faster."""
-    if all((np.diff(of) == 1).all() for of in (rows, columns)):
-        return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
-    return np.ix_(rows, columns)
 
 
 def counts_alone(metric, w):
@@ -399,10 +389,10 @@ def by_length(series):
 def _by_bits(metric, X, Y, w, mirrored, out):
     """Fill in unweighted counts of points that do not match, by bit-parallel words."""
     series = recurrence.padded(Y)
-    for of, (m, *_), record, rows, _, points in _stacked(metric, X, w, by_length(X), 1):
-        costs = np.zeros((len(of), len(Y)))
-        from_on = of if mirrored else np.zeros_like(of)
-        recurrence.accumulated_costs(record, rows, m, series, from_on, metric._replaces, costs)
+    for m, of in by_length(X).items():
+        record, x, w, points = queries_of(metric, [X[a] for a in of], w, 1)
+        costs, from_on = np.zeros((len(of), len(Y))), np.array(of) * mirrored
+        recurrence.accumulated_costs(record, rows_of(record, x, w, m), m, series, from_on, metric._replaces, costs)
         out[of] = metric._distance_of_cost(costs, points[0], np.array(lengths_of(Y)))
     if mirrored:
         lower = np.tril_indices(len(out), -1)
@@ -412,88 +402,50 @@ def _by_bits(metric, X, Y, w, mirrored, out):
 def _by_lanes(metric, X, Y, w, mirrored, out):
     """All series of one length with a band, or all of any lengths, side by side in vectors."""
     lengths = np.array(lengths_of(Y))
-    # Lanes without a series of their own cost as much as others.
     cells, count = max(lengths_of(X)) * lengths.max(), len(X) * len(Y) // (1 + mirrored)
     if count * (cells + CALL) < len(X) * (len(Y) + -len(Y) % batch.BATCH) * cells // (1 + mirrored):
         _by_pairs(metric, X, Y, w, mirrored, out)
         return
-    if len(Y) < min(len(X), batch.BATCH) and w is None and metric.is_symmetric:
-        turned = np.zeros((len(Y), len(X)))
-        _by_lanes(metric, Y, X, None, False, turned)
-        out[:] = turned.T
-        return
-    features = [metric._features(y) for y in Y]
+    features, alike = [metric._features(y) for y in Y], metric.window is not None or metric._needs_equal_lengths
     order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
     rank = np.argsort(order)
-    groups = by_length(X)  # the queries of one length are prepared together
-    if metric._needs_equal_lengths:
-        parts = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
-    else:
-        parts, stacks = [order], _joined(_stacked(metric, X, w, groups, 1))
+    groups, parts = [range(len(X))], [order]
+    if alike:
+        groups, parts = by_length(X).values(), np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
     traits = (metric._traits(map(metric._features, X)), metric._traits(features)) if metric._has_factor else None
-    for part in parts:
-        n = int(lengths[part[-1]])
-        collection = one_after_another([features[b] for b in part], lengths[part])
-        borders = np.append(np.arange(0, len(part), batch.BATCH), len(part))
-        if metric._needs_equal_lengths:
-            stacks = _stacked(metric, X, w, groups, n)
-        for of, sizes, record, rows, weighted, points in stacks:
-            until = np.full(len(borders) - 1, len(of))
-            if mirrored:
-                by_rank = np.argsort(rank[of])
-                of, sizes, rows, points = of[by_rank], sizes[by_rank], rows[by_rank], points[by_rank]
-                until = np.searchsorted(rank[of], rank[part[borders[1:] - 1]] + 1)
-            lo, hi = band(metric.window, metric.factor, n, points.shape[2])
-            costs, queries = np.zeros((len(of), len(part))), (record, sizes, rows, weighted, points)
-            batch.table_of_costs(queries, collection, borders, until, lo, hi, metric.window is None, costs)
-            if traits is not None:
-                costs = times_factor(costs, metric._factor(traits[0][of, np.newaxis], traits[1][part]))
-            if not metric._reports_cost:
-                for m in np.unique(sizes):
-                    some = np.flatnonzero(sizes == m)
-                    costs[some] = metric._distance_of_cost(costs[some], points[some[0], :, :m], lengths[part])
-            out[of[:, np.newaxis], part] = costs
+    for part, of in product(parts, map(np.array, groups)):
+        n, sizes = int(lengths[part[-1]]), np.array(lengths_of(X))[of]
+        borders, until = np.append(np.arange(0, len(part), batch.BATCH), len(part)), None
+        if mirrored:
+            by_rank = np.argsort(rank[of])
+            of, sizes = of[by_rank], sizes[by_rank]
+            until = np.searchsorted(rank[of], rank[part[borders[1:] - 1]] + 1)
+        record, x, weights, points = queries_of(metric, [X[a] for a in of], w, n)
+        queries, costs = (record, sizes, *batch.padded(record, x, weights), points), np.zeros((len(of), len(part)))
+        cells = (None, None) if metric.window is None else band(metric.window, metric.factor, n, points.shape[2])
+        collection = batch.one_after_another([features[b] for b in part], lengths[part])
+        batch.table_of_costs(queries, collection, borders, until, *cells, costs)
+        if traits is not None:
+            costs = times_factor(costs, metric._factor(traits[0][of, np.newaxis], traits[1][part]))
+        for m in [] if metric._reports_cost else np.unique(sizes):
+            some = np.flatnonzero(sizes == m)
+            costs[some] = metric._distance_of_cost(costs[some], points[some[0], :, :m], lengths[part])
+        out[of[:, np.newaxis], part] = costs
     if mirrored:
         below = rank[:, np.newaxis] > rank
         out[below] = out.T[below]
 
 
-def _stacked(metric, X, w, groups, n):
-    """Return the queries of each length, to be compared with series of n points."""
-    made = []
-    for m, of in groups.items():
-        record, x, weights, points = metric._queries([X[a] for a in of], w, n)
-        made.append(Stack(np.array(of), np.full(len(of), m), record, *batch.padded(record, x, weights), points))
-    return made
-
-
-def _joined(stacks):
-    """Return the stacks of one record, padded to the longest query, as one where they are small: each is a call."""
-    if len(stacks) == 1:
-        return stacks
-    out, some = [], []
-    for stack in sorted(stacks, key=lambda stack: stack.sizes[0]):
-        count = len(stack.of) + sum(len(one.of) for one in some)
-        if some and (count * stack.sizes[0] > JOINED or stack.weighted != some[0].weighted):
-            out.append(_as_one(some))
-            some = []
-        some.append(stack)
-    return [*out, _as_one(some)]
-
-
-def _as_one(stacks):
-    if len(stacks) == 1:
-        return stacks[0]
-    of, sizes = (np.concatenate([stack[k] for stack in stacks]) for k in range(2))
-    rows, points = (_side_by_side([stack[k] for stack in stacks]) for k in (3, 5))
-    return Stack(of, sizes, stacks[0].record, rows, stacks[0].weighted, points)
+def queries_of(metric, X, w, n):
+    """Return series as one `Query`, whose arrays have the series as their first axis, zeros behind shorter ones."""
+    made = [metric._query(x, w, n) for x in X]
+    x, points = (_side_by_side([query[k] for query in made]) for k in (1, 3))
+    return Query(made[0].record, x, None if made[0].w is None else _side_by_side([q.w for q in made]), points)
 
 
 def _side_by_side(arrays):
-    """Return the arrays (count, ..., length) as one, with zeros behind the shorter ones."""
-    out = np.zeros((sum(map(len, arrays)), *arrays[0].shape[1:-1], max(a.shape[-1] for a in arrays)))
-    begin = 0
-    for a in arrays:
-        out[begin : begin + len(a), ..., : a.shape[-1]] = a
-        begin += len(a)
+    """Return the arrays (..., length) as one (count, ..., longest), with zeros behind the shorter ones."""
+    out = np.zeros((len(arrays), *arrays[0].shape[:-1], max(a.shape[-1] for a in arrays)))
+    for row, a in zip(out, arrays, strict=True):
+        row[..., : a.shape[-1]] = a
     return out

@@ -16,7 +16,7 @@ from strategies import BANDS, RECURRENCES, SEVERAL, pairs, small_sizes, unmeant
 from sktslib.distances import get_metric, pairwise_distances
 from sktslib.distances._kernels import pair as pair_kernels
 from sktslib.distances._kernels import scalar, subsequence
-from sktslib.distances._kernels.dispatch import has_weights
+from sktslib.distances._kernels.dispatch import weighting
 from sktslib.distances._metrics.base import band, check_pair
 
 pytestmark = unmeant
@@ -66,7 +66,7 @@ def searched(name, data, x, y, w):
     (p, _, _, y, _, _, points), rows = problem, problem.rows
     m, n = points.shape[1], y.shape[1]
     lengths = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
-    query, found = (p, rows, has_weights(p, rows), points), []
+    query, found = (p, rows, weighting(p, problem.w), points), []
     for along_diagonals in (False, True):
         (col, start), distance, begin = metric._start_column(problem), np.empty(n), np.empty(n, np.int64)
         # In chunks, so that the state carried between them is seen to be whole, and be that of the other driver.

@@ -15,6 +15,7 @@ from sktslib.distances._kernels.bounds import envelopes
 from sktslib.distances._metrics.base import band
 from sktslib.distances._metrics.registry import _REGISTRY
 from sktslib.distances._nearest import Bounds
+from sktslib.distances._pairwise import queries_of
 
 pytestmark = unmeant
 
@@ -38,7 +39,7 @@ def bounds_of(metric, X, Y, w=None):
     X = [np.ascontiguousarray(x) for x in X]
     features = [metric._features(np.ascontiguousarray(y)) for y in Y]
     bounds = Bounds(metric, features, lambda n: metric._query(X[0], w, n))
-    return bounds.of(lambda n: metric._queries(X, w, n), len(X))
+    return bounds.of(lambda n: queries_of(metric, X, w, n), len(X))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -150,16 +150,6 @@ def exactly(got, distances, k, *, itself=False):
     np.testing.assert_array_equal(got.distances, np.take_along_axis(distances, got.indices, axis=1))
 
 
-def test_what_is_far_by_the_sum_is_pruned():
-    rng = np.random.default_rng(5)
-    size = 60 if numba.config.DISABLE_JIT else 400
-    Y = rng.normal(size=(size, 12, 2)) + 9 * rng.normal(size=(size, 1, 2))
-    for other in ("dtw", "lcss", "manhattan"):
-        metric = Mixed({0: other, 1: "dtw"})
-        report = nearest_neighbors(Y[:5] + 0.1, Y, metric, channels_first=False).report
-        assert report.bounded + report.abandoned > 0.6 * report.pairs
-
-
 @pytest.mark.parametrize("few", [0, 10**9])
 @pytest.mark.parametrize("name", NAMES)
 def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, monkeypatch):

@@ -18,12 +18,13 @@ from .dispatch import (
     equal_stretches,
     gap,
     gap_terms,
-    has_weights,
     lag_cost,
     moves,
+    rows_of,
     terms,
+    weighting,
 )
-from .scalar import cells_of, rows_of
+from .scalar import ENDLESS, Cells, cells_of
 from .simd import BATCH, aligned, aligned_zeros, channels_of, copy, fill, makers, maximum, minimum, some, store
 
 ROWS = 4
@@ -287,7 +288,7 @@ def _accumulate_table(queries, collection, borders, until, cells, whole, place, 
     return True
 
 
-def table_of_costs(queries, collection, borders, until, lo, hi, whole, out):
+def table_of_costs(queries, collection, borders, until, lo, hi, out):
     """Fill in the accumulated costs of queries with whole series, some of which are left out.
 
     Parameters
@@ -299,17 +300,18 @@ def table_of_costs(queries, collection, borders, until, lo, hi, whole, out):
         Values, begins and lengths of series that ascend in length, one after the other.
     borders : ndarray of shape (n_blocks + 1,)
         Where blocks of at most BATCH series begin.
-    until : ndarray of shape (n_blocks,)
-        How many of the queries are compared with each block, from the first on.
-    lo, hi : ndarray of shape (m,)
-        The points of a series lo[i] <= j < hi[i] meet query point i; `whole`: all do, whatever its length.
+    until : ndarray of shape (n_blocks,) or None
+        How many of the queries are compared with each block, from the first on; None: all.
+    lo, hi : ndarray of shape (m,) or None
+        The points of a series lo[i] <= j < hi[i] meet query point i; None: all do, whatever its length.
     out : ndarray of shape (n_queries, n_series)
         Filled where queries and series are compared.
     """
     n, place = int(collection[2][-1]), np.zeros(2, np.int64)
-    size = (n + 1) * BATCH
-    room, cells = room_for(n), cells_of(queries[0], lo, hi)
-    channels = queries[2].shape[1]
+    size, whole = (n + 1) * BATCH, lo is None
+    channels, m = queries[2].shape[1], queries[4].shape[2]
+    cells = Cells(np.zeros(m, int), np.full(m, n), ENDLESS, ENDLESS) if whole else cells_of(queries[0], lo, hi)
+    room, until = room_for(n), np.full(len(borders) - 1, len(out)) if until is None else until
     work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), room
     for room[-1][0] in budgets():
         if _accumulate_table(queries, collection, borders, until, cells, whole, place, work, out):
@@ -322,15 +324,20 @@ def window_costs(p, rows, weighted, points, windows, lo, hi):
     queries = p, np.array([len(lo)]), rows[np.newaxis], weighted, points[np.newaxis]
     collection = windows.ravel(), np.arange(count) * (channels * n), np.full(count, n)
     borders, out = np.append(np.arange(0, count, BATCH), count), np.empty((1, count))
-    table_of_costs(queries, collection, borders, np.ones(len(borders) - 1, np.int64), lo, hi, False, out)
+    table_of_costs(queries, collection, borders, None, lo, hi, out)
     return out[0]
 
 
 def padded(record, x, w):
     """Rows (count, channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
     m = x.shape[2]
-    rows = rows_of(record, x, w, m + -m % ROWS)
-    return rows, has_weights(record, rows[..., :m])
+    return rows_of(record, x, w, m + -m % ROWS), weighting(record, w)
+
+
+def one_after_another(series, lengths):
+    """Return the series as kernels take a collection: their values, where each begins, and how long it is."""
+    sizes = len(series[0]) * lengths
+    return np.concatenate([y.ravel() for y in series]), np.cumsum(sizes) - sizes, lengths
 
 
 # ------------------------------------------------- queries against many series, under the cutoff of the nearest ones
@@ -345,7 +352,7 @@ def _insert(best, cost):
 
 
 @kernel
-def _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):
+def _scan(queries, collection, candidates, cells, limits, slack, work, costs):
     """Scan queries from counts[0] on; return whether all are done. See `scan`."""
     p, rows, weighted, points = queries
     (values, begins, lengths), (order, itself, bounds, offsets), (share, more) = collection, candidates, slack
@@ -376,11 +383,6 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
                 _beside(values, begins, lengths, block, size, lanes)
                 fill_gap_costs(p, lanes, gap_costs)
             most = cutoff
-            if factors is not None:
-                smallest = BIG
-                for s in range(counts[2]):
-                    smallest = minimum(smallest, factors[q, block[s]])
-                most = cutoff / smallest * (1.0 + share) if smallest < BIG else cutoff
             if offsets.shape[0] > 0:
                 smallest = BIG
                 for s in range(counts[2]):
@@ -395,8 +397,6 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
             goes_on = False
             for s in range(counts[2]):
                 cost = row[lengths[block[s]] * BATCH + s]
-                if factors is not None:
-                    cost *= factors[q, block[s]]
                 apart = cost
                 if offsets.shape[0] > 0:
                     apart += offsets[q, block[s]]
@@ -410,15 +410,14 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
     return True
 
 
-def scan(queries, collection, candidates, factors, n, lo, hi, k, limits, slack, costs):
+def scan(queries, collection, candidates, n, lo, hi, k, limits, slack, costs):
     """Fill in the accumulated costs of queries with the series order[query], in that order, infinite if irrelevant.
 
     `queries` are (p, rows, weighted, points), the `collection` (values, begins, lengths) are series of up to n points,
     one after the other, `candidates` (order, itself, bounds, offsets) which of them are compared, which one is the
     query's own, if any, their bounds, and what is added to their costs, or an empty array. What matters is at most the
     query's limit, and at most its k-th smallest cost, with a `slack` (share, more) for rounding: a share of it and
-    more. With `factors`, which are at least 1, a cost counts times that of its pair; then there are no offsets. The
-    bounds and limits are those of such sums or products. Returns how many were skipped for their bounds, abandoned, and
+    more. The bounds and limits are those of such sums. Returns how many were skipped for their bounds, abandoned, and
     computed.
     """
     p, rows, _, _ = queries
@@ -429,5 +428,5 @@ def scan(queries, collection, candidates, factors, n, lo, hi, k, limits, slack, 
     work = room, lanes, aligned_zeros(size), np.empty(k), np.empty(BATCH, np.int64), counts
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
-        if _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):
+        if _scan(queries, collection, candidates, cells, limits, slack, work, costs):
             return counts[3:]

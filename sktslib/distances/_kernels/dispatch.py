@@ -10,6 +10,7 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import NamedTuple
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
@@ -268,18 +269,30 @@ def _add(p, total, cost):
     return total + cost
 
 
-# ------------------------------------------------------------------------------------------------------------- weights
-def has_weights(record, rows):
-    """Return None if all weights of the query's `rows` (..., 4, m) are 1, so that kernels need not multiply, else True.
+# ----------------------------------------------------------------------------------------------- queries and weights
+def rows_of(p, x, w, size):
+    """Return the numbers that the recurrence needs of each point of weighted queries, (count, channels, 4, size).
 
-    Only where a cell takes few steps else is that worth a second compilation.
+    The queries and their weights are arrays (count, channels, m); without weights (None) they are all 1.
+
+    Zeros follow the points.
     """
-    return None if equal_moves(record) and (rows[..., 2, :] == 1.0).all() else True
+    w = np.ones_like(x) if w is None else w
+    before, m = np.zeros((2, *x.shape)), x.shape[2]
+    before[0, ..., 1:], before[1, ..., 1:] = x[..., :-1], w[..., :-1]
+    out = np.zeros((*x.shape[:2], 4, size))
+    with np.errstate(all="ignore"):  # as in compiled code
+        for r, values in enumerate(_PARTS[type(p)]["row"](p, x, before[0], w, before[1])):
+            out[:, :, r, :m] = values
+    return out
 
 
 def weighting(p, w):
-    """Return None if the weights `w` are None and kernels need not multiply by them, else True."""
-    return None if equal_moves(p) and w is None else True
+    """Return None if the weights `w` are None or all 1, so that kernels need not multiply by them, else True.
+
+    Only where a cell takes few steps else is that worth a second compilation. In compiled code arrays are weights.
+    """
+    return None if equal_moves(p) and (w is None or (w == 1.0).all()) else True
 
 
 def _type_of_weighting(p, w):

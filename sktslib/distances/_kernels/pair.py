@@ -33,7 +33,7 @@ from .dispatch import (
     terms,
     weighting,
 )
-from .scalar import Cells, cells_of, fill_boundary, fill_rows
+from .scalar import ENDLESS, Cells, cells_of, fill_boundary, fill_rows
 from .simd import (
     REGISTER,
     REGISTERS,
@@ -240,7 +240,7 @@ INF = np.inf
 KEPT = 2**23
 NO_EDGES = np.empty((0, 0))
 NO_BAND = np.empty(0, np.int64)
-EVERY_CELL = Cells(NO_BAND, NO_BAND, 2**40, 2**40)
+EVERY_CELL = Cells(NO_BAND, NO_BAND, ENDLESS, ENDLESS)
 
 
 @step

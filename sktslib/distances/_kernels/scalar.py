@@ -52,6 +52,7 @@ from .dispatch import (
 from .simd import copy, fill
 
 INF = np.inf
+ENDLESS = 2**40  # longer than any series, yet no overflow
 # Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
 NO_MOVES = np.empty((0, 0), np.uint8)
 NO_COSTS = np.empty((0, 0))
@@ -205,22 +206,6 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
-def rows_of(p, x, w, size):
-    """Return the numbers that the recurrence needs of each point of weighted queries, (count, channels, 4, size).
-
-    The queries and their weights are arrays (count, channels, m).
-
-    Zeros follow the points.
-    """
-    before, m = np.zeros((2, *x.shape)), x.shape[2]
-    before[0, ..., 1:], before[1, ..., 1:] = x[..., :-1], w[..., :-1]
-    out = np.zeros((*x.shape[:2], 4, size))
-    with np.errstate(all="ignore"):  # as in compiled code
-        for r, values in enumerate(row(p, x, before[0], w, before[1])):
-            out[:, :, r, :m] = values
-    return out
-
-
 @kernel
 def _fill_gaps(p, y, ty, out):
     for j in range(out.shape[0]):
@@ -306,14 +291,13 @@ def cells_of(record, lo, hi):
     diagonal predecessors are no cells; nor are those on the boundary, which ends with the band where such cells follow.
     Leaving out the points after that end does not involve the boundary: a path does so in the cells of the first point.
     """
-    endless = 2**40  # longer than any series, yet no overflow
     if not len(lo) or closed_boundary(record):
-        return Cells(lo, hi, endless, endless)
+        return Cells(lo, hi, ENDLESS, ENDLESS)
     first, last = lo.copy(), hi.copy()
     first[:-1] = np.maximum(np.minimum(lo[:-1], lo[1:] - 1), 0)
     last[:-1] = np.maximum(hi[:-1], hi[1:] - 1)
     inside, within = (int(np.cumprod(a == 0).sum()) for a in (lo, first))
-    return Cells(first, last, inside if inside < within else endless, int(hi[0]) if last[0] > hi[0] else endless)
+    return Cells(first, last, inside if inside < within else ENDLESS, int(hi[0]) if last[0] > hi[0] else ENDLESS)
 
 
 def cells_and_boundary(p, lo, hi, top, side):

@@ -21,6 +21,7 @@ import math
 import operator
 import platform
 import threading
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -599,8 +600,8 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def aligned(*shape, dtype=np.float64):
-    """Return an array that is not filled and has cache lines of its own.
+def aligned(*shape, dtype=np.float64, zeros=False):
+    """Return an array of zeros, or one that is not filled, that has cache lines of its own.
 
     A register as wide as a line is then loaded from one of them, otherwise from two, which takes longer: numpy's large
     arrays begin in the midst of a line. Its small ones lie side by side, whatever thread they are for; threads that
@@ -609,14 +610,13 @@ def aligned(*shape, dtype=np.float64):
     size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.empty(size + -size % LINE + LINE - 1, np.uint8)
     first = -room.__array_interface__["data"][0] % LINE
-    return room[first : first + size].view(dtype).reshape(shape)
+    out = room[first : first + size]
+    if zeros:
+        out.fill(0)
+    return out.view(dtype).reshape(shape)
 
 
-def aligned_zeros(*shape, dtype=np.float64):
-    """Return an array of zeros that has cache lines of its own."""
-    out = aligned(*shape, dtype=dtype)
-    out.fill(0)
-    return out
+aligned_zeros = partial(aligned, zeros=True)
 
 
 def scratch(name, shape, dtype=np.float64):

@@ -103,6 +103,7 @@ class Metric(ParameterHolder):
     _may_be_negative = False
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
+    _leaves_parameters = False  # whether series fix parameters, see `_fitted_to`
     _has_domain = False  # whether it is not defined for some values, which `_check_values` refuses
     _replaces = None  # of counts of points, all of one cost: whether a point that does not match counts as one, or two
     _is_additive = False  # whether the kernels know it as a sum of terms

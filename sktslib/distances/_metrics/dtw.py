@@ -68,7 +68,6 @@ class WarpingMetric(ElasticMetric):
     """Dynamic time warping of squared differences, of the values or of what is made of them."""
 
     _background_share = 1.5
-    _costs_by_values = False
 
     def _weighted_terms(self, x, w, y):
         problem = self._problem(x, w, y, None, None)
@@ -168,10 +167,6 @@ class DTW(WarpingMetric):
         return int(self.alpha < 1)
 
     @property
-    def _costs_by_values(self):
-        return self.alpha < 1
-
-    @property
     def _has_lanes(self):
         return self.dist is None and self.dtw_type == "dtw"
 
@@ -213,7 +208,7 @@ class DTW(WarpingMetric):
         return a if self.alpha == 1 else np.concatenate([a, gradient(a)], axis=-2)
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        query = super()._query(x, w, n, tx, search=search)
+        query = Query(recurrence.DTWRecord(), self._features(x), w, np.zeros((3, x.shape[1])))
         if self.alpha == 1:
             return query
         # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
@@ -317,6 +312,7 @@ class ADTW(WarpingMetric):
     omega: float | str = 1.0
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
+    _leaves_parameters = True
     entry_parameters = {"omega": 1.0}
     _parameter_constraints = {
         "omega": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -524,7 +520,6 @@ class Frechet(ElasticMetric):
     2.0
     """
 
-    _costs_by_values = False
     name, full_name = "frechet", "Frechet Distance"
 
     def _check_search(self, mode):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...utils._names import warn
 from ...utils._parameters import Interval
+from .._collection import StoredCollection
 from .._kernels import recurrence, scalar
 from .base import BAND_CONSTRAINTS
 from .elastic import ElasticMetric, Query, norm_of
@@ -24,10 +25,15 @@ FAR = 0.9  # a share of unmatched points from which on `eps` may be too small
 CATEGORIES = 64  # values that recur, and are no more than these, may be meant to match where they are equal alone
 
 
+def _values(series):
+    """Return the values of a collection (channels, n): of all series at once, or, out of memory, one by one."""
+    return series if isinstance(series, StoredCollection) else [np.concatenate(series, axis=1)]
+
+
 def _extremes(series):
     """Return the lowest and the highest value of each channel (channels, 1), NaN without a value."""
     low = high = np.nan
-    for a in series:  # which need not be in memory
+    for a in series:
         low, high = np.fmin(low, np.fmin.reduce(a, axis=1)), np.fmax(high, np.fmax.reduce(a, axis=1))
     return low[:, np.newaxis], high[:, np.newaxis]
 
@@ -83,7 +89,6 @@ class MatchingMetric(ElasticMetric):
 
     eps: float = 1.0
 
-    _costs_by_values = False
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def _warn_of_pair(self, distance, x, y):
@@ -99,7 +104,7 @@ class MatchingMetric(ElasticMetric):
         ranges of the values. It is too small below SMALL of the standard deviation of either collection, unless it is
         0, or the values are few that recur, as categories do.
         """
-        both = [X] if Y is X else [X, Y]
+        both = [_values(of) for of in ([X] if Y is X else [X, Y])]
         low, high = _extremes(chain(*both))
         eps, largest = float(self.eps), float(np.hypot.reduce(np.nan_to_num(high - low)[:, 0]))
         name = type(self).__name__
@@ -301,7 +306,6 @@ class MSM(GapCostMetric):
     c: float = 1.0
 
     name, full_name = "msm", "Move-Split-Merge"
-    _costs_by_values = False
     entry_parameters = {"c": 1.0}
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
     _can_be_cut = False  # a point left of another may be cheaper than a new one

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._kernels import batch, recurrence, scalar, subsequence
 from .._kernels import pair as pair_kernels
-from .._kernels.dispatch import closed_boundary, equal_moves, has_weights
+from .._kernels.dispatch import closed_boundary, equal_moves, rows_of, weighting
 from .._series import full_weight
 from .base import Alignment, BandedMetric, band, radius_of
 
@@ -23,7 +23,7 @@ class SubsequenceKernel:
     def __init__(self, problem, radius, few=0):
         self.rows, self._radius, self._few = problem.rows, radius, few
         self._runs_diagonally = problem.runs_diagonally
-        self._weighted = has_weights(problem.record, self.rows) if problem.runs_diagonally else None  # None: no weights
+        self._weighted = weighting(problem.record, problem.w) if problem.runs_diagonally else None  # None: no weights
         self._ground = None
 
     def advance(self, problem, at, lengths, state, found, costs=scalar.NO_COSTS):
@@ -92,7 +92,7 @@ class PreparedPair(NamedTuple):
         if self.x is None:
             return None
         x = self.x[np.newaxis]
-        return scalar.rows_of(self.record, x, full_weight(self.w, self.x)[np.newaxis], x.shape[2])[0]
+        return rows_of(self.record, x, full_weight(self.w, self.x)[np.newaxis], x.shape[2])[0]
 
     @property
     def runs_diagonally(self):
@@ -111,12 +111,6 @@ class PreparedPair(NamedTuple):
         y = np.ascontiguousarray(self.y[:, first:last]) if self.x is None else self.y
         tx = None if tx is None else tx - tx[0]
         return self._replace(x=x, w=w, y=y, tx=tx, points=np.ascontiguousarray(self.points[:, first:last]))
-
-
-def one_after_another(series, lengths):
-    """Return the series as kernels take a collection: their values, where each begins, and how long it is."""
-    sizes = len(series[0]) * lengths
-    return np.concatenate([y.ravel() for y in series]), np.cumsum(sizes) - sizes, lengths
 
 
 def norm_of(x, p):
@@ -142,13 +136,7 @@ class ElasticMetric(BandedMetric):
     _has_lanes = True
     _reports_cost = True  # whether the accumulated cost is the distance
     _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
-    _costs_by_values = True  # whether weights and costs of a query's points may depend on its values
-
-    @property
-    def _needs_equal_lengths(self):
-        """Whether costs or cells depend on the other series' length."""
-        return self.window is not None
-
+    _needs_equal_lengths = False  # whether costs, and not the cells of a band alone, depend on the series' lengths
     _can_be_cut = True  # whether a path may begin among the query: its first points then meet by the diagonal move
 
     _has_factor = False  # whether costs count times a factor, at least 1, that the values of both series give
@@ -164,17 +152,6 @@ class ElasticMetric(BandedMetric):
     def _query(self, x, w, n, tx=None, *, search=False):
         """Return the first series, to be compared with series of n points."""
         raise NotImplementedError
-
-    def _queries(self, X, w, n):
-        """Return the series of one length as one `Query`, whose arrays have the series as their first axis."""
-        if self._costs_by_values:
-            made = [self._query(x, w, n) for x in X]
-            weights = np.array([full_weight(q.w, q.x) for q in made])
-            return Query(made[0].record, np.array([q.x for q in made]), weights, np.array([q.points for q in made]))
-        record, x, w, points = self._query(X[0], w, n)
-        x = np.concatenate([self._features(a) for a in X]).reshape(len(X), *x.shape)
-        weights = np.ones_like(x) if w is None else np.broadcast_to(w, x.shape)
-        return Query(record, x, weights, np.tile(points, (len(X), 1, 1)))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         tx, ty = (tx, ty) if self.uses_times else (None, None)

@@ -107,6 +107,7 @@ class Mixed(Metric):
     """
 
     name, full_name = "mixed", "Mixed Distance"
+    _leaves_parameters = True
     family = "lockstep"
     description = "The weighted sum of the distances of the channels, each by a metric of its own."
 

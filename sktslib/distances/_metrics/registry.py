@@ -297,7 +297,7 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
         made._validate()
         return made
     if isinstance(metric, str):
-        cls = metric_class(metric)
+        cls = _REGISTRY.get(metric) or metric_class(metric)
     elif isinstance(metric, type) and issubclass(metric, Metric):
         cls = metric
     elif callable(metric):

@@ -16,11 +16,12 @@ import numpy as np
 from ...utils._parameters import Interval
 from .._collection import as_collection, lengths_of, part_size
 from .._kernels import soft
+from .._kernels.batch import one_after_another
 from .._kernels.compile import block_size
 from .._kernels.dispatch import bounds_of
 from .._series import full_weight, resample
 from .base import BAND_CONSTRAINTS, Alignment, BandedMetric, Metric, band, check_pair, plain_band, radius_of
-from .elastic import ElasticMetric, one_after_another
+from .elastic import ElasticMetric
 from .registry import register
 
 __all__ = ["GAK", "SoftDTW"]
@@ -384,7 +385,8 @@ class Partners:
         limits = np.full(len(members), np.inf) if limits is None or not self.limited else limits * (1.0 + ROUNDING)
         ends = self.lengths[members]
         longest = int(ends.max())
-        if not (self.metric._needs_equal_lengths or any(self.metric._free(x.shape[1], longest))):
+        alike = self.metric.window is not None or self.metric._needs_equal_lengths
+        if not (alike or any(self.metric._free(x.shape[1], longest))):
             return self._sums(x, w, members, longest, limits)
         found = [np.empty((len(members), *of)) for of in ((), x.shape[1:], x.shape)]
         for n in np.unique(ends).tolist():
