@@ -9,6 +9,7 @@ Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from .compile import block_size, inner, kernel, pieces, step
 from .dispatch import by_type
@@ -22,6 +23,7 @@ from .moments import (
     power_of_two,
     room_for,
     share_of,
+    total_of,
 )
 
 INF = np.inf
@@ -170,8 +172,7 @@ def _products(p, w, x, y):
     return w * x * y, w * x * x, w * y * y
 
 
-@kernel
-def _cosine(a, b, c):
+def _cosine_of(p, a, b, c):
     """Return a / sqrt(b c); the product's root is exact for b = c, the roots' product neither over- nor underflows."""
     if b > 0.0 and c > 0.0:
         square = b * c
@@ -180,8 +181,11 @@ def _cosine(a, b, c):
     return 1.0 if b == c else 0.0
 
 
+_cosine = by_type(lambda name, record: _cosine_of if record in _TERMS else None, "cosine")
+
+
 def _one_minus_cosine(p, a, b, c):
-    return 1.0 - _cosine(a, b, c)
+    return 1.0 - _cosine(p, a, b, c)
 
 
 @additive(terms=_products, finish=_one_minus_cosine, size=3, degree=0)
@@ -190,7 +194,7 @@ class CosineRecord(NamedTuple):
 
 
 def _pearson(p, a, b, c):
-    r = _cosine(a, b, c)
+    r = _cosine(p, a, b, c)
     if p.beta < 0.0:
         return 2.0 * (1.0 - r)
     return INF if r == -1.0 else ((1.0 - r) / (1.0 + r)) ** p.beta
@@ -203,10 +207,11 @@ class PearsonRecord(NamedTuple):
     beta: float
 
 
+SQUARES, PRODUCTS = (SquaredRecord, EuclideanRecord), (CosineRecord, PearsonRecord)
 BLOCK = block_size(512, 8)  # positions together: sums and samples stay in the first-level cache
 COST = 4  # so many times what a cell of a recurrence takes a term may take, for division
 LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
-FEW = 16  # windows that are computed again each for itself
+FEW = 16  # windows that are computed without kernels, or computed again each for itself
 TOGETHER = block_size(2**14, 24)  # windows whose moments are known at a time
 
 
@@ -217,21 +222,17 @@ def _within(total):
 
 
 @inner
-def _is_sure(p, a, b, c):
-    """Return whether nothing that counts over- or underflowed; sums of 0 are not sure."""
+def _is_sure(p, a, b, c, blank, odd, zero, narrow):
+    """Return whether nothing that counts over- or underflowed; sums of 0 are sure only where it is known why they are.
+
+    `blank`: the query is 0, and that of products. Of a normalized window, else False, False, True: whether its moments
+    are `odd`, whether it is `zero`, and whether squares may underflow, values of a `narrow` query being small.
+    """
     if degree(p) < 0:
-        return True
-    return _within(a) if degree(p) > 0 else _within(b) & _within(c)
-
-
-@inner
-def _differs(x, y, w):
-    """Return whether any points of positive weight differ."""
-    for k in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            if w[k, i] > 0.0 and x[k, i] != y[k, i]:
-                return True
-    return False
+        return not odd
+    if degree(p) > 0:  # values that are normalized differ by more than what underflows, or not at all
+        return (_within(a) | ((a == 0.0) & (not narrow))) & (not odd)
+    return (_within(b) | blank) & ((_within(c) & (not odd)) | zero)
 
 
 def _rescaled(p, x, y, w):
@@ -269,7 +270,7 @@ def _distance(p, x, y, w, anyway):
         for i in range(x.shape[1]):
             s, t, u = terms(p, w[k, i], x[k, i], y[k, i])
             a, b, c = combine(p, a, s), combine(p, b, t), combine(p, c, u)
-    return finish(p, a, b, c) if anyway or _is_sure(p, a, b, c) else np.nan
+    return finish(p, a, b, c) if anyway or _is_sure(p, a, b, c, False, False, False, True) else np.nan
 
 
 @kernel
@@ -282,17 +283,15 @@ def first_terms(p, x, y, w, out):
 
 def one_to_many(p, x, w, series, out):
     """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
-    if _one_to_many(p, x, w, series, out):
+    if _one_to_many(p, x, w, series, degree(p) == 0 and not x[w > 0.0].any(), out):
         for s in np.flatnonzero(np.isnan(out)):
             out[s] = distance(p, x, np.ascontiguousarray(series[:, :, s]), w)
 
 
 @kernel
-def _one_to_many(p, x, w, series, out):
+def _one_to_many(p, x, w, series, blank, out):
     """Fill in the distances of x to many series, NaN where sums are not reliable; return the number of those."""
-    acc = np.empty((3, min(BLOCK, out.shape[0])))
-    zeros, odd, nothing = np.empty(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_), np.zeros_like(x)
-    blank, count = degree(p) == 0 and not _differs(x, nothing, w), 0
+    acc, count = np.empty((3, min(BLOCK, out.shape[0]))), 0
     for first in range(0, out.shape[0], BLOCK):
         last = min(first + BLOCK, out.shape[0])
         acc[:] = 0.0
@@ -301,14 +300,9 @@ def _one_to_many(p, x, w, series, out):
             for i in range(x.shape[1]):
                 _accumulate(p, w[k, i], x[k, i], series[k, i, first:last], a, b, c)
         for s in range(last - first):
-            out[first + s] = finish(p, a[s], b[s], c[s])
-            odd[s] = False
-        if _doubt(p, a, b, c, blank, odd[: last - first]):
-            for s in range(last - first):
-                if odd[s]:
-                    zero = c[s] == 0.0 if degree(p) == 0 else a[s] == 0.0
-                    zeros[s] = zero and not _differs(nothing if degree(p) == 0 else x, series[:, :, first + s], w)
-            count += _refuse(p, b, blank, zeros, odd, out[first:last])
+            sure = _is_sure(p, a[s], b[s], c[s], blank, False, False, True)
+            out[first + s] = finish(p, a[s], b[s], c[s]) if sure else np.nan
+            count += not sure
     return count
 
 
@@ -334,9 +328,8 @@ def _accumulate(p, w, x, v, a, b, c):
 
 
 @inner
-def _accumulate_four(p, w, x, y, first, a):
+def _accumulate_four(p, w, x, v, a):
     """Add the terms of four query points in a row, in their order, loading and storing each sum once."""
-    v = y[first : first + a.shape[0] + 3]
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for s in range(a.shape[0]):
@@ -347,9 +340,8 @@ def _accumulate_four(p, w, x, y, first, a):
 
 
 @inner
-def _normalized_four(p, w, x, y, first, shift, rest, scale, by_range, a, b, c):
+def _normalized_four(p, w, x, v, shift, rest, scale, by_range, a, b, c):
     """Add the terms of four query points in a row with windows that are normalized by their shift, rest and scale."""
-    v = y[first : first + a.shape[0] + 3]
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for s in range(a.shape[0]):
@@ -398,27 +390,59 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
 
 def _stretched(p, x, y, w, scaling, alike, left, share, out):
     """Fill in the distances of the query to windows, NaN where sums are not reliable; return the number of those."""
+    if len(out) <= FEW and isinstance(p, SQUARES + PRODUCTS):
+        return _few(p, x, y, w, scaling, alike, left, share, out)
     largest, count = np.abs(x[w > 0.0]).max(initial=0.0), 0
-    blank, narrow = degree(p) == 0 and largest == 0.0, np.abs(x).max(initial=0.0) <= NARROW
-    room = np.empty((3, BLOCK)), np.empty(BLOCK), *np.empty((2, BLOCK), bool)
+    blank, narrow = degree(p) == 0 and largest == 0.0, not scaling or np.abs(x).max(initial=0.0) <= NARROW
+    options, room = (True if scaling > 2 else None, left, share, blank, narrow), (np.empty((3, BLOCK)), np.empty(BLOCK))
     for begin, end in pieces(len(out), COST * x.size):
         if not scaling:
-            count += _as_they_are(p, x, y, w, left, share, blank, begin, end, out, *room)
+            count += _sums(p, x, y, w, *options, begin, None, None, None, out[begin:end], *room)
             continue
         for first in range(begin, end, TOGETHER):
             some = out[first : min(first + TOGETHER, end)]
             moments, row, constant, odd = room_for(len(y), len(some))
             for k in range(len(y)):
                 exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], row, constant, odd)
-            options = True if scaling > 2 else None, left, share, blank, narrow
-            count += _normalized(p, x, y, w, *options, first, moments, constant, odd, some, *room[:2])
+            count += _sums(p, x, y, w, *options, first, moments, constant, odd, some, *room)
     return count
+
+
+@np.errstate(all="ignore")  # as in kernels
+def _few(p, x, y, w, scaling, alike, left, share, out):
+    """Fill in the distances to few windows, as `_stretched` does, without a kernel: compiling one takes seconds."""
+    windows = sliding_window_view(y, y.shape[1] - len(out) + 1, axis=1).transpose(1, 0, 2)
+    if scaling:
+        normalize_window(windows, left, share, w, scaling, alike, points := np.empty((len(out), *x.shape)))
+    else:
+        points = points_at(windows, left, share)
+    sums = np.zeros((3, len(out)))
+    for total, values in zip(sums[: size(p)], terms(p, w, x, points), strict=False):
+        total[:] = total_of(np.broadcast_to(values, points.shape).reshape(len(out), -1))[:, 0]
+    counted = sums[1:] if degree(p) == 0 else sums[:1]
+    sure = ((counted > LEAST) & (counted < MOST)).all(axis=0)
+    for j in range(len(out)):
+        out[j] = finish(p, *sums[:, j]) if sure[j] else distance(p, x, np.ascontiguousarray(points[j]), w)
+    return 0
 
 
 def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
     """Find the distances that are NaN, by powers of two: each of some, and with it those of all that need the same."""
     span = y.shape[1] - len(out) + 1
     todo, other = np.flatnonzero(np.isnan(out)), np.empty(len(out))
+    if not scaling:  # sums of 0 may be of many windows
+        if degree(p) == 0:
+            seen = np.concatenate([[0], np.cumsum((y != 0.0).any(axis=0))])
+            same, like = todo[seen[todo] == seen[todo + span]], np.zeros_like(x)
+        else:
+            same, like = todo, x
+            for k, i in np.argwhere(w > 0.0):
+                same = same[points_at(y[k], same + left[i], None if share is None else share[i]) == x[k, i]]
+                if not len(same):
+                    break
+        if len(same):
+            out[same] = distance(p, x, like, w)
+            todo = np.setdiff1d(todo, same, assume_unique=True)
     while len(todo):
         piece, window = np.ascontiguousarray(y[:, todo[0] : todo[0] + span]), np.empty_like(x)
         if scaling:
@@ -445,115 +469,45 @@ def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
 
 
 @kernel
-def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zeros, odd):
-    """Fill in distances to windows without normalization, NaN where sums are not reliable; return the number of those.
+def _sums(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zeros, odd, out, acc, row):
+    """Fill in the distances to the windows from `first` on, NaN where sums are not reliable; return their number.
 
-    The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
-    to reorder sums. `blank`: the query is 0, and that of a cosine.
-    """
-    n_channels, m = x.shape
-    count, span = 0, 0  # samples of a window; one point has no slope
-    if m > 0:
-        span = left[-1] + 1
-        if share is not None:
-            span += share[-1] > 0.0
-    for first in range(begin, end, BLOCK):
-        size_ = min(BLOCK, end - first)
-        a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
-        acc[:] = 0.0
-        for k in range(n_channels):
-            done = 0
-            if share is None and size(p) == 1:
-                done = m - m % 4
-                for i in range(0, done, 4):
-                    _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, a)
-            for i in range(done, m):
-                _accumulate(p, w[k, i], x[k, i], _row(y[k], first + left[i], share_of(share, i), row[:size_]), a, b, c)
-        for s in range(size_):
-            out[first + s] = finish(p, a[s], b[s], c[s])
-            odd[s] = False
-        if _doubt(p, a, b, c, blank, odd[:size_]):
-            if degree(p) == 0:
-                _find_blank(y, first, span, zeros[:size_])
-            else:
-                for s in range(size_):
-                    same = odd[s] and share is None and a[s] == 0.0
-                    zeros[s] = same and not _differs(x, y[:, first + s : first + s + m], w)
-            count += _refuse(p, b, blank, zeros, odd, out[first : first + size_])
-    return count
-
-
-@kernel
-def _normalized(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zeros, odd, out, acc, row):
-    """Fill in distances to the windows from `first` on, normalized by their moments; NaN where sums are not reliable.
-
-    Returns the number of those. `narrow`: squares may underflow.
+    Windows are normalized by their moments, or compared as they are where `moments`, `zeros` and `odd` are None. The
+    query point is outside and a block of positions inside, so that the inner loops are vector code without leave to
+    reorder sums.
     """
     n_channels, m = x.shape
     count = 0
     for at in range(0, out.shape[0], BLOCK):
-        to = at + BLOCK  # or the end, as slices are
-        zeros_, odd_, out_ = zeros[at:to], odd[at:to], out[at:to]
-        some = out_.shape[0]
-        a, b, c, row_ = acc[0, :some], acc[1, :some], acc[2, :some], row[:some]
+        to, here = at + BLOCK, out[at : at + BLOCK]  # or the end, as slices are
+        size_ = here.shape[0]
+        a, b, c, some = acc[0, :size_], acc[1, :size_], acc[2, :size_], row[:size_]
         acc[:] = 0.0
         for k in range(n_channels):
-            shift, rest, scale, done = moments[k, 0, at:to], moments[k, 1, at:to], moments[k, 2, at:to], 0
-            if share is None:
+            done = 0
+            if moments is not None:
+                shift, rest, scale = moments[k, 0, at:to], moments[k, 1, at:to], moments[k, 2, at:to]
+            if share is None and (moments is not None or size(p) == 1):
                 done = m - m % 4
                 for i in range(0, done, 4):
-                    four = w[k, i : i + 4], x[k, i : i + 4], y[k], first + at + i
-                    _normalized_four(p, *four, shift, rest, scale, by_range, a, b, c)
+                    four = w[k, i : i + 4], x[k, i : i + 4], y[k, first + at + i : first + at + i + size_ + 3]
+                    if moments is None:
+                        _accumulate_four(p, *four, a)
+                    else:
+                        _normalized_four(p, *four, shift, rest, scale, by_range, a, b, c)
             for i in range(done, m):
-                normalized_row(y[k], first + at + left[i], share_of(share, i), shift, rest, scale, by_range, row_)
-                _accumulate(p, w[k, i], x[k, i], row_, a, b, c)
-        for s in range(some):
-            out_[s] = finish(p, a[s], b[s], c[s])
-            if degree(p) > 0:  # values that are normalized differ by more than what underflows, or not at all
-                zeros_[s] = a[s] == 0.0 and not (narrow or odd_[s])
-        if _doubt(p, a, b, c, blank, odd_):
-            count += _refuse(p, b, blank, zeros_, odd_, out_)
-    return count
-
-
-@inner
-def _is_blank(y, at):
-    for k in range(y.shape[0]):
-        if y[k, at] != 0.0:
-            return False
-    return True
-
-
-@inner
-def _find_blank(y, first, span, zeros):
-    """Find out which of consecutive windows of `span` samples are all 0."""
-    at = first  # no sample of the window before that is other than 0
-    for s in range(zeros.shape[0]):
-        at = max(at, first + s)
-        while at < first + s + span and _is_blank(y, at):
-            at += 1
-        zeros[s] = at == first + s + span
-
-
-@inner
-def _doubt(p, a, b, c, blank, odd):
-    """Mark as `odd` what is not sure; how many there are. All is marked whose sums are 0."""
-    count = 0
-    for s in range(a.shape[0]):
-        if degree(p) > 0:
-            odd[s] |= not _within(a[s])
-        elif degree(p) == 0:
-            odd[s] |= not ((_within(b[s]) | blank) & _within(c[s]))
-        count += odd[s]
-    return count
-
-
-@inner
-def _refuse(p, b, blank, zeros, odd, out):
-    """NaN for the distances that are `odd`, but for those that are `zeros`, since their sums are 0 indeed; how many."""
-    count = 0
-    for s in range(out.shape[0]):
-        if odd[s] and not (zeros[s] and (degree(p) > 0 or blank or _within(b[s]))):
-            out[s] = np.nan
-            count += 1
+                if moments is None:
+                    _accumulate(
+                        p, w[k, i], x[k, i], _row(y[k], first + at + left[i], share_of(share, i), some), a, b, c
+                    )
+                else:
+                    normalized_row(y[k], first + at + left[i], share_of(share, i), shift, rest, scale, by_range, some)
+                    _accumulate(p, w[k, i], x[k, i], some, a, b, c)
+        for s in range(size_):
+            is_odd, is_zero = False, False
+            if moments is not None:
+                is_odd, is_zero = odd[at + s], zeros[at + s]
+            sure = _is_sure(p, a[s], b[s], c[s], blank, is_odd, is_zero, narrow)
+            here[s] = finish(p, a[s], b[s], c[s]) if sure else np.nan
+            count += not sure
     return count

@@ -33,7 +33,7 @@ from . import lockstep
 from .bounds import slide_row
 from .compile import block_size, inner, kernel, pieces
 from .fft import backward, forward, room_of, turns
-from .lockstep import finish_all
+from .lockstep import PRODUCTS, SQUARES, finish_all
 from .moments import (
     EPS,
     ERROR,
@@ -428,8 +428,6 @@ GROUP = 2**16  # samples at a time: they, their transforms and their sums stay i
 HELD = block_size(2**18, 1)  # samples of all channels held for all queries: with what is known of them 10 MB
 SPECTRA = block_size(2**23, 1)  # samples of the queries that are transformed at a time: 64 MB
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
-SQUARES = (lockstep.SquaredRecord, lockstep.EuclideanRecord)
-PRODUCTS = (lockstep.CosineRecord, lockstep.PearsonRecord)
 
 
 def slack(record, x, w, n_windows, scaling):

@@ -580,25 +580,53 @@ def normalize_one(x, w, scaling, out):
 
 
 def normalize_window(y, left, share, w, scaling, alike, out):
-    """Normalize a series as the window that it is, see `stretched`; by a power of two where squares leave float64."""
-    for row, weight, to in zip(y, w, out, strict=True):
+    """Normalize series (.., channels, n) as the windows that they are, to the bit as `exact_moments` does many.
+
+    Windows whose squares leave float64 are normalized times a power of two. See `lockstep.stretched`.
+    """
+    for k, weight in enumerate(w):
+        row, to = y[..., k, :], out[..., k, :]
         width = _normalize_channel(row, left, share, weight, scaling, alike, to)
-        if width > 0.0:
-            _normalize_channel(row * power_of_two(width), left, share, weight, scaling, alike, to)
+        if width.any():
+            row = row * np.where(width > 0.0, power_of_two(np.maximum(width, 5e-324)), 1.0)
+            _normalize_channel(row, left, share, weight, scaling, alike, to)
 
 
+@np.errstate(all="ignore")  # as in kernels
 def _normalize_channel(y, left, share, w, scaling, alike, out):
-    """Normalize one channel; return its range if its squares over- or underflow, else 0."""
-    (moments,), *room = room_for(1, 1)
-    exact_moments(y, w, int(left[0]), left, share, scaling, alike, moments, *room)
-    shift, rest, scale, _, high = moments
-    with np.errstate(all="ignore"):  # as in kernels
-        v = points_at(y, left, share, shift) - rest
-        if scaling <= 2:
-            out[:] = v * scale
-        else:
-            out[:] = v / scale if scale[0] > 0.0 else 0.0
-    return high[0] if room[-1][0] else 0.0
+    """Normalize one channel; return the ranges of the windows whose squares over- or underflow, else 0."""
+    seen = np.flatnonzero(w > 0.0)
+    if not len(seen):
+        out[:] = 0.0
+        return np.zeros(1)
+    share = None if alike == 0.0 else share
+    weight, places, shares = w[seen], left[seen], None if share is None else share[seen]
+    base, total = y[..., places[:1]], total_of(weight)
+    above = points_at(y, places, shares, base)
+    v, lift = (y[..., places], 0.0) if share is None else (above, base)
+    low, high = v.min(axis=-1, keepdims=True), v.max(axis=-1, keepdims=True)
+    width, mean = high - low, total_of(weight * above) / total
+    varies = (width > 0.0) & (width > alike * np.maximum(abs(low + lift), abs(high + lift)))
+    shift, scale = base + mean, np.where(varies, width, 0.0)
+    part = shift - base
+    rest = (base - (shift - part)) + (mean - part)
+    if scaling == 1:
+        scale = np.where(varies, 1.0, 0.0)
+    elif scaling == 2:
+        above = points_at(y, places, shares, shift)
+        rest = total_of(weight * above) / total
+        variance = total_of(weight * above * above) / total - rest * rest
+        scale = np.where(varies & (variance > 0.0), 1.0 / np.sqrt(variance), 0.0)
+    elif scaling == 3:
+        shift, rest = (low, 0.0) if share is None else (base, low)
+    v = points_at(y, left, share, shift) - rest
+    out[:] = v * scale if scaling <= 2 else np.where(scale > 0.0, v / scale, 0.0)
+    return np.where(varies & ((width < NARROW) | (width > WIDE)) & (scaling == 2), width, 0.0)
+
+
+def total_of(values):
+    """Return sums along the last axis, kept, in the order of the values: numpy's sum is of pairs of parts."""
+    return values.cumsum(axis=-1)[..., -1:]
 
 
 def points_at(y, left, share, base=0.0):
