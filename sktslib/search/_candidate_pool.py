@@ -26,10 +26,7 @@ class Reported:
 
     def free(self, start, end):
         """Return whether each of some ranges overlaps none of the reported ones too much."""
-        if not self.ranges.size:
-            return np.ones(len(start), bool)
-        longest = int((self.ranges[1] - self.ranges[0]).max())
-        return all_free(*self.ranges, longest, start, end, self.max_overlap)
+        return all_free(*self.ranges, start, end, self.max_overlap)
 
     def add(self, start, end, before):
         """Add further ranges, and forget those that end at or before a sample."""

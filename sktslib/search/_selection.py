@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..distances._kernels.selection import all_free, greedy, insert, is_free, next_free
+from ..distances._kernels.selection import all_free, apart, greedy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
 FIRST = 64  # candidates for each match that are sorted before all others
-TOGETHER = 2**10  # candidates that are computed exactly at a time, at most
+TOGETHER = 2**10  # candidates that are looked at, and computed exactly, at a time, at most
+FEW = 64  # matches that are chosen without a kernel, whose compiling takes longer than choosing them
 SAMPLE = 2**12  # distances that tell how many there are below another
 
 
@@ -154,48 +155,41 @@ class _Chosen:
     """Ranges that are chosen, and a test of what they leave free."""
 
     def __init__(self, most, max_overlap):
-        self.n, self.most, self.max_overlap, self.longest = 0, most, float(max_overlap), 0
-        self._start, self._end = np.empty((2, 0), np.int64)  # ascending; with room behind the n-th
+        self.most, self.max_overlap = most, float(max_overlap)
+        self.start, self.end = np.empty((2, 0), np.int64)  # ascending
 
     @property
     def full(self):
-        return self.n == self.most
-
-    @property
-    def _sorted(self):
-        return self._start[: self.n], self._end[: self.n], self.longest
-
-    def is_free(self, start, end):
-        return is_free(*self._sorted, start, end, self.max_overlap)
+        return len(self.start) == self.most
 
     def free(self, start, end):
         """Return whether each of some ranges is free."""
-        return all_free(*self._sorted, start, end, self.max_overlap)
-
-    def next_free(self, start, end, at):
-        """Return the first place from `at` on of a range that is free."""
-        return next_free(*self._sorted, start, end, self.max_overlap, at)
+        return all_free(self.start, self.end, start, end, self.max_overlap)
 
     def take(self, start, end):
         """Choose ranges in the given order as long as they are free, and return which ones."""
-        self._make_room(min(len(start), self.most - self.n))
-        plan = self.n, self.most, self.longest, self.max_overlap
-        taken = np.empty(min(len(start), self.most - self.n), np.int64)
-        count, self.longest = greedy(start, end, self._start, self._end, *plan, taken)
-        self.n += count
+        n, more = len(self.start), min(len(start), self.most - len(self.start))
+        if self.most <= FEW:
+            taken, free = [], self.free(start, end)  # few matches are the first of few candidates
+            while not self.full and free.any():
+                k = int(np.argmax(free))
+                taken.append(k)
+                self.add(start[k], end[k])
+                free &= apart(start, end, start[k], end[k], self.max_overlap)
+                free[k] = False
+            return np.array(taken, np.int64)
+        chosen, taken = np.empty((2, n + more), np.int64), np.empty(more, np.int64)
+        chosen[:, :n] = self.start, self.end
+        longest = int((self.end - self.start).max(initial=0))
+        count = greedy(start, end, *chosen, n, longest, self.max_overlap, taken)
+        self.start, self.end = chosen[:, : n + count]
         return taken[:count]
 
     def add(self, start, end):
         """Choose a range that is free."""
-        self._make_room(1)
-        insert(self._start, self._end, self.n, start, end)
-        self.n, self.longest = self.n + 1, max(self.longest, int(end - start))
-
-    def _make_room(self, count):
-        more = self.n + count - len(self._start)
-        if more > 0:
-            more = np.empty(more + self.n, np.int64)
-            self._start, self._end = np.concatenate([self._start, more]), np.concatenate([self._end, more])
+        at = np.searchsorted(self.start, start)
+        self.start = np.concatenate([self.start[:at], [start], self.start[at:]])
+        self.end = np.concatenate([self.end[:at], [end], self.end[at:]])
 
 
 # ------------------------------------------------------------------------------------------------ the order of choice
@@ -206,6 +200,11 @@ class _Batch(NamedTuple):
     distance: np.ndarray
     start: np.ndarray
     end: np.ndarray
+
+    def parts(self):
+        """Yield the candidates some at a time."""
+        for at in range(0, len(self.which), TOGETHER):
+            yield _Batch(*(values[at : at + TOGETHER] for values in self))
 
 
 def _ascending(distance, start, end, limit, slack, chosen):
@@ -226,7 +225,7 @@ def _ascending(distance, start, end, limit, slack, chosen):
         if limit < np.inf:
             within = value * (1.0 - slack) <= limit
             which, value = which[within], value[within]
-        if chosen.n:
+        if len(chosen.start):
             free = chosen.free(*_ranges(start, end, which))
             which, value = which[free], value[free]
         order = np.argsort(value, kind="stable")
@@ -245,7 +244,7 @@ def _guess(distance, start, end, chosen, low, size):
     some = slice(step // 2, None, step)
     value = distance[some]
     seen = (value > low) & (value < np.inf)
-    if chosen.n:
+    if len(chosen.start):
         seen &= chosen.free(*_ranges(start, end, np.arange(*some.indices(len(distance)))))
     value, k = value[seen], max(size // step, 8)
     return np.partition(value, k)[k] if 2 * k < len(value) else np.inf
@@ -304,28 +303,35 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
     """
     limit = np.inf if threshold is None else threshold
     chosen = _Chosen(len(distance) if n_matches is None else min(n_matches, len(distance)), max_overlap)
-    batches = _ascending(distance, start, end, limit, slack, chosen)
-    batch, at = next(batches, None), 0
+    batches = (part for batch in _ascending(distance, start, end, limit, slack, chosen) for part in batch.parts())
+    batch, at, free = next(batches, None), 0, None  # free: which of the batch the chosen ones leave; None: not known
     found, distances, waiting = [], [], []  # waiting: computed exactly, perhaps not the least yet
     while not chosen.full:
         if batch is not None:
-            at = chosen.next_free(batch.start, batch.end, at)
-            if at == len(batch.which):
-                batch, at = next(batches, None), 0
+            free = chosen.free(batch.start, batch.end) if free is None else free
+            if not free[at:].any():
+                batch, at, free = next(batches, None), 0, None
                 continue
+            at += int(np.argmax(free[at:]))
         if batch is not None and (not waiting or batch.distance[at] * (1.0 - slack) <= waiting[0][0]):
             first, at = at, at + 1
             if waiting:  # all that may be less than the one that waits, neighbors of it mostly
-                least = batch.distance[first : first + TOGETHER] * (1.0 - slack)
-                at = first + int(np.searchsorted(least, waiting[0][0], "right"))
-            free = chosen.free(batch.start[first:at], batch.end[first:at])
-            which = batch.which[first:at][free]
+                at = first + int(np.searchsorted(batch.distance[first:] * (1.0 - slack), waiting[0][0], "right"))
+            which = batch.which[first:at][free[first:at]]
             for d, k in zip(exact(which).tolist(), which.tolist(), strict=True):
                 heappush(waiting, (d, k))
         elif waiting:
             d, k = heappop(waiting)
-            if d <= limit and chosen.is_free(start[k], end[k]):
-                chosen.add(start[k], end[k])
+            if d <= limit:
+                own = start[k], end[k]
+                chosen.add(*own)
+                if batch is not None:
+                    free &= apart(batch.start, batch.end, *own, max_overlap)
+                if waiting:
+                    others = np.array([j for _, j in waiting])
+                    left = apart(start[others], end[others], *own, max_overlap)
+                    waiting = [one for one, is_left in zip(waiting, left, strict=True) if is_left]
+                    heapify(waiting)
                 found.append(k)
                 distances.append(d)
         else:

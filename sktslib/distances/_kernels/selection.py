@@ -1,27 +1,13 @@
-"""Selection among overlapping ranges, of which some may be chosen together."""
+"""Selection among overlapping ranges, of which some may be chosen together.
+
+What is asked for few ranges compiles nothing.
+"""
 
 import numpy as np
 
 from .compile import inner, kernel
 
-
-@kernel
-def _count_near(distance, share, limit):
-    """Count the finite distances that are at most a limit when multiplied by `share`."""
-    count = 0
-    for k in range(distance.shape[0]):
-        count += (distance[k] * share <= limit) & (distance[k] < np.inf)
-    return count
-
-
-@kernel
-def _list_near(distance, share, limit, which):
-    """List the indices of the finite distances that are at most a limit when multiplied by `share`."""
-    count = 0
-    for k in range(distance.shape[0]):
-        if distance[k] * share <= limit and distance[k] < np.inf:
-            which[count] = k
-            count += 1
+BLOCK = 2**14  # distances at a time
 
 
 def near(distance, share, limit):
@@ -29,10 +15,29 @@ def near(distance, share, limit):
 
     No memory is needed but for these.
     """
-    which = np.empty(_count_near(distance, share, limit), np.int64)
-    if len(which):
-        _list_near(distance, share, limit, which)
-    return which
+    blocks = ((at, distance[at : at + BLOCK]) for at in range(0, max(len(distance), 1), BLOCK))
+    found = [np.flatnonzero((d * share <= limit) & (d < np.inf)) + at for at, d in blocks]
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def apart(start, end, other_start, other_end, max_overlap):
+    """Return whether ranges overlap others by no more than a share of the shorter one."""
+    common = np.minimum(end, other_end) - np.maximum(start, other_start)
+    if max_overlap == 0.0:
+        return common <= 0
+    return (common <= 0) | (common <= max_overlap * np.minimum(end - start, other_end - other_start))
+
+
+def all_free(sorted_start, sorted_end, start, end, max_overlap):
+    """Return a mask of the ranges that overlap none of the chosen ones too much, which have ascending starts."""
+    free = np.ones(len(start), np.bool_)
+    if len(sorted_start) and len(start):
+        longest = (sorted_end - sorted_start).max()  # chosen ones that begin earlier cannot reach into a range
+        first, last = np.searchsorted(sorted_start, start - longest), np.searchsorted(sorted_start, end)
+        for k in range((last - first).max()):
+            at = np.minimum(first + k, last - 1)  # where there is no further one, any other
+            free &= apart(start, end, sorted_start[at], sorted_end[at], max_overlap)
+    return free
 
 
 @inner
@@ -51,10 +56,10 @@ def _position(sorted_start, start):
     return low
 
 
-@kernel
-def is_free(sorted_start, sorted_end, longest, s, e, max_overlap):
+@inner
+def _is_free(sorted_start, sorted_end, longest, s, e, max_overlap):
     """Return whether [s, e) overlaps none of the chosen ranges too much; none of those is longer than `longest`."""
-    at = _position(sorted_start, s - longest)  # ranges that begin earlier cannot reach into this one
+    at = _position(sorted_start, s - longest)
     while at < sorted_start.shape[0] and sorted_start[at] < e:
         common = min(e, sorted_end[at]) - max(s, sorted_start[at])
         if common > max_overlap * min(e - s, sorted_end[at] - sorted_start[at]) and common > 0:
@@ -64,48 +69,22 @@ def is_free(sorted_start, sorted_end, longest, s, e, max_overlap):
 
 
 @kernel
-def _fill_free(sorted_start, sorted_end, longest, start, end, max_overlap, out):
-    """Fill in whether each of some ranges overlaps none of the chosen ones too much."""
-    for k in range(start.shape[0]):
-        out[k] = is_free(sorted_start, sorted_end, longest, start[k], end[k], max_overlap)
+def greedy(start, end, sorted_start, sorted_end, n, longest, max_overlap, taken):
+    """Take ranges in the given order, dropping those that overlap one of the n chosen too much; return their count.
 
-
-def all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
-    """Return a mask of the ranges that overlap none of the chosen ones too much; no chosen one exceeds `longest`."""
-    out = np.empty(len(start), np.bool_)
-    _fill_free(sorted_start, sorted_end, longest, start, end, max_overlap, out)
-    return out
-
-
-@kernel
-def next_free(sorted_start, sorted_end, longest, start, end, max_overlap, at):
-    """Return the first position from `at` on of a range that is free."""
-    while at < start.shape[0] and not is_free(sorted_start, sorted_end, longest, start[at], end[at], max_overlap):
-        at += 1
-    return at
-
-
-@kernel
-def insert(sorted_start, sorted_end, n, s, e):
-    at = _position(sorted_start[:n], s)
-    for i in range(n, at, -1):
-        sorted_start[i], sorted_end[i] = sorted_start[i - 1], sorted_end[i - 1]
-    sorted_start[at], sorted_end[at] = s, e
-
-
-@kernel
-def greedy(start, end, sorted_start, sorted_end, n, most, longest, max_overlap, taken):
-    """Take ranges in the given order, dropping those that overlap one of the n chosen too much.
-
-    Fills `taken` with which they are; their count, and the length of the longest range chosen.
+    Fills `taken` with which they are; there is room for as many as may be taken. No chosen one exceeds `longest`.
     """
     first = n
     for k in range(start.shape[0]):
-        if n == most:
+        if n == sorted_start.shape[0]:
             break
-        if is_free(sorted_start[:n], sorted_end[:n], longest, start[k], end[k], max_overlap):
-            insert(sorted_start, sorted_end, n, start[k], end[k])
+        s, e = start[k], end[k]
+        if _is_free(sorted_start[:n], sorted_end[:n], longest, s, e, max_overlap):
+            at = _position(sorted_start[:n], s)
+            for i in range(n, at, -1):
+                sorted_start[i], sorted_end[i] = sorted_start[i - 1], sorted_end[i - 1]
+            sorted_start[at], sorted_end[at] = s, e
             taken[n - first] = k
             n += 1
-            longest = max(longest, end[k] - start[k])
-    return n - first, longest
+            longest = max(longest, e - s)
+    return n - first
