@@ -224,13 +224,12 @@ def barycenters(case):
         return sum(v * d for v, d in zip(share, far, strict=True)) / share.sum()
 
     how = {"init": init, "series_weight": share, "weight": w, "channels_first": False}
-    method = case.pick(["dba", "dba", "subgradient"])
-    z, cost = barycenter(X, metric, method=method, max_iter=case.pick([1, 5]), random_state=0, return_cost=True, **how)
+    z, cost = barycenter(X, metric, max_iter=case.pick([1, 5]), random_state=0, return_cost=True, **how)
     for what, at, got in (("first", init, cost[0]), ("last", z, cost[-1])):
         sure = name in COUNTS and at is init
         case.close(f"{what} cost", got, mean(at), again(name, lambda change, at=at: mean(at, change), sure=sure))
     case.equal("never rises", bool((cost[1:] <= cost[:-1]).all()), True, own=True)
-    if name == "dtw" and method == "dba" and not case.exact:
+    if name == "dtw" and not case.exact:
         above, below = np.zeros(init.shape), np.zeros(len(init))
         for x, v in zip(X, share, strict=True):
             for i, j in naive.elastic("dtw", init, x, w).path.T:

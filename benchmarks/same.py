@@ -211,7 +211,7 @@ def collections(d):
     X, Y = X if ragged or d.chance(0.5) else np.array(X), d.pick([X, Y])
     if of == "barycenter":
         keywords |= d.some(0.25, random_state=[0, 3], return_cost=[True], init=["medoid"], n_jobs=[2])
-        method = "soft" if name == "soft_dtw" else d.pick(["dba", "dba", "subgradient"])
+        method = "soft" if name == "soft_dtw" else "dba"
         return [Call(of, X[:8], **keywords, method=method, max_iter=d.pick([1, 3]))]
     keywords |= d.some(0.1, n_jobs=[1, 2, 3], channels_first=[False, True], max_memory=["1MB"])
     keywords |= {} if ragged else d.weights(one, 0.3)

@@ -1,6 +1,6 @@
 """Barycenters: the series in the middle of a collection under an elastic distance.
 
-A barycenter is improved by averages over warping paths, by steps along them, or by the gradient of a soft minimum. Each
+A barycenter is improved by averages over warping paths, or by the gradient of a soft minimum. Each
 method starts from a series. It returns the best one found, and the objective at the start and after each iteration,
 which never rises.
 """
@@ -36,9 +36,7 @@ from ._metrics.soft import Partners, SoftDTW
 from ._pairwise import pairwise_distances
 from ._series import full_weight
 
-FIRST_STEP, LAST_STEP = 0.05, 0.005  # of the subgradient method, as in the experiments of Schultz & Jain
 NOISE = 1e-12  # of a difference of sums, relative to them
-PATIENCE = 10  # epochs without an improvement after which it stops
 NUMBERS = 2**20  # that are held of each point of some series; sums are rounded block by block
 
 
@@ -57,11 +55,6 @@ class Blocks:
     def __iter__(self):
         """Yield slices of the series, and their partners."""
         return zip(self._slices, self._held or map(self._read, self._slices), strict=True)
-
-    def of_series(self, k, z, w):
-        """Return the counts (1, m) and the sums (1, channels, m) of the partners of `z` in a series that is held."""
-        number, k = divmod(k, self._slices[0].stop)
-        return self._held[number].sums(z, w, np.array([k]))[1:]
 
 
 class Task(NamedTuple):
@@ -107,13 +100,6 @@ class Task(NamedTuple):
         limits = [p.limits_after(x, self.w, one, after) for (_, p), one in zip(self.blocks, found, strict=True)]
         return None if any(of is None for of in limits) else np.concatenate(limits)
 
-    def moved_to(self, z, k):
-        """Return `z` with its points moved to the best places among their partners in series k, and total weights."""
-        if self.blocks is not None:
-            return among_means(z, *self.blocks.of_series(k, z, self.w), np.ones(1))
-        alignment = self.metric._distance(z, self.w, self.series[k], None, None)
-        return among_medians(z, [self.metric._partners(alignment)], [self.series[k]], np.ones(1))
-
     def tell(self, costs):
         """Count an iteration and say what the mean distance is; the start counts as no iteration."""
         self.count(int(len(costs) > 1), f"mean distance {costs[-1]:.8g}")
@@ -135,27 +121,6 @@ def dba(task, z):
             return best, costs
         z = task.moved(z, far, sums)
         limits = task.limits_after(best, found, z)
-
-
-def subgradient(task, z, rng):
-    """Improve a barycenter by stochastic subgradient steps, each towards one series (Schultz & Jain 2018)."""
-    best, costs, waited, step = z, [float(task.share @ task.aligned(z)[0])], 0, FIRST_STEP
-    task.tell(costs)
-    n = len(task.series)
-    weight = full_weight(task.w, z)
-    while len(costs) <= task.max_iter and waited < PATIENCE and costs[-1] > 0:
-        for k in rng.permutation(n):
-            target, count = task.moved_to(z, k)
-            # A point with many partners must not be thrown beyond them.
-            z = z + np.minimum(2 * step * n * task.share[k] * count * weight, 1.0) * (target - z)
-            step = max(step - (FIRST_STEP - LAST_STEP) / n, LAST_STEP)
-        cost = float(task.share @ task.aligned(z)[0])
-        waited = 0 if cost < costs[-1] * (1 - task.tol) else waited + 1
-        if cost < costs[-1]:
-            best = z
-        costs.append(min(cost, costs[-1]))
-        task.tell(costs)
-    return best, costs
 
 
 def slices_of(count, numbers):
@@ -266,7 +231,7 @@ if TYPE_CHECKING:
 
     from ..utils._times import MetricLike, Sequences
 
-METHODS = ("dba", "soft", "subgradient")
+METHODS = ("dba", "soft")
 CANDIDATES = 50  # series among which a medoid is searched for, as in the program of Petitjean et al.
 
 
@@ -293,15 +258,14 @@ def barycenter(
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
         The collection; a list may hold series of different lengths. What is not in memory (memory map, zarr, h5py,
-        dask) is read by parts in each iteration, unless the method is "subgradient" or a point's new place a median.
+        dask) is read by parts in each iteration, unless a point's new place is a median.
     metric : str or metric object, default="dtw"
-        An elastic distance: for "dba" and "subgradient" one with a warping path, for "soft" `SoftDTW`.
+        An elastic distance: for "dba" one with a warping path, for "soft" `SoftDTW`.
     metric_params : dict, optional
         Parameters of the metric.
-    method : {"dba", "subgradient", "soft"}, default="dba"
+    method : {"dba", "soft"}, default="dba"
         "dba": align, move each point among its partners, and again, until the mean distance falls no more.
-        "subgradient": small steps towards one series after the other, in random order; slower, and sometimes a little
-        better. "soft": quasi-Newton descent on the gradient of soft dynamic time warping.
+        "soft": quasi-Newton descent on the gradient of soft dynamic time warping.
     series_weight : array-like of shape (n_series,), optional
         Relative weights of the series; a series of weight 0 does not count.
     weight : array-like of shape (m,), (m, channels) or (1, channels), optional
@@ -311,11 +275,11 @@ def barycenter(
         others (with `weight`, among those of its length; of more than 50, among 50 drawn at random). "mean": the
         weighted mean point by point, for series of one length.
     max_iter : int, default=100
-        Iterations at most; epochs for "subgradient".
+        Iterations at most.
     tol : float, default=1e-6
-        Stop when the mean distance falls by less than this share of it ("subgradient": in ten epochs).
+        Stop when the mean distance falls by less than this share of it.
     random_state : int, RandomState or None
-        For "subgradient", and for the medoid of more than 50 series.
+        For the medoid of more than 50 series.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
     verbose : int, default=0
@@ -360,9 +324,6 @@ def barycenter(
     Petitjean F, Ketterlin A, Gancarski P. A global averaging method for dynamic time warping, with applications to
     clustering. Pattern Recognition 44(3), 2011.
 
-    Schultz D, Jain B. Nonsmooth analysis and subgradient methods for averaging in dynamic time warping spaces. Pattern
-    Recognition 74, 2018.
-
     Cuturi M, Blondel M. Soft-DTW: a differentiable loss function for time-series. ICML 2017.
 
     Examples
@@ -381,7 +342,7 @@ def barycenter(
     max_iter = check_count(max_iter, "max_iter", low=0)
     tol = check_number(tol, "tol", low=0)
     rng = random_numbers(random_state)
-    by_parts = method != "subgradient" and metric._center != "median"
+    by_parts = metric._center != "median"
     given, X = X, as_collection(X, "X", channels_first=channels_first, part=part_size(None) if by_parts else None)
     metric._check_collection(X, "X")
     flat = len(X[0]) == 1 and is_flat(given)
@@ -394,10 +355,7 @@ def barycenter(
     with progress(None, verbose, "barycenter", "iteration") as count, shared(jobs) as for_each:
         blocks = Blocks(metric, X, z.size) if metric._center == "mean" and method != "soft" else None
         task = Task(metric, X, share, w, jobs, for_each, max_iter, tol, count, blocks)
-        if method == "subgradient":
-            z, cost = subgradient(task, z, rng)
-        else:
-            z, cost = (dba if method == "dba" else soft)(task, z)
+        z, cost = (dba if method == "dba" else soft)(task, z)
     z = z[0].copy() if flat else (z if channels_first else z.T).copy()
     return (z, np.array(cost)) if return_cost else z
 

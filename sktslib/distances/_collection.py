@@ -81,10 +81,7 @@ def notice_table(X, name):
         )
         return
     case, time = (next((c for c in columns if rule.fullmatch(str(c))), None) for rule in (CASE, TIME))
-    if case is None or time is None or not _repeats(X, case):
-        case = next((c for c in columns if not TIME.fullmatch(str(c)) and _tells_cases(X, c)), None)
-        time = None if case is None else next((c for c in columns if c != case and _starts_again(X, case, c)), None)
-    if case is None or (time is None and not CASE.fullmatch(str(case))):
+    if case is None or not _repeats(X, case):
         return
     keys = [case] if time is None else [case, time]
     if hasattr(X, "iloc"):
@@ -104,43 +101,11 @@ def _is_time(column):
     return not isinstance(column, str) or CLOCK.fullmatch(column) is not None
 
 
-def _runs(values):
-    """Return the start of each run of equal values, and the end of the last one."""
-    return np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1, [len(values)]])
-
-
 def _repeats(X, column):
     """Return whether a column holds few different texts or numbers, several rows each."""
     values = np.asarray(X[column])
-    return 1 < len(set(values.tolist())) <= len(values) // LEAST if _is_plain(values) else False
-
-
-def _is_plain(values):
-    """Return whether they are numbers or text, and no series in cells."""
-    return values.dtype != object or isinstance(values[0], str)
-
-
-def _tells_cases(X, column):
-    """Return whether whole numbers or text come in several runs, each value in one, of several rows each."""
-    values = np.asarray(X[column])
-    if not _is_plain(values):
-        return False
-    if values.dtype.kind == "f" and not (np.isfinite(values).all() and (values == values.round()).all()):
-        return False
-    runs = _runs(values)
-    few = 1 < len(runs) - 1 <= len(values) // LEAST and np.diff(runs).min() >= LEAST
-    return bool(few and len(np.unique(values[runs[:-1]])) == len(runs) - 1)
-
-
-def _starts_again(X, case, column):
-    """Return whether a column increases within each case, and is lower where the next one begins."""
-    values, edges = np.asarray(X[column]), _runs(np.asarray(X[case]))[1:-1]
-    if values.dtype.kind not in "iufMm":
-        return False
-    rises = values[1:] > values[:-1]
-    within = np.ones(len(rises), bool)
-    within[edges - 1] = False
-    return bool(rises[within].all() and not rises[~within].any())
+    is_plain = values.dtype != object or isinstance(values[0], str)  # no series in cells
+    return is_plain and 1 < len(set(values.tolist())) <= len(values) // LEAST
 
 
 # Of no influence on any result: bytes of the series, as floats, that are read at a time of a collection that is not in

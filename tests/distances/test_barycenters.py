@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import collections, long_without_compiler, unmeant
 
 from sktslib import load_ecg_example
-from sktslib.distances import DTW, ERP, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
+from sktslib.distances import DTW, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
 
 pytestmark = unmeant
 
@@ -21,7 +21,7 @@ X = [RNG.normal(size=n).cumsum() for n in (9, 12, 7, 10)]
 NEAR = [np.sin(np.linspace(0, 6, n)) + 0.3 * RNG.normal(size=n) for n in (20, 23, 18, 21, 19)]
 # With the compiler each of them takes seconds.
 SOME = naive.WARPED if numba.config.DISABLE_JIT else ["dtw", "wddtw", "twed"]
-HOW = [{}, {"method": "subgradient", "random_state": 0, "max_iter": 20}, {"metric": "soft_dtw", "method": "soft"}]
+HOW = [{}, {"metric": "soft_dtw", "method": "soft"}]
 
 
 def mean_distance(z, X, metric="dtw", share=None, weight=None):
@@ -80,13 +80,6 @@ def test_one_step_of_erp_takes_medians():
     np.testing.assert_allclose(heavy, X[2])
 
 
-def test_a_series_of_which_no_point_meets_another():
-    """On both sides of the gap value matching costs what gaps cost, and a rounding may decide for gaps alone."""
-    X = [[-99850.44129549224, -139071.75970921, -12553.1282693189], [-106.71925227993918]]
-    z = barycenter(X, ERP(g=-0.5), method="subgradient", init=[91367.71022119456, 87874.46510998993], random_state=0)
-    assert z.max() < 91367.7
-
-
 @pytest.mark.parametrize("name", SOME)
 def test_any_metric_with_a_path(name):
     metric = get_metric(name, {"eps": 0.3} if name in ("lcss", "edr") else {})
@@ -98,37 +91,14 @@ def test_any_metric_with_a_path(name):
     # Means of the values need not lower a distance of slopes, a maximum or a count.
     if name not in ("ddtw", "wddtw", "frechet", "lcss", "edr"):
         assert cost[-1] < cost[0]
-    found = barycenter(NEAR, metric, method="subgradient", random_state=0, max_iter=10, return_cost=True)[1]
-    assert (np.diff(found) <= 0).all()
-    assert found[0] == cost[0]
 
 
-@pytest.mark.parametrize("name", [*SOME, "subgradient"])
+@pytest.mark.parametrize("name", SOME)
 def test_of_identical_series_it_is_the_series(name):
     x = np.column_stack([X[0], X[0][::-1]])
-    how = {"method": "subgradient", "random_state": 0} if name == "subgradient" else {"metric": name}
-    z, cost = barycenter([x, x, x], return_cost=True, **how)
+    z, cost = barycenter([x, x, x], name, return_cost=True)
     np.testing.assert_array_equal(z, x)
     np.testing.assert_allclose(cost, [0], atol=1e-12)
-
-
-@long_without_compiler
-def test_subgradient_does_as_well_as_averaging():
-    a = barycenter(X, return_cost=True)[1]
-    b = barycenter(X, method="subgradient", random_state=3, max_iter=100, return_cost=True)[1]
-    assert b[-1] < 1.1 * a[-1] < 1.1 * a[0]
-    again = barycenter(X, method="subgradient", random_state=3, max_iter=100, return_cost=True)[1]
-    np.testing.assert_array_equal(again, b)
-
-
-def test_one_step_of_the_subgradient_by_hand():
-    z, x = np.array([0.0, 2.0, 1.0]), np.array([1.0, 3.0, 4.0, 0.0])
-    w = np.array([1.0, 0.5, 1.0])
-    slope = np.zeros(3)
-    for i, j in naive.elastic("dtw", z, x, w).path.T:
-        slope[i] += 2 * w[i] * (z[i] - x[j])
-    got = barycenter([x], init=z, weight=w, method="subgradient", max_iter=1, random_state=0)
-    np.testing.assert_allclose(got, z - 0.05 * slope, rtol=1e-12)
 
 
 # ------------------------------------------------------------------------------------------------------- soft minimum
@@ -205,7 +175,7 @@ def test_shapes_and_beginnings():
 
 def test_the_medoid_of_many_is_sought_among_fifty():
     many = RNG.normal(size=(80, 6))
-    for method in ("soft", "dba", "subgradient"):
+    for method in ("soft", "dba"):
         own = {"metric": "soft_dtw"} if method == "soft" else {}
         begun = barycenter(many, max_iter=0, init=many[1], method=method, **own)
         np.testing.assert_array_equal(begun, many[1])
@@ -249,7 +219,7 @@ def test_beats_of_the_example():
             "needs an elastic metric with a warping path. Got Soft Dynamic Time Warping; take method=",
         ),
         ({"metric": "gak"}, "Got Global Alignment Kernel; take 'dtw', 'msm' or another"),
-        ({"metric": "euclidean", "method": "subgradient"}, "method='subgradient' needs an elastic metric"),
+        ({"metric": "euclidean"}, "method='dba' needs an elastic metric"),
         ({"metric": DTW(do_sign_norm=True)}, "'do_sign_norm' parameter of DTW must be False in a barycenter"),
         (
             {"series_weight": [1, 2]},

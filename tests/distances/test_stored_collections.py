@@ -189,7 +189,7 @@ def test_metrics_are_fitted_by_parts(monkeypatch_of_parts):
             assert getattr(read, "most", 4) == 4
 
 
-@pytest.mark.parametrize(("metric", "method"), [("dtw", "dba"), ("dtw", "subgradient")])
+@pytest.mark.parametrize(("metric", "method"), [("twed", "dba"), ("dtw", "dba")])
 def test_barycenters_of_what_is_held(metric, method, in_files):
     how = {"method": method, "max_iter": 2, "random_state": 0, "channels_first": False}
     np.testing.assert_array_equal(barycenter(in_files(X, 3), metric, **how), barycenter(X, metric, **how))

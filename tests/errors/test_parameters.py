@@ -135,7 +135,7 @@ case("kneighbors", "n_neighbors", lambda v: repr(kneighbors(n_neighbors=1 if v i
 case("kneighbors", "return_distance", lambda v: repr(kneighbors(return_distance=v)), True)
 for name in ("max_iter", "tol", "random_state", "n_jobs", "verbose", "return_cost", "channels_first"):
     flag = name in ("verbose", "return_cost", "channels_first")
-    for method, metric in (("dba", "dtw"), ("subgradient", "dtw"), ("soft", "soft_dtw")):
+    for method, metric in (("dba", "dtw"), ("soft", "soft_dtw")):
         fixed = {"method": method, "max_iter": 2, "tol": 0.01, "random_state": 0}
         of = lambda v, n=name, p=fixed, m=metric: repr(barycenter(X, m, **{**p, n: v}))  # noqa: E731
         case(f"barycenter {method}", name, of, flag)

@@ -100,10 +100,6 @@ IN_JOBS = {
 }
 AVERAGED = {"pairwise distances", "barycenter", "learn queries"}
 ALONE = {
-    "subgradient": (
-        lambda **v: barycenter(X, method="subgradient", max_iter=3, random_state=0, **v),
-        {"pairwise distances", "barycenter"},
-    ),
     "soft": (
         lambda **v: barycenter(X, "soft_dtw", method="soft", max_iter=3, **v),
         {"pairwise distances", "barycenter"},
