@@ -208,6 +208,7 @@ SIZES = {
     "search._engines.SEEDS": [0, 1, 2**10],
     "search._engines.EACH": [1, 4],
     "search._engines.TERMS": [1, 20, 2**19],
+    "search._selection.BLOCK": [1, 7, 2**14],
     "search._selection.LEAST_BATCH": [1, 20, 2**13],
     "search._selection.FEW": [0, 64],
     "search._selection.FIRST": [1, 3, 64],

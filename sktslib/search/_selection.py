@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
+BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
 FIRST = 64  # candidates for each match that are sorted before all others
 TOGETHER = 2**10  # candidates that are looked at, and computed exactly, at a time, at most
@@ -218,16 +219,17 @@ def _ascending(distance, start, end, limit, slack, chosen):
     while low < np.inf and low * (1.0 - slack) <= limit:
         few = len(distance) <= 2 * wanted
         bound = np.inf if few else _guess(distance, start, end, chosen, low, wanted)
-        near = distance > low
-        near &= distance < np.inf if bound == np.inf else distance <= bound
-        which = np.flatnonzero(near)
+        parts = []
+        for first in range(0, len(distance) or 1, BLOCK):
+            d = distance[first : first + BLOCK]
+            near = d > low
+            near &= d < np.inf if bound == np.inf else d <= bound
+            if limit < np.inf:
+                near &= d * (1.0 - slack) <= limit
+            which = np.flatnonzero(near) + first
+            parts.append(which[chosen.free(*_ranges(start, end, which))] if len(chosen.start) else which)
+        which = np.concatenate(parts) if len(parts) > 1 else which
         value = distance[which]
-        if limit < np.inf:
-            within = value * (1.0 - slack) <= limit
-            which, value = which[within], value[within]
-        if len(chosen.start):
-            free = chosen.free(*_ranges(start, end, which))
-            which, value = which[free], value[free]
         order = np.argsort(value, kind="stable")
         which = which[order]
         yield _Batch(which, value[order], *_ranges(start, end, which))

@@ -167,7 +167,7 @@ def test_selection_equals_the_reference(rows, n_matches, threshold, max_overlap,
     start = np.array([r[1] for r in rows], dtype=int)
     end = start + np.array([r[2] for r in rows], dtype=int)
     want = naive.select(distance, start, end, n_matches, threshold, max_overlap)
-    with small_sizes(data, "search._selection.LEAST_BATCH", "search._selection.FIRST"):
+    with small_sizes(data, "search._selection.LEAST_BATCH", "search._selection.FIRST", "search._selection.BLOCK"):
         got = select(distance, start, end, n_matches=n_matches, threshold=threshold, max_overlap=max_overlap)
     assert list(got) == list(want)
 
