@@ -331,7 +331,7 @@ def kernel_times(estimator, times, n, name="times"):
 
 def check_table(estimator, X):
     """Refuse a table with other columns than the fitted one, and warn of columns without names."""
-    names = estimator._channel_names
+    names = getattr(estimator, "feature_names_in_", None)
     if names is None:  # a nameless query fits named channels
         return
     if hasattr(X, "columns"):
@@ -362,8 +362,9 @@ def validated(estimator, X, times):
     check_table(estimator, X)
     if y.shape[0] != estimator.n_features_in_:
         refuse_channels(estimator, np.asarray(X).shape)
-    if times is None and type(X) is np.ndarray and estimator.max_gap is None:  # in short, for most are of this kind
+    if estimator.metric_._has_domain:
         estimator._check_domain(y, "'X'")
+    if times is None and type(X) is np.ndarray and estimator.max_gap is None:  # in short, for most are of this kind
         return y, None, None
     name = name_of(times)
     times = times_of(X, times)
@@ -375,7 +376,6 @@ def validated(estimator, X, times):
                 f"{name!r} must be of one kind with the query's, dates or numbers. Got {classes[dated]} where the "
                 f"query's are {classes[not dated]}; turn dates into numbers by subtraction and division."
             )
-    estimator._check_domain(y, "'X'")
     return y, kernel_times(estimator, times, y.shape[1], name), times
 
 

@@ -55,7 +55,8 @@ def prunes(plan, rule, n):
 
 def _has_gaps(plan, y, ty):
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
-    return len(plan.holes(ty)) > 0 or (plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
+    spans = plan.max_gap is not None and len(plan.holes(ty)) > 0
+    return spans or (plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
 
 
 def _windows_of(plan, y, ty, rule, exactly, room):

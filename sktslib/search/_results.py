@@ -634,9 +634,11 @@ def chosen(reader, profile, choice):
     return Found(*reader.centered(start, end, version), distance, reader, version)
 
 
-def matched(search, choice):
-    """Return the matches chosen in a search of a sequence in memory."""
-    return chosen(CandidateReader(search.plan, ArraySource(search.y, search.ty)), search.profile(choice.rule), choice)
+def matched(search, choice, source=None, jobs=1):
+    """Return the matches chosen in a search of a sequence in memory, its `source` if that is known, by its profile."""
+    source = ArraySource(search.y, search.ty) if source is None else source
+    profile = search.profile(choice.rule and choice.rule._replace(jobs=jobs))
+    return chosen(source.reader(search.plan), profile, choice)
 
 
 def matches_of(

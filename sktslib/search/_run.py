@@ -16,7 +16,7 @@ from ._engines import prunes, window_profile
 from ._partial_search import as_found, first_of, joined, run_part
 from ._plan import check_lengths, check_room, warn_of_sequences
 from ._profile import Choice, Search
-from ._results import chosen
+from ._results import matched
 from ._selection import Profile
 
 EACH = 4  # ranges of each job, so that one that is late is not waited for long
@@ -48,10 +48,8 @@ def search_ranges(source, searches, jobs=1, verbose=0):
     for plan, choice in searches:
         if source.goes_by_chunks(plan, choice):
             found += _by_parts(source, [(plan, choice)], jobs, verbose)
-            continue
-        # Several threads search all of it together where no whole profile is held.
-        profile = Search(plan, source.y, source.ty).profile(choice.rule and choice.rule._replace(jobs=jobs))
-        found.append(chosen(source.reader(plan), profile, choice))
+        else:  # several threads search all of it together where no whole profile is held
+            found.append(matched(Search(plan, source.y, source.ty), choice, source, jobs))
     return found
 
 
@@ -180,8 +178,10 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
         Whether each search is a call of its own: decoys have whole profiles.
     """
     source, own = sources[0], searches[0]
-    if not (listed or verbose) and source.in_memory and len(own) == 1 and jobs_of(source, n_jobs, 1) == 1:
-        return search_ranges(source, own)  # in short, for most are of this kind
+    if not (listed or verbose) and source.in_memory and len(own) == 1 and jobs_within(n_jobs, len(source), 1) == 1:
+        if not source.goes_by_chunks(*own[0]):
+            (plan, choice), *_ = own  # in short, for most are of this kind
+            return [matched(Search(plan, source.y, source.ty), choice, source)]
     works, readers, inner, has_bar = [], [], 1, False
     for k, (source, own) in enumerate(zip(sources, searches, strict=True)):
         place = k if listed else None

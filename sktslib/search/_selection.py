@@ -222,11 +222,13 @@ def _ascending(distance, start, end, limit, slack, chosen):
         parts = []
         for first in range(0, len(distance) or 1, BLOCK):
             d = distance[first : first + BLOCK]
-            near = d > low
-            near &= d < np.inf if bound == np.inf else d <= bound
+            near = d < np.inf if bound == np.inf else d <= bound
+            if low > -np.inf:
+                near &= d > low
             if limit < np.inf:
                 near &= d * (1.0 - slack) <= limit
-            which = np.flatnonzero(near) + first
+            which = np.flatnonzero(near)
+            which += first
             parts.append(which[chosen.free(*_ranges(start, end, which))] if len(chosen.start) else which)
         which = np.concatenate(parts) if len(parts) > 1 else which
         value = distance[which]
