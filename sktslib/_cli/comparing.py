@@ -66,7 +66,7 @@ def run_distance(options):
                 "--picture needs a distance that aligns the series, such as dtw or twed. Choose one with --metric."
             )
         metric, d, path = drawn
-        title = f"{x.title} (above) and {y.title}: {metric!r} {d:.4g}"
+        title = f"{x.short_title} (above) and {y.short_title}: {metric!r} {d:.4g}"
         save_picture(draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture)
     about = {"first": x.title, "second": y.title, "columns": x.channels, "samples": [len(x), len(y)]}
     if options.format == "table":  # distances of one pair by several metrics have no scale in common

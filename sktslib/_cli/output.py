@@ -206,8 +206,9 @@ def counted(found, noun):
 
 HEADROOM = 0.18  # share of a row's height that is kept free for the names of marks
 MOST_QUERIES = 4  # side by side
+TITLE = 110  # characters in a line of titles
 MOST_RANGES = 50  # one over the other
-CLOCK_WIDTH = 170  # pixels for a tick with a clock time
+CLOCK_WIDTH, SECONDS_WIDTH = 170, 90  # pixels for a tick with a clock time, and with seconds
 CLOCK_STEPS = (1, 2, 3, 6, 10)  # of ticks, times powers of ten: 30 or 60 seconds, not 25
 
 
@@ -239,10 +240,10 @@ def drawn(recording):
 
 def drawn_query(query):
     """Return a recording as it is drawn for a query."""
-    return DrawnQuery(query.title, query.values, query.times, query.weight, query.time_name or "sample")
+    return DrawnQuery(query.short_title, query.values, query.times, query.weight, query.time_name or "sample")
 
 
-def draw(queries, recording, panels, notes=(), shown=None):
+def draw(queries, recording, panels, notes=(), shown=None, profile=None, threshold=None):
     """Draw queries with their weights, and what was found in a recording.
 
     Parameters
@@ -257,6 +258,10 @@ def draw(queries, recording, panels, notes=(), shown=None):
         Paragraphs next to the queries.
     shown : tuple of int, optional
         The samples [first, end) of the recording that are drawn.
+    profile : Profile or list, optional
+        The distances of all candidates, of several queries a list, in further rows.
+    threshold : float or list, optional
+        What is drawn in these.
 
     Returns
     -------
@@ -264,9 +269,12 @@ def draw(queries, recording, panels, notes=(), shown=None):
     """
     from matplotlib.figure import Figure
 
-    channels = len(recording.channels)
+    from ..utils.visualisation import ProfileDisplay
+
+    channels, names = len(recording.channels), _names([query.title for query in queries])
+    profiles = 0 if profile is None else len(profile) if isinstance(profile, list) else 1
     row = 1.75 if channels == 1 else 1.25
-    above, under = max(2.3, 1.1 * channels), 0.3 + row * channels * len(panels)
+    above, under = max(2.3, 1.1 * channels), 0.3 + row * channels * len(panels) + 1.25 * profiles
     figure = Figure(figsize=(11, above + under + 0.3), layout="constrained", dpi=120)
     top, below = figure.subfigures(2, height_ratios=[above, under])
     _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes)
@@ -276,13 +284,24 @@ def draw(queries, recording, panels, notes=(), shown=None):
         time_range = (
             [float(k) for k in ends] if recording.times is None else [recording.times[k : k + 1][0] for k in ends]
         )
-    axes = below.subplots(len(panels) * channels, 1, sharex=True, squeeze=False)[:, 0]
+    axes = below.subplots(len(panels) * channels + profiles, 1, sharex=True, squeeze=False)[:, 0]
     for k, (title, found) in enumerate(panels.items()):
         own = axes[k * channels : (k + 1) * channels]
         plot = plot_search_distance_result if hasattr(found, "distance") else plot_segmentation
-        plot(found, recording.values, recording.times, ax=list(own), time_range=time_range)
-        own[0].set_title(title, loc="left", fontsize="medium")
-    _name_rows(axes, recording.channels * len(panels), recording.label, recording.times)
+        style = {"ax": list(own), "title": title, "time_range": time_range}
+        display = plot(found, recording.values, recording.times, **style)
+        for text in [] if display.legend_ is None else display.legend_.get_texts():
+            word, _, number = text.get_text().partition(" ")
+            text.set_text(names[int(number)] if word == "query" and number.isdigit() else text.get_text())
+    labels = recording.channels * len(panels)
+    if profiles:
+        found = next(iter(panels.values()))
+        rows = ProfileDisplay(profile, found, threshold, times=recording.times)
+        rows.plot(ax=list(axes[-profiles:]), time_range=time_range)
+        labels = labels + ["distance"] * profiles
+        for ax, name in zip(axes[-profiles:], names if profiles > 1 else (), strict=False):
+            ax.set_title(name, loc="left", fontsize="medium")
+    _name_rows(axes, labels, recording.label, recording.times)
     below.align_ylabels(axes)
     if recording.marks is not None:
         _write_marks(axes[-channels], recording)
@@ -310,12 +329,13 @@ def _draw_queries(figure, queries, recording, found, notes):
     ratios = [1] * len(queries) + [1.35 if notes or len(queries) == 1 else 1]
     parts = np.ravel(figure.subfigures(1, columns, width_ratios=ratios))
     for k, (part, query) in enumerate(zip(parts[:-1], queries, strict=True)):
-        axes = _rows(part, query.title, recording.channels if k == 0 else [""] * len(recording.channels))
+        names = recording.channels if k == 0 else [""] * len(recording.channels)
+        axes = _rows(part, shortened(query.title, TITLE // columns), names)
         weight = np.ones(len(query.values)) if query.weight is None else query.weight
         display = plot_weight_query(query.times, query.values, weight, ax=list(axes))
         if query.weight is None:
             display.colorbar_.remove()
-        _name_rows(axes, recording.channels if k == 0 else [""] * len(axes), query.label, query.times)
+        _name_rows(axes, names, query.label, query.times)
     if notes:
         ax = parts[-1].subplots()
         ax.set_axis_off()
@@ -323,6 +343,18 @@ def _draw_queries(figure, queries, recording, found, notes):
         ax.text(0.02, 1.0, text, va="top", fontsize=9.5, linespacing=1.4, transform=ax.transAxes)
     else:
         _draw_found(parts[-1], recording, found)
+
+
+def shortened(text, most):
+    """Return a title that fits: of a long one the end, in which the part of a file is."""
+    return text if len(text) <= most else f"…{text[1 - most :]}"
+
+
+def _names(titles):
+    """Return names of queries for a legend: what differs of their titles, as long as there is room."""
+    files = {title.rpartition(":")[0] for title in titles}
+    titles = titles if len(files) > 1 else [title.rpartition(":")[2] for title in titles]
+    return [shortened(title, TITLE // (2 * len(titles))) for title in titles]
 
 
 def _rows(part, title, channels):
@@ -341,17 +373,21 @@ def _name_rows(axes, names, label, times=None):
     if getattr(getattr(times, "dtype", None), "kind", "") == "m":
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+        (first, last), width = axes[0].get_xlim(), axes[0].bbox.width
+        minute = first // 60 * 60 if last - first < 60 and width < 3 * CLOCK_WIDTH else None  # no room for clock times
+        write = clock_of if minute is None else lambda seconds: f"{seconds - minute:.6g}"
+        count = max(1, round(width / (CLOCK_WIDTH if minute is None else SECONDS_WIDTH)))
         for ax in axes:
-            ax.xaxis.set_major_locator(MaxNLocator(max(1, round(ax.bbox.width / CLOCK_WIDTH)), steps=CLOCK_STEPS))
-            ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: clock_of(seconds)))
-        own = label
+            ax.xaxis.set_major_locator(MaxNLocator(count, steps=CLOCK_STEPS))
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: write(seconds)))
+        own = label = label if minute is None else f"{label}, s after {clock_of(minute)}"
     axes[-1].set_xlabel(own if own.startswith("time (") else label)
 
 
 def _draw_found(part, recording, found):
     """Draw the first ranges that were found, one over the other, each from its start on."""
     count = min(len(found), MOST_RANGES)
-    title = f"the first {count} laid over each other" if count < len(found) else "what was found, laid over each other"
+    title = f"the first {count}, overlaid" if count < len(found) else "what was found, overlaid"
     axes = _rows(part, title, recording.channels)
     values = recording.values
     for start, end in zip(found.start[:count].tolist(), found.end[:count].tolist(), strict=True):

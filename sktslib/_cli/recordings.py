@@ -1,5 +1,6 @@
 """Recordings from files, or from parts of them, FILE:START-STOP; which of their columns are compared."""
 
+import os
 import re
 import warnings
 from dataclasses import dataclass, field, fields, replace
@@ -56,6 +57,11 @@ class FileRecording(Recording):
     def title(self):
         """The file and the slice, as they were given."""
         return self.path if self.part is None else f"{self.path}:{self.part.text}"
+
+    @property
+    def short_title(self):
+        """The title without the folder, for pictures."""
+        return f"{os.path.basename(self.path)}{self.title.removeprefix(self.path)}"
 
     @property
     def is_dated(self):

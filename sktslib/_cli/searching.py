@@ -25,6 +25,7 @@ from .output import (
     print_frame,
     ranges_frame,
     save_picture,
+    shortened,
     tell_notes,
     write_numbers,
 )
@@ -34,6 +35,7 @@ from .scaling import scale_of, scaler_of, searched, unscaled
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
 DEFAULT_MATCHES = 10  # enough to see what a pattern finds
+LONG_PROFILE = 2**20  # samples from which the distances of all candidates are not drawn
 LONG = 3  # lengths of the query; a repetition that is longer holds several
 
 
@@ -152,8 +154,12 @@ def run(options):
     about |= {"columns": recording.channels, "samples": len(recording), "time_column": recording.time_name}
     about |= {} if scaler is None else {"scale": scale_of(scaler, recording.channels)}
     if options.picture is not None:
-        title = f"{counted(found, NOUNS[options.task][0])} in {recording.title}: {estimator.metric_.full_name}"
-        save_picture(draw(queries, drawn(recording), {title: found}, shown=shown), options.picture)
+        count, where = counted(found, NOUNS[options.task][0]), shortened(recording.short_title, 40)
+        title = f"{count} in {where}: {estimator.metric_.full_name}"
+        more = {"shown": shown}
+        if options.task == "search" and len(recording) <= LONG_PROFILE:
+            more |= {"profile": estimator.profile(searched(recording, scaler)), "threshold": estimator.threshold_}
+        save_picture(draw(queries, drawn(recording), {title: found}, **more), options.picture)
     if len(found) or options.format != "table":
         print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1

@@ -38,7 +38,7 @@ def run(options):
             note(
                 f"the picture shows the first {MAX_ROWS} of {len(recording.channels)} channels; --columns names others"
             )
-        save_picture(draw_recording(drawn(recording), recording.title, MAX_ROWS), options.picture)
+        save_picture(draw_recording(drawn(recording), recording.short_title, MAX_ROWS), options.picture)
     about = {"recording": recording.title, "samples": len(recording), "time_column": recording.time_name, **times}
     print_frame(_channels(recording), options.format, about, "channels")
     return 0
@@ -78,4 +78,5 @@ def _timing(recording):
     step = float(np.median(np.diff(seconds))) if n > 1 else np.nan
     at = holes(seconds, LONG * step) if n > 1 else []
     gaps = [{"sample": int(k), "seconds": float(seconds[k] - seconds[k - 1])} for k in at]
-    return found | {"rate": 1 / step, "gaps": gaps}
+    usual = np.diff(seconds)[np.diff(seconds) <= LONG * step]  # whose mean is the step before it was rounded
+    return found | {"rate": 1 / usual.mean() if len(usual) else np.nan, "gaps": gaps}

@@ -304,8 +304,8 @@ def test_a_part_is_drawn_of_the_whole_that_is_searched(files, capsys, drawn, rec
     argv = ["search", recording, "--query", ":40-105", "--n-matches", "5"]
     frame, _ = table(capsys, *argv, "--picture", "p.png", "--time-range", part)
     same(frame, QuerySearcher(n_matches=5).fit(Y[40:105]).search(Y))
-    ax = drawn[0].subfigs[1].axes[0]
-    assert ax.get_xlim() == pytest.approx(limits, abs=1e-5)
+    ax = drawn[0].subfigs[1].axes[1]  # of the profile, below the recording
+    assert ax.get_xlim() == drawn[0].subfigs[1].axes[0].get_xlim() == pytest.approx(limits, abs=1e-5)
     if recording == "clock.csv":
         assert ax.get_xlabel() == "Zeit"
         assert "14:30:01.300" in [text.get_text() for text in ax.get_xticklabels()]
@@ -393,3 +393,19 @@ def test_arrays_may_be_files_or_literals(files, capsys):
     for text in ("costs.csv", "[[0,0],[0,2.5]]"):
         frame, _ = table(capsys, "segment", "rec.csv", "--query", ":180-240", "--transitions", text)
         same(frame, found, ("start", "end", "cost"))
+
+
+def test_the_picture_names_queries_and_shows_their_profiles(files, drawn, capsys):
+    argv = "search rec.csv --query :50-115 --query beat.csv --metric euclidean --threshold 2 --picture p.png"
+    printed(capsys, argv)
+    printed(capsys, argv.replace("beat.csv", ":150-215"))
+    rows = [figure.subfigs[1].axes for figure in drawn]
+    legends = [[text.get_text() for text in axes[0].get_legend().get_texts()] for axes in rows]
+    assert legends == [["rec.csv:50-115", "beat.csv"], ["50-115", "150-215"]]
+    profile = rows[1][1]
+    expected = QuerySearcher("euclidean").fit(Y[50:115]).profile(Y).distance
+    np.testing.assert_allclose(profile.lines[0].get_ydata()[: N - 64], expected, rtol=1e-9, atol=1e-12)
+    assert profile.get_title(loc="left") == "50-115" and 2.0 in profile.lines[2].get_ydata()
+    assert [ax.get_ylabel() for ax in rows[1]] == ["mV", "distance", "distance"]
+    printed(capsys, argv.replace("search", "segment").replace(":50-115 --query beat.csv", ":50-115"))
+    assert len(drawn[2].subfigs[1].axes) == 1
