@@ -10,9 +10,6 @@ from .. import __version__
 from . import PART
 from .options import (
     DISTANCE,
-    DISTANCES,
-    ECG_EPS,
-    EPS_SHARE,
     EVALUATE,
     FORMATS,
     MAP,
@@ -217,31 +214,6 @@ def add_metrics(parser, argv):
     parser.add_argument("--format", choices=FORMATS, default="table", help="how it is printed (default: table)")
 
 
-DEMO_FILES = {
-    "--query": ("FILE", "the pattern, a file or a part of one (FILE:START-STOP)"),
-    "--sequence": ("FILE", "the recording"),
-}
-DEMO_SEARCH = {
-    "--distance": ("NAME", f"a distance, may be repeated (default: {', '.join(DISTANCES)})", {"action": "append"}),
-    "--set": (
-        "NAME.KEY=VALUE",
-        "a parameter of a distance, may be repeated: --set dtw.alpha=0.7 (default: those of the library; eps of "
-        f"lcss is {ECG_EPS} mV in the demonstration and {EPS_SHARE} standard deviations of the sequence elsewhere)",
-        {"action": "append", "default": []},
-    ),
-    "--n-matches": (
-        "K",
-        "how many occurrences at most, or all that fit (default: all with --threshold, else 12 in the demonstration "
-        "and 10 elsewhere)",
-        {"type": lambda text: text if text == "all" else number(text, int, 1, "an integer of at least 1, or all")},
-    ),
-    "--threshold": (
-        "T",
-        "the largest distance of an occurrence, for every distance alike",
-        {"type": lambda text: number(text, float, 0, "a number in the range [0, inf)")},
-    ),
-    "--segment-by": ("NAME", "the distance that cuts the recording (default: twed if used, else the first)"),
-}
 DEMO_OUTPUT = {
     "--output": ("FILE", "the picture (default: sktslib.png)", {"default": "sktslib.png"}),
     "--no-picture": (None, "draw nothing", {"action": "store_true"}),
@@ -251,10 +223,7 @@ DEMO_OUTPUT = {
 
 def add_demo(parser, argv):
     """Add the arguments of demo."""
-    add_options(parser, "your own files", DEMO_FILES)
-    add_options(parser, "search", DEMO_SEARCH)
     add_options(parser, "output", DEMO_OUTPUT)
-    add_reading(parser)
 
 
 VIEW = {
@@ -297,9 +266,7 @@ COMMANDS = {
     "distance": Command("distances of two series", add_distance, "comparing", "run_distance"),
     "pairwise": Command("distances of all pairs of series", add_pairwise, "comparing", "run_pairwise"),
     "metrics": Command("list the distances and their parameters", add_metrics, "comparing", "run_metrics"),
-    "demo": Command(
-        "several distances side by side, on an electrocardiogram or on files", add_demo, "demonstration", "run"
-    ),
+    "demo": Command("several distances side by side, on an electrocardiogram", add_demo, "demonstration", "run"),
 }
 
 

@@ -16,11 +16,6 @@ from typing import NamedTuple
 
 FORMATS = ("table", "csv", "json")
 WARNING = "a file of another's making can run any code when it is loaded"
-DISTANCES = ("dtw", "lcss", "twed", "euclidean")
-# Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
-# only 67 % within 0.1 mV: the baseline drifts. The R peak is 1.7 mV high, so 0.3 mV cannot take another wave for it.
-ECG_EPS = 0.3
-EPS_SHARE = 0.5  # eps of lcss for files, as a share of the sequence's standard deviation
 SCALE = "scale the columns: --scale zscore"
 WORDS = {"none": None, "all": None, "true": True, "false": False}
 # What is said of Python's types, in the words of the command line.
