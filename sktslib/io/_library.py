@@ -2,6 +2,7 @@
 
 import os
 from importlib import import_module
+from itertools import count
 from math import prod
 
 import numpy as np
@@ -66,10 +67,12 @@ def check_fits(n_bytes, way_out):
 
 
 def unique(names):
-    """Return names of channels, those that repeat with a number."""
-    names = list(names)
-    out = [f"{name} ({names[:k].count(name) + 1})" if name in names[:k] else name for k, name in enumerate(names)]
-    return unique(out) if len(set(out)) < len(out) else out
+    """Return names of channels, those that repeat with a number: ``v``, ``v.1``, ``v.2``."""
+    out = []
+    for name in names:
+        numbered = (f"{name}.{k}" if k else name for k in count())
+        out.append(next(new for new in numbered if new not in out))
+    return out
 
 
 def chosen(names, channels, rates=None):

@@ -6,26 +6,11 @@ import gzip
 import io
 import lzma
 import os
-import sys
 import zipfile
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-LARGE = 2**25  # bytes from which a bar shows how far the reading has come
 NOT_UNPACKED = (".7z", ".rar", ".tar", ".tgz")
-
-
-class _Counted(io.FileIO):
-    """A file that moves a bar as it is read."""
-
-    def __init__(self, path, bar):
-        super().__init__(path)
-        self._bar = bar
-
-    def readinto(self, buffer):
-        count = super().readinto(buffer)
-        self._bar.update(count)
-        return count
 
 
 def _zstandard(file):
@@ -33,19 +18,18 @@ def _zstandard(file):
     try:
         import zstandard
     except ImportError:
-        raise ValueError(
-            "files packed as .zst need zstandard, which is not installed: pip install zstandard, or unpack the file."
-        ) from None
+        way_out = "which is not installed: pip install zstandard, or unpack the file."
+        raise ValueError(f"files packed as .zst need zstandard, {way_out}") from None
     packed, parts = file.read(), []
-    try:
-        while packed:  # a file may hold several frames
-            frame = zstandard.ZstdDecompressor().decompressobj()
+    while packed:  # a file may hold several frames
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        try:
             parts.append(frame.decompress(packed))
-            if not frame.eof:
-                raise EOFError("the packed file ends before its contents do; copy or download it again")
-            packed = frame.unused_data
-    except zstandard.ZstdError as error:
-        raise OSError(f"the packed file cannot be unpacked: {error}") from None
+        except zstandard.ZstdError as error:
+            raise OSError(f"the packed file cannot be unpacked: {error}") from None
+        if not frame.eof:
+            raise EOFError("the packed file ends before its contents do; copy or download it again")
+        packed = frame.unused_data
     return io.BytesIO(b"".join(parts))
 
 
@@ -74,23 +58,17 @@ def opened(path):
     kind = Path(path).suffix.lower()
     if not os.path.isfile(path) and not os.path.isdir(path) and (path == "-" or os.path.exists(path)):
         raise ValueError("a pipe or the standard input cannot be read twice. Write its contents to a file.")
-    size = os.path.getsize(path)
-    if kind in NOT_UNPACKED:
+    if kind in NOT_UNPACKED and os.path.exists(path):
         raise ValueError(f"files packed as {kind} cannot be read. Unpack it, or pack it as {' '.join(UNPACKERS)}.")
     with ExitStack() as stack:
         file = stack.enter_context(open(path, "rb"))
-        if size > LARGE and sys.stderr.isatty():
-            from tqdm import tqdm
-
-            bar = tqdm(total=size, unit="B", unit_scale=True, desc=Path(path).name, leave=False)
-            file = stack.enter_context(io.BufferedReader(_Counted(path, stack.enter_context(bar))))
         if kind in UNPACKERS:
             file = stack.enter_context(UNPACKERS[kind](file))
         yield io.BufferedReader(file, 2**18)
 
 
-MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"))
-MARKS += ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32"}
+MARKS |= {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 def encoding_of(file, given):
@@ -99,11 +77,10 @@ def encoding_of(file, given):
         try:
             return codecs.lookup(given).name, []
         except LookupError:
-            raise ValueError(
-                f"The 'encoding' parameter must be known, such as utf-8 or cp1252. Got {given!r}."
-            ) from None
+            rule = "known, such as utf-8 or cp1252"
+            raise ValueError(f"The 'encoding' parameter must be {rule}. Got {given!r}.") from None
     head = file.peek(2**16)[: 2**16]
-    for mark, encoding in MARKS:
+    for mark, encoding in MARKS.items():
         if head.startswith(mark):
             return encoding, []
     zeros = [head[k::2].count(0) for k in (0, 1)]

@@ -113,8 +113,7 @@ def source_of(path, reading, option):
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
     except pd.errors.ParserError as error:
         reason = on_one_line(error).removeprefix("Error tokenizing data. C error: ")
-        rule = "Each row must have as many cells as the first"
-        raise ValueError(f"{readable}: {reason}, counted from the first row of data. {rule}.") from None
+        raise ValueError(f"{readable}: {reason}. Each row must have as many cells as the first.") from None
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise ValueError(f"{readable}: {on_one_line(error)}.") from None
     except ValueError as error:

@@ -5,12 +5,12 @@ import warnings
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 
 import numpy as np
 
 from ..utils._times import Sampling
 from ._layout import EMPTY_CELLS, WORDS, kind_of, layout_of, number_form, split
+from ._library import unique
 from ._packed import encoding_of, opened
 from ._refused import check_format
 
@@ -37,19 +37,6 @@ class Table:
     times: object = None  # ndarray, Sampling or EvenTimes, where the file has them in no column
 
 
-class _Kept:
-    """A text of some of its lines, which pandas reads."""
-
-    def __init__(self, lines):
-        self._lines = lines
-
-    def __iter__(self):
-        return self._lines
-
-    def read(self, size=-1):
-        return "".join(islice(self._lines, 4096))
-
-
 def read_text(path, reading):
     """Read a table from a text file; what the `Reading` does not say is found from its first lines."""
     with opened(path) as file:
@@ -57,7 +44,7 @@ def read_text(path, reading):
 
     @contextmanager
     def text():
-        with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline=None) as text:
+        with opened(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
             yield text
 
     return table_of(path, text, reading, notes)
@@ -115,10 +102,9 @@ def _first_lines(text):
     for number in range(1, HEAD + 1):
         line = text.readline(LONGEST_LINE + 1)
         if len(line.rstrip("\n")) > LONGEST_LINE:
-            raise ValueError(
-                f"a file must have lines of at most {LONGEST_LINE} characters, one for each time point. Got a longer "
-                f"one, line {number}. Write one time point a line, its channels side by side."
-            )
+            rule = f"a file must have lines of at most {LONGEST_LINE} characters, one for each time point"
+            way_out = "Write one time point a line, its channels side by side."
+            raise ValueError(f"{rule}. Got a longer one, line {number}. {way_out}")
         if not line:
             return
         yield line.rstrip("\n")
@@ -128,29 +114,29 @@ def _frame(source, layout, reading, skip=()):
     """Return the data as a DataFrame, without the lines of these numbers."""
     import pandas as pd
 
-    words = [*EMPTY_CELLS, *reading.words]
+    words, columns = [*EMPTY_CELLS, *reading.words], dict(enumerate(layout.kinds))
     with source() as text, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
-        for _ in range(layout.first):
-            text.readline()
-        lines = (line for number, line in enumerate(text, layout.first) if number not in skip)
         try:
             return pd.read_csv(
-                _Kept(lines) if skip else text,
+                text,
                 sep=r"\s+" if layout.separator is None else layout.separator,
                 decimal=layout.decimal,
                 thousands=layout.thousands,
                 quotechar=layout.quote,
                 header=None,
-                names=range(len(layout.kinds)),
+                names=range(len(columns)),
                 index_col=False,
-                dtype={k: "str" for k, kind in enumerate(layout.kinds) if kind != "number"},
+                skiprows={*range(layout.first), *skip},
+                dtype={k: "str" for k, kind in columns.items() if kind != "number"},
                 skipinitialspace=True,
-                na_values={k: words + WORDS * (kind == "number") for k, kind in enumerate(layout.kinds)},
+                na_values={k: words + WORDS * (kind == "number") for k, kind in columns.items()},
                 low_memory=False,  # a column of numbers and texts holds texts, and is refused with the row
             )
         except pd.errors.ParserWarning as warning:
             raise pd.errors.ParserError(str(warning)) from None
+        except pd.errors.EmptyDataError:
+            raise ValueError(NO_NUMBERS) from None
 
 
 def _between(source, layout, notes, row):
@@ -178,13 +164,9 @@ def _between(source, layout, notes, row):
 
 def unique_names(names, notes):
     """Return names without what numpy.savetxt puts before them, no two alike; blanks for those that are missing."""
-    found = []
-    for name in (str(name).strip().lstrip("#").strip() for name in names):
-        if not name:
-            name = " " * sum(not other.strip() for other in found)
-        elif name in found:
-            count = sum(other == name or other.startswith(f"{name}.") for other in found)
-            notes.append(f"another column named {name!r} is called {f'{name}.{count}'!r}")
-            name = f"{name}.{count}"
-        found.append(name)
-    return found
+    names = [str(name).strip().lstrip("#").strip() for name in names]
+    found = [" " * names[:k].count("") if not name else name for k, name in enumerate(names)]
+    for name, new in zip(found, own := unique(found), strict=True):
+        if name != new:
+            notes.append(f"another column named {name!r} is called {new!r}")
+    return own

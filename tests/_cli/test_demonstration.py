@@ -129,7 +129,7 @@ WRONG = {
     "empty file": ("search s.csv --query empty.csv", "--query: 'empty.csv': the file must hold at least"),
     "ragged": (
         "search s.csv --query ragged.csv",
-        "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 3, saw 3",
+        "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 4, saw 3",
     ),
     "gap": ("search s.csv --query gap.csv", "--query: the query must be finite. Got 1 NaN of 3 values"),
     "times text": (

@@ -309,7 +309,7 @@ REFUSED = {
     "ragged": (
         "t,v\n0,1\n1,2\n2,3,4\n3,4\n4,5\n",
         {},
-        "Expected 2 fields in line 3, saw 3, counted from the first row",
+        "Expected 2 fields in line 4, saw 3. Each row must have as many cells",
     ),
     "no numbers": ("only,words\nand,more\n", {}, "must hold at least one row of numbers"),
     "no bytes": ("", {}, "must hold at least one row of numbers"),

@@ -1,15 +1,12 @@
 """Text tables as spreadsheets, loggers and pandas write them: what is read, and what is said about it."""
 
-import io
 import re
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from command_runs import read, refused
 
-from sktslib.io import _packed as text_files
 from sktslib.io._layout import layout_of
 from sktslib.io._tables import Reading, source_of
 
@@ -105,18 +102,6 @@ def test_packed_files_are_unpacked(tmp_path, ending):
     path = tmp_path / f"some.csv.{ending}"
     pd.DataFrame({"t": T, "v": X}).to_csv(path, index=False)
     np.testing.assert_array_equal(read(path).values[:, 0], X)
-
-
-@pytest.mark.parametrize(("terminal", "large"), [(True, True), (True, False), (False, True)])
-def test_a_bar_while_a_large_file_is_read(tmp_path, monkeypatch, terminal, large):
-    path = tmp_path / "some.csv.gz"
-    pd.DataFrame({"t": T, "v": X}).to_csv(path, index=False)
-    shown = io.StringIO()
-    monkeypatch.setattr(shown, "isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr(sys, "stderr", shown)
-    monkeypatch.setattr(text_files, "LARGE", 10 if large else 10**6)
-    np.testing.assert_array_equal(read(path).values[:, 0], X)
-    assert ("some.csv.gz" in shown.getvalue()) == (terminal and large)
 
 
 def test_what_is_skipped_or_left_out_is_said(tmp_path):
