@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from .utils.validation import as_floats, check_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from .utils._times import Queries, Sequences
+from .utils._times import Queries, Sequences
+from .utils.validation import as_floats, check_count, refused
 
 __all__ = ["BlockedSeriesSplit", "query_sequence_split"]
 
@@ -89,17 +83,13 @@ class BlockedSeriesSplit:
         """
         n = len(X)
         # More blocks than samples leave some empty, as one more does, and a gap of all samples leaves none.
-        blocks, gap = min(self.n_splits, n + 1), min(self.gap, n)
-        edges = np.cumsum([0, *(n // blocks + (k < n % blocks) for k in range(blocks))])
-        at = np.arange(n)
-        for first, last in pairwise(edges):
-            train = at[(at < first - gap) | (at >= last + gap)]
-            if first == last or not len(train) or blocks < self.n_splits:
-                raise ValueError(
-                    f"A recording of {n} samples must leave training and test samples in each of {self.n_splits} "
-                    f"blocks with a gap of {self.gap}. Got none in one of them; lower n_splits or gap."
-                )
-            yield train, at[first:last]
+        at, gap = np.arange(n), min(self.gap, n)
+        for block in np.array_split(at, min(self.n_splits, n + 1)):
+            train = at[(at < block.min(initial=n) - gap) | (at > block.max(initial=-1) + gap)]
+            if not len(block) or not len(train):
+                rule = f"leave training and test samples in each of {self.n_splits} blocks with a gap of {self.gap}"
+                raise refused(f"A recording of {n} samples", rule, "none in one of them; lower n_splits or gap")
+            yield train, block
 
 
 def query_sequence_split(query: Queries, sequence: Sequences) -> Any:

@@ -20,7 +20,7 @@ from ..utils._names import names_of
 from ..utils._sampling import LONG, edges, end_times, holes
 from ..utils._times import EvenTimes, Sampling, Sequences, given_times, index_times, time_name
 from ..utils._times import Times as GivenTimes
-from ..utils.validation import unknown_name
+from ..utils.validation import refused, unknown_name
 from .pyramid import BLOCK, Pyramid, extremes
 
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
@@ -392,11 +392,6 @@ def n_samples(least, sequence, *times):
 
 
 # -------------------------------------------------------------------------------------------------------------- checks
-def refused(name, rule, got, out):
-    """Return the error of a parameter that breaks a rule, with what was given and the way out."""
-    return ValueError(f"The '{name}' parameter must {rule}. Got {got}. {out}")
-
-
 def as_series(values, name):
     """Return `values` as floats of shape (n, channels); what is not finite becomes NaN, a gap in the line.
 

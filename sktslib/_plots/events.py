@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..metrics import EventReport
 from ..utils._times import Queries, Sequences, Times
 from . import base
 from .base import COLORS, GRAY, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ..metrics import EventReport
 EVENT_COLORS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # Okabe & Ito's
 LANE, GAP = 0.07, 0.02  # heights of the two lanes below a sequence, and between them
 

@@ -8,10 +8,11 @@ gain nothing at ten centers.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 import numpy as np
 from joblib import delayed
+from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -22,14 +23,8 @@ from ..neighbors._collection_estimator import COUNT, SEED, CollectionEstimator
 from ..utils._jobs import count_jobs, each_in_jobs, progress
 from ..utils._names import warn
 from ..utils._parameters import StrOptions
-from ..utils.validation import shown
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import NDArray
-
-    from ..utils._times import MetricLike, Sequences
+from ..utils._times import MetricLike, Sequences
+from ..utils.validation import refused, shown
 
 
 def nearest_centers(metric, w, centers, series, power, gaps):
@@ -49,10 +44,9 @@ def assigned(costs):
     labels = costs.argmin(axis=1)
     far = np.flatnonzero(own(costs, labels) == np.inf)
     if len(far):
-        raise ValueError(
-            f"Each series must have a finite distance from some center. Got none for series {shown(far.tolist())}, as "
-            "it is where a band is narrower than lengths differ. Widen the band, or take more clusters."
-        )
+        rule, out = "have a finite distance from some center", "Widen the band, or take more clusters."
+        got = f"none for series {shown(far.tolist())}, as it is where a band is narrower than lengths differ"
+        raise refused("Each series", rule, got, out)
     return labels
 
 
@@ -112,10 +106,8 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         self.metric_._check_collection(series, "X")
         rng = check_random_state(self.random_state)
         if len(series) < self.n_clusters:
-            raise ValueError(
-                f"'X' must hold at least 'n_clusters' series. Got n_samples={len(series)} should be >= n_clusters="
-                f"{self.n_clusters}. Lower 'n_clusters'."
-            )
+            got = f"n_samples={len(series)} should be >= n_clusters={self.n_clusters}"
+            raise refused("'X'", "hold at least 'n_clusters' series", got, "Lower 'n_clusters'.")
         one_channel = self.n_channels_ == 1 and getattr(X, "ndim", 2) < 3
         self._flat = one_channel and (hasattr(X, "columns") or is_matrix(X) or np.ndim(X[0]) == 1)
         run, n_init = self._starts(series, rng)

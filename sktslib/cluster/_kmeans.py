@@ -23,6 +23,7 @@ from ..distances._pairwise import collection_weight
 from ..distances._series import resample
 from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs, shared
 from ..utils._parameters import Interval
+from ..utils.validation import refused
 from ._costs import CollectionClusters, assigned, costs_between, drawn, own
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
@@ -419,10 +420,8 @@ class TimeSeriesKMeans(CollectionClusters):
     def _given_centers(self, series):
         given = as_collection(self.init, "init", self.n_channels_, channels_first=bool(self.channels_first))
         if len(given) != self.n_clusters:
-            raise ValueError(
-                f"The 'init' parameter must hold one center a cluster, {self.n_clusters}. Got {len(given)}; set "
-                f"n_clusters={len(given)}, or give others."
-            )
+            got = f"{len(given)}; set n_clusters={len(given)}, or give others"
+            raise refused("init", f"hold one center a cluster, {self.n_clusters}", got)
         collection_weight(self.weight, given)
         self.metric_._check_collection(given, "init")
         return [z.copy() for z in given]

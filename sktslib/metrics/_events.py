@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,14 +20,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..utils._parameters import StrOptions, validate_parameter_constraints
-from ..utils.validation import as_indices, check_count, check_flag, check_number, shown
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Sequences, Times
+from ..utils._times import Sequences, Times
+from ..utils.validation import as_indices, check_count, check_flag, check_number, refused, shown
 
 
 def pairs_by_iou(true, pred, min_iou):
@@ -97,16 +91,10 @@ def closest_matching(rows, columns, errors, n_true, n_pred):
     price = errors.sum() + 2 * len(errors) + 1
     true, pred = np.arange(n_true), np.arange(n_pred)
     # Zeros in a sparse matrix are no edges: every cost is one more.
-    graph = csr_array(
-        (
-            np.concatenate([errors + 1, np.full(n_true + n_pred, price), np.ones(len(errors))]),
-            _narrow(
-                np.concatenate([rows, true, n_true + pred, n_true + columns]),
-                np.concatenate([columns, n_pred + true, pred, n_pred + rows]),
-            ),
-        ),
-        shape=(n_true + n_pred, n_true + n_pred),
-    )
+    costs = np.concatenate([errors + 1, np.full(n_true + n_pred, price), np.ones(len(errors))])
+    left = np.concatenate([rows, true, n_true + pred, n_true + columns])
+    right = np.concatenate([columns, n_pred + true, pred, n_pred + rows])
+    graph = csr_array((costs, _narrow(left, right)), shape=(n_true + n_pred, n_true + n_pred))
     left, right = min_weight_full_bipartite_matching(graph)
     real = (left < n_true) & (right < n_pred)
     return left[real], right[real]
@@ -152,10 +140,8 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
     """
     labels = _as_labels(y, "y")
     if labels.ndim != 1:
-        raise ValueError(
-            f"The 'y' parameter must be a label for each time point, of shape (n,). Got shape {labels.shape}. "
-            "Pass one column, for example numpy.ravel(y)."
-        )
+        rule, got = "be a label for each time point, of shape (n,)", f"shape {labels.shape}"
+        raise refused("y", rule, got, "Pass one column, for example numpy.ravel(y).")
     return _runs(labels)
 
 
@@ -358,15 +344,11 @@ def _edges(events, n_samples, name):
     overlap = np.flatnonzero(events[1:, 0] < events[:-1, 1])
     if len(overlap):
         first, second = events[overlap[0]].tolist(), events[overlap[0] + 1].tolist()
-        raise ValueError(
-            f"The '{name}' parameter must hold disjoint events to be a segmentation. Got {first} and {second}. "
-            "Remove or cut one of them, or use event_f1_score."
-        )
+        rule, got = "hold disjoint events to be a segmentation", f"{first} and {second}"
+        raise refused(name, rule, got, "Remove or cut one of them, or use event_f1_score.")
     if len(events) and events[-1, 1] > n_samples:
-        raise ValueError(
-            f"The '{name}' parameter must hold events within the recording of {n_samples} time points. "
-            f"Got {events[-1].tolist()}. Check that both inputs describe the same recording."
-        )
+        rule, got = f"hold events within the recording of {n_samples} time points", events[-1].tolist()
+        raise refused(name, rule, got, "Check that both inputs describe the same recording.")
     return np.union1d(events, [0, n_samples])
 
 
@@ -375,10 +357,8 @@ def _both_events(y_true, y_pred, name="y_pred"):
     """Return the events of both sides and the length of the recording (None if no side gives it)."""
     (true, n_true), (pred, n_pred) = _events(y_true, "y_true"), _events(y_pred, name)
     if n_true is not None and n_pred is not None and n_true != n_pred:
-        raise ValueError(
-            f"The 'y_true' and {name!r} parameters must label the same time points. "
-            f"Got {n_true} and {n_pred} labels. Cut both to the same recording."
-        )
+        rule, got = "label the same time points", f"{n_true} and {n_pred} labels"
+        raise refused(f"The 'y_true' and {name!r} parameters", rule, got, "Cut both to the same recording.")
     return true, pred, n_true if n_true is not None else n_pred
 
 
@@ -387,18 +367,13 @@ def _events(y, name):
     if values.ndim == 1:
         return _runs(values), len(values) or None  # an empty list may be no events as well
     if values.ndim != 2 or values.shape[1] != 2:
-        raise ValueError(
-            f"The '{name}' parameter must be labels of shape (n,) or events of shape (n_events, 2). "
-            f"Got shape {values.shape}. Pass one column of labels, for example numpy.ravel(y), or start and end."
-        )
+        rule, got = "be labels of shape (n,) or events of shape (n_events, 2)", f"shape {values.shape}"
+        raise refused(name, rule, got, "Pass one column of labels, for example numpy.ravel(y), or start and end.")
     events = as_indices(values, name)
     wrong = np.flatnonzero((events[:, 0] < 0) | (events[:, 1] <= events[:, 0]))
     if len(wrong):
-        raise ValueError(
-            f"The '{name}' parameter must hold events [start, end) with 0 <= start < end. "
-            f"Got {events[wrong[0]].tolist()} in row {wrong[0]}. Drop empty events; the end is the sample after the "
-            "last one."
-        )
+        rule, got = "hold events [start, end) with 0 <= start < end", f"{events[wrong[0]].tolist()} in row {wrong[0]}"
+        raise refused(name, rule, got, "Drop empty events; the end is the sample after the last one.")
     return events, None
 
 
@@ -410,10 +385,8 @@ def _as_labels(y, name):
             # Numbers kept as objects become numbers; strings of digits stay strings.
             values = np.asarray(values.tolist())
     except ValueError:
-        raise ValueError(
-            f"The '{name}' parameter must be an array of numbers. Got rows of different lengths. "
-            "Pass labels of shape (n,) or events of shape (n_events, 2)."
-        ) from None
+        rule, got = "be an array of numbers", "rows of different lengths"
+        raise refused(name, rule, got, "Pass labels of shape (n,) or events of shape (n_events, 2).") from None
     if values.dtype.kind == "U" and values.ndim == 1:
         return np.where(np.isin(values, BACKGROUND), 0, 1 + np.unique(values, return_inverse=True)[1])
     if values.dtype.kind not in "biuf":
@@ -424,10 +397,8 @@ def _as_labels(y, name):
             "events as numpy.column_stack([found.start, found.end])."
         )
     if values.ndim == 1 and np.isnan(values).any():
-        raise ValueError(
-            f"The '{name}' parameter must have a label for each time point. Got {int(np.isnan(values).sum())} NaN, "
-            f"the first at index {int(np.isnan(values).argmax())}. Use 0 for background."
-        )
+        got = f"{int(np.isnan(values).sum())} NaN, the first at index {int(np.isnan(values).argmax())}"
+        raise refused(name, "have a label for each time point", got, "Use 0 for background.")
     return values
 
 
@@ -497,15 +468,11 @@ def labels_from_events(
     ranges = _events(np.empty((0, 2), np.int64) if none else events, "events")[0]
     kinds = np.ones(len(ranges), np.int64) if kinds is None else np.asarray(kinds)
     if kinds.shape != (len(ranges),):
-        raise ValueError(
-            f"The 'kinds' parameter must have one class for each of the {len(ranges)} events. Got shape {kinds.shape}."
-        )
+        raise refused("kinds", f"have one class for each of the {len(ranges)} events", f"shape {kinds.shape}")
     for k, kind in enumerate(kinds.tolist()):
         if is_background(kind):
-            raise ValueError(
-                "The 'kinds' parameter must hold classes other than 0, '0' and the empty text, which mean background. "
-                f"Got {kind!r} at index {k}. Add 1 to classes that are counted from 0."
-            )
+            rule = "hold classes other than 0, '0' and the empty text, which mean background"
+            raise refused("kinds", rule, f"{kind!r} at index {k}", "Add 1 to classes that are counted from 0.")
     listed = zip(*ranges.T.tolist(), kinds.tolist(), strict=True)
     inside = list(dict.fromkeys((start, min(end, n), kind) for start, end, kind in listed if start < n))
     kept = {"first": _first, "merge": _merged, "cut": _cut}.get(on_overlap, list)(inside)

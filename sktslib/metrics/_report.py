@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..utils._times import Sampling, given_times
-from ..utils.validation import as_times
+from ..utils._times import Sampling, Times, given_times
+from ..utils.validation import as_times, refused
 from ._events import agreement, change_points, intersection_over_union, is_background, pairs_by_overlap
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike
     from pandas import DataFrame, Series
-
-    from ..utils._times import Times
 
 
 BACKGROUND = "background"
@@ -296,10 +292,8 @@ def event_report(
     1.0
     """
     if getattr(found, "sequence", None) is not None:
-        raise ValueError(
-            "The 'found' parameter must hold events of one sequence. Got matches of a list of sequences. Search each "
-            "sequence by itself, and report on it with its own annotation."
-        )
+        rule, got = "hold events of one sequence", "matches of a list of sequences"
+        raise refused("found", rule, got, "Search each sequence by itself, and report on it with its own annotation.")
     is_result = hasattr(found, "start") and hasattr(found, "end")
     ranges = np.column_stack([found.start, found.end]) if is_result else found
     true, pred, agreeing, (rows, columns), n_samples = agreement(y_true, ranges, min_iou, tolerance, "found")
@@ -396,10 +390,9 @@ def _seconds(times, found, edges):
     n = last if isinstance(times, Sampling) else len(times)
     t = as_times(times if isinstance(times, Sampling) else given_times(times, "times"), n, "times")
     if last > len(t):
-        raise ValueError(
-            f"'times' must have a time for each sample of the recording. Got {len(t)}, and an event ends at {last}. "
-            "Clip the events to the recording, for example with numpy.clip, or pass the times of all of it."
-        )
+        rule, got = "have a time for each sample of the recording", f"{len(t)}, and an event ends at {last}"
+        out = "Clip the events to the recording, for example with numpy.clip, or pass the times of all of it."
+        raise refused("'times'", rule, got, out)
     last_ones = (0, 1, 0, 1)  # a hole may lie behind them
     return [t[np.maximum(edge - back, 0)] for edge, back in zip(edges, last_ones, strict=True)]
 
@@ -412,9 +405,7 @@ def _true_labels(y_true, kinds, numbers):
     if np.ndim(y_true) == 1 and len(y_true):
         raise ValueError("The 'kinds' parameter must be None where 'y_true' are labels, which are the classes.")
     if kinds.shape != (len(numbers),):
-        raise ValueError(
-            f"The 'kinds' parameter must have one class for each of the {len(numbers)} events. Got shape {kinds.shape}."
-        )
+        raise refused("kinds", f"have one class for each of the {len(numbers)} events", f"shape {kinds.shape}")
     return kinds[numbers]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,14 +21,8 @@ from ..distances._pairwise import pairwise_distances, refuse_gaps
 from ..utils._names import did_you_mean
 from ..utils._parameters import JOBS, Interval, StrOptions
 from ..utils._sklearn import Estimator, check_columns, warn_of_names, with_index
+from ..utils._times import MetricLike, Sequences
 from ..utils.validation import check_memory, shown
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import MetricLike, Sequences
 
 
 def read_classes(y, series, owner="Learning from classes"):

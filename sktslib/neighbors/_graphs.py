@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -13,13 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..distances._nearest import nearest_neighbors
 from ..distances._pairwise import pairwise_blocks
 from ..utils._parameters import Interval, StrOptions
-from ..utils.validation import check_count, check_flag, check_memory
+from ..utils._times import MetricLike, Sequences
+from ..utils.validation import check_count, check_flag, check_memory, refused
 from ._collection_estimator import COUNT, MEMORY, CollectionEstimator, CollectionTransformer
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..utils._times import MetricLike, Sequences
 
 
 def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, max_memory, verbose, **rest):
@@ -79,10 +75,8 @@ class Neighbors(CollectionEstimator):
 
     def _nearest(self, series, count):
         if count > len(self._series):
-            raise ValueError(
-                f"'n_neighbors' must not exceed the {len(self._series)} fitted series, each itself counted where it is "
-                f"among them. Got {count}; lower it."
-            )
+            rule = f"not exceed the {len(self._series)} fitted series, each itself counted where it is among them"
+            raise refused("'n_neighbors'", rule, f"{count}; lower it")
         nearest = nearest_neighbors if self.nan_policy == "raise" else _nearest_observed
         return tuple(nearest(series, self._series, self.metric_, count, **self._options))
 

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..utils._names import warn
 from ..utils._parameters import Interval, StrOptions
+from ..utils._times import Sequences
 from ._collection_estimator import MEMORY, CollectionTransformer
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import Sequences
-
 
 SYMMETRIZE = {"mean": lambda a, b: 0.5 * a + 0.5 * b, "min": np.minimum, "max": np.maximum}
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import delayed
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -24,15 +25,9 @@ from ..search._profile import Choice
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
 from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, equal, learned, weights_of
 from ..utils._parameters import Interval, StrOptions
+from ..utils._times import MetricLike, Sequences
+from ..utils.validation import refused
 from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import MetricLike, Sequences
-
 
 FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
 
@@ -295,10 +290,9 @@ class MetricWeights(CollectionEstimator):
         owner = type(estimator).__name__
         for name in ("metric", "metric_params"):
             if getattr(made, name) is not None:
-                raise ValueError(
-                    f"The {name!r} parameter of MetricWeights must be None within {owner}, whose own metric is weighed."
-                    f" Got {getattr(made, name)!r}; give it to {owner} alone."
-                )
+                rule = f"be None within {owner}, whose own metric is weighed"
+                got = f"{getattr(made, name)!r}; give it to {owner} alone"
+                raise refused(f"The {name!r} parameter of MetricWeights", rule, got)
         if made.n_jobs is None:
             made.n_jobs = estimator.n_jobs
         return made
@@ -342,32 +336,24 @@ class MetricWeights(CollectionEstimator):
             )
         self._check_linear()
         if getattr(estimator, "channels", None) is not None:
-            raise ValueError(
-                "The 'weight' parameter must be an array or None where queries are compared by channel. Got "
-                f"{self!r}. Set channels=None, or give the weights to 'fit'."
-            )
+            rule, got = "be an array or None where queries are compared by channel", repr(self)
+            raise refused("weight", rule, got, "Set channels=None, or give the weights to 'fit'.")
 
     def _learn(self, series, y, n_jobs):
         """Learn from a validated collection."""
         labels = read_examples(y, series, "MetricWeights")[1]
         if np.bincount(labels).max() < 2:
-            raise ValueError(
-                "'y' must hold a class of two series or more, which are to be near. Got one series a class."
-            )
+            raise refused("'y'", "hold a class of two series or more, which are to be near", "one series a class")
         kind, lengths = self.kind, {x.shape[1] for x in series}
         if kind == "auto":
             kind = "points" if self.n_channels_ == 1 and len(lengths) == 1 else "channels"
         if kind != "channels" and len(lengths) > 1:
-            raise ValueError(
-                "The 'kind' parameter must be 'channels' for series of several lengths, whose points have no common "
-                f"weights. Got {kind!r} and lengths {min(lengths)} to {max(lengths)}."
-            )
+            rule = "be 'channels' for series of several lengths, whose points have no common weights"
+            raise refused("kind", rule, f"{kind!r} and lengths {min(lengths)} to {max(lengths)}")
         self._check_linear()
         if self.metric_.family == "lockstep" and len(lengths) > 1:
-            raise ValueError(
-                "The 'metric' parameter must be an elastic one for series of several lengths. Got "
-                f"{self.metric_!r}; take 'dtw', or resample the series."
-            )
+            got = f"{self.metric_!r}; take 'dtw', or resample the series"
+            raise refused("metric", "be an elastic one for series of several lengths", got)
         basis = basis_of(kind, self.n_channels_, 1 if kind == "channels" else max(lengths), self.n_knots)
         task = Task(self.metric_, series, labels, basis, self.n_neighbors, self.max_iter, n_jobs)
         rng = check_random_state(self.random_state)
@@ -387,11 +373,9 @@ class MetricWeights(CollectionEstimator):
     def _check_linear(self):
         """Refuse a metric that is not linear in weights."""
         if self.metric_._weighted_power is None:
-            raise ValueError(
-                "The 'metric' parameter must be a sum of terms that weights multiply, such as 'dtw', 'ddtw', 'wdtw' or "
-                f"'euclidean'. Got {self.metric_!r}; learn the weights with one of these, and give 'weight_' to the "
-                "other."
-            )
+            rule = "be a sum of terms that weights multiply, such as 'dtw', 'ddtw', 'wdtw' or 'euclidean'"
+            got = f"{self.metric_!r}; learn the weights with one of these, and give 'weight_' to the other"
+            raise refused("metric", rule, got)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -5,26 +5,21 @@ Both estimators share the number of neighbors and their weights.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from ..utils._parameters import StrOptions
-from ..utils.validation import shown
+from ..utils._times import Sequences
+from ..utils.validation import refused, shown
 from ._collection_estimator import read_classes
 from ._graphs import Neighbors
 from ._metric_weights import MetricWeights
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import Sequences
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -55,11 +50,9 @@ class WeightedNeighbors(Neighbors):
         total = weights.sum(axis=1)
         none = np.flatnonzero(total == 0.0)
         if len(none):
-            raise ValueError(
-                f"The neighbors of each series must have some weight. Got none for series {shown(none.tolist())}: "
-                f"weights={self.weights!r} gives all their neighbors 0. Take weights='uniform', or weights that are "
-                "not 0."
-            )
+            rule, out = "have some weight", "Take weights='uniform', or weights that are not 0."
+            got = f"none for series {shown(none.tolist())}: weights={self.weights!r} gives all their neighbors 0"
+            raise refused("The neighbors of each series", rule, got, out)
         return indices, weights, total
 
     def _of_neighbors(self, distances):

@@ -6,10 +6,11 @@ Shapelets are pieces of labeled series whose distances from the series distingui
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import delayed
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -25,16 +26,9 @@ from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
 from ..utils._parameters import StrOptions
 from ..utils._sklearn import names_out
-from ..utils.validation import as_weight, plain_count, shown
+from ..utils._times import MetricLike, Sequences
+from ..utils.validation import as_weight, plain_count, refused, shown
 from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import MetricLike, Sequences
-
 
 CRITERIA = ["information_gain", "f_statistic"]
 BLOCK = 64  # candidates after which it is looked which are the best; it does not depend on the jobs
@@ -418,10 +412,9 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
 
     def _made_metric(self):
         if isinstance(self.metric, list | tuple | dict) or hasattr(self.metric, "__array__"):
-            raise TypeError(
-                "The 'metric' parameter, the first one, must be a name, a metric object or a callable. Got "
-                f"{shown(self.metric)}. To compare series with queries, name them: ShapeletTransform(queries=...)."
-            )
+            rule = "be a name, a metric object or a callable"
+            got, out = shown(self.metric), "To compare series with queries, name them: ShapeletTransform(queries=...)."
+            raise refused("The 'metric' parameter, the first one,", rule, got, out, error=TypeError)
         return super()._made_metric()
 
     def _learned(self, series, y, mode, lengths, rng):
@@ -450,15 +443,11 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
             return min(SHORTEST, longest), max(min(SHORTEST, longest), longest // 2)
         given = np.asarray(self.query_lengths)
         if given.shape != (2,) or given.dtype.kind not in "iu" or not 1 <= given[0] <= given[1]:
-            raise ValueError(
-                "The 'query_lengths' parameter must be None or two integers, the shortest and the longest, at least 1. "
-                f"Got {shown(self.query_lengths)}."
-            )
+            rule, got = "be None or two integers, the shortest and the longest, at least 1", shown(self.query_lengths)
+            raise refused("query_lengths", rule, got)
         if self.n_queries is not None and given[1] > longest:
-            raise ValueError(
-                "The 'query_lengths' parameter must not exceed the length of the shortest series, "
-                f"{longest}. Got {shown(self.query_lengths)}."
-            )
+            rule, got = f"not exceed the length of the shortest series, {longest}", shown(self.query_lengths)
+            raise refused("query_lengths", rule, got)
         return int(given[0]), int(given[1])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -516,10 +505,8 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
             learned = (
                 f"fit with query_lengths=({min(2, n)}, {n})" if self.n_queries is not None else "give shorter queries"
             )
-            raise ValueError(
-                f"'X' must hold series of at least as many points as the longest query, {longest}. Got {n} in "
-                f"'X[{short[0]}]'. Leave such series out, or {learned}."
-            )
+            rule = f"hold series of at least as many points as the longest query, {longest}"
+            raise refused("'X'", rule, f"{n} in 'X[{short[0]}]'", f"Leave such series out, or {learned}.")
         limits = plain_count(self.min_length), plain_count(self.max_length)
         warn_of_sequences(self._queries, series, elsewhere=True)  # their distances tell the level, which is a feature
 

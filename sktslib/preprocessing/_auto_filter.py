@@ -19,6 +19,7 @@ from ..search._learning.background import of_another
 from ..search._learning.choice import BLOCKS, blocks_of
 from ..search._query import check_labels, known_labels, occurrences, read_labels
 from ..utils._names import warn
+from ..utils.validation import refused
 from ._filters import Filter, both_ways
 
 SEGMENTS = 4  # event lengths of a piece whose spectrum is taken: what drifts over an event is resolved
@@ -489,10 +490,8 @@ class AutoFilter(Filter):
         ranges, code = occurrences(code) if len(occurrences(code)[0]) else marked  # of no class two samples in a row
         whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], bool)
         if not whole.any():
-            raise ValueError(
-                f"'X' must have an event without a missing value, to learn from. Got NaN in each of {len(ranges)}. "
-                "Fill the gaps, for example with numpy.interp, or use BandPass."
-            )
+            rule, got = "have an event without a missing value, to learn from", f"NaN in each of {len(ranges)}"
+            raise refused("'X'", rule, got, "Fill the gaps, for example with numpy.interp, or use BandPass.")
         data, ranges, code = fill(data), ranges[whole], code[whole]
         data = data - np.median(data, axis=1, keepdims=True)  # what a low-pass keeps of an offset is no event's
         while True:

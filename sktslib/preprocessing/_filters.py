@@ -14,9 +14,10 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import signal
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -24,17 +25,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..search._limits import runs as observed_runs
 from ..utils._parameters import Interval, StrOptions
 from ..utils._sklearn import Estimator, check_columns, in_container, warn_of_names
-from ..utils._times import name_of, notice_column, notice_index, times_of
-from ..utils.validation import as_points, as_times, refuse_missing, shown
+from ..utils._times import Times, name_of, notice_column, notice_index, times_of
+from ..utils.validation import as_points, as_times, refuse_missing, refused, shown
 from ._resample import notice_steps, rate_of
-
-if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import Times
-
 
 LEAST = 1e-6  # of the sampling rate: below, poles of the higher orders round onto the unit circle
 MOST = 12  # the highest order
@@ -52,11 +45,10 @@ def sections(low, high, rate, order, owner):
                 f"at that side), or check 'sampling_rate', {rate:.6g} samples a unit of time."
             )
         if value is not None and value < LEAST * rate:
-            raise ValueError(
-                f"The {name!r} parameter of {owner} must be at least {LEAST:g} of the sampling rate, {LEAST * rate:g}. "
-                f"Got {shown(value)}, for which the filter is beyond float64. Raise it, check "
-                "'sampling_rate', or resample the recording to fewer samples first."
-            )
+            rule = f"be at least {LEAST:g} of the sampling rate, {LEAST * rate:g}"
+            got = f"{shown(value)}, for which the filter is beyond float64"
+            out = "Raise it, check 'sampling_rate', or resample the recording to fewer samples first."
+            raise refused(f"The {name!r} parameter of {owner}", rule, got, out)
     if low is None and high is None:
         return ALL
     edges = [float(edge) for edge in (low, high) if edge is not None]
@@ -64,10 +56,9 @@ def sections(low, high, rate, order, owner):
     sos = signal.butter(order, edges if len(edges) == 2 else edges[0], kind, fs=rate, output="sos")
     poles = np.concatenate([np.abs(np.roots(section[3:])) for section in sos])
     if not (np.isfinite(sos).all() and poles.max() < 1.0):
-        raise ValueError(
-            f"The 'low' and 'high' parameters of {owner} must be further apart, and from 0, or 'order' lower, for the "
-            f"filter to be stable in float64. Got {shown(low)} and {shown(high)}, order {order}."
-        )
+        rule = "be further apart, and from 0, or 'order' lower, for the filter to be stable in float64"
+        got = f"{shown(low)} and {shown(high)}, order {order}"
+        raise refused(f"The 'low' and 'high' parameters of {owner}", rule, got)
     return sos
 
 
@@ -229,10 +220,8 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self._validate()
         recording = self._checked(X, times, reset=True)
         if recording.flat and y is not None:
-            raise ValueError(
-                "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
-                "numpy.reshape(X, (-1, 1)) if it has a single channel."
-            )
+            got, out = "one dimension", "Reshape your data with numpy.reshape(X, (-1, 1)) if it has a single channel."
+            raise refused("'X'", "have shape (length, channels) where 'y' is given", got, out)
         self._learn(recording, y)
         notice_column(X, recording.y.T)
         notice_index(X, recording.given)
@@ -270,10 +259,9 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         """
         check_is_fitted(self)
         if not self.causal:
-            raise ValueError(
-                f"The 'causal' parameter of {type(self).__name__} must be True in a stream, where what comes later is "
-                "not known. Got False. Set causal=True and fit again, for then events lie later in what is transformed."
-            )
+            rule = "be True in a stream, where what comes later is not known"
+            got, out = "False", "Set causal=True and fit again, for then events lie later in what is transformed."
+            raise refused(f"The 'causal' parameter of {type(self).__name__}", rule, got, out)
         return StepStream(copy(self))
 
     def _checked(self, X, times, *, reset):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from sklearn import get_config
 from sklearn.frozen import FrozenEstimator
@@ -13,17 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..io._objects import unwrapped
 from ..search import QuerySearcher, QuerySegmenter
 from ..search._chunks import entry, one_each, refuse_several, several, taken_apart
+from ..search._results import Matches
+from ..search._segments.results import Segments
 from ..search._sources import n_samples
-from ..utils._times import times_of
-from ..utils.validation import shown
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..search._results import Matches
-    from ..search._segments.results import Segments
-    from ..utils._times import Sequences, Times
-
+from ..utils._times import Sequences, Times, times_of
+from ..utils.validation import refused, shown
 
 ENDS = {QuerySearcher: "pipeline_search", QuerySegmenter: "pipeline_segment"}
 
@@ -289,9 +283,8 @@ def _transformed(steps, X, times):
         asked = times is not None and open_to and "times" in routing.consumes("transform", ["times"])
         X = step.transform(X, times=times) if asked else step.transform(X)
         if n_samples(X) != n:
-            raise ValueError(
-                f"The steps before the last one must keep the number of samples, so that what is found lies where it "
-                f"is. Got {n_samples(X)} samples of {n} from {name!r}, {type(step).__name__}. Leave it out, and "
-                "resample or shorten recordings beforehand, together with their times."
-            )
+            rule = "keep the number of samples, so that what is found lies where it is"
+            got = f"{n_samples(X)} samples of {n} from {name!r}, {type(step).__name__}"
+            out = "Leave it out, and resample or shorten recordings beforehand, together with their times."
+            raise refused("The steps before the last one", rule, got, out)
     return X, times

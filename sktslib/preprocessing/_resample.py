@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import signal
 
 from ..distances._series import fill
@@ -21,16 +22,8 @@ from ..search._query import check_labels, read_labels
 from ..utils._names import warn
 from ..utils._parameters import Interval, StrOptions, validate_parameter_constraints
 from ..utils._sampling import APART, FEW, interval, unevenness
-from ..utils._times import is_datetime, name_of, times_of
-from ..utils.validation import as_dates, as_points, as_times, refuse_missing, shown
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Times
-
+from ..utils._times import Times, is_datetime, name_of, times_of
+from ..utils.validation import as_dates, as_points, as_times, refuse_missing, refused, shown
 
 WRONG = {"holes": "has holes", "uneven": "is sampled unevenly"}
 
@@ -111,10 +104,9 @@ class SampleGrid:
     def __init__(self, n, t, given, rate, sampling_rate):
         old = rate_of(sampling_rate, t, given, "resample").value
         if not 1 / TERMS <= rate / old <= TERMS:
-            raise ValueError(
-                f"The 'rate' parameter of resample must be within a factor of {TERMS} of the sampling rate, {old:g}. "
-                f"Got {shown(rate)}. Resample in two steps, or check 'sampling_rate' or the unit of the times."
-            )
+            rule = f"be within a factor of {TERMS} of the sampling rate, {old:g}"
+            got, out = shown(rate), "Resample in two steps, or check 'sampling_rate' or the unit of the times."
+            raise refused("The 'rate' parameter of resample", rule, got, out)
         self.n, self.old_rate, ratio = n, old, Fraction(rate / old).limit_denominator(TERMS)
         # A step of uneven times counts as many even ones as it lasts.
         self._even = None
@@ -126,10 +118,9 @@ class SampleGrid:
         self.rate = old * self._up / self._down
         count = (length - 1) * self._up // self._down + 1
         if max(length, count) > MOST:
-            raise ValueError(
-                f"The 'rate' parameter of resample must give at most {MOST} samples, holes of the times filled. Got "
-                f"{shown(rate)}, which makes {count} of {n}. Lower it, or resample parts of the recording."
-            )
+            rule = f"give at most {MOST} samples, holes of the times filled"
+            got, out = f"{shown(rate)}, which makes {count} of {n}", "Lower it, or resample parts of the recording."
+            raise refused("The 'rate' parameter of resample", rule, got, out)
         self.at = np.arange(count) * self._down / self._up
         if not even:
             self._even = np.interp(t[0] + step * np.arange(length), t, np.arange(n))
@@ -264,11 +255,9 @@ def new_labels(y, grid):
     found = read_labels(out).code
     count = int((found[change_points(found)[:-1]] != 0).sum())
     if count != len(ranges):
-        raise ValueError(
-            "The 'rate' parameter must leave a sample of each event, and one of background between events of one "
-            f"class. Got {grid.rate:g}, with which {len(ranges)} events in {grid.n} samples become {count} in "
-            f"{len(grid)}. Raise it."
-        )
+        rule, out = "leave a sample of each event, and one of background between events of one class", "Raise it."
+        got = f"{grid.rate:g}, with which {len(ranges)} events in {grid.n} samples become {count} in {len(grid)}"
+        raise refused("rate", rule, got, out)
     return out
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "check_number",
     "check_verbose",
     "plain_count",
+    "refused",
     "shown",
     "unknown_name",
 ]
@@ -36,20 +37,12 @@ __all__ = [
 LARGEST, LARGEST_SQUARE = 1e140, 1e280
 # From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.
 MANY_NUMBERS = 10_000
-ROW = 2**13  # of many numbers so many are summed at a time, which takes half as long as einsum
 
 
 def sum_of_squares(a):
     """Return the sum of squares of an array, without memory or warnings."""
-    if a.size < MANY_NUMBERS:
-        return np.vdot(a, a)
-    if not a.flags.forc:
-        axes = list(range(a.ndim))
-        return np.einsum(a, axes, a, axes, [])
-    rows, rest = np.split(a.ravel("K"), [a.size // ROW * ROW])
-    rows = rows.reshape(-1, ROW)
-    with np.errstate(all="ignore"):
-        return np.vecdot(rows, rows).sum() + np.vdot(rest, rest)
+    axes = list(range(a.ndim))
+    return np.vdot(a, a) if a.size < MANY_NUMBERS else np.einsum(a, axes, a, axes, [])
 
 
 FLOAT = np.dtype(np.float64)
@@ -65,6 +58,12 @@ def unknown_name(what, given, valid, owner="", aliases=None):
     hint = did_you_mean(given, {**(aliases or {}), **{name: name for name in valid}})
     of = f" of {owner}" if owner else ""
     return ValueError(f"Unknown {what} {shown(given)}{of}.{hint} Valid: {', '.join(map(str, valid))}.")
+
+
+def refused(subject, rule, got, way_out="", error=ValueError):
+    """Return the error of what breaks a rule, by its name or in words, with what was given and a way out."""
+    subject = subject if " " in subject or "'" in subject else f"The {subject!r} parameter"
+    return error(f"{subject} must {rule}. Got {got}.{way_out and ' '}{way_out}")
 
 
 def check_names(names, valid, what, owner=""):
@@ -97,9 +96,8 @@ def check_number(value, name, *, low=-np.inf, high=np.inf, open_low=False, owner
 def check_flag(value, name, owner=""):
     """Return a truth value as a bool; other values are errors, for "no" would count as true."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(
-            f"The {name!r} parameter{' of ' + owner if owner else ''} must be True or False. Got {shown(value)}."
-        )
+        rule, got = "be True or False", shown(value)
+        raise refused(f"The {name!r} parameter{' of ' + owner if owner else ''}", rule, got, error=TypeError)
     return bool(value)
 
 
@@ -158,10 +156,8 @@ def as_indices(values, name):
     wrong = ~((np.floor(a) == a) & (np.abs(a) < 2**53))
     if wrong.any():
         first = np.unravel_index(np.argmax(wrong), a.shape)
-        raise ValueError(
-            f"The {name!r} parameter must hold sample indices, which are integers below 2**53. Got {a[first]:g} at "
-            f"index {place(first)}. Convert times to indices, for example with numpy.searchsorted."
-        )
+        rule, got = "hold sample indices, which are integers below 2**53", f"{a[first]:g} at index {place(first)}"
+        raise refused(name, rule, got, "Convert times to indices, for example with numpy.searchsorted.")
     return a.astype(np.int64)
 
 
@@ -180,11 +176,10 @@ def refuse_missing(
         large = np.abs(a) > LARGEST
         if large.any():
             first = np.unravel_index(np.argmax(large), a.shape)
-            raise ValueError(
-                f"{name!r} must hold values of at most {LARGEST:g} in size, so that squares of differences are finite. "
-                f"Got {a[first]:g} at index {place(first)}. Divide all by a common factor, or put NaN where such a "
-                "number stands for a missing value."
-            )
+            rule = f"hold values of at most {LARGEST:g} in size, so that squares of differences are finite"
+            got = f"{a[first]:g} at index {place(first)}"
+            out = "Divide all by a common factor, or put NaN where such a number stands for a missing value."
+            raise refused(repr(name), rule, got, out)
         return
     counts = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
     if counts["NaN"] and not counts["infinite"] and padded is not None and _is_padded(a, padded):
@@ -257,10 +252,8 @@ def as_points(values, name, *, strided=False):
             if a.ndim
             else f"Reshape your data: a single point is [{name}]."
         )
-        raise ValueError(
-            f"{name!r} must be one series, (length,) or (length, channels). Got {a.ndim} dimensions, shape {a.shape}. "
-            f"{hint}"
-        )
+        rule, got = "be one series, (length,) or (length, channels)", f"{a.ndim} dimensions, shape {a.shape}"
+        raise refused(repr(name), rule, got, hint)
     refuse_empty(a, name)
     return a
 
@@ -311,25 +304,19 @@ def relative(w, name, what):
     if not (low >= 0 and top < np.inf):
         refuse_missing(w, name, f"{what.capitalize()} that do not count have weight 0.")
         first = place(np.unravel_index(np.argmax(w < 0), w.shape))
-        raise ValueError(
-            f"{name!r} must not be negative. Got {low:g} as the least value, the first below 0 at index {first}. "
-            f"{what.capitalize()} that do not count have weight 0."
-        )
+        rule, got = "not be negative", f"{low:g} as the least value, the first below 0 at index {first}"
+        raise refused(repr(name), rule, got, f"{what.capitalize()} that do not count have weight 0.")
     if top == 0:
-        raise ValueError(
-            f"{name!r} must have at least one value above 0. Got only zeros: none of the {what} would count. Leave it "
-            f"out to weigh all {what} alike."
-        )
+        rule, got = "have at least one value above 0", f"only zeros: none of the {what} would count"
+        raise refused(repr(name), rule, got, f"Leave it out to weigh all {what} alike.")
     return None if low == top else w / top
 
 
 def check_one_time_per_point(shape, length, name):
     """Refuse times of another shape than `(length,)`."""
     if shape != (length,):
-        raise ValueError(
-            f"{name!r} must have one time per point, shape ({length},). Got shape {shape}. Pass the time of each "
-            "row, or None to count samples."
-        )
+        rule, got = f"have one time per point, shape ({length},)", f"shape {shape}"
+        raise refused(repr(name), rule, got, "Pass the time of each row, or None to count samples.")
 
 
 def as_times(times, length, name, origin=None):
@@ -354,9 +341,7 @@ def as_times(times, length, name, origin=None):
             way_out += " Local times repeat where a clock is set back: give them with their zone."
         if t[k + 1] <= t[0]:  # of short ones both may be so
             way_out += " Where several recordings stand one below the other, cut them apart there."
-        raise ValueError(
-            f"{name!r} must be strictly increasing. Got {given[k]} at index {k} and then {given[k + 1]}. {way_out}"
-        )
+        raise refused(repr(name), "be strictly increasing", f"{given[k]} at index {k} and then {given[k + 1]}", way_out)
     return t
 
 
@@ -393,8 +378,7 @@ def _elapsed(given, first, name):
             if value is not None:
                 out[index] = (value if isinstance(first, timedelta) else value - first).total_seconds()
         except (TypeError, AttributeError):
-            raise TypeError(
-                f"{name!r} must be of one type: numbers, durations, or datetimes that all have a time zone or all have "
-                f"none. Got {shown(first)} and {shown(value)}, at index {place(index)}."
-            ) from None
+            rule = "be of one type: numbers, durations, or datetimes that all have a time zone or all have none"
+            got = f"{shown(first)} and {shown(value)}, at index {place(index)}"
+            raise refused(repr(name), rule, got, error=TypeError) from None
     return out

@@ -12,7 +12,9 @@ more ranges than one for four pixels of width are drawn as a strip. A `time_rang
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
 
 # Classes of what functions and methods return, for annotations: nobody needs to type them.
 from .._plots.alignment import AlignmentDisplay as AlignmentDisplay
@@ -25,14 +27,10 @@ from .._plots.search import ProfileDisplay as ProfileDisplay
 from .._plots.search import SearchDisplay as SearchDisplay
 from .._plots.search import WeightedQueryDisplay as WeightedQueryDisplay
 from .._plots.segmentation import SegmentationDisplay as SegmentationDisplay
+from ._times import Queries, Sequences
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from ._times import Queries, Sequences
 
 __all__ = [
     "plot_alignment",

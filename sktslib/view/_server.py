@@ -11,9 +11,9 @@ import secrets
 import sys
 import traceback
 import webbrowser
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from socketserver import TCPServer
+from socketserver import ThreadingTCPServer
 from urllib.parse import parse_qs, urlsplit
 
 HERE = "127.0.0.1"
@@ -139,8 +139,11 @@ def _answer(session, text):
         return json.dumps({"error": f"{type(error).__name__}: {error} (the terminal shows where)"})
 
 
-class _Server(ThreadingHTTPServer):
-    """The listening socket, and what its requests share."""
+class _Server(ThreadingTCPServer):
+    """The listening socket, and what its requests share.
+
+    The server of `http.server` asks the network for the name of this machine, which can take seconds.
+    """
 
     daemon_threads = True  # Ctrl-C waits for no answer
     allow_reuse_address = sys.platform != "win32"  # where it would let two programs listen on one port
@@ -150,11 +153,7 @@ class _Server(ThreadingHTTPServer):
         # Other users see with which address a browser was started, so that this one is worth nothing afterwards.
         self.once = secrets.token_urlsafe(24)
         super().__init__((HERE, port), _Request)
-
-    def server_bind(self):
-        # The one of `http.server` asks the network for the name of this machine, which can take seconds.
-        TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]
+        self.server_port = self.server_address[1]
         self.address = f"http://{HERE}:{self.server_port}/?token={self.token}"
 
     def handle_error(self, request, client_address):

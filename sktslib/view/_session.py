@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._plots.base import coverage
 from .._plots.pyramid import Pyramid, rows
 from ..distances import metric_names
 from ..distances._series import resample
@@ -173,14 +174,12 @@ class Session:
 
     def _density(self, marks, edges):
         """Return the share of each column that marks of each class cover."""
-        out = np.zeros((len(self.classes), len(edges) - 1))
-        for k, row in enumerate(out):
+        out = []
+        for k in range(len(self.classes)):
             start, end = np.array(marks[:2])[:, (marks.kind == k) & (marks.answer != 0)]
             until = np.append(0, np.maximum.accumulate(end))
             start = np.maximum(start, until[:-1])  # what marks share counts once
-            at = np.column_stack([start, np.maximum(until[1:], start)])
-            covered = np.column_stack([np.zeros(len(at)), at[:, 1] - at[:, 0]]).ravel().cumsum()
-            row[:] = np.diff(np.interp(edges, at.ravel(), covered)) / np.diff(edges) if len(at) else 0
+            out.append(coverage(edges, start, np.maximum(until[1:], start)))
         return out
 
     def _picture(self, start, end):
