@@ -78,7 +78,6 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
     _progress = "clusters", "iteration"  # what a bar on stderr shows, and counts
     _power = 1.0  # of the distances that inertia adds up
     _parameter_constraints = {
-        **CollectionEstimator._parameter_constraints,
         "n_clusters": COUNT,
         "init": [StrOptions(set(STARTS)), "array-like"],
         "n_init": COUNT,

@@ -392,10 +392,7 @@ class TimeSeriesKMeans(CollectionClusters):
     tol: float = 1e-6
 
     _reads_times = False  # a mean of series has none
-    _parameter_constraints = {
-        **{name: v for name, v in CollectionClusters._parameter_constraints.items() if name != "nan_policy"},
-        "tol": [Interval(Real, 0, None, closed="left")],
-    }
+    _parameter_constraints = {"nan_policy": None, "tol": [Interval(Real, 0, None, closed="left")]}
 
     def _starts(self, series, rng):
         """Return a function that runs one start, and the number of starts."""

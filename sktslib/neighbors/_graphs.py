@@ -45,7 +45,7 @@ class Neighbors(CollectionEstimator):
     n_neighbors: int = 5
     max_memory: int | str | None = None
 
-    _parameter_constraints = {**CollectionEstimator._parameter_constraints, "n_neighbors": COUNT, "max_memory": MEMORY}
+    _parameter_constraints = {"n_neighbors": COUNT, "max_memory": MEMORY}
 
     def kneighbors(
         self, X: Sequences | None = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -142,7 +142,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
 
     mode: str = "distance"
 
-    _parameter_constraints = {**Neighbors._parameter_constraints, "mode": [StrOptions({"distance", "connectivity"})]}
+    _parameter_constraints = {"mode": [StrOptions({"distance", "connectivity"})]}
 
     def _compared(self, X):
         """Return the graph of the fitted series nearest to each series, rows with the nearest first."""
@@ -204,7 +204,6 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
     max_memory: int | str | None = None
 
     _parameter_constraints = {
-        **CollectionTransformer._parameter_constraints,
         "mode": [StrOptions({"distance", "connectivity"})],
         "radius": [Interval(Real, 0, None, closed="left")],
         "max_memory": MEMORY,

@@ -72,11 +72,7 @@ class PairwiseDistances(CollectionTransformer):
     symmetrize: str | None = None
     max_memory: int | str | None = None
 
-    _parameter_constraints = {
-        **CollectionTransformer._parameter_constraints,
-        "symmetrize": [StrOptions({*SYMMETRIZE}), None],
-        "max_memory": MEMORY,
-    }
+    _parameter_constraints = {"symmetrize": [StrOptions({*SYMMETRIZE}), None], "max_memory": MEMORY}
 
     def _compared(self, X):
         """Return the distances of series to the fitted ones, as `symmetrize` says."""
@@ -153,10 +149,7 @@ class DistanceKernel(PairwiseDistances):
 
     gamma: float | str = "median"
 
-    _parameter_constraints = {
-        **PairwiseDistances._parameter_constraints,
-        "gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
-    }
+    _parameter_constraints = {"gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")]}
 
     def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
         """Keep the collection.

@@ -253,7 +253,7 @@ class MetricWeights(CollectionEstimator):
     weight: ClassVar[None] = None  # which it learns
 
     _parameter_constraints = {
-        **{k: v for k, v in CollectionEstimator._parameter_constraints.items() if k not in ("weight", "nan_policy")},
+        **dict.fromkeys(("weight", "nan_policy")),
         "kind": [StrOptions({"auto", "points", "channels", "both"})],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="right")],
         "n_neighbors": COUNT,

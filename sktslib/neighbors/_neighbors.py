@@ -29,10 +29,7 @@ class WeightedNeighbors(Neighbors):
     n_neighbors: int = 1
     weights: str | Callable[..., Any] = "uniform"
 
-    _parameter_constraints = {
-        **Neighbors._parameter_constraints,
-        "weights": [StrOptions({"uniform", "distance"}), callable],
-    }
+    _parameter_constraints = {"weights": [StrOptions({"uniform", "distance"}), callable]}
 
     def _weighed(self, X):
         """Return each series' nearest neighbors, their weights (n_series, n_neighbors) and the sums of these."""
@@ -131,7 +128,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     array(['bump'], dtype='<U4')
     """
 
-    _parameter_constraints = {**WeightedNeighbors._parameter_constraints, "weight": [MetricWeights, "array-like", None]}
+    _parameter_constraints = {"weight": [MetricWeights, "array-like", None]}
 
     def fit(self, X: Sequences, y: ArrayLike) -> Self:
         """Keep the collection and its classes.

@@ -342,7 +342,6 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
 
     _compares_pairs = False
     _parameter_constraints = {
-        **CollectionEstimator._parameter_constraints,
         "queries": ["array-like", dict, None],
         "n_queries": [*COUNT, None],
         "n_candidates": COUNT,

@@ -309,7 +309,6 @@ class Filter(RecordingTransformer):
     order: int = 2
 
     _parameter_constraints = {
-        **RecordingTransformer._parameter_constraints,
         "sampling_rate": [Interval(Real, 0, None, closed="neither"), None],
         "order": [Interval(Integral, 1, MOST, closed="both")],
     }
@@ -388,7 +387,6 @@ class BandPass(Filter):
     sampling_rate: float | None = None
 
     _parameter_constraints = {
-        **Filter._parameter_constraints,
         "low": [Interval(Real, 0, None, closed="neither"), None],
         "high": [Interval(Real, 0, None, closed="neither"), None],
     }
@@ -518,10 +516,7 @@ class RunningBaseline(RecordingTransformer):
 
     width: int = 101
 
-    _parameter_constraints = {
-        **RecordingTransformer._parameter_constraints,
-        "width": [Interval(Integral, 1, None, closed="left")],
-    }
+    _parameter_constraints = {"width": [Interval(Integral, 1, None, closed="left")]}
 
     def _begin(self):
         return Windows(self.width, self.causal)

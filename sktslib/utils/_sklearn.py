@@ -15,7 +15,16 @@ __all__ = ["Estimator", "check_columns", "check_fitted", "in_container", "names_
 
 
 class Estimator(Parameters, BaseEstimator):
-    """scikit-learn's base class, but a class's parameters are looked up once: every call would take longer for that."""
+    """scikit-learn's base class, but a class's parameters are looked up once: every call would take longer for that.
+
+    Constraints of parameters are added to those of the bases. None takes one away, of what is no parameter of a class.
+    """
+
+    def __init_subclass__(cls, **keywords):
+        super().__init_subclass__(**keywords)
+        listed = [vars(one).get("_parameter_constraints", {}) for one in reversed(cls.__mro__)]
+        rules = {name: rule for rules in listed for name, rule in rules.items()}
+        cls._parameter_constraints = {name: rule for name, rule in rules.items() if rule is not None}
 
 
 def check_fitted(estimator):
