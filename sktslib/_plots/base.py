@@ -226,16 +226,19 @@ def write(ax, text, place, offset, *, rim=2, **style):
 
 
 # -------------------------------------------------------------------------------------------------------------- times
-DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
+def days_of(dates):
+    """Return datetimes as places on an axis of matplotlib, which counts days; its own function is slow."""
+    from matplotlib.dates import get_epoch
+
+    return (np.asarray(dates, "M8") - np.datetime64(get_epoch())) / np.timedelta64(1, "D")
 
 
 @dataclass(frozen=True)
 class Times:
-    """Times of a series: numbers, or ``datetime64`` (UTC) when `dates` is set; `label` names the axis.
+    """Places of samples on the axis, which counts days (UTC) when `dates` is set; `label` names it.
 
-    Steps of more than `max_gap` (of dates, seconds) are gaps, which no range spans.
-    Places on the axis are computed for the samples that are asked for: those of ten million dates take a second. Of
-    long recordings with a constant rate the numbers are not held either.
+    Steps of more than `max_gap` are gaps, which no range spans. Of long recordings with a constant rate the numbers are
+    not held.
     """
 
     values: np.ndarray | EvenTimes
@@ -253,19 +256,18 @@ class Times:
         if self.label == "sample" or isinstance(self.values, EvenTimes) or len(self) < 2:
             return np.empty(0, np.int64)
         step = np.diff(self.values)
-        longest = (LONG * np.median(step.astype(np.float64))).astype(step.dtype)
-        ends = np.concatenate([[0], holes(self.values, longest), [len(self)]])
+        ends = np.concatenate([[0], holes(self.values, LONG * np.median(step)), [len(self)]])
         lonely = np.diff(ends) < 2
         return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 
     def between(self, first=0, end=None):
         """Return the places of the samples [first, end)."""
-        return self._positions(self.values[first:end])
+        return self.values[first:end]
 
     def at(self, index):
         """Return the places of samples; n, the end of the last one, is one step behind it."""
         index, last = np.asarray(index, dtype=np.int64), len(self) - 1
-        places = self._positions(self.values[np.minimum(index, last)]).astype(np.float64).reshape(index.shape)
+        places = self.values[np.minimum(index, last)].astype(np.float64).reshape(index.shape)
         two = self.between(max(last - 1, 0))
         return np.where(index > last, places + (two[-1] - two[0] if last else 1.0), places)
 
@@ -274,7 +276,7 @@ class Times:
         if self.max_gap is None:
             return self.at(start), self.at(end)
         start, end, last, before = map(self.at, edges(start, end, self.max_gap))
-        return start, end_times(end, last, before, self.max_gap / 86_400 if self.dates else self.max_gap)
+        return start, end_times(end, last, before, self.max_gap)
 
     def find(self, places, side="left"):
         """Return the numbers of the first samples at places of the axis or behind them; if `side` is "right" behind."""
@@ -285,12 +287,7 @@ class Times:
             near = self.values[before[..., None] + np.arange(4)]  # rounding may move it by one
             reached = near < places[..., None] if side == "left" else near <= places[..., None]
             return np.minimum(before + reached.sum(axis=-1), len(self))
-        if not self.dates:
-            return np.searchsorted(self.values, places, side)
-        from matplotlib.dates import get_epoch
-
-        exact = np.datetime64(get_epoch(), "us") + np.round(places * DAY).astype("timedelta64[us]")
-        return np.searchsorted(self.values, exact.astype(self.values.dtype), side)
+        return np.searchsorted(self.values, places, side)
 
     def shown(self, low, high):
         """Return the view between two places."""
@@ -308,18 +305,12 @@ class Times:
         low, high = (ends[k] if t is None else self._place(t, first=k == 0) for k, t in enumerate(time_range))
         if not (low < high and low <= ends[1] and high >= ends[0]):
             rule = f"{rule}. The start must lie before the end, and the range must hold samples"
-            whole = "the recording's {} runs from {} to {}".format(
-                self.label, *map(str, self.values[[0, len(self) - 1]])
-            )
+            from matplotlib.dates import num2date
+
+            begin, end = num2date(ends, self.zone) if self.dates else ends
+            whole = f"the recording's {self.label} runs from {begin} to {end}"
             raise refused("time_range", rule, f"{validation.shown(time_range)}; {whole}", out)
         return self.shown(float(low), float(high))
-
-    def _positions(self, values):
-        if not self.dates:
-            return values
-        from matplotlib.dates import date2num
-
-        return date2num(values)
 
     def _place(self, time, first):
         """Return the place of a time as people give it; a datetime without a zone is local.
@@ -339,7 +330,7 @@ class Times:
             raise type(error)(str(refused("time_range", "hold datetimes, as the times do", got, out))) from error
         if self.zone is not None and stamp.tz is None:
             stamp = stamp.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
-        return float(self._positions(_without_zone(stamp)))
+        return float(days_of(_without_zone(stamp)))
 
 
 def as_times(times, n, name, series=None, result=None):
@@ -370,8 +361,7 @@ def as_times(times, n, name, series=None, result=None):
     label = "time" if zone is None else f"time ({zone})"
     # Numbers of seconds are not needed: those of ten million dates take a fifth of a second.
     if array.dtype.kind == "M" and array.shape == (n,) and (array[1:] > array[:-1]).all() and not np.isnat(array[0]):
-        # Microseconds at least, as places on the axis are: dates of days, say, would be rounded.
-        return Times(array.astype(np.promote_types(array.dtype, "M8[us]"), copy=False), label, True, zone, max_gap)
+        return Times(days_of(array), label, True, zone, max_gap and max_gap / 86_400)
     numbers = validation.as_times(array, n, name)
     called = time_name(None, times) if called is None else called
     label = "time (s)" if array.dtype.kind == "m" else label if called in (None, "sample") else called

@@ -5,7 +5,6 @@ Both estimators share the number of neighbors and their weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from ..utils._parameters import StrOptions
 from ..utils._times import Sequences
-from ..utils.validation import refused, shown
+from ..utils.validation import shown
 from ._collection_estimator import read_classes
 from ._graphs import Neighbors
 from ._metric_weights import MetricWeights
@@ -27,9 +26,9 @@ class WeightedNeighbors(Neighbors):
     """Base of the estimators whose predictions are made of the nearest neighbors' targets."""
 
     n_neighbors: int = 1
-    weights: str | Callable[..., Any] = "uniform"
+    weights: str = "uniform"
 
-    _parameter_constraints = {"weights": [StrOptions({"uniform", "distance"}), callable]}
+    _parameter_constraints = {"weights": [StrOptions({"uniform", "distance"})]}
 
     def _weighed(self, X):
         """Return each series' nearest neighbors, their weights (n_series, n_neighbors) and the sums of these."""
@@ -44,34 +43,16 @@ class WeightedNeighbors(Neighbors):
                 "band that reaches others."
             )
         weights = np.where(far, 0.0, self._of_neighbors(distances))  # what is infinitely far has no vote
-        total = weights.sum(axis=1)
-        none = np.flatnonzero(total == 0.0)
-        if len(none):
-            rule, out = "have some weight", "Take weights='uniform', or weights that are not 0."
-            got = f"none for series {shown(none.tolist())}: weights={self.weights!r} gives all their neighbors 0"
-            raise refused("The neighbors of each series", rule, got, out)
-        return indices, weights, total
+        return indices, weights, weights.sum(axis=1)
 
     def _of_neighbors(self, distances):
         """Return the weights of neighbors at these distances."""
         if self.weights == "uniform":
             return 1.0
-        if self.weights == "distance":
-            with np.errstate(divide="ignore", over="ignore"):
-                near = 1.0 / distances
-            same = np.isinf(near)  # of distances that are 0, or too small for this
-            return np.where(same.any(axis=1, keepdims=True), same, near)
-        # What is infinitely far, whose weight will not count, is handed on as far as the farthest of the rest.
-        farthest = np.max(distances, axis=1, where=np.isfinite(distances), initial=0.0, keepdims=True)
-        distances = np.where(np.isinf(distances), farthest, distances)
-        weights = np.asarray(self.weights(distances.copy()))  # it may work in place
-        if weights.shape != distances.shape:
-            raise ValueError(
-                "The function 'weights' must return one weight per distance: as in scikit-learn it is given all rows "
-                f"at once, shape {distances.shape}. Got shape {weights.shape}. Write it along axis=1, or pass lambda "
-                "d: numpy.apply_along_axis(function, 1, d)."
-            )
-        return weights
+        with np.errstate(divide="ignore", over="ignore"):
+            near = 1.0 / distances
+        same = np.isinf(near)  # of distances that are 0, or too small for this
+        return np.where(same.any(axis=1, keepdims=True), same, near)
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
@@ -86,7 +67,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     n_neighbors : int, default=1
         Number of neighbors.
-    weights : {"uniform", "distance"} or callable, default="uniform"
+    weights : {"uniform", "distance"}, default="uniform"
         Weight of the neighbors' votes, as in ``KNeighborsClassifier``; equal votes go to the first class.
     metric_params : dict, optional
         Parameters of the metric.
@@ -201,7 +182,7 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     n_neighbors : int, default=1
         Number of neighbors.
-    weights : {"uniform", "distance"} or callable, default="uniform"
+    weights : {"uniform", "distance"}, default="uniform"
         Weight of the neighbors in the mean, as in ``KNeighborsRegressor``.
     metric_params : dict, optional
         Parameters of the metric.

@@ -30,7 +30,6 @@ from ..utils._times import MetricLike, Sequences
 from ..utils.validation import as_weight, plain_count, refused, shown
 from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
 
-CRITERIA = ["information_gain", "f_statistic"]
 BLOCK = 64  # candidates after which it is looked which are the best; it does not depend on the jobs
 ALIKE = 0.95  # correlation of distances: from there on, with nine tenths of the variance in common, two say the same
 SHORTEST = 3  # points of a candidate, as in the shapelet transform
@@ -78,12 +77,11 @@ class Candidate(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Series, labels and criterion that candidates for a query are rated by."""
+    """Series and labels that candidates for a query are rated by."""
 
     plan: QueryPlan  # without a query
     series: list  # (channels, n) each
     labels: np.ndarray  # numbers of the classes
-    criterion: str
 
 
 # ------------------------------------------------------------------------------------------------------------ scores
@@ -104,17 +102,6 @@ def entropy(share):
     """Return the bits of a share of own ones and the rest."""
     share = np.asarray(share, dtype=float)
     return (entr(share) + entr(1.0 - share)) / np.log(2.0)
-
-
-def f_statistic(distances, labels):
-    """Return the variance of distances between all classes over that within them."""
-    sizes = np.bincount(labels)
-    means = np.bincount(labels, distances) / sizes
-    between = (sizes * (means - distances.mean()) ** 2).sum() / max(len(sizes) - 1, 1)
-    within = ((distances - means[labels]) ** 2).sum() / max(len(labels) - len(sizes), 1)
-    if within > 0:
-        return float(between / within)
-    return np.inf if between > 0 else 0.0
 
 
 # -------------------------------------------------------------------------------------------------------- candidates
@@ -143,9 +130,8 @@ def scored(task, pieces):
     for k, start, length in pieces:
         x = np.ascontiguousarray(task.series[k][:, start : start + length])
         distances, own = distances_of(task.plan._replace(x=x), task.series), task.labels == task.labels[k]
-        by_gain = task.criterion == "information_gain"
-        score = information_gain(distances, own) if by_gain else f_statistic(distances, task.labels)
-        out.append(Candidate(k, start, length, score, margin(distances, own), distances))
+        gain = information_gain(distances, own)
+        out.append(Candidate(k, start, length, gain, margin(distances, own), distances))
     return out
 
 
@@ -258,9 +244,6 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         Pieces that are drawn and compared with all series to learn; all of them where there are no more.
     query_lengths : pair of int, optional
         The shortest and the longest piece that is drawn, in samples. None: 3, and half of the shortest series.
-    criterion : {"information_gain", "f_statistic"}, default="information_gain"
-        What pieces are ranked by: the bits that one threshold on their distances gives on their own class against the
-        others (Bostrom & Bagnall 2017), or the variance of distances between all classes over that within.
     random_state : int, RandomState or None
         Draws the pieces.
     metric_params : dict, optional
@@ -333,7 +316,6 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
     n_queries: int | None = None
     n_candidates: int = 1000
     query_lengths: tuple[int, int] | None = None
-    criterion: str = "information_gain"
     random_state: Any = None
     candidates: str = "auto"
     normalize: str | None = None
@@ -346,7 +328,6 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         "n_queries": [*COUNT, None],
         "n_candidates": COUNT,
         "query_lengths": ["array-like", None],
-        "criterion": [StrOptions(set(CRITERIA))],
         "random_state": SEED,
         "candidates": [StrOptions({*MODES})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
@@ -427,7 +408,7 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
             series = [np.array(x) for x in series]
         plan = QueryPlan(self.metric_, series[0], None, None, mode, self.normalize)
         sizes, work = (self.n_queries, self.n_candidates), (self.n_jobs, self.verbose)
-        found = select(Task(plan, series, labels, self.criterion), sizes, lengths, rng, work)
+        found = select(Task(plan, series, labels), sizes, lengths, rng, work)
         if len(found) < self.n_queries:
             warn(
                 f"'n_queries' asks for {self.n_queries} pieces that are not alike. {len(found)} were found: raise "

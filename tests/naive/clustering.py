@@ -41,12 +41,3 @@ def information_gain(distances, labels):
         left = len(near) / n * entropy(near) + len(far) / n * entropy(far)
         best = max(best, entropy(labels) - left)
     return best
-
-
-def f_statistic(distances, labels):
-    """Variance between classes over that within them (one-way analysis of variance)."""
-    groups = [[d for d, of in zip(distances, labels, strict=True) if of == c] for c in sorted(set(labels))]
-    mean = sum(distances) / len(distances)
-    between = sum(len(g) * (sum(g) / len(g) - mean) ** 2 for g in groups) / (len(groups) - 1)
-    within = sum((d - sum(g) / len(g)) ** 2 for g in groups for d in g) / (len(distances) - len(groups))
-    return between / within

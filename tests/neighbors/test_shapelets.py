@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.clustering import f_statistic, information_gain
+from naive.clustering import information_gain
 
 from sktslib.neighbors import ShapeletTransform, _shapelets
 
@@ -33,16 +33,9 @@ def test_scores(table):
     own = labels == labels[0]
     gain = _shapelets.information_gain(distances, own)
     assert gain == pytest.approx(information_gain(distances.tolist(), own.tolist()), abs=1e-12)
-    _, labels = np.unique(labels, return_inverse=True)
-    groups = [distances[labels == c] for c in range(labels.max() + 1)]
-    if len(groups) > 1 and len(labels) > len(groups) and any(np.ptp(g) > 0 for g in groups):
-        want = f_statistic(distances.tolist(), labels.tolist())
-        assert _shapelets.f_statistic(distances, labels) == pytest.approx(want)
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"normalize": "zscore"}, {"criterion": "f_statistic"}, {"metric": "dtw"}], ids=str
-)
+@pytest.mark.parametrize("params", [{}, {"normalize": "zscore"}, {"metric": "dtw"}], ids=str)
 @pytest.mark.parametrize("series", [X, RAGGED], ids=["matrix", "ragged"])
 def test_shapelets_are_pieces_with_these_scores(series, params):
     model = ShapeletTransform(**{**PARAMS, "n_candidates": 30, **params}).fit(series, Y)
@@ -53,10 +46,7 @@ def test_shapelets_are_pieces_with_these_scores(series, params):
         piece = np.asarray(series[k])[start : start + length]
         np.testing.assert_array_equal(query, piece.reshape(length, -1))
         assert 4 <= length <= 7
-        if params.get("criterion"):
-            assert score == pytest.approx(f_statistic(column.tolist(), Y.tolist()), rel=1e-6)
-        else:
-            assert score == pytest.approx(information_gain(column.tolist(), (Y == Y[k]).tolist()), abs=1e-9)
+        assert score == pytest.approx(information_gain(column.tolist(), (Y == Y[k]).tolist()), abs=1e-9)
         assert label == Y[k]
         classes.append(label)
     assert classes == ["a", "b", "c", "a"]
@@ -103,7 +93,6 @@ def test_jobs_bounds_and_seeds(monkeypatch):
         ({"query_lengths": (5, 30)}, X, Y, r"length of the shortest series, 20. Got \(5, 30\)"),
         ({"query_lengths": 5}, X, Y, "'query_lengths' parameter"),
         ({"nan_policy": "omit"}, np.where(X > 5, np.nan, X) * [[np.nan] + [1] * 19], Y, "without missing values"),
-        ({"criterion": "gain"}, X, Y, "'criterion' parameter"),
     ],
 )
 def test_errors_say_what_is_wrong(params, series, y, message):
