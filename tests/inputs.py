@@ -23,16 +23,20 @@ LOCKSTEP = lockstep_distances.__all__
 
 
 class Slices:
-    """A sequence that can only be sliced."""
+    """A sequence that can only be sliced; it knows how many samples were read, and the most at once."""
 
-    def __init__(self, y):
-        self.y, self.shape = y, y.shape
+    def __init__(self, y, chunk=None):
+        self.y, self.shape, self.dtype, self.read, self.most = y, y.shape, y.dtype, 0, 0
+        if chunk is not None:
+            self.chunks = (chunk,) * y.ndim
 
     def __len__(self):
         return len(self.y)
 
     def __getitem__(self, part):
-        return self.y[part]
+        piece = self.y[part]
+        self.read, self.most = self.read + len(piece), max(self.most, len(piece))
+        return piece
 
 
 def refused(call, error, *parts):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from inputs import DTW_DICT, LOCKSTEP, Q2, S2, TS, Q, S, T
-from strategies import unmeant
+from strategies import compiled, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
 from sktslib import distances as d
@@ -53,10 +53,11 @@ INPUTS = {
 def test_nothing_of_the_caller_s_is_changed(kind, read_only):
     query, sequence = copy.deepcopy(INPUTS[kind])
     weight, times, times_of_sequence = np.linspace(0, 3, 8), T.copy(), TS.copy()
-    metrics = [d.DTW(alpha=0.5), d.LCSS(window="sakoe-chiba", factor=4), d.TWED(nu=0.01), d.Minkowski(p=1.5)]
+    metrics = [d.DTW(alpha=0.5), d.LCSS(window="sakoe-chiba", factor=4), d.TWED(nu=0.01), d.Chebyshev()]
     positive = np.asarray(query).min() > 0 and np.asarray(sequence).min() > 0
     lockstep = [name for name in LOCKSTEP if positive or name != "kullback_leibler_distance"]
-    dictionary = get_distance_dict(["dtw", "lcss", "twed", "tam", *lockstep])
+    names = [name for name in compiled(d.metric_names("lockstep")) if positive or name != "kullback_leibler"]
+    dictionary = get_distance_dict(["dtw", "lcss", "twed", "tam", *names])
     dictionary["lockstep"]["own"] = {"function": lambda x, y, weight=None: float(abs(x - y).sum()), "parameters": ""}
     dictionary["elastic"]["object"] = {"function": metrics[0], "parameters": {"do_dist_norm": True}}
     if read_only:

@@ -18,7 +18,7 @@ HOW = {how: number for how, number in SCALINGS.items() if how is not None}
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 # Lockstep distances, and elastic ones of each kind whose parameters have no unit.
-NAMES = [*naive.names(kind="lockstep", is_positive=False), *compiled(["dtw", "frechet", "sbd"])]
+NAMES = compiled([*naive.names(kind="lockstep", is_positive=False), "dtw", "frechet", "sbd"])
 NAMES = [name for name in NAMES if naive.TABLE[name].degree is not None]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDED, BANDS, has_band, parameters, small_sizes, unmeant, weights
+from strategies import BANDED, BANDS, DISTANCES, has_band, parameters, small_sizes, unmeant, weights
 
 from sktslib.distances import (
     DTW,
@@ -16,7 +16,6 @@ from sktslib.distances import (
     SoftDTW,
     _nearest,
     get_metric,
-    metric_names,
     nearest_neighbors,
     pairwise_distances,
 )
@@ -26,7 +25,7 @@ pytestmark = unmeant
 
 # Of the elastic distances some are compiled, one of each kind of bound. Without the compiler all are run.
 COMPILED = ("dtw", "adtw", "twed", "edr")
-NAMES = [name for name in metric_names() if numba.config.DISABLE_JIT or name in COMPILED or name not in naive.WARPED]
+NAMES = [name for name in DISTANCES if numba.config.DISABLE_JIT or name in COMPILED or name not in naive.WARPED]
 SEVERAL = ("dtw", "twed", "euclidean")  # compiled with several channels, too
 
 

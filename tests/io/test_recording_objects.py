@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from inputs import Slices
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -21,21 +22,6 @@ SAMPLING = Sampling(250, START)
 NAMES = ["II", "V1"]
 TWO = np.column_stack([X, X[::-1] * 0.5])
 TABLE = pd.DataFrame(TWO, columns=NAMES)
-
-
-class Sliced:
-    """Samples that are not in memory, as far as the package can see."""
-
-    def __init__(self, values):
-        self.values, self.shape, self.longest = values, values.shape, 0
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, part):
-        out = self.values[part]
-        self.longest = max(self.longest, len(out))
-        return out
 
 
 def same(one, other):
@@ -69,19 +55,19 @@ def test_searches_take_recordings_and_give_times_and_names_back():
 
 def test_names_of_a_recording_are_compared_with_the_fitted_ones():
     searcher = QuerySearcher("dtw").fit(recording()[300:500])
-    for values in (TWO, Sliced(TWO)):
+    for values in (TWO, Slices(TWO)):
         with pytest.raises(ValueError, match="feature names should match"):
             searcher.search(Recording(values, SAMPLING, ["II", "V2"]))
 
 
 def test_stored_samples_are_read_by_chunks_with_names_and_times():
     searcher = QuerySearcher("dtw", n_matches=3).fit(recording()[300:500])
-    stored = Sliced(np.tile(TWO, (250, 1)))
-    expected = searcher.search(pd.DataFrame(stored.values, columns=NAMES), times=SAMPLING)
+    stored = Slices(np.tile(TWO, (250, 1)))
+    expected = searcher.search(pd.DataFrame(stored.y, columns=NAMES), times=SAMPLING)
     found = searcher.search(recording(stored))
     same(found, expected)
-    assert 0 < stored.longest < len(stored)
-    alone = Recording(Sliced(X[:, 0]), Sampling(250))
+    assert 0 < stored.most < len(stored)
+    alone = Recording(Slices(X[:, 0]), Sampling(250))
     same(QuerySearcher("dtw").fit(QUERY).search(alone), QuerySearcher("dtw").fit(QUERY).search(X, times=Sampling(250)))
 
 
@@ -178,7 +164,7 @@ def test_parts_and_channels():
     np.testing.assert_array_equal(np.asarray(part), TWO[100:200])
     times = np.arange(len(TWO)) ** 1.5
     np.testing.assert_array_equal(recording(times=times)[5:9].times, times[5:9])
-    for values in (TWO, Sliced(TWO)):
+    for values in (TWO, Slices(TWO)):
         other = recording(values).select("V1")
         np.testing.assert_array_equal(np.asarray(other), TWO[:, 1:])
         assert other.names == ["V1"] and other.units == ["mV"]
@@ -350,7 +336,7 @@ def test_pipelines_and_other_rates_take_recordings():
     one, query = recording(), TABLE[300:500]
     pipe = make_pipeline(StandardScaler().set_output(transform="pandas"), QuerySearcher("dtw", n_matches=3))
     pipe.fit(query)
-    for given in (one, recording(Sliced(TWO))):
+    for given in (one, recording(Slices(TWO))):
         same(pipeline_search(pipe, given), pipeline_search(pipe, TABLE, times=SAMPLING))
     limit = float(QuerySearcher("dtw", n_matches=3).fit(query).search(TABLE).distance[-1])
     alone = make_pipeline(QuerySearcher("dtw", threshold=limit)).fit(query)

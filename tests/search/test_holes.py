@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import searcher_of, segmenter_of
+from inputs import Slices, searcher_of, segmenter_of
 from strategies import compiled, pairs, parameters, plain, quarters, series, small_sizes, times, unmeant, weights
 
 from sktslib import QuerySearcher, QuerySegmenter
@@ -146,19 +146,6 @@ def test_windows_with_missing_values_between_holes(name, data):
 # --------------------------------------------------------------------------------------------------- streams, chunks
 SEARCHED = compiled([DTW(), DDTW(), LCSS(eps=0.5), ERP(), TWED(nu=0.1), Euclidean()])
 SEARCHED += [DTW(window="sakoe-chiba", factor=2)]
-
-
-class Slices:
-    """A sequence that can only be sliced."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, part):
-        return self.values[part]
 
 
 @st.composite

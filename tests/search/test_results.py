@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import Slices
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances._series import resample
@@ -268,17 +269,6 @@ def test_tables_in_notebooks():
 
 
 # ------------------------------------------------------------------------------------------------------- pieces cut out
-class Slices:
-    """What can be sliced and is not in memory; it knows how much of it was read."""
-
-    def __init__(self, y):
-        self.y, self.shape, self.read = y, y.shape, 0
-
-    def __getitem__(self, part):
-        self.read += len(self.y[part])
-        return self.y[part]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_pieces_are_the_samples_of_the_ranges(kind):
     whole = some(kind)

@@ -157,7 +157,7 @@ def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, costl
     assert [one for part in found for one in part] == list(segments)
 
 
-@pytest.mark.parametrize("name", metric_names("lockstep"))
+@pytest.mark.parametrize("name", compiled(metric_names("lockstep")))
 @given(data=st.data())
 def test_lockstep_segmentation_is_the_cheapest(name, data):
     x, y, w = data.draw(pairs(low=1, high=3, y_low=3, y_high=8, values=plain))

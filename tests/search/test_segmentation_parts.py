@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import segmenter_of
+from inputs import Slices, segmenter_of
 from strategies import compiled, long_without_compiler, small_sizes, unmeant
 
 from sktslib import QuerySegmenter
@@ -24,24 +24,6 @@ pytestmark = unmeant
 METRICS = compiled([DTW(), ADTW(omega=0.3), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.3), TWED(nu=0.1), Euclidean()])
 SIZES = [f"search._segments.parallel.{name}" for name in ("AT_ONCE", "AHEAD")]
 SIZES += ["search._sources.CHUNK", "distances._kernels.scalar.ROOM", "search._segments.state.SPAN"]
-
-
-class Sliceable:
-    """Samples that are not in memory."""
-
-    def __init__(self, values, chunk=None):
-        self.values, self.longest = values, 0
-        self.shape, self.dtype = values.shape, values.dtype
-        if chunk is not None:
-            self.chunks = (chunk,) * values.ndim
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, key):
-        part = self.values[key]
-        self.longest = max(self.longest, len(part))
-        return part
 
 
 def as_tuple(segments):
@@ -99,7 +81,7 @@ def test_jobs_and_chunks_change_nothing(metric, case, data):
         with small_sizes(data, *SIZES):
             segmenter.n_jobs = data.draw(st.integers(1, 3))
             assert_same(segmenter.segment(y), want)
-            read = Sliceable(y, data.draw(st.sampled_from([None, 1, 40, 333])))
+            read = Slices(y, data.draw(st.sampled_from([None, 1, 40, 333])))
             assert_same(segmenter.segment(read), want)
             np.testing.assert_array_equal(segmenter.predict(read), segmenter.predict(y))
 
@@ -161,7 +143,7 @@ def test_states_of_constant_recordings_that_never_agree(partial, level):
             patch.setattr(parallel, name, 1)
         got = segmenter.segment(y)
         segmenter.n_jobs = 2
-        assert_same(segmenter.segment(Sliceable(y, 50)), got)
+        assert_same(segmenter.segment(Slices(y, 50)), got)
     total = [naive.cost_of_segmentation(list(s), len(y), 1.0, None) for s in (got, want)]
     assert total[0] == pytest.approx(total[1], rel=1e-12, abs=1e-12)
 
@@ -178,7 +160,7 @@ def test_times_and_holes_by_chunks():
             patch.setattr(parallel, "LEAD", 1)
             want = segmenter.segment(y, times=times)
             patch.setattr("sktslib.search._sources.CHUNK", 64)
-            got = segmenter.segment(Sliceable(y), times=times)
+            got = segmenter.segment(Slices(y), times=times)
         assert_same(got, want)
         assert len(got) > 10
         np.testing.assert_array_equal(got.start_time, want.start_time)
@@ -209,10 +191,10 @@ def test_a_memory_map_is_read_by_chunks(dtype, tmp_path, monkeypatch):
 
 def test_only_chunks_are_read(monkeypatch):
     monkeypatch.setattr("sktslib.search._sources.CHUNK", 128)
-    y = Sliceable(np.tile([0.0, 1, 3, 1, 5, 5, 5], 400))
+    y = Slices(np.tile([0.0, 1, 3, 1, 5, 5, 5], 400))
     segments = segmenter_of("dtw").fit([0, 1, 3, 1]).segment(y)
     assert len(segments) == 400
-    assert y.longest == 128
+    assert y.most == 128
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take a sequence too short for memory to show")
@@ -246,8 +228,8 @@ def test_bad_chunks_and_jobs_are_refused():
     y = np.zeros(50)
     y[40] = np.nan
     with pytest.raises(ValueError, match="sample"):
-        segmenter.segment(Sliceable(y))
+        segmenter.segment(Slices(y))
     with pytest.raises(ValueError, match="n_jobs"):
         segmenter_of("dtw", n_jobs=0).fit([0.0, 1, 3]).segment(np.zeros(9))
     with pytest.raises(ValueError, match="longer than the sequence"):
-        segmenter_of("euclidean").fit([0.0, 1, 3]).segment(Sliceable(np.zeros(2)))
+        segmenter_of("euclidean").fit([0.0, 1, 3]).segment(Slices(np.zeros(2)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import searcher_of, segmenter_of
+from inputs import Slices, searcher_of, segmenter_of
 from strategies import compiled, long_without_compiler, parameters, unmeant
 
 from sktslib.distances import get_metric
@@ -94,7 +94,7 @@ def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_p
 def test_a_sequence_read_by_chunks_gives_the_same(search, limit, verbose):
     searcher, y, ty = search
     searcher.set_params(verbose=int(verbose), **limit)
-    long = Slices(y)
+    long = Unshaped(y)
     size, _sources.CHUNK = _sources.CHUNK, 16
     try:
         got, profile = searcher.search(long, times=ty), searcher.profile(long, times=ty)
@@ -110,20 +110,12 @@ def test_a_sequence_read_by_chunks_gives_the_same(search, limit, verbose):
     np.testing.assert_array_equal(profile.start, whole.start)
 
 
-class Slices:
-    """Anything that knows its length and gives slices."""
+class Unshaped(Slices):
+    """What knows its length alone."""
 
     def __init__(self, y):
-        self.y, self.most, self.read = y, 0, 0
-
-    def __len__(self):
-        return len(self.y)
-
-    def __getitem__(self, part):
-        piece = self.y[part]
-        self.read += len(piece)
-        self.most = max(self.most, len(piece))
-        return piece
+        super().__init__(y)
+        del self.shape, self.dtype
 
 
 class Shaped:
@@ -278,12 +270,12 @@ def test_several_queries_read_a_long_sequence_once(rule, monkeypatch):
     rng = np.random.default_rng(3)
     y = rng.normal(size=100)
     searcher = searcher_of("dtw", **rule).fit([y[20:30].copy(), y[50:58].copy()])
-    long = Slices(y)
+    long = Unshaped(y)
     got, want = searcher.search(long), searcher.search(y)
     for name in ("start", "end", "distance", "query"):
         np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
     assert len(y) <= long.read < 2 * len(y)
-    long = Slices(y)
+    long = Unshaped(y)
     for a, b in zip(searcher.profile(long), searcher.profile(y), strict=True):
         np.testing.assert_array_equal(a.distance, b.distance)
     assert long.read == len(y)

@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import plain, unmeant
+from strategies import compiled, plain, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.distances import metric_names, pairwise_distances
+from sktslib.distances import pairwise_distances
 
 pytestmark = unmeant
 
 
-@pytest.mark.parametrize("name", [n for n in metric_names("lockstep") if not naive.TABLE[n].same_length])
+@pytest.mark.parametrize("name", [n for n in compiled(naive.LOCKSTEP) if not naive.TABLE[n].same_length])
 @given(data=st.data())
 def test_windows_are_compared_by_what_is_observed(name, data):
     m = data.draw(st.integers(2, 6))
