@@ -12,7 +12,7 @@ from inputs import Slices, searcher_of, segmenter_of
 from strategies import compiled, long_without_compiler, parameters, unmeant
 
 from sktslib.distances import get_metric
-from sktslib.search import Percentile, _sources
+from sktslib.search import _sources
 
 pytestmark = unmeant
 
@@ -88,26 +88,6 @@ def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_p
             stream = pickle.loads(pickle.dumps(stream))
     assert stream.n_samples_seen == len(y)
     assert sorted(got + found(stream.flush())) == want
-
-
-@given(searches(), st.sampled_from([{}, {"threshold": None}, {"threshold": Percentile(20)}]), st.booleans())
-def test_a_sequence_read_by_chunks_gives_the_same(search, limit, verbose):
-    searcher, y, ty = search
-    searcher.set_params(verbose=int(verbose), **limit)
-    long = Unshaped(y)
-    size, _sources.CHUNK = _sources.CHUNK, 16
-    try:
-        got, profile = searcher.search(long, times=ty), searcher.profile(long, times=ty)
-        labels = searcher.predict(long, times=ty)
-        got_found = found(got)
-    finally:
-        _sources.CHUNK = size
-    whole, want = searcher.profile(y, times=ty), searcher.search(y, times=ty)
-    assert long.most <= max(16, *(want.end - want.start + 40), 0)
-    assert got_found == found(want)
-    np.testing.assert_array_equal(labels, searcher.predict(y, times=ty))
-    np.testing.assert_allclose(profile.distance, whole.distance, rtol=1e-12, atol=1e-13)
-    np.testing.assert_array_equal(profile.start, whole.start)
 
 
 class Unshaped(Slices):
