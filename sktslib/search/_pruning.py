@@ -191,9 +191,8 @@ class Windows:
             moments.moments(y, m, 0.0, first, mean, spread, error)
             low = high = most = np.empty(0)
         else:
-            below, above = np.empty((2, 1, last + m - 1 - first))
-            bounds.slide(y[np.newaxis, first : last + m - 1], m, below, above)
-            most = np.maximum(-below, above)[0, : last - first]
+            below, above = bounds.slide(y[np.newaxis, first : last + m - 1], m)
+            most = np.maximum(-below, above)[0]
             moments.direct_moments(y, w, first, mean, spread, error, low, high)
         about = m, first, w.sum(), most, self.uncertainty, SCALINGS[self.normalize]
         made = self.scale[k, first:last], self.shift[k, first:last]
@@ -384,12 +383,9 @@ class _Cascade:
         self._compare_all([Candidates.joined(found)] if few else found)
         near = known.where[known.costs <= known.limit]
         near = np.sort(np.concatenate([near, *beyond]))
-        distances = [np.empty(0)]
-        size = max(1, TERMS // self.x.size)
-        for at in range(0, len(near), size):
-            exact = windows.exact(near[at : at + size])
-            distances.append(self.metric._windows(self.x, windows.w, exact, None, None))
-        return np.concatenate(distances), near
+        size, points = max(1, TERMS // self.x.size), self.query[-1]
+        costs = [np.empty(0), *(self._exact_costs(near[at : at + size], np.inf) for at in range(0, len(near), size))]
+        return self.metric._distance_of_cost(np.concatenate(costs), points, windows.m), near
 
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
@@ -401,10 +397,10 @@ class _Cascade:
         z = np.ascontiguousarray(windows.exact(among[at] if len(among) else at).transpose(1, 0, 2))
         low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
         by_window = _beyond(z, low, high, remaining.light)
-        rows, pinned, one = z.reshape(-1, windows.m), of_query.pinned, of_query.starts
-        two = one if of_query.second is None else of_query.second
-        below, above = np.empty_like(rows), np.empty_like(rows)
-        bounds.slide(rows, width, below, above)
+        rows, pinned, second = z.reshape(-1, windows.m), of_query.pinned, of_query.second
+        below, above = bounds.slide(rows, width)
+        starts = of_query.starts, of_query.starts if second is None else second
+        one, two = np.minimum(starts, windows.m - width)  # pinned points have no stretch
         ranges = np.minimum(below[:, one], below[:, two]), np.maximum(above[:, one], above[:, two])
         low, high = (np.where(pinned, rows, a).reshape(z.shape) for a in ranges)
         by_query = _beyond(of_query.x[:, np.newaxis], low, high, self.problem.w)
@@ -480,22 +476,30 @@ class _Cascade:
 
     def _compare(self, found):
         """Find the costs of windows that may be within the limit, as far as it goes."""
-        x, m, found = self.problem.x, self.windows.m, found.within(self.known.limit)
-        size = max(1, TERMS // self.x.size)
+        found, size = found.within(self.known.limit), max(1, TERMS // self.x.size)
         for at in range(0, len(found.low), size):
-            part, costs = found.part(at, at + size), np.empty(min(size, len(found.low) - at))
+            part = found.part(at, at + size)
             if self.by_moments:
-                remaining = self.bounds.remaining
                 compared = self.windows.samples, part.where, *np.ascontiguousarray(part.moments)
+                costs = self._costs(compared, self.bounds.remaining, self.known.limit)
             else:
-                remaining = bounds.Remaining(x, x, x, 0, np.zeros((2, 0), np.int64))
-                features = self.metric._features(self.windows.exact(part.where))
-                values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
-                shape = len(x), len(costs)
-                compared = values, np.arange(len(costs)) * m, np.ones(shape), np.zeros(shape)
-            bounds.compare(self.query, compared, remaining, *self.band, self.known.limit, costs)
-            if self.metric._has_factor:
-                near = np.flatnonzero(costs < np.inf)
-                costs[near] = self.metric._scaled(costs[near], x, features[near])
+                costs = self._exact_costs(part.where, self.known.limit)
             with self.known.lock:
                 self.known.learn(part.where, costs)
+
+    def _exact_costs(self, where, cutoff):
+        """Return the costs of windows that are normalized as in a profile, infinite above the cutoff."""
+        x, shape = self.problem.x, (len(self.problem.x), len(where))
+        features = self.metric._features(self.windows.exact(where))
+        values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
+        compared = values, np.arange(len(where)) * self.windows.m, np.ones(shape), np.zeros(shape)
+        costs = self._costs(compared, bounds.Remaining(x, x, x, 0, np.zeros((2, 0), np.int64)), cutoff)
+        if self.metric._has_factor:
+            near = np.flatnonzero(costs < np.inf)
+            costs[near] = self.metric._scaled(costs[near], x, features[near])
+        return costs
+
+    def _costs(self, compared, remaining, cutoff):
+        costs = np.empty(len(compared[1]))
+        bounds.compare(self.query, compared, remaining, *self.band, cutoff, costs)
+        return costs

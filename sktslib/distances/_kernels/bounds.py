@@ -62,23 +62,11 @@ from .simd import (
 )
 
 INF = np.inf
-BOUND_LANES = 2 * REGISTER
+BOUND_LANES = BATCH  # as the recurrence that compares the windows which the bounds leave
 load_bounds, splat_bounds, _ = makers(BOUND_LANES, fused=True)
 
 
 # ------------------------------------------------------------------------------------------------- minimum and maximum
-@inner
-def _extremes(one, other, low, high):
-    """Fill in the lower and the higher of two pairs of rows."""
-    whole = low.shape[0] - low.shape[0] % BOUND_LANES
-    for j in range(0, whole, BOUND_LANES):
-        store(low, j, minimum(load_bounds(one[0], j), load_bounds(other[0], j)))
-        store(high, j, maximum(load_bounds(one[1], j), load_bounds(other[1], j)))
-    for j in range(whole, low.shape[0]):
-        low[j] = minimum(one[0][j], other[0][j])
-        high[j] = maximum(one[1][j], other[1][j])
-
-
 @inner
 def slide_row(a, width, low, high):
     """Fill in the minimum and maximum of `width` neighbors from each position on; the rows' rests are overwritten.
@@ -111,57 +99,30 @@ def slide_row(a, width, low, high):
         below, above, done = low, high, wider
 
 
-@kernel
-def slide(a, width, low, high):
-    """Fill in the minima and maxima of `width` neighbors in each row of an array.
-
-    The rows of `low` and `high` may be as short as there are ranges.
-    """
-    below, above = np.empty(a.shape[1]), np.empty(a.shape[1])
-    for k in range(a.shape[0]):
-        slide_row(a[k], width, below, above)
-        copy(below, 0, a.shape[1] - width + 1, low[k], 0)
-        copy(above, 0, a.shape[1] - width + 1, high[k], 0)
+def slide(a, width):
+    """Return the minima and maxima of `width` neighbors from each position on in each row of an array."""
+    low, high, done = a, a, 1
+    while done < width:
+        more = min(done, width - done)
+        low, high = np.minimum(low[:, :-more], low[:, more:]), np.maximum(high[:, :-more], high[:, more:])
+        done += more
+    return low, high
 
 
-@kernel
 def envelopes(a, first, last, lower, upper):
-    """Fill in the minima and maxima of the points [first[i], last[i]) of each row.
+    """Fill in, behind a pad, the minima and maxima of the points [first[i], last[i]) of each row.
 
     They are found from ranges of doubling width.
     """
-    n = a.shape[1]
-    widest = 1
-    for i in range(first.shape[0]):
-        widest = max(widest, last[i] - first[i])
-    levels = 1
-    while 1 << levels <= widest:
-        levels += 1
-    low, high = np.empty((levels, n)), np.empty((levels, n))
-    for k in range(a.shape[0]):
-        copy(a[k], 0, n, low[0], 0)
-        copy(a[k], 0, n, high[0], 0)
-        for level in range(1, levels):
-            half = 1 << (level - 1)
-            size = n - 2 * half + 1
-            one = low[level - 1, :size], high[level - 1, :size]
-            other = low[level - 1, half : half + size], high[level - 1, half : half + size]
-            _extremes(one, other, low[level, :size], high[level, :size])
-        level, i = levels - 1, 0
-        while i < first.shape[0]:
-            width, at = last[i] - first[i], first[i]
-            while 1 << level > width:
-                level -= 1
-            while 1 << (level + 1) <= width:
-                level += 1
-            end = at + width - (1 << level)
-            size = 1  # of a run of ranges of one width, each a point further
-            while i + size < first.shape[0] and first[i + size] == at + size and last[i + size] == at + size + width:
-                size += 1
-            one, other = low[level, at : at + size], high[level, at : at + size]
-            ends = low[level, end : end + size], high[level, end : end + size]
-            i += size
-            _extremes((one, other), ends, lower[k, i + 1 - size : i + 1], upper[k, i + 1 - size : i + 1])
+    ranges, level = [(a, a)], np.frexp(last - first)[1] - 1
+    for k in range(level.max()):
+        low, high = ranges[-1]
+        ranges.append((np.minimum(low[:, : -(2**k)], low[:, 2**k :]), np.maximum(high[:, : -(2**k)], high[:, 2**k :])))
+    for k in np.unique(level):
+        i, (low, high) = np.flatnonzero(level == k), ranges[k]
+        one, two = first[i], last[i] - 2**k
+        lower[:, i + 1] = np.minimum(low[:, one], low[:, two])
+        upper[:, i + 1] = np.maximum(high[:, one], high[:, two])
 
 
 # -------------------------------------------------------------------------------------------------------------- bounds

@@ -422,7 +422,12 @@ def _few(p, x, y, w, scaling, alike, left, share, out):
     counted = sums[1:] if degree(p) == 0 else sums[:1]
     sure = ((counted > LEAST) & (counted < MOST)).all(axis=0)
     for j in range(len(out)):
-        out[j] = finish(p, *sums[:, j]) if sure[j] else distance(p, x, np.ascontiguousarray(points[j]), w)
+        if sure[j]:
+            out[j] = finish(p, *sums[:, j])
+        elif degree(p) > 0 and (points[j] == x)[w > 0.0].all():
+            out[j] = 0.0
+        else:
+            out[j] = distance(p, x, np.ascontiguousarray(points[j]), w)
     return 0
 
 

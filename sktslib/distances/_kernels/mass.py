@@ -68,7 +68,7 @@ BITS = 4  # by so many bits norms of two rows may differ before one is scaled to
 
 @inner(fastmath={"reassoc", "contract"})
 def fill_rows(y, first, step, squared, rows, norm):
-    """rows[r] = the samples from `first + r * step` on less their mean (or the squares of that), 0 behind the end."""
+    """rows[r] = the samples from `first + r * step` on less their mean, `squared` or not; 0 behind the end."""
     n_rows, size = rows.shape
     for r in range(n_rows):
         begin = first + r * step
@@ -78,16 +78,12 @@ def fill_rows(y, first, step, squared, rows, norm):
             total += v[t]
         mean = total / max(v.shape[0], 1)
         row, square = rows[r], 0.0
-        if squared:
-            for t in range(v.shape[0]):
-                d = (v[t] - mean) * (v[t] - mean)
-                row[t] = d
-                square += d * d
-        else:
-            for t in range(v.shape[0]):
-                d = v[t] - mean
-                row[t] = d
-                square += d * d
+        for t in range(v.shape[0]):
+            d = v[t] - mean
+            if squared is not None:
+                d = d * d
+            row[t] = d
+            square += d * d
         row[v.shape[0] :] = 0.0
         if not square > TINY:  # the error of what underflowed is not known
             for t in range(v.shape[0]):
@@ -160,35 +156,35 @@ def _level(rows, norms, by):
 
 
 @kernel(error_model="numpy")
-def load_rows(y, first, step, squared, direct, rows, spectra, norms, by, roots, room):
+def load_rows(y, first, step, squared, rows, spectra, norms, by, roots, room):
     """Take the samples from `first` on, or their squares, as `dot_rows` takes them: two rows of windows at a time.
 
-    `norms` of each row: what its error is relative to, and the mean that was subtracted.
+    `norms` of each row: what its error is relative to, and the mean that was subtracted. Without `roots` products are
+    summed directly: then no transform is compiled.
     """
     for k in range(spectra.shape[0]):
         of_both = norms[2 * k : 2 * k + 2]
-        fill_rows(y, first + 2 * k * step, step, squared, spectra[k] if direct else rows, of_both)
-        if not direct:
+        if roots is None:
+            fill_rows(y, first + 2 * k * step, step, squared, spectra[k], of_both)
+        else:
+            fill_rows(y, first + 2 * k * step, step, squared, rows, of_both)
             _level(rows, of_both, by[k])
             forward(rows, spectra[k], roots, room)
 
 
 @inner
-def _transform(waves, rows, roots, room):
-    """Replace the channels of queries by their transforms."""
+def _transform(waves, spectra, roots, room):
+    """Fill in the transforms of the channels of queries."""
     for q in range(waves.shape[0]):
         for k in range(waves.shape[1]):
-            for r in range(2):
-                for t in range(rows.shape[1]):
-                    rows[r, t] = waves[q, k, r, t]
-            forward(rows, waves[q, k], roots, room)
+            forward(waves[q, k], spectra[q, k], roots, room)
 
 
 @kernel
-def dot_rows(spectra, own, by, step, direct, out, roots, room):
+def dot_rows(spectra, own, by, step, out, roots, room):
     """Fill in the dot products of a short series with the windows of rows: the first `step` of each row of `out`."""
     for k in range(spectra.shape[0]):
-        if direct:
+        if roots is None:
             for r in range(2):
                 dots(spectra[k, r], own[0], out[2 * k + r, :step])
         else:
@@ -257,7 +253,7 @@ def _end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
 @inner
 def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, doubtful):
     """Fill in the squared distances of the loaded windows, as they are; return the number of doubtful ones."""
-    m, step, direct = sizes
+    m, step = sizes
     spectra, norms, by = loaded
     kernels, own, wrong, centers, rests = query
     rows, totals, blocks, room = rooms
@@ -271,7 +267,7 @@ def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, dou
     for k in range(channels):
         one = slice(k, k + 1)
         _squares_about(y[k], m, centers[k], begin, k > 0, squares, blocks)
-        dot_rows(spectra[one], kernels[k], by[one], step, direct, rows, roots, room)
+        dot_rows(spectra[one], kernels[k], by[one], step, rows, roots, room)
         if several is not None:
             for r in range(2):
                 for j in range(step):
@@ -317,12 +313,12 @@ def _shared_profiles(
     and `several` channels are True or None: what is None is left out by the compiler. The first call of all transforms
     the queries.
     """
-    m, step, direct = sizes
-    kernels, of_queries, wrongs, centers, rests = queries
+    m, step = sizes
+    waves, kernels, of_queries, wrongs, centers, rests = queries
     rows, spectra, totals, norms, by, blocks, values, scales, sums, piece, room = rooms
     channels, count = y.shape[0], 0
-    if first == 0 and not direct:
-        _transform(kernels, rows, roots, room)
+    if roots is not None and first == 0:
+        _transform(waves, kernels, roots, room)
     for begin in range(first, last, 2 * step):
         end = min(begin + 2 * step, last)
         here = end - begin
@@ -330,7 +326,7 @@ def _shared_profiles(
         of_windows = (spread, error, error) if several is None else (sums[0, :here], sums[1, :here], sums[2, :here])
         for k in range(channels):
             one, scale = slice(k, k + 1), scales[k, :here]
-            load_rows(y[k], begin, step, False, direct, rows, spectra[one], norms[k], by[one], roots, room)
+            load_rows(y[k], begin, step, None, rows, spectra[one], norms[k], by[one], roots, room)
             if scaling is not None:
                 normalized_windows(y[k], m, begin, scaling, scale, spread, error)
                 if several is not None:
@@ -347,7 +343,7 @@ def _shared_profiles(
             if scaling is not None:
                 for k in range(channels):
                     one, scale = slice(k, k + 1), scales[k, :here]
-                    dot_rows(spectra[one], kernels[q, k], by[one], step, direct, rows, roots, room)
+                    dot_rows(spectra[one], kernels[q, k], by[one], step, rows, roots, room)
                     if several is not None and k < channels - 1:
                         add_dots(rows, step, scale, before, k > 0)
                 query = of_queries[q], wrongs[q]
@@ -363,15 +359,15 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
 
     See `_shared_profiles`. The samples of some pairs of rows are transformed before the queries follow.
     """
-    (m, step, direct), (kernels, averages, bound, norms, numbers) = sizes, queries
+    (m, step), (waves, kernels, of_averages, averages, bound, norms, numbers) = sizes, queries
     rows, room, spectra, dots, by, of_rows, values, ranges, squares, averaged, by_squares, of_squares = rooms
     channels, many, count = y.shape[0], 2 * step * spectra.shape[1], 0
     means_count = 0 if scaling > 0 else 1 if products is None else 2
     share = rounding(m) / 2 + 4 * EPS if means_count == 1 else 0.0
-    if first == 0 and not direct:
-        _transform(kernels, rows, roots, room)
+    if roots is not None and first == 0:
+        _transform(waves, kernels, roots, room)
         if weighted is not None:
-            _transform(averages, rows, roots, room)
+            _transform(of_averages, averages, roots, room)
     for begin in range(first, last, many):
         end = min(begin + many, last)
         here = end - begin
@@ -381,10 +377,10 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
         fill(scale, 0, here, 1.0)
         for k in range(channels):
             to = spectra[k, some], of_rows[k, both], by[k, some]
-            load_rows(y[k], begin, step, False, direct, rows, *to, roots, room)
+            load_rows(y[k], begin, step, None, rows, *to, roots, room)
             if weighted is not None:
                 to = squares[k, some], of_squares[k, both], by_squares[k, some]
-                load_rows(y[k], begin, step, True, direct, rows, *to, roots, room)
+                load_rows(y[k], begin, step, True, rows, *to, roots, room)
         for q in range(kernels.shape[0]):
             more, doubts = False, doubtful[q, begin - first : end - first]
             for k in range(channels):
@@ -393,8 +389,8 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
                     continue
                 if weighted is not None:
                     average = averaged[both]
-                    dot_rows(spectra[k, some], averages[q, k], by[k, some], step, direct, dot, roots, room)
-                    dot_rows(squares[k, some], averages[q, k], by_squares[k, some], step, direct, average, roots, room)
+                    dot_rows(spectra[k, some], averages[q, k], by[k, some], step, dot, roots, room)
+                    dot_rows(squares[k, some], averages[q, k], by_squares[k, some], step, average, roots, room)
                     errors = of_rows[k], of_squares[k], bound, numbers[5, q, k]
                     about = step, total, origin, mean_x, means_count
                     weighted_moments(dot, average, *errors, *about, mean, spread, error)
@@ -409,7 +405,7 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
                         low, high = ranges[0, : here + m - 1], ranges[1, : here + m - 1]
                         slide_row(y[k, begin : end + m - 1], m, low, high)
                         to_range(low, high, origin, mean, scale, spread, error, mean_x, m, scaling == 4)
-                dot_rows(spectra[k, some], kernels[q, k], by[k, some], step, direct, dot, roots, room)
+                dot_rows(spectra[k, some], kernels[q, k], by[k, some], step, dot, roots, room)
                 of_channel = bound * numbers[4, q, k], of_rows[k], mean, scale, spread, error, numbers[3, q, k]
                 add_channel(products, dot, step, *of_channel, mean_x, total, a, b, c, more)
                 more = True
@@ -426,7 +422,7 @@ SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at mos
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
 HELD = block_size(2**18, 1)  # samples of all channels held for all queries: with what is known of them 10 MB
-SPECTRA = block_size(2**23, 1)  # samples of the queries that are transformed at a time: 64 MB
+SPECTRA = block_size(2**22, 1)  # samples of the queries that are transformed at a time: 64 MB with the transforms
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 
 
@@ -491,12 +487,12 @@ def _centered(x, w, squares, scaling):
 
 
 def _as_waves(x, size, direct):
-    """Return channels (.., m) as kernels transform them, (.., 2, size), or as direct sums need them, (.., 1, m)."""
+    """Return channels (.., m) as kernels transform them, and room for that; or twice as direct sums need them."""
     if direct:
-        return np.ascontiguousarray(x)[..., np.newaxis, :]
-    out = aligned_zeros(*x.shape[:-1], 2, size)
-    out[..., 0, : x.shape[-1]] = x / size  # a power of two
-    return out
+        return (np.ascontiguousarray(x)[..., np.newaxis, :],) * 2
+    out = aligned_zeros(2, *x.shape[:-1], 2, size)
+    out[0, ..., 0, : x.shape[-1]] = x / size  # a power of two
+    return out[0], out[1]
 
 
 # ---------------------------------------------------------------------------------------------------------- profiles
@@ -520,17 +516,17 @@ def _profiles(record, X, W, y, scaling, size, out):
     step, direct, bound = size - m + 1, m < SHORTEST_FFT, dot_error(m, size)
     queries = zip(X, [None] * count if W is None else W, strict=True)
     own, numbers = map(np.array, zip(*(_centered(x, w, squares, scaling) for x, w in queries), strict=True))
-    kernels, numbers = _as_waves(own, size, direct), np.ascontiguousarray(numbers.transpose(1, 0, 2))
+    waves, numbers = _as_waves(own, size, direct), np.ascontiguousarray(numbers.transpose(1, 0, 2))
     totals, origins, means, own, norms, _ = numbers
     shared = W is None and (scaling in (1, 2) or (scaling == 0 and squares))
     # Channel by channel, as a sum of arrays, so that it does not depend on the number of queries.
     whole = sum((own if shared and not scaling else own + totals * means * means).T)
-    roots, rows = turns(16 if direct else size), scratch("rows", (2, size))
-    room, pairs = scratch("columns", room_of(roots)), 1
+    roots, rows, pairs = None if direct else turns(size), scratch("rows", (2, size)), 1
+    room = None if direct else scratch("columns", room_of(roots))
     if shared:
         fill_profiles, many, several = _shared_profiles, 2 * step + 40, channels > 1
         kind = None if scaling else True, None if squares else True, True if several else None
-        queries = kernels, whole, bound * np.sqrt(sum((norms**2).T)), origins, totals * means
+        queries = *waves, whole, bound * np.sqrt(sum((norms**2).T)), origins, totals * means
         of_windows = many if scaling else 1
         rooms = (
             rows,
@@ -549,8 +545,7 @@ def _profiles(record, X, W, y, scaling, size, out):
         fill_profiles, kind = _profiles_of_each, (None if squares else True, None if W is None else True)
         pairs = min(max(1, min(GROUP, HELD // channels) // (2 * size)), -(-n_windows // (2 * step)))
         many = 2 * pairs * step + 40
-        averages = None if W is None else _as_waves(W, size, direct)
-        queries = kernels, averages, bound, whole, numbers
+        queries = *waves, *((None, None) if W is None else _as_waves(W, size, direct)), bound, whole, numbers
 
         def of_samples(name):
             """Return room for the samples, or their squares: transforms, dot products, factors and norms of rows."""
@@ -567,7 +562,7 @@ def _profiles(record, X, W, y, scaling, size, out):
         doubtful, found = scratch("doubtful", (count, last - first), np.bool_), 0
         for a, b in pieces(-(-(last - first) // block), COST * size * channels * count * pairs):
             begin, end = first + block * a, min(first + block * b, last)
-            given = y, (m, step, direct), scaling if scaling or not shared else None, queries, roots, rooms
+            given = y, (m, step), scaling if scaling or not shared else None, queries, roots, rooms
             here = doubtful[:, begin - first : end - first]
             found += fill_profiles(record, *kind, *given, begin, end, here, out)
         for q in range(count if found else 0):
