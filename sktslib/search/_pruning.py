@@ -291,7 +291,7 @@ class _Bounds(NamedTuple):
 
     of_query: bounds.QueryPoints
     of_window: bounds.WindowPoints
-    remaining: bounds.Remaining
+    light: np.ndarray  # (channels, m): the minimum weight of the query points that each point of a window may meet
     width: int  # points of the stretches that hold what each point of the query may meet
 
     @classmethod
@@ -303,7 +303,6 @@ class _Bounds(NamedTuple):
         light = _nearest.inside(_nearest.envelopes_of(w, lo, hi)[0], m).copy()
         widest = int((hi - lo).max())
         reach = -(-widest // 2)  # two stretches of so many points hold any range
-        remaining = bounds.Remaining(low.copy(), high.copy(), light, reach, _stretches(lo, hi, reach))
         # Where few ranges are narrower, one stretch holds a range, and a few more points at the ends: half the work.
         width = widest if (hi - lo < widest).mean() <= NARROW else reach
         _nearest.pin(record, low, high, x)
@@ -321,11 +320,12 @@ class _Bounds(NamedTuple):
         other = max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
         lags = _nearest.minimum_lags(lo, hi)
         least = _nearest.inside(_nearest.envelopes_of(points, lo, hi)[0], m).copy()
-        heavy, light = _nearest.weight_rows(w), _nearest.weight_rows(light)
-        of_query = bounds.QueryPoints(x, heavy, points, lags, up + other, pinned, starts, second)
+        of_query = bounds.QueryPoints(x, _nearest.weight_rows(w), points, lags, up + other, pinned, starts, second)
         ranges = low - uncertainty, high + uncertainty
-        of_window = bounds.WindowPoints(light, least, lags, skips, float(minimum_gap_cost), *ranges)
-        return cls(of_query, of_window, remaining, width)
+        of_window = bounds.WindowPoints(
+            _nearest.weight_rows(light), least, lags, skips, float(minimum_gap_cost), *ranges
+        )
+        return cls(of_query, of_window, light, width)
 
 
 def _stretches(lo, hi, size):
@@ -390,13 +390,13 @@ class _Cascade:
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
         """Whether bounds by query points are better, and the order of the points in the better way and the other."""
-        windows, (of_query, of_window, remaining, width) = self.windows, self.bounds
+        windows, (of_query, of_window, light, width) = self.windows, self.bounds
         among = np.flatnonzero(self.among)
         count = len(among) if len(self.among) else windows.n
         at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
         z = np.ascontiguousarray(windows.exact(among[at] if len(among) else at).transpose(1, 0, 2))
         low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
-        by_window = _beyond(z, low, high, remaining.light)
+        by_window = _beyond(z, low, high, light)
         rows, pinned, second = z.reshape(-1, windows.m), of_query.pinned, of_query.second
         below, above = bounds.slide(rows, width)
         starts = of_query.starts, of_query.starts if second is None else second
@@ -481,7 +481,7 @@ class _Cascade:
             part = found.part(at, at + size)
             if self.by_moments:
                 compared = self.windows.samples, part.where, *np.ascontiguousarray(part.moments)
-                costs = self._costs(compared, self.bounds.remaining, self.known.limit)
+                costs = self._costs(compared, self.known.limit)
             else:
                 costs = self._exact_costs(part.where, self.known.limit)
             with self.known.lock:
@@ -493,13 +493,13 @@ class _Cascade:
         features = self.metric._features(self.windows.exact(where))
         values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
         compared = values, np.arange(len(where)) * self.windows.m, np.ones(shape), np.zeros(shape)
-        costs = self._costs(compared, bounds.Remaining(x, x, x, 0, np.zeros((2, 0), np.int64)), cutoff)
+        costs = self._costs(compared, cutoff)
         if self.metric._has_factor:
             near = np.flatnonzero(costs < np.inf)
             costs[near] = self.metric._scaled(costs[near], x, features[near])
         return costs
 
-    def _costs(self, compared, remaining, cutoff):
+    def _costs(self, compared, cutoff):
         costs = np.empty(len(compared[1]))
-        bounds.compare(self.query, compared, remaining, *self.band, cutoff, costs)
+        bounds.compare(self.query, compared, *self.band, cutoff, costs)
         return costs

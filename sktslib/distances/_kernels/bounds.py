@@ -16,8 +16,7 @@ Windows of a sequence that may be near a query, by lower bounds and a pruned rec
 LANES neighboring windows stand side by side: the point i of each is a stretch of the sequence, so that a vector holds
 it without any rearrangement, and normalizing it is one product and one sum. Bounds are those of `bounds`,
 added up point by point, the costliest first, until a block of windows is above the cutoff. The remaining windows are
-put side by side and run through the recurrence under the cutoff, less a lower bound of the remaining path (Lemire 2009,
-Faster retrieval with a two-pass dynamic-time-warping lower bound).
+put side by side and run through the recurrence under the cutoff.
 
 Windows are normalized by running moments, see `moments`, so that values are known up to an `uncertainty`; envelopes
 are wider by that, and bounds hold.
@@ -221,16 +220,6 @@ class WindowPoints(NamedTuple):
     high: np.ndarray
 
 
-class Remaining(NamedTuple):
-    """Data for the bound of the path that remains; see `_two_passes`."""
-
-    low: np.ndarray  # (channels, m): the range of the query that each point of a window may meet
-    high: np.ndarray
-    light: np.ndarray  # (channels, m): its minimum weight
-    reach: int  # points of a stretch; 0: there is no bound
-    stretches: np.ndarray  # (2, m): where the two stretches start that hold what each point of the query may meet
-
-
 # --------------------------------------------------------------------------------------------------------------- bounds
 @step
 def _nearest(value, low, high):
@@ -430,12 +419,12 @@ def candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end
 
 
 @kernel
-def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
+def _compare(query, windows, cells, cutoff, first, work, costs):
     """Compare windows from the `first` on; return the next one when no cells are left. See `compare`."""
     p, rows, weighted, points = query
     values, begins, scale, shift = windows
     channels, m = rows.shape[0], points.shape[1]
-    room, block, gap_costs, rests, passes = work
+    room, block, gap_costs, rests = work
     row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
     for at in range(first, begins.shape[0], BOUND_LANES):
         size = min(BOUND_LANES, begins.shape[0] - at)
@@ -452,12 +441,7 @@ def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
                 for i in range(m):
                     block[k][(i + 1) * BOUND_LANES + s] = v[i] * u + c
         if not goes_on:
-            bounded = remaining.reach > 0
-            if bounded and not _two_passes(p, rows, block, remaining, cells.last, cutoff, passes, rests):
-                fill(costs, at, at + size, INF)
-                continue
-            if not bounded:
-                batch.fill_gap_costs(p, block, gap_costs)
+            batch.fill_gap_costs(p, block, gap_costs)
         reached = batch._accumulate(p, m, rows, weighted, points, block, gap_costs, cells, cutoff, rests, room)
         if reached == batch.UNFINISHED:
             return at
@@ -468,83 +452,21 @@ def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
     return begins.shape[0]
 
 
-def compare(query, windows, remaining, lo, hi, cutoff, costs):
+def compare(query, windows, lo, hi, cutoff, costs):
     """Fill in the accumulated costs of the query with windows, infinite above the cutoff.
 
     `query` is (p, rows, weighted, points), `windows` (values, begins, scale, shift): those of `values` from `begins`
-    on, which ascend. The path that is `Remaining` is bounded by two passes.
+    on, which ascend.
     """
     p, rows, _, points = query
     m, size, at = points.shape[1], (points.shape[1] + 1) * BOUND_LANES, 0
-    room, passes = batch.room_for(m), aligned(5, m * BOUND_LANES if remaining.reach else 0)
-    work = (
-        room,
-        channels_of(aligned_zeros(len(rows), size)),
-        aligned_zeros(size),
-        aligned_zeros(m * BOUND_LANES),
-        passes,
-    )
+    room, block = batch.room_for(m), channels_of(aligned_zeros(len(rows), size))
+    work = room, block, aligned_zeros(size), aligned_zeros(m * BOUND_LANES)
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
-        at = _compare(query, windows, remaining, cells, cutoff, at, work, costs)
+        at = _compare(query, windows, cells, cutoff, at, work, costs)
         if at == len(windows[1]):
             return
-
-
-@inner
-def _two_passes(p, rows, block, remaining, hi, cutoff, work, rests):
-    """Fill `rests` with lower bounds of the path after each query point; return whether any lane is within the cutoff.
-
-    A series point costs at least its distance to the query's range, at the end of which nearest to it a pair's cost is
-    cut in two: the query point costs at least its distance to the range of these ends besides.
-    """
-    low, high, light, reach, stretches = remaining
-    m = rests.shape[0] // BOUND_LANES
-    after, within = work[0], work[1]  # what the series points cost, what the query points cost
-    fill(after, 0, m * BOUND_LANES, 0.0)
-    fill(within, 0, m * BOUND_LANES, 0.0)
-    for k in range(rows.shape[0]):
-        near, below, above = work[2], work[3], work[4]
-        for i in range(m):
-            value = load_bounds(block[k], (i + 1) * BOUND_LANES)
-            end = _nearest(value, low[k, i], high[k, i])
-            cost = terms(p, (value, 0.0, light[k, i], 0.0), end, 0.0)[0]
-            store(near, i * BOUND_LANES, end)
-            store(after, i * BOUND_LANES, load_bounds(after, i * BOUND_LANES) + cost)
-        # The range of `reach` points is that of the rest of a stretch of so many and of the beginning of the next one
-        # (van Herk 1992); it is stored at the position of its last point.
-        for begin in range(0, m, reach):
-            least = most = load_bounds(near, begin * BOUND_LANES)
-            for i in range(begin, min(begin + reach, m)):
-                v = load_bounds(near, i * BOUND_LANES)
-                least, most = minimum(v, least), maximum(v, most)
-                store(below, i * BOUND_LANES, least)
-                store(above, i * BOUND_LANES, most)
-        for begin in range((m - 1) // reach * reach, -1, -reach):
-            stop = min(begin + reach, m)
-            least = most = load_bounds(near, (stop - 1) * BOUND_LANES)
-            for i in range(stop - 1, begin - 1, -1):
-                v, to = load_bounds(near, i * BOUND_LANES), (i + reach - 1) * BOUND_LANES
-                least, most = minimum(v, least), maximum(v, most)
-                if i + reach <= m:
-                    store(below, to, minimum(least, load_bounds(below, to)))
-                    store(above, to, maximum(most, load_bounds(above, to)))
-        for i in range(m):
-            one, two = (stretches[0, i] + reach - 1) * BOUND_LANES, (stretches[1, i] + reach - 1) * BOUND_LANES
-            least, most = (
-                minimum(load_bounds(below, one), load_bounds(below, two)),
-                maximum(load_bounds(above, one), load_bounds(above, two)),
-            )
-            end = _nearest(rows[k, 0, i], least, most)
-            cost = terms(p, (rows[k, 0, i], 0.0, rows[k, 2, i], 0.0), end, 0.0)[0]
-            store(within, i * BOUND_LANES, load_bounds(within, i * BOUND_LANES) + cost)
-    for i in range(m - 2, -1, -1):
-        store(after, i * BOUND_LANES, load_bounds(after, i * BOUND_LANES) + load_bounds(after, (i + 1) * BOUND_LANES))
-    total = splat_bounds(0.0)
-    for i in range(m - 1, -1, -1):
-        store(rests, i * BOUND_LANES, total + load_bounds(after, hi[i] * BOUND_LANES) if hi[i] < m else total)
-        total = total + load_bounds(within, i * BOUND_LANES)
-    return some(total + load_bounds(after, 0) <= cutoff)
 
 
 EPS = 2.0**-52

@@ -10,7 +10,6 @@ from inputs import Slices
 from strategies import long_without_compiler, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
-from sktslib.distances import DTW
 from sktslib.distances._kernels import bounds, moments
 from sktslib.search import _partial_search, _pruning, _run, _sources
 from sktslib.utils._jobs import beside
@@ -123,13 +122,13 @@ def test_few_distances_are_computed(monkeypatch):
     monkeypatch.setattr(_pruning, "LEAST", 1)
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore").fit(x)
     want = searcher.profile(y).distance
-    computed, original = [], DTW._windows
+    computed, original = [], _pruning._Cascade._exact_costs
 
-    def counted(metric, x, w, windows, tx, ty):
-        computed.append(len(windows))
-        return original(metric, x, w, windows, tx, ty)
+    def counted(cascade, where, cutoff):
+        computed.append(len(where))
+        return original(cascade, where, cutoff)
 
-    monkeypatch.setattr(DTW, "_windows", counted)
+    monkeypatch.setattr(_pruning._Cascade, "_exact_costs", counted)
     match = searcher.search(y)
     assert (match.start[0], match.distance[0]) == (want.argmin(), want.min())
     assert sum(computed) == 1
