@@ -66,7 +66,7 @@ def searched(name, data, x, y, w):
     (p, _, _, y, _, _, points), rows = problem, problem.rows
     m, n = points.shape[1], y.shape[1]
     lengths = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
-    query, found = (p, rows, weighting(p, problem.w), points), []
+    query, found = (p, problem.x, problem.w if weighting(p, problem.w) else None, points), []
     for along_diagonals in (False, True):
         (col, start), distance, begin = metric._start_column(problem), np.empty(n), np.empty(n, np.int64)
         # In chunks, so that the state carried between them is seen to be whole, and be that of the other driver.

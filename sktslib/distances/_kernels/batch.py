@@ -75,7 +75,7 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
 
     `inside`: whether the band holds all of these points for each of the query points.
     """
-    i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
+    i0, i1, i2, i3 = i, minimum(i + 1, m - 1), minimum(i + 2, m - 1), minimum(i + 3, m - 1)
     h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
     h2, h3 = (points[0, i2], points[1, i2], points[2, i2]), (points[0, i3], points[1, i3], points[2, i3])
     r0, r1, r2 = load(registers[0], 0), load(registers[1], 0), load(registers[2], 0)
@@ -128,8 +128,8 @@ def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end
 @inner
 def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
     """Compute four query points over the series points [begin, end), some of which may be outside their bands."""
-    a = max(begin, min(lo[min(i + ROWS, m) - 1], end))
-    b = max(a, min(hi[i], end))
+    a = maximum(begin, minimum(lo[minimum(i + ROWS, m) - 1], end))
+    b = maximum(a, minimum(hi[i], end))
     if begin < a:
         _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, registers)
     _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, a, b, True, row, registers)
@@ -165,7 +165,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
     lo, hi, side_end, top_end = cells
     begun, start_column, end_column, reach, side = state[0], state[1], state[2], state[3], left[1]
     if begun == 0:
-        start_column, end_column, side = 0, hi[min(ROWS, m) - 1], 0.0
+        start_column, end_column, side = 0, hi[minimum(ROWS, m) - 1], 0.0
         reach = end_column  # the last column that holds costs
         fill(row, 0, BATCH, 0.0)
         for j in range(BATCH, (end_column + 1) * BATCH):
@@ -175,18 +175,18 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
             state[0], state[1], state[2], state[3], left[1] = i, start_column, end_column, reach, side
             return UNFINISHED
         state[0] = 0
-        height = min(ROWS, m - i)
+        height = minimum(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the boundary
             fill(row, (hi[i - 1] + 1) * BATCH, (hi[i + height - 1] + 1) * BATCH, BIG)
         if cutoff < BIG:
-            before = max(i - 1, 0)
+            before = maximum(i - 1, 0)
             while end_column > start_column and _above(row, end_column, cutoff, rests, before):
                 end_column -= 1
             while start_column < end_column and _above(row, start_column, cutoff, rests, before):
                 start_column += 1
             if end_column < lo[i] or _above(row, start_column, cutoff, rests, before):
                 return ABOVE
-        first, last = max(lo[i], start_column - 1), hi[i + height - 1]
+        first, last = maximum(lo[i], start_column - 1), hi[i + height - 1]
         # The column before the first point: the boundary before point 0, else nothing.
         copy(row, first * BATCH, (first + 1) * BATCH, registers[4], 0)
         for r in range(height):
@@ -200,7 +200,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
             begin, end = end, end + AHEAD
             done = True
             for r in range(ROWS):
-                done = done and _above(registers[r], 0, cutoff, rests, min(i + r, m - 1))
+                done = done and _above(registers[r], 0, cutoff, rests, minimum(i + r, m - 1))
             if done:
                 break
         if rests is not None and begin < reach:  # costs of rows before would lack what these rows cost
@@ -237,20 +237,23 @@ def room_for(n):
 
 @inner
 def _beside(values, begins, lengths, block, size, lanes):
-    """Put the first `size` series of the block side by side, each after a pad; the last one fills the other lanes."""
-    at, shortest = np.empty(BATCH, np.int64), lanes[0].shape[0]
+    """Put the first `size` series of the block side by side, each after a pad; the last one fills the other lanes.
+
+    `block` holds their positions, and room for as many numbers.
+    """
+    shortest = lanes[0].shape[0]
     for k in range(len(lanes)):
         side_by_side = lanes[k]
         for s in range(BATCH):
-            b = block[min(s, size - 1)]
-            at[s], shortest = begins[b] + k * lengths[b], min(shortest, lengths[b])
+            b = block[minimum(s, size - 1)]
+            block[BATCH + s], shortest = begins[b] + k * lengths[b], minimum(shortest, lengths[b])
         for j in range(shortest):
             for s in range(BATCH):
-                side_by_side[(j + 1) * BATCH + s] = values[at[s] + j]
+                side_by_side[(j + 1) * BATCH + s] = values[block[BATCH + s] + j]
         for s in range(BATCH):
-            b = block[min(s, size - 1)]
+            b = block[minimum(s, size - 1)]
             for j in range(shortest, lengths[b]):
-                side_by_side[(j + 1) * BATCH + s] = values[at[s] + j]
+                side_by_side[(j + 1) * BATCH + s] = values[block[BATCH + s] + j]
             for to in range((lengths[b] + 1) * BATCH + s, side_by_side.shape[0], BATCH):
                 side_by_side[to] = 0.0
 
@@ -269,7 +272,7 @@ def _accumulate_table(queries, collection, borders, until, cells, whole, place, 
             for k in range(len(Y)):
                 side_by_side = Y[k]
                 for s in range(BATCH):
-                    own = begin + min(s, size - 1)
+                    own = begin + minimum(s, size - 1)
                     first, length = begins[own] + k * lengths[own], lengths[own]
                     for j in range(n):
                         side_by_side[(j + 1) * BATCH + s] = values[first + j] if j < length else 0.0
@@ -364,7 +367,7 @@ def _scan(queries, collection, candidates, cells, limits, slack, work, costs):
             fill(best, 0, k, BIG)
             counts[1] = 0
         while goes_on or counts[1] < order.shape[1]:
-            cutoff = min(limits[q], best[k - 1] * (1.0 + share) + more)
+            cutoff = minimum(best[k - 1] * (1.0 + share) + more, limits[q])
             if not goes_on:
                 size, at = 0, counts[1]
                 while at < order.shape[1] and size < BATCH:
@@ -425,7 +428,7 @@ def scan(queries, collection, candidates, n, lo, hi, k, limits, slack, costs):
     # The query, its next candidate and the size of its block; then the numbers of candidates that are returned.
     counts = np.zeros(6, np.int64)
     lanes = channels_of(aligned_zeros(rows.shape[1], size))
-    work = room, lanes, aligned_zeros(size), np.empty(k), np.empty(BATCH, np.int64), counts
+    work = room, lanes, aligned_zeros(size), np.empty(k), np.empty(2 * BATCH, np.int64), counts
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
         if _scan(queries, collection, candidates, cells, limits, slack, work, costs):

@@ -30,10 +30,11 @@ from .dispatch import (
     has_gap_cost,
     lag_cost,
     moves,
+    row,
     terms,
     weighting,
 )
-from .scalar import ENDLESS, Cells, cells_of, fill_boundary, fill_rows
+from .scalar import ENDLESS, Cells, cells_of
 from .simd import (
     REGISTER,
     REGISTERS,
@@ -73,20 +74,20 @@ def place_of(i):
 
 
 @inner
-def stripe(values, out):
-    """Copy the data of query points into the order of the lanes, repeating the last one to the end."""
-    for i in range(out.shape[0]):
-        out[place_of(i)] = values[min(i, values.shape[0] - 1)]
+def stripe_query(p, x, w, points, rows, costs):
+    """Fill in the numbers that the recurrence needs of each query point, and its costs, in the order of the lanes.
 
-
-@inner
-def stripe_query(rows, points, out, costs):
-    """Copy the query and the costs of its points, to the end of the last strip, into the order of the lanes."""
-    for k in range(rows.shape[0]):
-        for r in range(4):
-            stripe(rows[k, r], out[k, r])
-    for r in range(3):
-        stripe(points[r], costs[r])
+    The last point is repeated to the end of the last strip. Without weights (None) all weights are 1.
+    """
+    for i in range(rows.shape[2]):
+        s, at = minimum(i, x.shape[1] - 1), place_of(i)
+        for r in range(3):
+            costs[r, at] = points[r, s]
+        for k in range(x.shape[0]):
+            x_before, weight, before = x[k, s - 1] if s > 0 else 0.0, 1.0, 1.0 if s > 0 else 0.0
+            if w is not None:
+                weight, before = w[k, s], w[k, s - 1] if s > 0 else 0.0
+            rows[k, 0, at], rows[k, 1, at], rows[k, 2, at], rows[k, 3, at] = row(p, x[k, s], x_before, weight, before)
 
 
 @step
@@ -98,16 +99,10 @@ def index_of(j, size):
     return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
 
 
-def _room_for_points(channels, count):
-    """Return room for `count` points of a series, in a tuple if it has one channel."""
-    length = (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS
-    return (np.zeros(length),) if channels == 1 else np.zeros((channels, length))
-
-
-def room_for(record, channels, count):
-    """Return room for `count` points of a series, and for the gap costs of its points, if they have any."""
-    values = _room_for_points(channels, count)
-    return values, np.zeros(len(values[0]) if has_gap_cost(record) else 0)
+def room_for(channels, count):
+    """Return room for `count` points of a series, in a tuple if it has one channel, and for their gap costs."""
+    values = np.zeros((channels + 1, (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS))
+    return (values[0],) if channels == 1 else values[:channels], values[channels]
 
 
 @inner
@@ -300,35 +295,38 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
 
 
 @inner
-def _begin(p, x, w, points, y, cells, start, edge, work):
-    """Fill what the strips need of two whole series: query, points, band, boundary, edge, series and gap costs."""
-    rows, in_lanes, costs, first, final, side, sides, yr, gaps = work
-    n, (lo, hi, side_end, top_end) = y.shape[1], cells
-    fill_rows(p, x, w, rows)
-    stripe_query(rows, points, in_lanes, costs)
-    fill(edge, 0, edge.shape[0], INF)
-    fill_boundary(p, points, y, None, 0, start, edge, STRIP - 2, n, side)
-    fill(edge, STRIP - 2 + min(top_end, n + 1), STRIP - 2 + n + 1, INF)
-    fill(side, min(side_end, side.shape[0]), side.shape[0], INF)
-    stripe(side[1:], sides)
-    if lo.shape[0] > 0:
-        stripe(lo, first)
-        stripe(hi, final)
-    else:
-        fill(first, 0, first.shape[0], 0.0)
-        fill(final, 0, final.shape[0], float(n))
+def _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps):
+    """Fill what the strips need of two whole series: query, points, boundary, band, edge, series and gap costs."""
+    m, n, (lo, hi, side_end, top_end) = x.shape[1], y.shape[1], cells
+    costs, band = lanes[x.shape[0]], lanes[x.shape[0] + 1]
+    stripe_query(p, x, w, points, lanes, costs)
     deal(p, y, 0, n, yr, gaps)
+    fill(edge, 0, edge.shape[0], INF)
+    fill(edge, STRIP - 2, STRIP - 1 + start, 0.0)
+    side = top = 0.0
+    for i in range(lanes.shape[2]):
+        s, at = minimum(i, m - 1), place_of(i)
+        side += points[0, s]
+        costs[3, at] = INF if closed_boundary(p) or i + 1 >= side_end else side
+        band[0, at] = float(lo[s]) if lo.shape[0] > 0 else 0.0
+        band[1, at] = float(hi[s]) if lo.shape[0] > 0 else float(n)
+    if not closed_boundary(p):
+        for j in range(minimum(top_end - 1, n)):
+            top += gaps[index_of(j, len(yr[0]) >> SHIFT)]
+            edge[STRIP - 1 + j] = top
 
 
 @inner
-def _pass(p, rows, weighted, points, yr, gap_costs, lo, hi, side, m, n, i, edge, codes):
+def _pass(p, weighted, lanes, yr, gaps, m, n, i, edge, codes):
     """Compute one strip from edge to edge within its band; return its first step."""
-    height = min(STRIP, m - i)
+    costs, band = lanes[len(yr)], lanes[len(yr) + 1]
+    lo, hi = band[0], band[1]
+    height = minimum(STRIP, m - i)
     bottom = i + lane_of(height - 1)
-    begin, below, beyond = int(lo[i]), int(lo[bottom]), int(hi[bottom])
-    band = below > 0 or int(hi[i]) < n, lo, hi
-    end = min(beyond, n) + height - 1
-    _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, edge, height - 1, codes)
+    begin, below, beyond = np.int64(lo[i]), np.int64(lo[bottom]), np.int64(hi[bottom])
+    cells = below > 0 or np.int64(hi[i]) < n, lo, hi
+    end = minimum(beyond, n) + height - 1
+    _strip(p, lanes, weighted, costs, yr, gaps, cells, costs[3], i, begin, end, edge, height - 1, codes)
     # Beside the band the edge still holds what earlier strips left.
     fill(edge, STRIP - 1 + beyond, edge.shape[0], INF)
     if below > 0:
@@ -341,61 +339,42 @@ def _least_end(edge, n, free):
     """Return the least cost of a path that ends at one of the last `free` + 1 points of the series."""
     best = INF
     for j in range(n - 1 - free, n):
-        best = min(best, edge[STRIP - 1 + j])
+        best = minimum(edge[STRIP - 1 + j], best)
     return best
 
 
 @kernel
-def _at_once(p, x, w, points, y, cells, start, free, yr):
-    """Return the cost of the best path of two whole series that are no longer than a piece; `yr` is room for `y`.
-
-    Other memory is made here, for each array that Python hands to a kernel takes as long as some hundred cells.
-    """
-    channels, m, n = x.shape[0], x.shape[1], y.shape[1]
-    size = m + -m % STRIP
-    edge, gaps = np.empty(n + 3 * STRIP), np.zeros(len(yr[0]) if has_gap_cost(p) else 0)
-    rows, costs, side = np.empty((channels, 4, size)), np.empty((3, size)), np.empty(size)
-    first, final = np.empty(size), np.empty(size)
-    work = np.empty((channels, 4, m)), rows, costs, first, final, np.empty(m + 1), side, yr, gaps
-    _begin(p, x, w, points, y, cells, start, edge, work)
-    for i in range(0, m, STRIP):
-        _pass(p, rows, weighting(p, w), costs, yr, gaps, first, final, side, m, n, i, edge, None)
-    return _least_end(edge, n, free)
-
-
-@kernel
-def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, work, kept, apart):
+def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, lanes, yr, gaps, kept, apart):
     """Compute strips [begin, end) of two whole series; return the cost of the best path once all are done.
 
     Every `apart`-th edge between two strips is kept, none with 0.
     """
-    m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
+    m, n = x.shape[1], y.shape[1]
     if begin == 0:
-        _begin(p, x, w, points, y, cells, start, edge, work)
-    _, rows, points, lo, hi, _, side, yr, gaps = work
+        _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps)
     for s in range(begin, end):
         if apart > 0 and s % apart == 0:
             copy(edge, 0, edge.shape[0], kept[s // apart], 0)
-        _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, n, s * STRIP, edge, None)
+        _pass(p, weighting(p, w), lanes, yr, gaps, m, n, s * STRIP, edge, None)
     return _least_end(edge, n, free) if end * STRIP >= m else INF
 
 
 @kernel
-def _follow(p, x, w, points, y, cells, start, begin, end, edge, work, kept, apart, between, codes, path, steps, at):
+def _follow(
+    p, x, w, points, y, cells, start, begin, end, edge, lanes, yr, gaps, kept, apart, between, codes, path, steps, at
+):
     """Fill in the path through query point at[0] and series point at[1], back through groups of strips.
 
     Every `apart`-th edge was kept; the others are computed again where the path comes by. Where there is one group, it
     begins here. The path is written from position at[2] down.
     """
     if kept.shape[0] == 1:
-        _begin(p, x, w, points, y, cells, start, edge, work)
+        _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps)
         copy(edge, 0, edge.shape[0], kept[0], 0)
-    _, rows, points, lo, hi, _, side, yr, gaps = work
-    weighted = weighting(p, w)
-    i, j, k, m = at[0], at[1], at[2], work[0].shape[2]
+    i, j, k, m = at[0], at[1], at[2], x.shape[1]
     strips = -(-m // STRIP)
     for group in range(kept.shape[0] - 1 - begin, kept.shape[0] - 1 - end, -1):
-        first, until = group * apart, min(strips, (group + 1) * apart)
+        first, until = group * apart, minimum(strips, (group + 1) * apart)
         copy(kept[group], 0, edge.shape[0], between[0], 0)
         # Down to the group's last strip, keeping the edges, then up along the path.
         for turn in range(2 * (until - first) - 1):
@@ -406,10 +385,10 @@ def _follow(p, x, w, points, y, cells, start, begin, end, edge, work, kept, apar
             above = (first + s) * STRIP
             copy(between[s], 0, edge.shape[0], edge, 0)
             if down:
-                _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, j + 1, above, edge, None)
+                _pass(p, weighting(p, w), lanes, yr, gaps, m, j + 1, above, edge, None)
                 copy(edge, 0, edge.shape[0], between[s + 1], 0)
                 continue
-            last = _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, j + 1, above, edge, codes)
+            last = _pass(p, weighting(p, w), lanes, yr, gaps, m, j + 1, above, edge, codes)
             while i >= above and j >= 0:
                 k -= 1
                 path[0, k], path[1, k] = i, j
@@ -422,27 +401,16 @@ def _follow(p, x, w, points, y, cells, start, begin, end, edge, work, kept, apar
     at[0], at[1], at[2] = i, j, k
 
 
-def _room(p, x, y):
-    """Return the edge between strips, and what they work in besides."""
-    (channels, m), n = x.shape, y.shape[1]
-    size = m + -m % STRIP
-    points = np.empty((6, size))  # in one piece: each array takes time
-    work = np.empty((channels, 4, m)), np.empty((channels, 4, size)), points[:3], points[3], points[4]
-    return np.empty(n + 3 * STRIP), (*work, np.empty(m + 1), points[5], *room_for(p, channels, n))
-
-
 def cost(p, x, w, points, y, lo, hi, start, free):
     """Return the cost of the best path of two whole series; without weights (None) they are all 1.
 
     Query point i may meet the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
     begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
     """
+    (channels, m), n = x.shape, y.shape[1]
     pair = p, x, w, points, y, cells_of(p, lo, hi) if len(lo) else EVERY_CELL, start, free
-    parts = pieces(-(-x.shape[1] // STRIP), STRIP * y.shape[1])
-    if isinstance(parts, tuple):  # one alone
-        return _at_once(*pair, _room_for_points(len(x), y.shape[1]))
-    room = _room(p, x, y)
-    for begin, end in parts:
+    room = np.empty(n + 3 * STRIP), np.empty((channels + 2, 4, m + -m % STRIP)), *room_for(channels, n)
+    for begin, end in pieces(-(-m // STRIP), STRIP * n):
         best = _go_on(*pair, begin, end, *room, NO_EDGES, 0)
     return best
 
@@ -452,20 +420,21 @@ def path(p, x, w, points, y, lo, hi, start, free):
 
     Memory: the edges between strips, or some of them.
     """
-    m, n = x.shape[1], y.shape[1]
+    (channels, m), n = x.shape, y.shape[1]
     strips = -(-m // STRIP)
     parts = pieces(strips, STRIP * n)
     at_once = isinstance(parts, tuple) and not free  # one group of strips, which end in the corner
     apart = strips if at_once else 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
-    pair, (edge, work) = (p, x, w, points, y, cells_of(p, lo, hi), start), _room(p, x, y)
+    pair, edge = (p, x, w, points, y, cells_of(p, lo, hi), start), np.empty(n + 3 * STRIP)
+    room = edge, np.empty((channels + 2, 4, m + -m % STRIP)), *room_for(channels, n)
     kept, j = np.empty((-(-strips // apart), edge.shape[0])), n - 1
     if not at_once:
         for begin, end in parts:
-            _go_on(*pair, free, begin, end, edge, work, kept, apart)
+            _go_on(*pair, free, begin, end, *room, kept, apart)
         j = n - 1 - free + int(np.argmin(edge[STRIP - 1 + n - 1 - free : STRIP - 1 + n]))
     at, found = np.array([m - 1, j, m + j]), (np.empty((2, m + j), np.intp), np.empty(m + j, np.uint8))
     between, codes = np.empty((apart, edge.shape[0])), np.empty((j + 1 + STRIP) * STRIP, np.uint8)
     for begin, end in pieces(len(kept), 4 * apart * STRIP * n):
-        _follow(*pair, begin, end, edge, work, kept, apart, between, codes, *found, at)
+        _follow(*pair, begin, end, *room, kept, apart, between, codes, *found, at)
     path, steps = found
     return path[:, at[2] :].copy(), steps[at[2] :]

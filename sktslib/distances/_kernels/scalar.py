@@ -36,7 +36,6 @@ from .compile import budgets, inner, kernel, pieces, step
 from .dispatch import (
     accumulate,
     add_terms,
-    by_fact,
     closed_boundary,
     equal_moves,
     equal_moves_in_search,
@@ -46,7 +45,6 @@ from .dispatch import (
     matched_pair,
     moves,
     n_sums,
-    row,
     terms,
 )
 from .simd import copy, fill
@@ -56,22 +54,6 @@ ENDLESS = 2**40  # longer than any series, yet no overflow
 # Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
 NO_MOVES = np.empty((0, 0), np.uint8)
 NO_COSTS = np.empty((0, 0))
-
-
-# ---------------------------------------------------------------------------------------------------------- the query
-@inner
-def fill_rows(p, x, w, out):
-    """Fill in the numbers that the recurrence needs of each query point, (channels, 4, m).
-
-    Without weights (None) all weights are 1.
-    """
-    for k in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            x_before = x[k, i - 1] if i > 0 else 0.0
-            weight, before = 1.0, 1.0 if i > 0 else 0.0
-            if w is not None:
-                weight, before = w[k, i], w[k, i - 1] if i > 0 else 0.0
-            out[k, 0, i], out[k, 1, i], out[k, 2, i], out[k, 3, i] = row(p, x[k, i], x_before, weight, before)
 
 
 @inner
@@ -219,37 +201,10 @@ def series_gaps(p, y, ty):
     return out
 
 
-def _leave_out(p, points, y, ty, top, at, side):
-    for i in range(points.shape[1]):
-        side[i + 1] = side[i] + points[0, i]
-    for j in range(y.shape[1]):
-        top[at + j + 1] = top[at + j] + series_gap(p, y, ty, j)
-
-
-def _leave_nothing_out(p, points, y, ty, top, at, side):
-    pass
-
-
-leave_out = by_fact("closed_boundary", {False: _leave_out, True: _leave_nothing_out})
-
-
-@inner
-def fill_boundary(p, points, y, ty, begin, start, top, at, n, side):
-    """Fill in the costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair.
+def boundary(p, points, y, ty, n, begin, start):
+    """Return the boundary of two whole series, before any pair: (n + 1) along the series, (m + 1) along the query.
 
     `begin` and `start` points may be left out at the start of the query and of the series.
-    """
-    fill(top, at, at + n + 1, INF)
-    fill(side, 0, side.shape[0], INF)
-    fill(top, at, at + start + 1, 0.0)
-    fill(side, 0, begin + 1, 0.0)
-    leave_out(p, points, y, ty, top, at, side)
-
-
-def boundary(p, points, y, ty, n, begin, start):
-    """Return the boundary of two whole series: (n + 1) along the series, (m + 1) along the query.
-
-    See `fill_boundary`.
     """
     top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
     top[: start + 1], side[: begin + 1] = 0.0, 0.0
@@ -413,7 +368,7 @@ def boundary_of_node(begin, base, j, label):
 
     It is before row 0 for segments that are out already.
     """
-    return j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
+    return j - 1 if label == 0 else np.int64(begin[j - 1, label - 1]) - base
 
 
 @kernel
@@ -486,7 +441,7 @@ def apart(best, begin, transitions, base, codes, known, start, label, cost):
         if i < 0:  # continuing costs a transition, ending (-1) does not
             s, c = n, before(best, n, transitions, i + width)
         elif cost[i] < INF and start[i] >= base:
-            s = int(start[i]) - base
+            s = np.int64(start[i]) - base
             c = before(best, s, transitions, label[i])
         else:
             continue
@@ -496,24 +451,32 @@ def apart(best, begin, transitions, base, codes, known, start, label, cost):
     return False
 
 
-@kernel
 def agreed(best, begin, transitions, base, unknown, start, label, cost):
     """Return the last node that all segmentations still in question, see `apart`, have in common.
 
     Paths that started before row 0 are of segmentations that were dropped, unless what is before row 0 is `unknown`.
     """
-    n, width = best.shape[0] - 1, best.shape[1]
-    live = np.zeros(best.shape, np.bool_)
-    for b in range(-1, width):
-        live[n, before(best, n, transitions, b)] = True
-    for i in range(start.shape[0]):
-        if cost[i] < INF:
-            s = int(start[i]) - base
-            if s >= 0:
-                live[s, before(best, s, transitions, label[i])] = True
-            elif unknown:
+    return _agreed(best, begin, transitions, base, unknown, start, label, cost, np.zeros(best.shape, bool))
+
+
+@kernel
+def _agreed(best, begin, transitions, base, unknown, start, label, cost, live):
+    n, width, count = best.shape[0] - 1, best.shape[1], 0
+    for i in range(-1 - width, start.shape[0]):
+        if i < 0:
+            s, c = n, before(best, n, transitions, i + width)
+        elif not cost[i] < INF:
+            continue
+        else:
+            s = np.int64(start[i]) - base
+            if s < 0 and unknown:
                 return 0, 0
-    count = live.sum()
+            if s < 0:
+                continue
+            c = before(best, s, transitions, label[i])
+        if not live[s, c]:
+            count += 1
+        live[s, c] = True
     for j in range(n, -1, -1):
         for a in range(width):
             if live[j, a]:

@@ -125,7 +125,7 @@ def lags(tx, ty, i, point, t, at, begin):
     if tx is None:
         lag = abs((point - at) + begin)
         return lag, where(point > 0.0, lag, 0.0)
-    base = ty[t + 1 - int(at - begin)]
+    base = ty[t + 1 - np.int64(at - begin)]
     return abs(tx[i] - (ty[t + 1] - base)), (abs(tx[i - 1] - (ty[t] - base)) if point > 0.0 else 0.0)
 
 
@@ -234,7 +234,7 @@ def _advance_lanes(wide, queries, series, step, first, last, offset, rules, stat
     while first < last:
         while marks[mark] <= first:
             mark += 1
-        count = min(own.shape[0] // SEGMENT_LANES, min(last, marks[mark]) - first)
+        count = minimum(own.shape[0] // SEGMENT_LANES, minimum(last, marks[mark]) - first)
         for c in range(len(Y)):
             for t in range(count + 1):
                 for lane in range(SEGMENT_LANES):
@@ -284,7 +284,7 @@ def _range_costs(wide, queries, series, start, length, rules, first, last, begin
     """Fill in the costs of ranges, LANES of them side by side, from the group `first` to the group `last`."""
     (Y, costs, starts), n = room, series.shape[1]
     for group in range(first, last):
-        some = slice(group * SEGMENT_LANES, min((group + 1) * SEGMENT_LANES, start.shape[0]))
+        some = slice(group * SEGMENT_LANES, minimum((group + 1) * SEGMENT_LANES, start.shape[0]))
         here, long, to = start[some], length[some], out[some]
         width = long[-1]
         for c in range(len(Y)):
@@ -292,7 +292,7 @@ def _range_costs(wide, queries, series, start, length, rules, first, last, begin
                 for lane in range(SEGMENT_LANES):
                     # What is before a range does not matter, nor what is behind it.
                     inside = t > 0 and lane < here.shape[0]
-                    Y[c][t * SEGMENT_LANES + lane] = series[c, min(here[lane] + t, n - 1)] if inside else 0.0
+                    Y[c][t * SEGMENT_LANES + lane] = series[c, minimum(here[lane] + t, n - 1)] if inside else 0.0
         for r in range(state.shape[0]):
             for j in range(state.shape[1]):
                 state[r, j] = begin_with[r, j]
@@ -318,41 +318,27 @@ def range_costs(queries, series, start, length, transitions, bounds, state, out)
         _range_costs(True, queries, series, start, length, rules, a, b, state, here, room, out)
 
 
-@kernel
+@np.errstate(invalid="ignore")
 def difference_of(a, b, later):
-    """Return the cost of state `b` less that of `a`; NaN if it differs by more than rounding, or if starts differ.
+    """Return the costs of states `b` (rows, points, ...) less those of `a`; NaN if they differ by more than rounding.
 
-    Samples of `a` are counted from so much `later`.
+    NaN, too, if starts differ. Samples of `a` are counted from so much `later`.
     """
-    offset = b[2, 0] - a[2, 0]
-    largest = abs(offset)
-    for r in (0, 2, 3):
-        for j in range(a.shape[1]):
-            if np.isfinite(a[r, j]) != np.isfinite(b[r, j]):
-                return np.nan
-            if np.isfinite(b[r, j]):
-                largest = max(largest, abs(b[r, j]))
-    for r in (0, 2, 3):
-        for j in range(a.shape[1]):
-            if np.isfinite(b[r, j]) and not abs(a[r, j] + offset - b[r, j]) <= 1e-12 * largest:
-                return np.nan
-    for r in (0, 3):
-        for j in range(a.shape[1]):
-            if np.isfinite(b[r, j]) and a[r + 1, j] + later != b[r + 1, j]:
-                return np.nan
-    return offset
+    offset, before, costs = b[2, 0] - a[2, 0], a[[0, 2, 3]], b[[0, 2, 3]]
+    known = np.isfinite(costs)
+    largest = np.maximum(abs(offset), np.abs(costs, out=np.zeros(costs.shape), where=known).max(axis=(0, 1)))
+    near = (np.isfinite(before) == known) & (~known | (abs(before + offset - costs) <= 1e-12 * largest))
+    alike = ~known[[0, 2]] | (a[[1, 4]] + later == b[[1, 4]])
+    return np.where(near.all(axis=(0, 1)) & alike.all(axis=(0, 1)), offset, np.nan)[()]
 
 
-@kernel
 def differences_of(then, last, step, out):
     """Fill in how much more each lane but the first costs than the lane before it.
 
     The state of the lane itself is `then`, and that of the lane before it `last`. See `difference_of`.
     """
-    shape = then.shape[0], then.shape[1] // SEGMENT_LANES, SEGMENT_LANES
-    a, b = then.reshape(shape), last.reshape(shape)
-    for lane in range(1, SEGMENT_LANES):
-        out[lane] = difference_of(a[:, :, lane], b[:, :, lane - 1], float(step))
+    a, b = (state.reshape(len(state), -1, SEGMENT_LANES) for state in (then, last))
+    out[1:] = difference_of(a[:, :, 1:], b[:, :, :-1], step)
 
 
 @kernel
@@ -366,7 +352,7 @@ def _windows(cost, lengths, begin_at, end, background, transitions, edges, best)
         for b in range(k + 1):
             cheapest = INF
             for a in range(k + 1):
-                cheapest = min(best[t + 1, a] + transitions[a, b], cheapest)
+                cheapest = minimum(best[t + 1, a] + transitions[a, b], cheapest)
             edges[t + 1, b] = cheapest
 
 

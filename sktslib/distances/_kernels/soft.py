@@ -29,10 +29,10 @@ import numpy as np
 
 from .batch import AHEAD, BATCH, _beside, _fill_gap_costs, _row
 from .compile import block_size, inner, kernel, pieces
-from .dispatch import add_terms, closed_boundary, has_gap_cost, lag_cost, moves, terms, weighting
+from .dispatch import add_terms, closed_boundary, has_gap_cost, lag_cost, moves, rows_of, terms, weighting
 from .pair import best_move
-from .scalar import cells_of, fill_rows
-from .simd import aligned, aligned_zeros, bits, channels_of, copy, fill, makers, some, store
+from .scalar import cells_of
+from .simd import aligned, aligned_zeros, bits, channels_of, copy, fill, makers, maximum, minimum, some, store
 
 INF = np.inf
 NO_COSTS = np.empty((0, 0))
@@ -219,7 +219,7 @@ def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, 
             diag, left = above, best
         if known >= end or not some(left <= most):
             return known
-        begin, known = known, min(known + AHEAD, end)
+        begin, known = known, minimum(known + AHEAD, end)
 
 
 @inner
@@ -260,26 +260,24 @@ def _add(p, x, w, points, compared, summed, order, cells, start, free, limits, b
     """Fill costs, counts and sums of the series in the blocks [begin, end); sums where costs are within limits."""
     m, weighted, (values, begins, lengths), (lo, hi, side_end, top_end) = x.shape[1], weighting(p, w), compared, cells
     rows, lanes, gap_costs, row, codes, limit, block = work
-    if begin == 0:
-        fill_rows(p, x, w, rows)
-    for first in range(begin * BATCH, min(end * BATCH, order.shape[0]), BATCH):
-        size = min(BATCH, order.shape[0] - first)
+    for first in range(begin * BATCH, minimum(end * BATCH, order.shape[0]), BATCH):
+        size = minimum(BATCH, order.shape[0] - first)
         copy(order, first, first + size, block, 0)
         n = lengths[block[size - 1]]  # the longest of them
         for s in range(BATCH):
-            limit[s] = limits[block[min(s, size - 1)]]
+            limit[s] = limits[block[minimum(s, size - 1)]]
         _beside(values, begins, lengths, block, size, lanes)
         if has_gap_cost(p):
             _fill_gap_costs(p, lanes, gap_costs)
         _fill_top(p, start, top_end, gap_costs, row)
         side, start_column, end_column = 0.0, 0, start if closed_boundary(p) else n
         for i in range(m):
-            a, b = max(lo[i], start_column), min(hi[i], n)
+            a, b = maximum(lo[i], start_column), minimum(hi[i], n)
             if i > 0:  # points that enter the band still hold the boundary
-                fill(row, (min(hi[i - 1], n) + 1) * BATCH, (b + 1) * BATCH, BIG)
+                fill(row, (minimum(hi[i - 1], n) + 1) * BATCH, (b + 1) * BATCH, BIG)
             side = BIG if closed_boundary(p) or i + 1 >= side_end else side + points[0, i]
             boundary = side if a == 0 else BIG
-            known = min(max(end_column, a) + 1, b)  # the last column leads to the one behind it
+            known = minimum(maximum(end_column, a) + 1, b)  # the last column leads to the one behind it
             known = _line(
                 p, i, rows, weighted, points, lanes, gap_costs, a, known, b, limit, boundary, row, codes, i * n
             )
@@ -327,8 +325,9 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free, limits)
     (features, m), lengths = x.shape, compared[2]
     k, n, order = len(lengths), int(lengths.max()), np.argsort(lengths, kind="stable")  # so that little is padded
     size, channels, summed = (n + 1) * BATCH, summed[2], summed[:2]
-    work = np.empty((features, 4, m)), channels_of(aligned_zeros(features, size)), aligned_zeros(size), aligned(size)
-    work = *work, np.empty(2 * m * n, np.uint16), np.empty(BATCH), np.empty(BATCH, np.int64)
+    rows = rows_of(p, x[np.newaxis], None if w is None else w[np.newaxis], m)[0]
+    work = rows, channels_of(aligned_zeros(features, size)), aligned_zeros(size), aligned(size)
+    work = *work, np.empty(2 * m * n, np.uint16), np.empty(BATCH), np.empty(2 * BATCH, np.int64)
     found, cells = (np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))), cells_of(p, lo, hi)
     for most in (limits, np.full(k, BIG)):
         for begin, end in pieces(-(-len(order) // BATCH), m * n * BATCH):

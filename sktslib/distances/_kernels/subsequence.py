@@ -14,6 +14,7 @@ from .dispatch import (
     lag_cost,
     matched_pair,
     moves,
+    weighting,
 )
 from .pair import (
     ROWS,
@@ -35,7 +36,6 @@ from .pair import (
     room_for,
     row_at,
     store_strip,
-    stripe,
     stripe_query,
     terms_at,
     terms_of_register,
@@ -196,28 +196,29 @@ def _list(ends, shortest, longest, edge, origin, distance, begin):
         found = (origin[j] >= 0.0) & (length >= low) & (length <= high)
         distance[j] = edge[j] if found else INF
     for j in range(distance.shape[0]):
-        begin[j] = int(origin[j]) if distance[j] < INF else -1
+        begin[j] = np.int64(origin[j]) if distance[j] < INF else -1
 
 
 @kernel
 def _go_on(query, y, first, offset, limits, work, state, distance, begin):
     """Compute blocks of the series with all strips of the query; see `subsequence_profile`."""
-    (p, rows, weighted, points), (radius, shortest, longest) = query, limits
+    (p, x, w, points), (radius, shortest, longest) = query, limits
     in_lanes, point_costs, held, size, edges, yr, gaps = work
     col, start = state
     n, m = distance.shape[0], points.shape[1]
-    stripe_query(rows, points, in_lanes, point_costs)
-    stripe(col[1:], held[0])
-    stripe(start[1:], held[1])
-    query_in_lanes, (edge, origin, _, _) = (in_lanes, weighted, point_costs), edges
+    stripe_query(p, x, w, points, in_lanes, point_costs)
+    for i in range(held.shape[1]):
+        s, at = 1 + minimum(i, m - 1), place_of(i)
+        held[0, at], held[1, at] = col[s], float(start[s])
+    query_in_lanes, (edge, origin, _, _) = (in_lanes, weighting(p, w), point_costs), edges
     for begun in range(0, n, size):
-        count, at = min(size, n - begun), offset + begun
+        count, at = minimum(size, n - begun), offset + begun
         deal(p, y, first + begun - STRIP, count + 2 * STRIP + 2, yr, gaps)
         for j in range(-1, count + STRIP):  # behind the block for rows that wait, whose lags are counted all the same
             edge[STRIP - 1 + j] = 0.0
             origin[STRIP - 1 + j] = float(at + j + 1 if closed_boundary(p) else ~(at + j + 1))
         for i in range(0, m, STRIP):
-            strip = i, min(STRIP, m - i) - 1
+            strip = i, minimum(STRIP, m - i) - 1
             series, column = (yr, gaps, count), (held[0], held[1])
             if radius is None:
                 search(p, query_in_lanes, series, radius, at, strip, edges, column)
@@ -226,19 +227,18 @@ def _go_on(query, y, first, offset, limits, work, state, distance, begin):
         found = slice(begun, begun + count)
         _list(at + 1, shortest, longest, edge[STRIP - 1 :], origin[STRIP - 1 :], distance[found], begin[found])
     for i in range(m):
-        col[1 + i], start[1 + i] = held[0, place_of(i)], int(held[1, place_of(i)])
+        col[1 + i], start[1 + i] = held[0, place_of(i)], np.int64(held[1, place_of(i)])
     start[0] = offset + n if closed_boundary(p) else ~(offset + n)
 
 
 def subsequence_profile(query, y, first, offset, limits, state, distance, begin):
-    """Compute the subsequence profile of a series `y` with a `query` (p, rows, weighted, points) along anti-diagonals.
+    """Compute the subsequence profile of a series `y` with a `query` (p, x, w, points) along anti-diagonals.
 
     The results are those of `scalar.subsequence_profile`.
 
     The `state` are costs and starts of a column, the same as there.
     """
-    p, _, _, points = query
-    channels, m = len(y), points.shape[1]
+    channels, m = len(y), query[3].shape[1]
     rows = -(-m // STRIP) * STRIP
     size = min(BLOCK, max(len(distance), 1))
     work = (
@@ -247,7 +247,7 @@ def subsequence_profile(query, y, first, offset, limits, state, distance, begin)
         np.empty((2, rows)),
         size,
         tuple(np.empty((4, size + 3 * STRIP))),
-        *room_for(p, channels, size + 2 * STRIP + 2),
+        *room_for(channels, size + 2 * STRIP + 2),
     )
     for a, b in pieces(len(distance), m):
         _go_on(query, y, first + a, offset + a, limits, work, state, distance[a:b], begin[a:b])

@@ -23,7 +23,7 @@ class SubsequenceKernel:
     def __init__(self, problem, radius, few=0):
         self.rows, self._radius, self._few = problem.rows, radius, few
         self._runs_diagonally = problem.runs_diagonally
-        self._weighted = weighting(problem.record, problem.w) if problem.runs_diagonally else None  # None: no weights
+        self._w = problem.w if problem.runs_diagonally and weighting(problem.record, problem.w) else None
         self._ground = None
 
     def advance(self, problem, at, lengths, state, found, costs=scalar.NO_COSTS):
@@ -44,10 +44,10 @@ class SubsequenceKernel:
         costs : ndarray of shape (n, m) or (0, m)
             Filled with the accumulated costs, unless it is empty.
         """
-        record, _, _, y, tx, ty, points = problem
+        record, x, _, y, tx, ty, points = problem
         limits = self._radius, *lengths
         if self._runs_diagonally and len(found[0]) > self._few and not costs.size:
-            query = record, self.rows, self._weighted, points
+            query = record, x, self._w, points
             subsequence.subsequence_profile(query, y, *at, limits, state, *found)
             return
         if self._ground is None:
