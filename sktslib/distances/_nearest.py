@@ -382,7 +382,8 @@ class Pruned:
         """Return the distances of candidates of one kind, of up to n points, infinite if surely above the limits."""
         record, x, w, points = queries
         prepared = record, *batch.padded(record, x, w), points
-        cells = band(self.metric.window, self.metric.factor, n, self.m)
+        window, factor = self.metric.window, self.metric.factor
+        cells = (None, None) if window is None else band(window, factor, n, self.m)
         costs = np.full(candidates[2].shape, np.inf)
         counts += batch.scan(prepared, self.series, candidates, n, *cells, k, limits, slack, costs)
         return self.metric._distance_of_cost(costs, points[0], n)

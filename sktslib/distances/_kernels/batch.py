@@ -65,6 +65,22 @@ def _row(rows, weighted, k, i):
 
 
 @step
+def _first(lo, i):
+    """Return the first point that query point i may meet; without a band `lo` is None, and `hi` one number for all."""
+    return 0 if lo is None else lo[i]
+
+
+@step
+def _last(lo, hi, i):
+    return hi[0] if lo is None else hi[i]
+
+
+@step
+def _limit(lo, hi, i, j):
+    return -BIG if _first(lo, i) <= j < _last(lo, hi, i) else BIG
+
+
+@step
 def _in_band(v, limit, inside):
     return v if inside else maximum(v, limit)
 
@@ -85,10 +101,8 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
     l1, l2, l3 = _late(p, i1, begin), _late(p, i2, begin), _late(p, i3, begin)
     for j in range(begin, end):
         at = (j + 1) * BATCH
-        limit0 = -BIG if lo[i0] <= j < hi[i0] else BIG
-        limit1 = -BIG if lo[i1] <= j < hi[i1] else BIG
-        limit2 = -BIG if lo[i2] <= j < hi[i2] else BIG
-        limit3 = -BIG if lo[i3] <= j < hi[i3] else BIG
+        limit0, limit1 = _limit(lo, hi, i0, j), _limit(lo, hi, i1, j)
+        limit2, limit3 = _limit(lo, hi, i2, j), _limit(lo, hi, i3, j)
         above, gap_cost, l0 = load(row, at), load(gap_costs, at), _late(p, i0, j)
         y, yb = load(Y[0], at), load(Y[0], at - BATCH)
         a0, b0, c0 = terms(p, q0, y, yb)
@@ -128,13 +142,16 @@ def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end
 @inner
 def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
     """Compute four query points over the series points [begin, end), some of which may be outside their bands."""
-    a = maximum(begin, minimum(lo[minimum(i + ROWS, m) - 1], end))
-    b = maximum(a, minimum(hi[i], end))
-    if begin < a:
-        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, registers)
+    a, b = begin, end
+    if lo is not None:  # else half of the code need not be compiled
+        a = maximum(begin, minimum(lo[minimum(i + ROWS, m) - 1], end))
+        b = maximum(a, minimum(hi[i], end))
+        if begin < a:
+            _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, registers)
     _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, a, b, True, row, registers)
-    if b < end:
-        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, b, end, row, registers)
+    if lo is not None:
+        if b < end:
+            _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, b, end, row, registers)
 
 
 @inner
@@ -165,7 +182,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
     lo, hi, side_end, top_end = cells
     begun, start_column, end_column, reach, side = state[0], state[1], state[2], state[3], left[1]
     if begun == 0:
-        start_column, end_column, side = 0, hi[minimum(ROWS, m) - 1], 0.0
+        start_column, end_column, side = 0, _last(lo, hi, minimum(ROWS, m) - 1), 0.0
         reach = end_column  # the last column that holds costs
         fill(row, 0, BATCH, 0.0)
         for j in range(BATCH, (end_column + 1) * BATCH):
@@ -177,16 +194,16 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
         state[0] = 0
         height = minimum(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the boundary
-            fill(row, (hi[i - 1] + 1) * BATCH, (hi[i + height - 1] + 1) * BATCH, BIG)
+            fill(row, (_last(lo, hi, i - 1) + 1) * BATCH, (_last(lo, hi, i + height - 1) + 1) * BATCH, BIG)
         if cutoff < BIG:
             before = maximum(i - 1, 0)
             while end_column > start_column and _above(row, end_column, cutoff, rests, before):
                 end_column -= 1
             while start_column < end_column and _above(row, start_column, cutoff, rests, before):
                 start_column += 1
-            if end_column < lo[i] or _above(row, start_column, cutoff, rests, before):
+            if end_column < _first(lo, i) or _above(row, start_column, cutoff, rests, before):
                 return ABOVE
-        first, last = maximum(lo[i], start_column - 1), hi[i + height - 1]
+        first, last = maximum(_first(lo, i), start_column - 1), _last(lo, hi, i + height - 1)
         # The column before the first point: the boundary before point 0, else nothing.
         copy(row, first * BATCH, (first + 1) * BATCH, registers[4], 0)
         for r in range(height):
@@ -259,7 +276,7 @@ def _beside(values, begins, lengths, block, size, lanes):
 
 
 @kernel
-def _accumulate_table(queries, collection, borders, until, cells, whole, place, work, out):
+def _accumulate_table(queries, collection, borders, until, cells, place, work, out):
     """Compute blocks of series and their queries from `place` on; return whether all are done. See `table_of_costs`."""
     p, sizes, rows, weighted, points = queries
     values, begins, lengths = collection
@@ -277,9 +294,8 @@ def _accumulate_table(queries, collection, borders, until, cells, whole, place, 
                     for j in range(n):
                         side_by_side[(j + 1) * BATCH + s] = values[first + j] if j < length else 0.0
             fill_gap_costs(p, Y, gap_costs)
-            if whole:
-                for i in range(cells.last.shape[0]):
-                    cells.last[i] = n
+            if cells.first is None:
+                cells.last[0] = n
         for q in range(place[1], until[b]):
             reached = _accumulate(p, sizes[q], rows[q], weighted, points[q], Y, gap_costs, cells, BIG, None, room)
             if reached == UNFINISHED:
@@ -289,6 +305,11 @@ def _accumulate_table(queries, collection, borders, until, cells, whole, place, 
                 out[q, begin + s] = row[lengths[begin + s] * BATCH + s]
         place[1] = 0
     return True
+
+
+def _cells(record, lo, hi, n):
+    """Return the cells of a band, or, without one (None), of all series of up to n points."""
+    return Cells(None, np.array([n]), ENDLESS, ENDLESS) if lo is None else cells_of(record, lo, hi)
 
 
 def table_of_costs(queries, collection, borders, until, lo, hi, out):
@@ -311,20 +332,18 @@ def table_of_costs(queries, collection, borders, until, lo, hi, out):
         Filled where queries and series are compared.
     """
     n, place = int(collection[2][-1]), np.zeros(2, np.int64)
-    size, whole = (n + 1) * BATCH, lo is None
-    channels, m = queries[2].shape[1], queries[4].shape[2]
-    cells = Cells(np.zeros(m, int), np.full(m, n), ENDLESS, ENDLESS) if whole else cells_of(queries[0], lo, hi)
+    size, channels, cells = (n + 1) * BATCH, queries[2].shape[1], _cells(queries[0], lo, hi, n)
     room, until = room_for(n), np.full(len(borders) - 1, len(out)) if until is None else until
     work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), room
     for room[-1][0] in budgets():
-        if _accumulate_table(queries, collection, borders, until, cells, whole, place, work, out):
+        if _accumulate_table(queries, collection, borders, until, cells, place, work, out):
             return
 
 
 def window_costs(p, rows, weighted, points, windows, lo, hi):
     """Return accumulated costs (k,) of a query (channels, 4, m) with whole windows (k, channels, n), band as above."""
     count, channels, n = windows.shape
-    queries = p, np.array([len(lo)]), rows[np.newaxis], weighted, points[np.newaxis]
+    queries = p, np.array([points.shape[1]]), rows[np.newaxis], weighted, points[np.newaxis]
     collection = windows.ravel(), np.arange(count) * (channels * n), np.full(count, n)
     borders, out = np.append(np.arange(0, count, BATCH), count), np.empty((1, count))
     table_of_costs(queries, collection, borders, None, lo, hi, out)
@@ -429,7 +448,7 @@ def scan(queries, collection, candidates, n, lo, hi, k, limits, slack, costs):
     counts = np.zeros(6, np.int64)
     lanes = channels_of(aligned_zeros(rows.shape[1], size))
     work = room, lanes, aligned_zeros(size), np.empty(k), np.empty(2 * BATCH, np.int64), counts
-    cells = cells_of(p, lo, hi)
+    cells = _cells(p, lo, hi, n)
     for room[-1][0] in budgets():
         if _scan(queries, collection, candidates, cells, limits, slack, work, costs):
             return counts[3:]

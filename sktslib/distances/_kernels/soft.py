@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .batch import AHEAD, BATCH, _beside, _fill_gap_costs, _row
+from .batch import AHEAD, BATCH, _beside, _row, fill_gap_costs
 from .compile import block_size, inner, kernel, pieces
-from .dispatch import add_terms, closed_boundary, has_gap_cost, lag_cost, moves, rows_of, terms, weighting
+from .dispatch import add_terms, closed_boundary, lag_cost, moves, rows_of, terms, weighting
 from .pair import best_move
 from .scalar import cells_of
 from .simd import aligned, aligned_zeros, bits, channels_of, copy, fill, makers, maximum, minimum, some, store
@@ -267,8 +267,7 @@ def _add(p, x, w, points, compared, summed, order, cells, start, free, limits, b
         for s in range(BATCH):
             limit[s] = limits[block[minimum(s, size - 1)]]
         _beside(values, begins, lengths, block, size, lanes)
-        if has_gap_cost(p):
-            _fill_gap_costs(p, lanes, gap_costs)
+        fill_gap_costs(p, lanes, gap_costs)
         _fill_top(p, start, top_end, gap_costs, row)
         side, start_column, end_column = 0.0, 0, start if closed_boundary(p) else n
         for i in range(m):

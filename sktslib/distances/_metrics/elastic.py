@@ -245,8 +245,8 @@ class ElasticMetric(BandedMetric):
         n, features = y.shape[2], np.ascontiguousarray(self._features(y))
         record, x, w, points = self._query(x, w, n)
         rows, weighted = batch.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
-        lo, hi = band(self.window, self.factor, n, x.shape[1])
-        costs = batch.window_costs(record, rows[0], weighted, points, features, lo, hi)
+        cells = (None, None) if self.window is None else band(self.window, self.factor, n, x.shape[1])
+        costs = batch.window_costs(record, rows[0], weighted, points, features, *cells)
         return self._distance_of_cost(self._scaled(costs, x, features), points, n)
 
     def _cost(self, problem, *, whole=False):
