@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..io._objects import unwrapped
 from ..utils._sampling import check_gap, holes, notice_sampling, numbers_of
 from ..utils._sklearn import check_columns, warn_of_names
-from ..utils._times import Sampling, as_dates, is_datetime, name_of, notice_index, times_of
+from ..utils._times import Sampling, Times, as_dates, is_datetime, name_of, notice_index, times_of
 from ..utils.validation import FLOAT, LARGEST_SQUARE, are_counted, as_series, as_times, check_count, sum_of_squares
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..utils._times import Times
 
 ROOM = 64  # entries that a buffer has room for, at least
 
@@ -503,8 +498,8 @@ class ChunkStream:
     stream starts again without these (`_count_samples`).
     """
 
-    def __init__(self, estimator: Any) -> None:
-        self._entrance = Entrance(estimator)
+    def __init__(self, estimator: Any, entrance: Any = None) -> None:
+        self._entrance = entrance or Entrance(estimator)
         self._nothing, self._flushed = None, False
 
     @property
@@ -520,7 +515,7 @@ class ChunkStream:
         """Return the result of the next samples."""
         self._check_open()
         X, times = taken_apart(X, times)
-        first = not self.n_samples_seen
+        first = self._entrance.seen == self._entrance.first
         chunk = self._entrance(X, times)
         if chunk is not None and first and chunk[1] is None and self._entrance.clock.reads:
             self._count_samples()

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from copy import copy, deepcopy
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..distances._metrics.base import equal
 from ..utils._sampling import edges
-from ..utils._times import as_dates, given_times, times_of
+from ..utils._times import Sequences, Times, as_dates, given_times, times_of
 from ..utils.validation import check_count
 from ._candidate_pool import MatchPool, ProfilePool
-from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay, taken_apart
-from ._incremental_profile import ENDLESS, make_profile
-from ._results import Found, chosen, matches_of
+from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay
+from ._incremental_profile import ENDLESS, State, make_profile
+from ._results import Found, Matches, chosen, matches_of
 from ._selection import Profile
 from ._sources import CandidateReader, HeldRanges, n_samples
 from ._thresholds import calibrations_of, check_fixed
@@ -165,17 +165,21 @@ def run_part(source, searches, begin, end, whole=False, count=None):
     return parts
 
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..utils._times import Sequences, Times
-    from ._incremental_profile import State
-    from ._results import Matches
-
 FORGOTTEN = 2  # samples behind a range by which the time of its end is known
 
 
-class PartialSearch:
+class _Parts(ChunkStream):
+    """Base class of what searches chunks for one query or several, a part for each."""
+
+    def _count_samples(self):
+        self._searches = [(plan.untimed, choice) for plan, choice in self._searches]
+        self._begin()
+
+    def _forget(self):
+        return min(part.feed.first for part in self._parts)
+
+
+class PartialSearch(_Parts):
     """A search of one part of a recording; made by `QuerySearcher.partial_search`. It needs nothing of earlier parts.
 
     Parts side by side may be fed in any order, on any machine, and pickled at any time, so that a long search can be
@@ -208,25 +212,20 @@ class PartialSearch:
     def __init__(self, searcher: Any, begin: int = 0, start_time: Any = None) -> None:
         self.begin = check_count(begin, "at", low=0)
         check_fixed(searcher, "a part of a search")
-        self._searcher = copy(searcher)
-        self._clock = Clock(searcher._queries)
+        self._searcher, self._searches = copy(searcher), searcher._searches
+        clock, self._dated = Clock(searcher._queries), start_time is not None
         if start_time is not None:
-            self._clock.begin(as_dates(given_times([start_time], "start_time")))
-        self._dated = start_time is not None
-        self._begin(searcher._searches)
-        self._entrance = Entrance(self._searcher, self._clock, self.first)
+            clock.begin(as_dates(given_times([start_time], "start_time")))
+        self._begin()
+        super().__init__(self._searcher, Entrance(self._searcher, clock, self.first))
 
-    def _begin(self, searches):
-        self._searches, self.first = searches, first_of(searches, self.begin)
-        self._parts = [QueryPart(plan, choice, self.begin, self.first) for plan, choice in searches]
+    def _begin(self):
+        self.first = first_of(self._searches, self.begin)
+        self._parts = [QueryPart(plan, choice, self.begin, self.first) for plan, choice in self._searches]
         for part in self._parts:
             part.pool.tells = True
-        self._pieces = [{} for _ in searches]  # samples and times by ranges
+        self._pieces = [{} for _ in self._parts]  # samples and times by ranges
         self._border = []
-
-    @property
-    def n_samples_seen(self) -> int:
-        return self._entrance.seen
 
     def feed(self, X: Sequences, times: Times | None = None) -> PartialSearch:
         """Add the next samples.
@@ -243,14 +242,14 @@ class PartialSearch:
         PartialSearch
             Itself.
         """
-        begun = self.n_samples_seen > self.first
-        X, times = taken_apart(X, times)
-        chunk = self._entrance(X, times)
-        if chunk is None:
-            return self
-        if not begun:
-            self._check_times(times)
-        y, ty, _ = chunk
+        return self._update(X, times)
+
+    def _take(self, y, ty, gaps):
+        if self._entrance.clock.origin is not None and self.begin and not self._dated:
+            raise ValueError(
+                "The 'start_time' parameter of partial_search must be given where a part does not begin with the "
+                "recording and datetimes are compared: they are counted from its first one. Got None."
+            )
         for part, pieces in zip(self._parts, self._pieces, strict=True):
             part.take(y, ty, CandidateReader(part.plan, part.feed))
             is_full = part.feed.is_full
@@ -259,20 +258,9 @@ class PartialSearch:
             self._keep(part, pieces)
             if is_full:
                 part.feed.forget(part.needed(FORGOTTEN))
-        if self._entrance.times is not None:
-            self._entrance.times.forget(min(part.feed.first for part in self._parts))
-        return self
 
-    def _check_times(self, times):
-        """Fix the origin of datetimes as soon as it is known that there are any."""
-        if self._clock.reads and times is None:
-            self._searches = [(plan.untimed, choice) for plan, choice in self._searches]
-            self._begin(self._searches)
-        if self._clock.origin is not None and self.begin and not self._dated:
-            raise ValueError(
-                "The 'start_time' parameter of partial_search must be given where a part does not begin with the "
-                "recording and datetimes are compared: they are counted from its first one. Got None."
-            )
+    def _no_result(self):
+        return self
 
     def _keep(self, part, pieces):
         """Keep the samples of new matches, and drop those of former matches."""
@@ -466,7 +454,7 @@ def found_in(rows, reader):
     return Found(start, end, distance, reader, version)
 
 
-class Stream(ChunkStream):
+class Stream(_Parts):
     """A search that continues with every chunk of a sequence; made by `QuerySearcher.stream`.
 
     Matches are reported as soon as no later one can overlap them, and are those that a search of the whole sequence
@@ -526,10 +514,6 @@ class Stream(ChunkStream):
             part.pool.reports = True
         self._due = [0] * len(self._parts)  # samples before which nothing can be decided
         self._best = [[] for _ in self._parts]  # rows of the best matches, where only those count
-
-    def _count_samples(self):
-        self._searches = [(plan.untimed, choice) for plan, choice in self._searches]
-        self._begin()
 
     def update(self, X: Sequences, times: Times | None = None) -> Matches:
         """Add the next samples, and return what they decide.
@@ -615,9 +599,6 @@ class Stream(ChunkStream):
             first, y, ty = reader.read(s, e)
             rows.append((b, d, s, e, (first, y.copy(), None if ty is None else ty.copy()), some, v))
         return rows
-
-    def _forget(self):
-        return min(part.feed.first for part in self._parts)
 
     def _end(self):
         return self._decided(gaps=True, last=True)

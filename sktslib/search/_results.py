@@ -10,25 +10,24 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from numbers import Integral
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..utils._sampling import edges, end_times
-from ..utils._times import as_position, as_positions, distinct, order
+from ..utils._times import Sequences, as_position, as_positions, distinct, order
 from ..utils.validation import check_count, check_flag, check_number, shown, unknown_name
 from ._chunks import SparseTimes, elapsed, kept_times, times_at, times_in
-from ._profile import choose
+from ._profile import Explanation, choose
 from ._selection import Ranges
 from ._sources import ArraySource, CandidateReader, MatchOrigins
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
-    from numpy.typing import NDArray
+    from matplotlib.axes import Axes
     from pandas import DataFrame, IntervalIndex
 
-    from ..utils._times import Sequences
+    from .._plots.search import SearchDisplay
 
 ROWS = 12  # of a table in a notebook
 
@@ -285,16 +284,6 @@ class RangeTable:
         head = repr(self)[1:-1] + (f", times in {zone}" if zone is not None else "")
         return f"<p>{escape(head)}</p>{self.to_frame().to_html(max_rows=ROWS)}"
 
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
-
-    from .._plots.search import SearchDisplay
-    from ..utils._times import Sequences
-    from ._profile import Explanation
 
 RATES = "qvalue", "pvalue", "false_per_hour"  # columns of what has a false discovery rate
 
@@ -692,14 +681,9 @@ def matches_of(
         order = np.argsort(distance, kind="stable")
     else:
         order = np.lexsort((start, sequence, query, distance))
-    if n_matches is not None and len(found) == 1:
-        order = order[:n_matches]
-    elif n_matches is not None:
-        rank = np.empty(len(order), np.int64)  # of each among those of its query
-        for q in np.unique(query):
-            own = order[query[order] == q]
-            rank[own] = np.arange(len(own))
-        order = order[rank[order] < n_matches]
+    if n_matches is not None:  # of each query
+        first = [np.flatnonzero(query[order] == q)[:n_matches] for q in range(n_queries)]
+        order = order[np.sort(np.concatenate(first))] if n_queries > 1 else order[first[0]]
     sequences = [k // n_queries for k in range(len(found))]
     sources = MatchOrigins([one.reader for one in found], which[order], sequences, version[order], classes)
     shares = sources.shares(start[order], end[order])

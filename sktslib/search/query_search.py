@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from joblib import delayed
+from numpy.typing import ArrayLike
 
 from ..utils._jobs import in_jobs
-from ..utils._times import times_of
+from ..utils._times import Queries, Sequences, times_of
 from ..utils.validation import check_verbose
 from ._plan import warn_of_sequences
 from ._profile import Search
@@ -16,13 +17,6 @@ from ._run import jobs_within
 from ._searcher import QuerySearcher
 from ._sources import ArraySource, CandidateReader
 from .search_utils import choice_of, each_search, profile_by
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike
-
-    from ..utils._times import Queries, Sequences
 
 __all__ = ["time_series_search"]
 

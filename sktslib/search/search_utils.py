@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._names import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
 from ..utils._jobs import progress
 from ..utils._names import warn
-from ..utils._times import notice_column
+from ..utils._times import Queries, Sequences, notice_column
 from ..utils.validation import (
     as_floats,
     as_series,
@@ -28,13 +29,6 @@ from ._query import one_query
 from ._run import jobs_within, profile_ranges
 from ._selection import select
 from ._sources import ArraySource
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from ..utils._times import Queries, Sequences
 
 __all__ = ["elastic_search", "lockstep_search", "start_sequences_index"]
 

@@ -12,15 +12,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 import numpy as np
 
 from ._names import NOTHING, did_you_mean
 from .validation import shown
-
-if TYPE_CHECKING:
-    from typing import Any, Self
 
 __all__ = [
     "JOBS",

@@ -11,16 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._conversion import n_samples, ragged, shown
 from ._names import warn
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
 # Dates and clock times of other spellings: 27.10.2024, 10/27/24, 00:01:40, 27-Oct-2024, Oct 27, 2024, 20241027 10:00.
