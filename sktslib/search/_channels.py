@@ -83,54 +83,13 @@ class Shares(NamedTuple):
 
 # ----------------------------------------------------------------------------------------------------------- the query
 def placed(plan, by):
-    """Return a query (channels, m) that is compared by channel."""
-    return relaid(plan._replace(by_channel=by._replace(lag=np.zeros_like(by.lag))), by)
-
-
-def relaid(plan, by):
-    """Return a query, with all its versions, whose channels are moved to the lags of `by`."""
-    old, channels, total = plan.by_channel, len(plan.x), int((by.lead + by.length)[by.taking_part].max())
-    versions = []
-    for x, w in ((plan.x, plan.w), *plan.alternatives):
-        new = np.zeros((2, channels, total))
-        for c in np.flatnonzero((by.lead + by.length <= total) & (old.length == by.length)):
-            own, there = (slice(at, at + by.length[c]) for at in (old.lead[c], by.lead[c]))
-            new[0, c, there], new[1, c, there] = x[c, own], 1.0 if w is None else w[c, own]
-        versions.append(tuple(new))
-    (x, w), *alternatives = versions
-    return plan._replace(x=x, w=w, alternatives=tuple(alternatives), by_channel=by)
-
-
-def without_lags(plan):
-    """Return a query whose channels start together and have one length; those that do not take part are zeros."""
-    by = plan.by_channel
-    if by is None or by.is_joint:
-        return plan
-    length = np.where(np.isin(np.arange(len(by.lag)), by.taking_part), by.length, 0)
-    none = np.zeros_like(by.lag)
-    return relaid(plan, by._replace(lag=none, first=none, length=length, tolerance=0))._replace(max_gap=None)
-
-
-def with_lags(plan, like):
-    """Return a query whose channels are moved to the lags of the query `like`, if that has lags."""
-    by = like.by_channel
-    return plan if by is None or by.is_joint else relaid(plan, by)._replace(max_gap=like.max_gap)
-
-
-def have_lags_of(plan, like):
-    """Return whether the channels of a query have the lags and lengths of the query `like`, if that has lags."""
-    by, own = plan.by_channel, like.by_channel
-    if own is None or own.is_joint:
-        return True
-    return by is not None and all(np.array_equal(*pair) for pair in zip(by[:3], own[:3], strict=True))
-
-
-def at_lags(y, by, start):
-    """Return the samples (channels, m) of each channel that takes part, from its start on; zeros for the others."""
-    out = np.zeros((len(y), int(by.length[by.taking_part].max())))
-    for c in by.taking_part:
-        out[c] = y[c, start[c] : start[c] + out.shape[1]]
-    return out
+    """Return a query (channels, m) that is compared by channel, each channel at its lag."""
+    total = int((by.lead + by.length)[by.taking_part].max())
+    x, w = np.zeros((2, len(plan.x), total))
+    for c in np.flatnonzero(by.lead + by.length <= total):
+        own, there = (slice(at, at + by.length[c]) for at in (by.first[c], by.lead[c]))
+        x[c, there], w[c, there] = plan.x[c, own], 1.0 if plan.w is None else plan.w[c, own]
+    return plan._replace(x=x, w=w, by_channel=by)
 
 
 def as_given(plan):
@@ -535,24 +494,3 @@ def points_of(x, whole):
             "numpy.interp; or set nan_policy='omit' to leave it out."
         )
     return first, length
-
-
-def check_one_length(queries):
-    """Refuse queries that `learn_from_answers` cannot average: it averages matches in all channels at once."""
-    for plan in queries:
-        by = plan.by_channel
-        if by is None or by.is_joint:
-            continue
-        length = by.length[by.taking_part]
-        if length.min() < length.max():
-            raise ValueError(
-                "'learn_from_answers' must be called of a searcher each of whose queries has as many points in every "
-                f"channel. Got {shown(by.length.tolist())} points. Cut the good matches out, matches.cut(), and fit a "
-                "query of them."
-            )
-        if plan.tx is not None:
-            raise ValueError(
-                "'learn_from_answers' must be called of a searcher by a metric that compares no times where channels "
-                f"have lags, for their samples have times of their own. Got {plan.metric.full_name}. Take another "
-                "metric, or leave the lags out."
-            )

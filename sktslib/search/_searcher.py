@@ -473,7 +473,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             If `matches` is not a `Matches`, or a number is not an integer.
         ValueError
             If nothing is answered, a match is both good and bad, `matches` are of another number of queries or
-            channels or of other lags, or channels with lags have several lengths or are compared by times.
+            channels, or channels have lags or several lengths.
         IndexError
             If there is no match of a number.
 
@@ -495,9 +495,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
         A query about whose matches nothing is answered stays as it is, with its threshold; with a false discovery rate
         that of `matches`, with a `Percentile` one of the largest expected F1, too.
-
-        Compared by channel with lags the samples of a match are those of each channel at the lag, and times the sign,
-        with which it was found; all channels must have as many points.
         """
         check_fitted(self)
         return relearned(self, matches, good, bad)

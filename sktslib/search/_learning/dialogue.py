@@ -16,7 +16,7 @@ import numpy as np
 from ...distances._series import full_weight, normalize_values, resample
 from ...utils._times import as_positions
 from ...utils.validation import shown
-from .._channels import as_given, at_lags, check_one_length, have_lags_of, with_lags, without_lags
+from .._channels import as_given
 from .._plan import QueryPlan
 from .._profile import Search
 from .._results import Matches
@@ -100,7 +100,11 @@ MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are
 def relearned(searcher, matches, good, bad):
     """Return a searcher that has learned from answers about matches, see `QuerySearcher.learn_from_answers`."""
     _check_matches(searcher, matches)
-    check_one_length(searcher._queries)
+    if any(plan.by_channel is not None and not plan.by_channel.is_joint for plan in searcher._queries):
+        raise ValueError(
+            "'learn_from_answers' must be called of a searcher whose channels have no lags, and as many points each. "
+            f"Got {searcher.channels!r}. Cut the good matches out, matches.cut(), and fit a query of them."
+        )
     numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
     both = np.intersect1d(*numbers.values())
     if len(both):
@@ -113,18 +117,18 @@ def relearned(searcher, matches, good, bad):
     for k, before in enumerate(_answered(searcher)):
         own = {name: some[query[some] == k] for name, some in numbers.items()}
         mine = searcher._queries[k]
-        read = {name: tuple(_turned(matches, i, mine.by_channel) for i in some) for name, some in own.items()}
+        read = {name: tuple(_turned(matches, i) for i in some) for name, some in own.items()}
         answers = before._replace(good=before.good + read["good"], bad=before.bad + read["bad"])
         new._answers.append(answers)
         is_new, known = any(map(len, own.values())), _threshold_beside(searcher, matches, k)
-        plan = plan_of_answers(answers, searcher._searches[k][0].limits) if is_new else without_lags(mine)
-        queries.append(with_lags(plan, mine)._replace(limits=mine.limits) if is_new else mine)
+        plan = plan_of_answers(answers, searcher._searches[k][0].limits) if is_new else mine
+        queries.append(plan._replace(limits=mine.limits) if is_new else mine)
         if not is_new and (known is not None or not isinstance(rule_of(searcher.threshold), Percentile)):
             thresholds.append(known)
             continue
         rest = np.setdiff1d(np.flatnonzero(query == k), np.concatenate([*own.values()]))
         rest = rest[np.linspace(0, len(rest) - 1, min(len(rest), MOST_OTHERS)).round().astype(int)]
-        pieces = answers.good, answers.bad, (_turned(matches, i, mine.by_channel) for i in rest)
+        pieces = answers.good, answers.bad, (_turned(matches, i) for i in rest)
         far = (np.array([Search(plan, *piece).nearest() for piece in some]) for some in pieces)
         thresholds.append(threshold_of_answers(*far))
     new.threshold = None
@@ -146,7 +150,7 @@ def _answered(searcher):
         return searcher._answers
     counts = getattr(searcher, "_counts", [1] * len(searcher._queries))
     return [
-        Answers(without_lags(plan.unsigned), count, as_given(plan)[1] is not None)
+        Answers(plan.unsigned, count, as_given(plan)[1] is not None)
         for plan, count in zip(searcher._queries, counts, strict=True)
     ]
 
@@ -166,25 +170,11 @@ def _check_matches(searcher, matches):
             f"by number of channels ({searcher.n_features_in_}) and of queries ({len(searcher._queries)}). Got matches "
             f"of {channels.pop()} and {count}. Search with this one, searcher.search_all(X)."
         )
-    for reader, plan in zip(readers, searcher._queries * (len(readers) // count), strict=True):
-        if not have_lags_of(reader.plan, plan):
-            raise ValueError(
-                "The 'matches' parameter of learn_from_answers must be those of this searcher, or of one learned from "
-                "it, whose channels have the same lags and lengths. Got matches by others. Search with this one, "
-                "searcher.search_all(X)."
-            )
 
 
-def _turned(matches, i, by):
-    """Return the samples (channels, n) of a match and their times, with the signs that the query was given with.
-
-    For a query with lags the samples of each channel are those where it was found.
-    """
+def _turned(matches, i):
+    """Return the samples (channels, n) of a match and their times, with the signs that the query was given with."""
     y, ty = matches._source.piece(matches, i)
-    if by is not None and not by.is_joint:
-        start, lag = int(matches.start[i]), by.lag if matches.lag is None else matches.lag[i]
-        search = matches._source.search(i, start, int(matches.end[i]))
-        y = at_lags(search.y, by, start - search.first + lag + by.first)
     return (y, ty) if matches.polarity is None else (y * np.reshape(matches.polarity[i], (-1, 1)), ty)
 
 
