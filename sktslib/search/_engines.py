@@ -1,7 +1,4 @@
-"""Profiles of windows and of subsequences that are normalized each by itself.
-
-Windows have the query's length, or lengths that are resampled to it. The profile of subsequences has for each sample
-the nearest of all ranges that end there.
+"""Profiles of subsequences that are normalized each by itself: for each sample the nearest of all that end there.
 
 Ranges of other lengths have other centers and scales. No column of costs therefore serves all of them, and each is
 compared as two whole series are. Where the metric sums squared differences, `bounds` leaves out boxes of ranges that
@@ -14,7 +11,7 @@ of them: k - 1 matches leave a candidate of one of these, which is a match itsel
 The candidate that ends at `e` overlaps [a, b) only if a < e < b + longest, which are 2 longest - 1 samples at most.
 """
 
-from functools import partial, reduce
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -22,85 +19,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ..distances._kernels import batch, bounds, dispatch
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair
-from ..distances._metrics.lockstep import LockstepMetric
-from ..distances._series import SCALINGS, full_weight, normalize_values, places
-from ._channels import channel_profile, shares_of
-from ._limits import LimitedRanges, allowed_lengths, allowed_ranges, limited_distances, observed_profile
-from ._pruning import Rule, applies, near_windows
+from ..distances._series import SCALINGS, full_weight, normalize_values
+from ._limits import LimitedRanges, allowed_ranges
+from ._pruning import Rule
 from ._selection import Profile, select
-
-
-def window_profile(plan, y, ty, rule=None, *, exactly=False, room=None):
-    """Return the profile of all windows.
-
-    With `lengths` each start counts with the length that fits best (ties: the shortest). With a `rule` windows that it
-    cannot choose may be left out. Only distances computed `exactly` have no slack. Where there is `room`, a profile by
-    Fourier transforms may be in it.
-    """
-    best = None
-    for one in plan.versions:
-        found = _windows_of(one, y, ty, rule, exactly, room if best is None else None)
-        best = found if best is None else best._or_nearer(found)
-        if plan.alternatives and best._start is not None:  # what is farther cannot be chosen beside those so far
-            rule = rule.below(rule.bound(best.distance, best.start, best.end))
-    return best
-
-
-def prunes(plan, rule, n):
-    """Return whether windows that a rule cannot choose are left out, of n samples."""
-    if rule is None or plan.mode != "windows" or plan.by_channel is not None or plan.lengths is not None:
-        return False
-    return applies(plan.metric, rule, plan.tx is not None, plan.m * (n - plan.m + 1))
-
-
-def _has_gaps(plan, y, ty):
-    # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
-    spans = plan.max_gap is not None and len(plan.holes(ty)) > 0
-    return spans or (plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
-
-
-def _windows_of(plan, y, ty, rule, exactly, room):
-    """Return the profile of a query without alternatives."""
-    if plan.by_channel is not None:
-        exactly = exactly or plan.metric._may_be_negative  # an error of a summand may be any share of the sum
-        distance, slack = channel_profile(plan, y, ty, partial(window_profile, exactly=exactly), exactly=exactly)
-        return Profile(distance, None, plan.m, slack)
-    gaps = _has_gaps(plan, y, ty)
-    metric, x, w, m, n = plan.metric, plan.x, plan.w, plan.m, y.shape[1]
-    if plan.lengths is None:
-        if prunes(plan, rule, n):
-            pieces = plan.runs(y, ty) if gaps else np.array([[0, n]])
-            return Profile(*near_windows(metric, x, w, y, plan.normalize, rule, pieces, plan.scale_limits), m)
-        slack = 0.0 if exactly else metric._relative_error(x, w, n - m + 1, plan.normalize)
-        if slack and room is not None and not gaps and plan.scale_limits is None and isinstance(metric, LockstepMetric):
-            distance = metric._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, plan.normalize, room)[0]
-        else:
-            distance = (observed_profile if gaps else limited_distances)(plan, y, ty, exactly)
-        return Profile(distance, None, m, slack)
-    best = np.full(max(n - plan.shortest + 1, 0), np.inf)
-    length = np.full(len(best), plan.shortest)
-    for first, last in plan.runs(y, ty):
-        piece, times = np.ascontiguousarray(y[:, first:last]), None if plan.tx is None else ty[first:last]
-        for size in plan.lengths[plan.lengths <= last - first].tolist():
-            distance = metric._scaled_profile(x, w, piece, plan.tx, times, plan.normalize, size)
-            distance[~allowed_lengths(plan, piece, size)] = np.inf
-            here = slice(first, first + len(distance))
-            better = distance < best[here]
-            best[here][better], length[here][better] = distance[better], size
-    return Profile(best, None, length)
-
-
-def window_shares(plan, y, ty, start):
-    """Return the shares of channels that are compared by themselves in the windows that start at some samples."""
-    return shares_of(plan, y, ty, start, partial(window_profile, exactly=True))
-
-
-def scaled_path(path, m, start, end):
-    """Return the path of a window that was resampled to m points, in the nearest samples of the sequence."""
-    left, share = places(end - start, m)
-    nearest = left + (share >= 0.5)
-    return np.array([path[0], start + nearest[path[1]]])
-
 
 LEAST = 2**20  # cells of all ranges together; with fewer the whole profile takes no time
 SHARE = 2  # of the shortest range that the ends of the first boxes are apart, at most: their moments are much the same

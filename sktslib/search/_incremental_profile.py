@@ -10,8 +10,9 @@ from ..distances._kernels.dispatch import closed_boundary
 from ..distances._kernels.scalar import oldest_start
 from ..distances._kernels.simd import scratch
 from ._chunks import Buffer
-from ._engines import range_profile, window_profile
+from ._engines import range_profile
 from ._plan import check_lengths
+from ._profile import window_profile
 from ._selection import Candidates, From, Profile
 
 ENDLESS = 2**62

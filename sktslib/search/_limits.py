@@ -347,7 +347,7 @@ def checked_scale_limits(limits):
     """Return the least and the largest scale as floats; None for no limits."""
     if limits is None:
         return None
-    edges = _floats(limits) if _is_list(limits) else []
+    edges = floats_of(limits)
     if len(edges) != 2 or not 0 <= edges[0] <= edges[1] or edges[1] == 0:
         raise ValueError(
             "The 'scale_limits' parameter of Normalization must be None or (least, largest), two numbers of which the "
@@ -362,7 +362,7 @@ def checked_offset_limit(limit, channels, names=None):
     if limit is None:
         return None
     values = of_channels(limit, "offset_limit", channels, names, np.inf) if isinstance(limit, dict) else limit
-    each = _floats(values if _is_list(values) else [values] * channels)
+    each = floats_of([values] * channels if isinstance(values, Real) else values)
     if len(each) != channels or not all(one >= 0 for one in each):
         raise ValueError(
             "The 'offset_limit' parameter of Normalization must be None, a number of at least 0, or one for each "
@@ -372,13 +372,10 @@ def checked_offset_limit(limit, channels, names=None):
     return np.array(each)
 
 
-def _is_list(values):
-    return isinstance(values, tuple | list) or (isinstance(values, np.ndarray) and values.ndim > 0)
-
-
-def _floats(values):
-    """Return numbers as floats, or an empty list if one of them is no number or float64 does not hold it."""
-    if not all(isinstance(one, Real) and not isinstance(one, bool | np.bool_) for one in values):
+def floats_of(values):
+    """Return the numbers of a list, a tuple or an array as floats; an empty list if one is no number or too large."""
+    is_list = isinstance(values, tuple | list) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    if not is_list or not all(isinstance(one, Real) and not isinstance(one, bool | np.bool_) for one in values):
         return []
     try:
         return [float(one) for one in values]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from numbers import Integral, Real
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..utils._parameters import Interval, ParameterHolder, StrOptions
 from ..utils._sampling import holes
 from ..utils.validation import plain_count, shown, unknown_name
 from ._channels import ByChannel, each_alone, parts_of
-from ._limits import ScaleLimits, runs
+from ._limits import ScaleLimits, floats_of, runs
 
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window
@@ -428,26 +428,22 @@ def _outweighs(gap, plan, row):
     )
 
 
-def _is_factor(scale, m):
-    return isinstance(scale, Real) and not isinstance(scale, bool) and 0 < scale * m <= LONGEST
-
-
 def scaled_lengths(scales, m):
     """Return the ascending lengths of windows that `scales` mean for a query of m points; None for its own alone."""
     if scales is None:
         return None
-    valid = isinstance(scales, tuple | list) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
-    if not valid or not len(scales) or not all(_is_factor(s, m) for s in scales):
+    factors = floats_of(scales)
+    if not factors or not all(0 < factor * m <= LONGEST for factor in factors):
         raise ValueError(
             "The 'scales' parameter of Windows must be None, a pair (least, largest), or a list of factors above 0, "
             f"for windows of at most {LONGEST:,} samples. Got {shown(scales)}."
         )
-    scales = type(scales)(map(float, scales)) if isinstance(scales, tuple | list) else scales.astype(float)
-    if isinstance(scales, tuple):
-        if len(scales) != 2 or scales[0] > scales[1]:
-            raise ValueError(
-                f"The 'scales' parameter of Windows as a tuple must be (least, largest). Got {shown(scales)}; give a "
-                "list of factors to try these alone."
-            )
-        return np.arange(max(1, round(scales[0] * m)), max(1, round(scales[1] * m)) + 1)
-    return np.unique([max(1, round(s * m)) for s in scales])
+    lengths = [max(1, round(factor * m)) for factor in factors]
+    if not isinstance(scales, tuple):
+        return np.unique(lengths)
+    if len(factors) != 2 or factors[0] > factors[1]:
+        raise ValueError(
+            f"The 'scales' parameter of Windows as a tuple must be (least, largest). Got {shown(scales)}; give a "
+            "list of factors to try these alone."
+        )
+    return np.arange(lengths[0], lengths[1] + 1)

@@ -5,19 +5,20 @@ Query x sequence -> profile -> matches: windows of the query's length, or subseq
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from ..distances._metrics.elastic import ElasticMetric
-from ..distances._metrics.lockstep import ratios
+from ..distances._metrics.lockstep import LockstepMetric, ratios
 from ..distances._metrics.mixed import Mixed
 from ..distances._series import alike, base_of, full_weight, normalize_values, places, resample
-from ._channels import Part, parts_of, signed
-from ._engines import of_ranges, range_profile, scaled_path, window_profile, window_shares
+from ._channels import Part, channel_profile, parts_of, shares_of, signed
+from ._engines import of_ranges, range_profile
+from ._limits import allowed_lengths, limited_distances, observed_profile
 from ._plan import check_domain, check_lengths, check_room
-from ._pruning import Rule
+from ._pruning import Rule, applies, near_windows
 from ._selection import Profile, select, select_exactly
 
 
@@ -118,6 +119,73 @@ def _elastic(search, start, end):
     cost = np.zeros(x.shape)
     np.add.at(cost, (slice(None), path[0]), share * rise)
     return cost.T
+
+
+def window_profile(plan, y, ty, rule=None, *, exactly=False, room=None):
+    """Return the profile of all windows.
+
+    With `lengths` each start counts with the length that fits best (ties: the shortest). With a `rule` windows that it
+    cannot choose may be left out. Only distances computed `exactly` have no slack. Where there is `room`, a profile by
+    Fourier transforms may be in it.
+    """
+    best = None
+    for one in plan.versions:
+        found = _windows_of(one, y, ty, rule, exactly, room if best is None else None)
+        best = found if best is None else best._or_nearer(found)
+        if plan.alternatives and best._start is not None:  # what is farther cannot be chosen beside those so far
+            rule = rule.below(rule.bound(best.distance, best.start, best.end))
+    return best
+
+
+def prunes(plan, rule, n):
+    """Return whether windows that a rule cannot choose are left out, of n samples."""
+    if rule is None or plan.mode != "windows" or plan.by_channel is not None or plan.lengths is not None:
+        return False
+    return applies(plan.metric, rule, plan.tx is not None, plan.m * (n - plan.m + 1))
+
+
+def _has_gaps(plan, y, ty):
+    # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
+    spans = plan.max_gap is not None and len(plan.holes(ty)) > 0
+    return spans or (plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
+
+
+def _windows_of(plan, y, ty, rule, exactly, room):
+    """Return the profile of a query without alternatives."""
+    if plan.by_channel is not None:
+        exactly = exactly or plan.metric._may_be_negative  # an error of a summand may be any share of the sum
+        distance, slack = channel_profile(plan, y, ty, partial(window_profile, exactly=exactly), exactly=exactly)
+        return Profile(distance, None, plan.m, slack)
+    gaps = _has_gaps(plan, y, ty)
+    metric, x, w, m, n = plan.metric, plan.x, plan.w, plan.m, y.shape[1]
+    if plan.lengths is None:
+        if prunes(plan, rule, n):
+            pieces = plan.runs(y, ty) if gaps else np.array([[0, n]])
+            return Profile(*near_windows(metric, x, w, y, plan.normalize, rule, pieces, plan.scale_limits), m)
+        slack = 0.0 if exactly else metric._relative_error(x, w, n - m + 1, plan.normalize)
+        if slack and room is not None and not gaps and plan.scale_limits is None and isinstance(metric, LockstepMetric):
+            distance = metric._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, plan.normalize, room)[0]
+        else:
+            distance = (observed_profile if gaps else limited_distances)(plan, y, ty, exactly)
+        return Profile(distance, None, m, slack)
+    best = np.full(max(n - plan.shortest + 1, 0), np.inf)
+    length = np.full(len(best), plan.shortest)
+    for first, last in plan.runs(y, ty):
+        piece, times = np.ascontiguousarray(y[:, first:last]), None if plan.tx is None else ty[first:last]
+        for size in plan.lengths[plan.lengths <= last - first].tolist():
+            distance = metric._scaled_profile(x, w, piece, plan.tx, times, plan.normalize, size)
+            distance[~allowed_lengths(plan, piece, size)] = np.inf
+            here = slice(first, first + len(distance))
+            better = distance < best[here]
+            best[here][better], length[here][better] = distance[better], size
+    return Profile(best, None, length)
+
+
+def scaled_path(path, m, start, end):
+    """Return the path of a window that was resampled to m points, in the nearest samples of the sequence."""
+    left, share = places(end - start, m)
+    nearest = left + (share >= 0.5)
+    return np.array([path[0], start + nearest[path[1]]])
 
 
 MOST_TERMS = 2**19  # of windows that are computed together
@@ -221,7 +289,8 @@ class Search:
 
     def shares(self, start):
         """Return the `Shares` of channels in candidates, where channels are compared by themselves."""
-        return window_shares(self.plan, self.y, self.ty, start - self.first)
+        exact = partial(window_profile, exactly=True)
+        return shares_of(self.plan, self.y, self.ty, start - self.first, exact)
 
     def centered(self, start):
         """Return the best start at the given lags, of starts at equal distance up to the tolerance of lags later."""

@@ -12,10 +12,9 @@ from joblib import delayed
 from ..utils._jobs import count_jobs, in_jobs, jobs_are_threads, progress, shared
 from . import _partial_search
 from ._chunks import entry
-from ._engines import prunes, window_profile
 from ._partial_search import as_found, first_of, joined, run_part
 from ._plan import check_lengths, check_room, warn_of_sequences
-from ._profile import Choice, Search
+from ._profile import Choice, Search, prunes, window_profile
 from ._results import matched
 from ._selection import Profile
 

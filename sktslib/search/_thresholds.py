@@ -319,9 +319,6 @@ def conformal_thresholds(rule, marked, distances):
     return thresholds, found.take(found.distance <= limits[found.code]).nearest
 
 
-REVERSED = "reversed", "reverse", "time", "time-reversed", "time_reversed", "time reversed"
-
-
 @dataclass(eq=False, repr=False)
 class FalseDiscoveryRate(ThresholdRule):
     """A threshold with which at most a share of the matches is expected to be false.
@@ -385,15 +382,6 @@ class FalseDiscoveryRate(ThresholdRule):
     null: str | Callable[..., Any] = "phase"
     n_decoys: int = 4
     random_state: int | np.random.RandomState | None = None
-
-    def _validate(self):
-        if isinstance(self.null, str) and self.null.lower() in REVERSED:
-            raise ValueError(
-                "The 'null' parameter of FalseDiscoveryRate must be 'phase', 'negated' or a function. Got "
-                f"{self.null!r}: the query reversed in time is no decoy, for an event that rises as it falls is found "
-                "by its reverse. Take 'phase'."
-            )
-        super()._validate()
 
     def _decoys(self, n_queries):
         return Decoys(self, n_queries, check_random_state(self.random_state))

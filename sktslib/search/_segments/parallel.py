@@ -27,9 +27,9 @@ from ...distances._kernels.segmentation import (
 from ...distances._kernels.simd import aligned_zeros
 from ...utils._jobs import count_jobs, each_in_jobs
 from .._chunks import Buffer
-from .._engines import window_profile
 from .._incremental_profile import PreparedQueries
 from .._plan import check_lengths
+from .._profile import window_profile
 from .state import Parts, Undecided, costs_of_ranges, depends_on_path, listed_costs, open_begin, open_end
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
