@@ -239,7 +239,7 @@ class QueryPlan(NamedTuple):
 
     def runs(self, y, ty):
         """Return the half-open ranges (k, 2) of a sequence without a missing value and without a gap in its times."""
-        return runs(y, self.holes(ty))
+        return runs(y, () if self.max_gap is None else self.holes(ty))
 
     def problem(self, y, ty=None):
         """Return the query and a series without gaps as kernels read them in a subsequence search."""

@@ -686,8 +686,10 @@ def matches_of(
         order = order[np.sort(np.concatenate(first))] if n_queries > 1 else order[first[0]]
     sequences = [k // n_queries for k in range(len(found))]
     sources = MatchOrigins([one.reader for one in found], which[order], sequences, version[order], classes)
-    shares = sources.shares(start[order], end[order])
-    by = None if shares is None else sources.readers[0].plan.by_channel
+    plan = found[0].reader.plan
+    by = plan.by_channel
+    shares = None if by is None else sources.shares(start[order], end[order])
+    signs = None if plan.signs is None else sources.signs
     rates = [None] * 3
     if calibrations is not None:
         calibrations = calibrations * (len(found) // len(calibrations))
@@ -703,7 +705,7 @@ def matches_of(
         sources,
         None if classes is None else classes[query[order]],
         channels,
-        shares.sign if by is not None and by.mirrored else sources.signs,
+        shares.sign if by is not None and by.mirrored else signs,
         *rates,
         thresholds,
         None if by is None else shares.votes,

@@ -23,11 +23,11 @@ FEW = 64  # matches that are chosen without a kernel, whose compiling takes long
 SAMPLE = 2**12  # distances that tell how many there are below another
 
 
+@dataclass(frozen=True)
 class From:
     """Sequence of the integers from `first` on, indexed like an array without storing any of them."""
 
-    def __init__(self, first):
-        self.first = first
+    first: int
 
     def __getitem__(self, index):
         return np.add(index, self.first)

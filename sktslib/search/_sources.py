@@ -4,6 +4,7 @@ Sequences that are read by chunks and never whole: memory maps, zarr, h5py, dask
 """
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -16,9 +17,11 @@ from ..utils.validation import as_points, as_series, check_one_time_per_point
 from ._channels import Shares, parts_of, signed
 from ._chunks import Clock, Entrance, refuse_channels, validated
 from ._limits import beside, blocks, limited
+from ._plan import QueryPlan
 from ._profile import MOST_TERMS, Search, neighbors
 
 
+@dataclass(frozen=True, eq=False)
 class CandidateReader:
     """Reader of exact distances, paths and costs of ranges of a sequence, each from the samples that it depends on.
 
@@ -26,8 +29,8 @@ class CandidateReader:
     times of a range (`cut`, in memory that may be used again), and the whole `sequence` where it is held.
     """
 
-    def __init__(self, plan, source):
-        self.plan, self.source = plan, source
+    plan: QueryPlan
+    source: object
 
     def read(self, start, end):
         """Return a stretch that holds [start, end) and what it depends on.
@@ -144,14 +147,16 @@ def is_borrowed(y, X):
     return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
 
 
+@dataclass(eq=False)
 class ArraySource(Source):
     """Source of a sequence in memory, with its times as kernels count them and as they were given."""
 
+    y: np.ndarray
+    ty: np.ndarray | None = None
+    times: object = None
+    is_borrowed: bool = False  # whether the samples are in the caller's memory
     in_memory, first = True, 0
     piece = 1  # parts may begin anywhere
-
-    def __init__(self, y, ty=None, times=None, *, is_borrowed=False):
-        self.y, self.ty, self.times, self.is_borrowed = y, ty, times, is_borrowed
 
     @classmethod
     def of(cls, estimator, X, times):
@@ -294,9 +299,7 @@ class MatchOrigins:
         return self.readers[self.which[k]].search(int(start), int(end), version)
 
     def shares(self, start, end):
-        """Return the contribution of each channel to the distances of ranges; None if channels count together."""
-        if not self.readers or self.readers[0].plan.by_channel is None:
-            return None
+        """Return the contribution of each channel to the distances of ranges."""
         out = Shares.empty(len(start), self.readers[0].plan.by_channel)
         version = np.zeros(len(start), np.int64) if self.version is None else self.version
         for k, reader in enumerate(self.readers):

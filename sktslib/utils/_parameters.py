@@ -19,18 +19,6 @@ import numpy as np
 from ._names import NOTHING, did_you_mean
 from .validation import shown
 
-__all__ = [
-    "JOBS",
-    "HasMethods",
-    "Interval",
-    "InvalidParameterError",
-    "ParameterHolder",
-    "Parameters",
-    "RealNotInt",
-    "StrOptions",
-    "validate_parameter_constraints",
-]
-
 
 class InvalidParameterError(ValueError, TypeError):
     """A parameter of the wrong type or out of its range."""
