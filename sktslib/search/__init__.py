@@ -19,6 +19,7 @@ from ._segments.stream import SegmentStream as SegmentStream
 from ._selection import Match as Match
 from ._selection import Profile as Profile
 from ._thresholds import Conformal, FalseDiscoveryRate, Percentile
+from ._thresholds import Margin as Margin
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
 from .segmentation import time_series_segmentation

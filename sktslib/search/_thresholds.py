@@ -434,8 +434,36 @@ class Percentile(ThresholdRule):
     q: float
 
 
-THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, Percentile, str, None]
-NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal, "percentile": Percentile}
+class Margin(ThresholdRule):
+    """A threshold for the margin of a repetition to the next class, below which it counts as background.
+
+    Pass it as the `threshold` of `QuerySegmenter`, or the text ``"margin:0.5"``. Repetitions without a margin stay.
+
+    Parameters
+    ----------
+    least : float in [0, 1], default=0.5
+        The least margin, see `Segments.margin`: with 0.5 a repetition costs at most half of what it would as any other
+        class.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySegmenter
+    >>> segmenter = QuerySegmenter("dtw", background=1.0).fit({"high": [0, 1, 3, 1], "flat": [0, 1, 2, 2]})
+    >>> X = [5, 5, 0, 1, 3, 1, 5, 0, 1, 2.4, 1.5, 5, 5, 0, 1, 2, 2, 5]
+    >>> segmenter.segment(X).margin.round(2)
+    array([1.  , 0.33, 1.  ])
+    >>> segmenter.set_params(threshold="margin:0.5").segment(X).label
+    array(['high', 'flat'], dtype='<U4')
+    """
+
+    _parameter_constraints = {"least": [Interval(Real, 0, 1, closed="both")]}
+
+    def __init__(self, least: float = 0.5) -> None:
+        self.least = least
+
+
+THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, Percentile, Margin, str, None]
+NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal, "percentile": Percentile, "margin": Margin}
 
 
 def rule_of(threshold, owner="QuerySearcher"):
@@ -465,6 +493,11 @@ def check_threshold(estimator, marked=True):
         raise ValueError(
             f"The 'threshold' parameter of {owner} must be a number, a FalseDiscoveryRate or a Conformal: a "
             f"segmentation has no profile of which it could be a percentile. Got {threshold!r}."
+        )
+    if isinstance(rule, Margin) and hasattr(estimator, "profile"):
+        raise ValueError(
+            f"The 'threshold' parameter of {owner} must not be a Margin: each query is searched for by itself, and its "
+            f"matches have no margin to others. Got {threshold!r}. Take QuerySegmenter, or another rule."
         )
     if isinstance(rule, Conformal) and not marked:
         raise ValueError(

@@ -139,6 +139,30 @@ def carried_segmentation(queries, n, b, transitions=None, bounds=None):
     return min(last)
 
 
+def counted_cost(cost, plain, frequency, most, share):
+    """How the cost of a range counts as that of a class with so many labeled occurrences, of which one has the `most`.
+
+    `plain` is its cost as plain background, `share` the part of it that an occurrence is expected to leave over.
+    """
+    return cost * (most / frequency) ** (1 / 6) * max(cost / plain / share, 1.0) ** (1 - frequency / most)
+
+
+def expected_share(shares):
+    """Share that a further occurrence leaves over, by those of the occurrences that a query was learned from."""
+    k, middle = len(shares), float(np.median(shares))
+    return (k * middle * (k + 1) / max(k - 1, 1) + 3 / 4) / (k + 3)
+
+
+def class_margin(costs, own):
+    """By what share a range costs less as its own class than as the next; `costs` has that of each class."""
+    other = min((cost for k, cost in enumerate(costs) if k != own), default=INF)
+    if other == INF:
+        return np.nan
+    if costs[own] == other:
+        return 0.0
+    return 1 - costs[own] / other if other else -INF
+
+
 def f1_of_marks(ranges, found, shares):
     """F1 of found ranges, by their shares of the cost of background, were the occurrences marked that nobody marked."""
 

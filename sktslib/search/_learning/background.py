@@ -45,9 +45,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
         Above 0: a bar counts the segmentations.
     """
     data, code = marked.data, marked.labels.code
-    rest = data[:, code == 0] if (code == 0).sum() > 1 else data
-    offset = np.nanmedian(rest, axis=1, keepdims=True) if marked.offset is None else marked.offset
-    unit = plain_background(queries, offset)
+    unit = plain_background(queries, offset_of(marked))
     plain = unit.costs(data)
     strongest = plain[code != 0].max()
 
@@ -73,6 +71,14 @@ def learn_background(marked, queries, constant, segment, verbose=0):
         return relative[1] or Background(constant)
     fixed = tried(lambda factor: Background(factor * constant), 0.0)
     return fixed[1] if fixed[0] > relative[0] else relative[1]
+
+
+def offset_of(marked):
+    """Return the offset (channels, 1) of the background of a marked recording."""
+    if marked.offset is not None:
+        return marked.offset
+    idle = marked.labels.code == 0
+    return np.nanmedian(marked.data[:, idle] if idle.sum() > 1 else marked.data, axis=1, keepdims=True)
 
 
 def plain_background(queries, offset):

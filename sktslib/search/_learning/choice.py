@@ -600,8 +600,8 @@ def evidence_of_segments(trial, marked, block, weight, ty):
     queries = [plan.untimed if ty is None else plan for plan in trial._queries]
     tried = []
 
-    def found(background):
-        segments = segment(queries, trial._rules._replace(background=background), marked.data, ty)
+    def found(background, source=None):
+        segments = segment(queries, trial._rules._replace(background=background), marked.data, ty, source=source)
         ranges = np.column_stack([segments.start, segments.end])
         within = block.holds(ranges)
         code = trial._numbers[segments.query] + 1
@@ -616,7 +616,7 @@ def evidence_of_segments(trial, marked, block, weight, ty):
         learned = Background(float(background))
         for step in STEPS.tolist():
             found(Background(step * learned.limit))
-    found(learned)
+    found(learned, trial._rules.source(marked.data, ty))
     unit = np.append(0.0, np.cumsum(unit_of([one for one, *_ in tried], queries).costs(marked.data)))
     every = HeldOut.together([one for _, one in tried])
     start, end = every.ranges.T

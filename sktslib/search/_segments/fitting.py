@@ -17,13 +17,24 @@ from ...utils.validation import as_floats, check_count, shown
 from .._channels import with_polarity, with_signs
 from .._chunks import kernel_times
 from .._far_groups import warn_of_look_alikes
-from .._learning.background import NOTHING, learn_background, learnable, sure_ones
-from .._learning.choice import HeldOut, choose_metric, elastic_candidates, evidence_of_segments
+from .._learning.background import (
+    NOTHING,
+    USUAL,
+    learn_background,
+    learnable,
+    of_another,
+    offset_of,
+    plain_background,
+    sure_ones,
+)
+from .._learning.choice import HeldOut, choose_metric, elastic_candidates, evidence_of_segments, weight_learner
 from .._learning.templates import as_comparable, average, examples
 from .._plan import check_domain, check_room
+from .._sources import ArraySource
 from .._thresholds import (
     Calibration,
     Conformal,
+    Margin,
     center_of,
     check_rate,
     conformal_thresholds,
@@ -32,7 +43,8 @@ from .._thresholds import (
     recorded_hours,
     rule_of,
 )
-from .optimal import background_cost, segment, warn_of_covered_background
+from .optimal import Versions, background_cost, segment, warn_of_covered_background
+from .state import Classes
 
 
 def per_point(cost, shown):
@@ -53,7 +65,8 @@ def fit_conformal(segmenter, marked, weight, times):
         queries = [with_polarity(plan._replace(metric=segmenter.metric_), segmenter.polarity) for plan in queries]
         queries = queries if segmenter._queries[0].tx is not None else [plan.untimed for plan in queries]
         numbers = [one.number for one in learned]
-        found = segment(queries, _rules_of(segmenter, numbers), marked.data, ty, segmenter.n_jobs)
+        rules = _rules_of(segmenter, numbers)
+        found = segment(queries, rules, marked.data, ty, segmenter.n_jobs, source=rules.source(marked.data, ty))
         numbers = np.array(numbers)[found.query] + 1
         out, costs = np.empty(len(code)), per_point(found.cost, found.shown)
         for number in np.unique(code):
@@ -69,6 +82,8 @@ def fit_conformal(segmenter, marked, weight, times):
 def _rules_of(segmenter, numbers):
     """Return the rules of a segmentation by other queries of the fitted classes, whose numbers are given."""
     rules, k = segmenter._rules, len(numbers)
+    if rules.classes is not None:
+        rules = rules._replace(classes=rules.classes._replace(of_query=np.array(numbers)))
     bounds = dict(zip(segmenter._numbers.tolist(), rules.limits, strict=True))
     rules = rules._replace(limits=tuple(bounds[number] for number in numbers))
     if len(rules.transitions) != k + 1:  # another number of templates
@@ -76,8 +91,11 @@ def _rules_of(segmenter, numbers):
     return rules
 
 
-def rated(found, calibrations, thresholds):
-    """Return the segments within the thresholds; their three rates, each None without; the thresholds."""
+def rated(found, calibrations, thresholds, rule=None):
+    """Return the segments within thresholds and `rule`, their three rates, each None without, and the thresholds."""
+    if isinstance(rule, Margin):
+        near = ~(found.margin < rule.least)
+        found = type(found)(*(column[near] for column in found))
     if calibrations is None and thresholds[0] is None:
         return found, [None] * 4
     limits = np.array(thresholds, float)  # NaN for None
@@ -138,6 +156,11 @@ class Learning(ParameterHolder):
     self_train : int, default=0
         The largest number of times that `fit` learns again from its own sure answers. Above 0 the label -1 in `y` means
         unlabeled (with 0 it is a class): what is found there and is as near as labeled occurrences counts as one.
+    class_weight : {None, "balanced"}, default=None
+        None: a repetition is of a rare class only where that is clear. Its cost counts more, the rarer the class is
+        among the labels, and more yet where it is larger than that of labeled occurrences, relative to background.
+        "balanced": all classes count alike, however few occurrences they have; each repetition is of the class with
+        which the segmentation is the cheapest. With `transitions`, too, the segmentation decides.
 
     Examples
     --------
@@ -152,12 +175,20 @@ class Learning(ParameterHolder):
         "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "refine": [Interval(Integral, 0, None, closed="left")],
         "self_train": [Interval(Integral, 0, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), None],
     }
 
-    def __init__(self, n_templates: int | str = "auto", refine: int = 0, self_train: int = 0) -> None:
+    def __init__(
+        self,
+        n_templates: int | str = "auto",
+        refine: int = 0,
+        self_train: int = 0,
+        class_weight: str | None = None,
+    ) -> None:
         self.n_templates = n_templates
         self.refine = refine
         self.self_train = self_train
+        self.class_weight = class_weight
 
 
 def check_transitions(transitions, k):
@@ -284,7 +315,71 @@ def fit_marked(segmenter, marked, weight, times):
     segmenter._fit_labels(known, weight, times)
     if segmenter._self_train:
         train_itself(segmenter, marked, known, weight, times)
+    warn_of_alike_classes(segmenter, known, weight, times)
     fit_conformal(segmenter, known, weight, times)
+
+
+def classes_of(segmenter, marked, times):
+    """Return the classes of the queries that were learned from a marked recording; None for a single one."""
+    numbers, source = segmenter._numbers, classes_source(segmenter, marked, times)
+    if numbers.max() == numbers.min():
+        return None
+    queries = [plan.untimed if source.ty is None else plan for plan in segmenter._queries]
+    classes = Classes(numbers, plain=plain_background(queries, offset_of(marked)))
+    if segmenter._learning.class_weight == "balanced" or segmenter.transitions is not None:
+        return classes
+    versions = Versions(queries)
+    count = np.maximum(np.bincount(marked.code - 1, minlength=numbers.max() + 1), 1)
+    share, of_versions = np.full(len(count), USUAL), classes._replace(of_query=numbers[versions.query])
+    for k in np.unique(numbers).tolist():
+        start, end = examples(marked.ranges[marked.code == k + 1]).T
+        cost = of_versions.costs(versions.readers(source), start, end)[1][:, k]
+        share[k] = of_another(np.median(cost / classes.background_costs(source, start, end)), len(start))
+    return classes._replace(rarity=count.max() / count, share=share)
+
+
+def classes_source(segmenter, marked, times):
+    """Return the source of the samples of a marked recording."""
+    return ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
+
+
+FOLDS = 3  # in which occurrences are held out to see whether their class can be told
+
+
+def warn_of_alike_classes(segmenter, marked, weight, times):
+    """Warn of classes whose occurrences mostly count less as another class, each held out of what is learned."""
+    classes = segmenter._rules.classes
+    if classes is None or weight_learner(segmenter) is not None:
+        return
+    source, fold = classes_source(segmenter, marked, times), np.full(len(marked.code), -1)
+    for k in np.unique(marked.code):
+        own = np.flatnonzero(marked.code == k)
+        if len(own) >= FOLDS:
+            fold[own] = np.arange(len(own)) * FOLDS // len(own)
+    if (fold < 0).all():
+        return
+    told = np.zeros((len(segmenter.classes_),) * 2, int)
+    for k in range(FOLDS):
+        rest = marked._replace(ranges=marked.ranges[fold != k], code=marked.code[fold != k])
+        queries, learned = segmenter._learn(rest, weight, times, segmenter._n_templates)
+        versions = Versions(
+            [with_polarity(plan._replace(metric=segmenter.metric_), segmenter.polarity) for plan in queries]
+        )
+        numbers = np.array([one.number for one in learned])[versions.query]
+        for code in np.unique(marked.code[fold == k]):
+            start, end = examples(marked.ranges[(fold == k) & (marked.code == code)]).T
+            counted = classes._replace(of_query=numbers).costs(versions.readers(source), start, end)[1]
+            np.add.at(told[code - 1], counted.argmin(axis=1), 1)
+    names = segmenter.classes_.tolist()
+    for k, row in enumerate(told):
+        if 2 * row[k] < row.sum():
+            other = names[int(np.argmax(np.where(np.arange(len(row)) == k, -1, row)))]
+            balance = ", or set class_weight='balanced' in Learning, which calls more repetitions so."
+            warn(
+                f"The class {names[k]!r} cannot be told from {other!r} for sure: of {row.sum()} labeled occurrences "
+                f"that were held out {row[k]} would be called {names[k]!r}. Label more of them, or mark more of what "
+                f"makes them different{'.' if classes.rarity is None or classes.rarity[k] == 1 else balance}"
+            )
 
 
 def train_itself(segmenter, marked, known, weight, times):
@@ -300,7 +395,8 @@ def train_itself(segmenter, marked, known, weight, times):
     with progress(rounds, segmenter.verbose if rounds else 0, "self-train", "round") as count:
         for _ in range(rounds):
             queries = [plan.untimed if ty is None else plan for plan in segmenter._queries]
-            found = segment(queries, segmenter._rules, marked.data, ty, segmenter.n_jobs)
+            source = segmenter._rules.source(marked.data, ty)
+            found = segment(queries, segmenter._rules, marked.data, ty, segmenter.n_jobs, source=source)
             taken = sure_ones(marked, queries, segmenter._numbers + 1, found)
             counts.append(np.bincount(taken.code - 1, minlength=k))
             count(word=f"{len(taken.code)} taken")

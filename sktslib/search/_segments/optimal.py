@@ -15,6 +15,7 @@ from .._incremental_profile import LastSamples
 from .._profile import Search
 from .._sources import ArraySource, CandidateReader
 from .parallel import Segmentation, SegmentTable
+from .state import Classes
 
 # Of repetitions that cover background: the least share of all, what they cost at least as a share of background, and
 # how many times as much as the others, from which a clear gap divides them. A few are soon seen among the others.
@@ -96,6 +97,7 @@ class Segmented(NamedTuple):
     cost: np.ndarray
     shown: np.ndarray  # (.., 2): half-open ranges of the query's points
     version: np.ndarray  # from 0
+    margin: np.ndarray | None = None  # to the next class; NaN without one
 
 
 class Versions:
@@ -119,7 +121,8 @@ class Versions:
         """Return the rules of the queries as those of their versions."""
         label = np.concatenate([[0], self.query + 1])
         limits = tuple(rules.limits[q] for q in self.query)
-        return rules._replace(transitions=rules.transitions[np.ix_(label, label)], limits=limits)
+        classes = rules.classes and rules.classes._replace(of_query=rules.classes.of_query[self.query])
+        return rules._replace(transitions=rules.transitions[np.ix_(label, label)], limits=limits, classes=classes)
 
     def readers(self, source):
         """Return the reader of the samples of each version's segments."""
@@ -128,7 +131,7 @@ class Versions:
     def of(self, found):
         """Return segments of versions as those of their queries."""
         query, version = self.query[found.query], self.version[found.query]
-        return Segmented(found.start, found.end, query, found.cost, found.shown, version)
+        return Segmented(found.start, found.end, query, found.cost, found.shown, version, found.margin)
 
 
 ENDLESS = 2.0**62
@@ -141,6 +144,11 @@ class Rules(NamedTuple):
     transitions: np.ndarray  # (k + 1, k + 1)
     limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
     partial: bool = False  # whether an end of the series may cut a repetition off
+    classes: Classes | None = None  # None for a single one
+
+    def source(self, y, ty):
+        """Return the source that tells the classes of what is found in a sequence; None for a single class."""
+        return None if self.classes is None else ArraySource(y, ty)
 
     def bounds(self):
         """Return the bounds of the length as two arrays (k,)."""

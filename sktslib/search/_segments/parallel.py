@@ -16,7 +16,6 @@ from joblib import delayed
 
 from ...distances._kernels.scalar import before, likeliest, previous, through
 from ...distances._kernels.segmentation import (
-    INF,
     SEGMENT_LANES,
     advance,
     advance_lanes,
@@ -24,91 +23,29 @@ from ...distances._kernels.segmentation import (
     differences_of,
     windows,
 )
-from ...distances._kernels.simd import aligned_zeros
 from ...utils._jobs import count_jobs, each_in_jobs
 from .._chunks import Buffer
 from .._incremental_profile import PreparedQueries
 from .._plan import check_lengths
 from .._profile import window_profile
-from .state import Parts, Undecided, costs_of_ranges, depends_on_path, listed_costs, open_begin, open_end
+from .state import (
+    Parts,
+    Queries,
+    Undecided,
+    as_series,
+    classified,
+    costs_of_ranges,
+    depends_on_path,
+    has_lanes,
+    listed_costs,
+    open_begin,
+    open_end,
+)
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
 FULL = 16  # leads that a stretch has in a long series
 STEP = 2**13  # samples that it has at least
 AT_ONCE = 512  # samples of each lane that are computed before they are put in their places
-
-
-class Queries(NamedTuple):
-    """Several queries as the kernels read them."""
-
-    p: object  # their record, or a tuple of one each
-    rows: np.ndarray | None
-    points: np.ndarray
-    first: np.ndarray
-    tx: np.ndarray | None
-
-    @classmethod
-    def of(cls, problems):
-        """Return the queries of several prepared pairs with one series."""
-        records = [problem.record for problem in problems]
-        same = all(len(r) == 0 or not any(isinstance(v, np.ndarray) for v in r) for r in records)
-        one = problems[0]
-        return cls(
-            records[0] if len(problems) == 1 or same else tuple(records),
-            None if one.x is None else np.concatenate([problem.rows for problem in problems], axis=2),
-            np.concatenate([problem.points for problem in problems], axis=1),
-            np.concatenate([[0], np.cumsum([problem.points.shape[1] for problem in problems])]),
-            None if one.tx is None else np.concatenate([problem.tx for problem in problems]),
-        )
-
-    def state(self, lanes=1):
-        """Return the kernel's state before the first sample."""
-        m, k = self.first[-1], len(self.first) - 1
-        state = aligned_zeros(5, max(m, k + 1) * lanes)
-        state[[0, 2, 3]] = INF
-        state[2, : (k + 1) * lanes] = 0.0
-        return state
-
-    def one(self, q):
-        """Return the query `q` alone."""
-        own = slice(self.first[q], self.first[q + 1])
-        return Queries(
-            self.p if hasattr(self.p, "_fields") else self.p[q],
-            np.ascontiguousarray(self.rows[:, :, own]),
-            np.ascontiguousarray(self.points[:, own]),
-            np.array([0, own.stop - own.start]),
-            None,
-        )
-
-    @property
-    def label(self):
-        """The labels of the unfinished paths in a state."""
-        k = len(self.first) - 1
-        return np.concatenate([np.repeat(np.arange(1, k + 1), np.diff(self.first)), np.arange(1, k + 1)])
-
-    @property
-    def at_cost(self):
-        """Indices of the costs of unfinished paths in a state: in the queries, and at their borders."""
-        m, k = self.first[-1], len(self.first) - 1
-        return np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
-
-    @property
-    def at_start(self):
-        """Indices of the starts of unfinished paths in a state."""
-        return self.at_cost + max(self.first[-1], len(self.first))
-
-    def live(self, state):
-        """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
-        return state.take(self.at_start), self.label, state.take(self.at_cost)
-
-
-def as_series(parts, ty, has_rows):
-    """Return the series that the kernel of one lane compares, features or costs with each query, and its times."""
-    if not has_rows:
-        return np.concatenate(parts, axis=1), None
-    (y,) = parts
-    y = np.concatenate([np.zeros((len(y), 1)), y], axis=1)
-    return y, None if ty is None else np.concatenate([ty[:1] - 1.0, ty])
 
 
 def in_order(queries, series, begin_at, offset, rules, state):
@@ -344,9 +281,8 @@ class Columns:
 
     @property
     def has_rounds(self):
-        """Whether rounds of stretches side by side are possible: neither times nor the caller's costs are compared."""
-        plan = self.queries[0]
-        return plan.tx is None and getattr(plan.metric, "dist", None) is None
+        """Whether rounds of stretches side by side are possible."""
+        return has_lanes(self.queries[0])
 
     def _series(self, y, ty):
         return as_series(self._prepared.series(y), self.queries[0].compared(ty), self._kernel.rows is not None)
@@ -508,12 +444,13 @@ class SegmentTable(NamedTuple):
     query: np.ndarray  # from 0
     cost: np.ndarray
     shown: np.ndarray  # (.., 2): half-open ranges of the query's points
+    margin: np.ndarray | None = None  # to the next class; NaN without one
 
     @classmethod
     def empty(cls):
         """Return a table of no segments."""
         none = np.empty(0, np.int64)
-        return cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64))
+        return cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64), np.empty(0))
 
 
 def _count_nothing(steps):
@@ -599,10 +536,12 @@ class Segmentation:
         """
         last = self._lengths[parts.label - 1] if last is None else last
         shown = np.column_stack([parts.hidden, last])
-        found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown)
-        if self._readers is not None:
+        found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown, np.full(len(shown), np.nan))
+        if self._readers is not None and len(shown):
             rest = SegmentTable(*(each[:listed] for each in found))
             found.cost[:listed] = listed_costs(self._readers, self._rules, rest)
+            if self._rules.classes is not None:
+                found = classified(self._readers, self._rules.classes, found)
         self._told.append(found)
 
     def _advance(self, upto, last=False):

@@ -75,6 +75,10 @@ class Segments(RangeTable):
     count_interval : tuple of (int, int) or None
         The least and the largest number of repetitions that the whole recording may have, whatever was selected. For
         ``query="auto"`` with ``partial="auto"`` and no threshold; None otherwise.
+    margin : ndarray of shape (n_segments,) or None
+        How sure the class is: 1 minus the cost of the range as its own class over the cost as the next one, 0 for a tie
+        and 1 for a copy; learned from labels, as rare classes count, see `class_weight` of `Learning`. NaN where no
+        other class can have the range, and for partial repetitions; None with a single class.
 
     Examples
     --------
@@ -104,8 +108,9 @@ class Segments(RangeTable):
     threshold: np.ndarray | None = None
     _time_name: str | None = None  # of the axis of pictures
     count_interval: tuple[int, int] | None = None
-    _columns = ("start", "end", "label", "cost", "stretch", "polarity", *RATES)
-    _each = ("start", "end", "label", "cost", "query", "partial", "_shown", "polarity", *RATES)
+    margin: np.ndarray | None = None
+    _columns = ("start", "end", "label", "cost", "margin", "stretch", "polarity", *RATES)
+    _each = ("start", "end", "label", "cost", "margin", "query", "partial", "_shown", "polarity", *RATES)
     _measure, _counted = "cost", {"label": "labels"}
     _what = "repetition", "segments"
 

@@ -24,6 +24,7 @@ from .._thresholds import (
     THRESHOLD,
     Conformal,
     FalseDiscoveryRate,
+    Margin,
     Percentile,
     calibrations_of,
     check_fixed,
@@ -31,6 +32,7 @@ from .._thresholds import (
     forget_threshold,
     is_awaited,
     rate_of,
+    rule_of,
     set_thresholds,
 )
 from .fitting import (
@@ -42,6 +44,7 @@ from .fitting import (
     check_partial,
     check_searched,
     check_transitions,
+    classes_of,
     fit_background,
     fit_marked,
     limits_of,
@@ -52,6 +55,7 @@ from .fitting import (
 from .optimal import Background, Rules, background_cost, segment, segment_chunks
 from .repetitions import by_phases, fit_recording, looser
 from .results import Segments
+from .state import Classes
 from .stream import SegmentStream
 
 if TYPE_CHECKING:
@@ -99,16 +103,16 @@ class QuerySegmenter(QueryEstimator):
         gap.
     learning : Learning, optional
         How queries are learned from labels and from what is found: the number of templates of a class, averaging by
-        `segment`, and self-training, see `Learning`.
+        `segment`, self-training, and how rare classes count, see `Learning`.
     partial : bool or "auto", default="auto"
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
         observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams. "auto":
         with ``query="auto"``, where the metric allows it; `segment` then chooses the phase at which repetitions begin
         so that their number is the mean over all phases, and `Segments.count_interval` says how sure that is.
-    threshold : float, FalseDiscoveryRate, Conformal or str, optional
+    threshold : float, FalseDiscoveryRate, Conformal, Margin or str, optional
         The largest cost of a repetition per point of its query, inclusive, or the rule that finds it, as that of
         `QuerySearcher`. Repetitions of the cheapest segmentation that cost more count as background. A rate is kept by
-        decoys that are segmented by themselves.
+        decoys that are segmented by themselves. `Margin` leaves out repetitions whose class is not sure.
     lengths : tuple (shortest, longest), or list of tuples, optional
         Bounds of the length of a repetition under an elastic metric, in samples, either of which may be None: one pair
         for all queries, or a list with one for each. Where queries are learned from labels, the default is 2/3 of the
@@ -194,7 +198,7 @@ class QuerySegmenter(QueryEstimator):
         "threshold": [rule for rule in THRESHOLD if rule is not Percentile],
         "lengths": ["array-like", None],
     }
-    _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal)}
+    _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal, Margin)}
 
     def __init__(
         self,
@@ -207,7 +211,7 @@ class QuerySegmenter(QueryEstimator):
         transitions: Any = None,
         learning: Learning | None = None,
         partial: bool | str = "auto",
-        threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
+        threshold: float | str | FalseDiscoveryRate | Conformal | Margin | None = None,
         lengths: Any = None,
         polarity: str = "same",
         nan_policy: str = "raise",
@@ -307,7 +311,7 @@ class QuerySegmenter(QueryEstimator):
         if is_awaited(self):
             calibrations = calibrations_in(self, segmentation)
             thresholds = rate_of(self)._thresholds(calibrations)
-        found, rates = rated(found, calibrations, thresholds)
+        found, rates = rated(found, calibrations, thresholds, rule_of(self.threshold))
         warn_of_found(self, found)
         readers = [CandidateReader(plan, source) for plan in queries]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[found.query]
@@ -322,6 +326,7 @@ class QuerySegmenter(QueryEstimator):
             *rest,
             _time_name=time_name(X, times),
             count_interval=interval,
+            margin=None if self._rules.classes is None else found.margin,
         )
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
@@ -450,7 +455,10 @@ class QuerySegmenter(QueryEstimator):
         queries, learned = self._learn(marked if examples is None else examples, weight, times, self._n_templates)
         keep_weights(self, learned)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
-        return self._fit_queries(queries, numbers, limits, marked, times)
+        self._fit_queries(queries, numbers, limits, marked, times)
+        classes = classes_of(self, marked if examples is None else examples, times)
+        self._rules = self._rules._replace(classes=classes)
+        return self
 
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None, offset=None):
         """Store validated queries, with the background and the bounds that belong to them.
@@ -478,7 +486,8 @@ class QuerySegmenter(QueryEstimator):
         if limits is not None and self._mode == "subsequence":
             given = limits_of(given, limits)
         self._counts_phases = self.partial == "auto" and offset is not None and can_be_partial(self.metric_, self._mode)
-        rules = Rules(None, check_transitions(self.transitions, k), given, self._is_partial or self._counts_phases)
+        partial, classes = self._is_partial or self._counts_phases, Classes(self._numbers) if k > 1 else None
+        rules = Rules(None, check_transitions(self.transitions, k), given, partial, classes)
         self._background_of_queries = self.background == "auto" and marked is None and offset is None
         if self.background != "auto":
             background = Background(float(self.background))

@@ -14,7 +14,82 @@ import numpy as np
 from ...distances._kernels.dispatch import closed_boundary
 from ...distances._kernels.scalar import agreed, apart, before, trace
 from ...distances._kernels.segmentation import INF, SEGMENT_LANES, range_costs
+from ...distances._kernels.simd import aligned_zeros
 from .._chunks import Buffer
+from .._incremental_profile import PreparedQueries
+
+
+class Queries(NamedTuple):
+    """Several queries as the kernels read them."""
+
+    p: object  # their record, or a tuple of one each
+    rows: np.ndarray | None
+    points: np.ndarray
+    first: np.ndarray
+    tx: np.ndarray | None
+
+    @classmethod
+    def of(cls, problems):
+        """Return the queries of several prepared pairs with one series."""
+        records = [problem.record for problem in problems]
+        same = all(len(r) == 0 or not any(isinstance(v, np.ndarray) for v in r) for r in records)
+        one = problems[0]
+        return cls(
+            records[0] if len(problems) == 1 or same else tuple(records),
+            None if one.x is None else np.concatenate([problem.rows for problem in problems], axis=2),
+            np.concatenate([problem.points for problem in problems], axis=1),
+            np.concatenate([[0], np.cumsum([problem.points.shape[1] for problem in problems])]),
+            None if one.tx is None else np.concatenate([problem.tx for problem in problems]),
+        )
+
+    def state(self, lanes=1):
+        """Return the kernel's state before the first sample."""
+        m, k = self.first[-1], len(self.first) - 1
+        state = aligned_zeros(5, max(m, k + 1) * lanes)
+        state[[0, 2, 3]] = INF
+        state[2, : (k + 1) * lanes] = 0.0
+        return state
+
+    def one(self, q):
+        """Return the query `q` alone."""
+        own = slice(self.first[q], self.first[q + 1])
+        return Queries(
+            self.p if hasattr(self.p, "_fields") else self.p[q],
+            np.ascontiguousarray(self.rows[:, :, own]),
+            np.ascontiguousarray(self.points[:, own]),
+            np.array([0, own.stop - own.start]),
+            None,
+        )
+
+    @property
+    def label(self):
+        """The labels of the unfinished paths in a state."""
+        k = len(self.first) - 1
+        return np.concatenate([np.repeat(np.arange(1, k + 1), np.diff(self.first)), np.arange(1, k + 1)])
+
+    @property
+    def at_cost(self):
+        """Indices of the costs of unfinished paths in a state: in the queries, and at their borders."""
+        m, k = self.first[-1], len(self.first) - 1
+        return np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
+
+    @property
+    def at_start(self):
+        """Indices of the starts of unfinished paths in a state."""
+        return self.at_cost + max(self.first[-1], len(self.first))
+
+    def live(self, state):
+        """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
+        return state.take(self.at_start), self.label, state.take(self.at_cost)
+
+
+def as_series(parts, ty, has_rows):
+    """Return the series that the kernel of one lane compares, features or costs with each query, and its times."""
+    if not has_rows:
+        return np.concatenate(parts, axis=1), None
+    (y,) = parts
+    y = np.concatenate([np.zeros((len(y), 1)), y], axis=1)
+    return y, None if ty is None else np.concatenate([ty[:1] - 1.0, ty])
 
 
 def halves(first):
@@ -275,15 +350,8 @@ def listed_costs(readers, rules, segments):
         return segments.cost
     cost = np.empty(len(segments.cost))
     for q in np.unique(segments.query).tolist():
-        own = np.flatnonzero(segments.query == q)
-        start, end = segments.start[own], segments.end[own]
-        reader, first, last = readers[q], int(start[0]), int(end[-1])
-        # Ranges that depend on no other samples are prepared together where all between them are held.
-        dense = reader.plan.reach == 0 and last - first <= SPAN * len(own) and last <= reader.source.extent(first)[1]
-        search = reader.search(first, last) if dense else None
-        rows = (column.tolist() for column in (own, start, end, segments.shown[own]))
-        for k, s, e, shown in zip(*rows, strict=True):
-            cost[k] = (search or reader.search(s, e)).cost(s, e, shown)
+        own = segments.query == q
+        cost[own] = _costs_by(readers[q], segments.start[own], segments.end[own], segments.shown[own])
     return cost
 
 
@@ -292,8 +360,117 @@ def _listed_windows(readers, segments):
     for q, reader in enumerate(readers):
         plan, own = reader.plan, segments.query == q
         if own.any() and plan.metric._relative_error(plan.x, plan.w, SLACK_FROM, None):
-            cost[own] = plan.metric._segment_cost(reader.distances(segments.start[own], segments.end[own]), plan.m)
+            cost[own] = _costs_by(reader, segments.start[own], segments.end[own])
     return cost
+
+
+def _costs_by(reader, start, end, shown=None):
+    """Return the cost of a query, or of its points `shown`, against each range; infinite for windows of other lengths.
+
+    Ranges are in temporal order.
+    """
+    cost, plan = np.full(len(start), np.inf), reader.plan
+    if plan.mode == "windows":
+        own = end - start == plan.m
+        if own.any():
+            cost[own] = plan.metric._segment_cost(reader.distances(start[own], end[own]), plan.m)
+    elif len(start):
+        search = reader.search(int(start[0]), int(end[-1])) if _are_dense(reader, start, end) else None
+        points = [None] * len(start) if shown is None else shown.tolist()
+        for k, (s, e, some) in enumerate(zip(start.tolist(), end.tolist(), points, strict=True)):
+            cost[k] = (search or reader.search(s, e)).cost(s, e, some)
+    return cost
+
+
+def _are_dense(reader, start, end):
+    """Return whether ranges depend on no other samples, and are prepared together as all between them are held."""
+    first, last = int(start[0]), int(end[-1])
+    return reader.plan.reach == 0 and last - first <= SPAN * len(start) and last <= reader.source.extent(first)[1]
+
+
+def has_lanes(plan):
+    """Return whether stretches side by side are possible: neither times nor the caller's costs are compared."""
+    return plan.tx is None and getattr(plan.metric, "dist", None) is None
+
+
+def _costs_by_all(readers, start, end):
+    """Return the costs of the queries of several readers of one source against each range, see `_costs_by`."""
+    plan = readers[0].plan
+    if plan.mode == "windows" or not has_lanes(plan) or not _are_dense(readers[0], start, end):
+        return np.column_stack([_costs_by(reader, start, end) for reader in readers])
+    first = int(start[0])
+    y = readers[0].source.cut(first, int(end[-1]))[0]
+    prepared = PreparedQueries([reader.plan for reader in readers], y)
+    queries = Queries.of(prepared.problems)
+    ranges = as_series(prepared.series(y), None, True)[0], start - first, end - first
+    return np.column_stack([costs_of_ranges(queries, *ranges, np.full(len(start), q)) for q in range(len(readers))])
+
+
+class Classes(NamedTuple):
+    """The classes of the queries, and by how much more the costs of a rare class count.
+
+    Whether a stretch is of a class is told by the ratio of its costs, as the size of its noise is not known. The rarer
+    a class, the cheaper it must be beside the others; and much more where it leaves over a larger share of what the
+    samples would cost as plain background than its occurrences do: what resembles nothing is of a frequent class.
+    """
+
+    of_query: np.ndarray  # (k,), from 0
+    rarity: np.ndarray | None = (
+        None  # (n_classes,), occurrences of the most frequent class for one; None: all count alike
+    )
+    share: np.ndarray | None = None  # (n_classes,), that an occurrence is expected to leave over
+    plain: object = None  # Background
+
+    def costs(self, readers, start, end):
+        """Return the costs of each range as each query (n, k), and how they count as each class (n, n_classes)."""
+        own = _costs_by_all(readers, start, end)
+        counted = own
+        if self.rarity is not None:
+            rarity, share = self.rarity[self.of_query], self.share[self.of_query]
+            left = own / self.background_costs(readers[0].source, start, end)[:, np.newaxis]
+            counted = own * rarity**RARER * np.maximum(left / share, 1.0) ** (1.0 - 1.0 / rarity)
+        out = np.full((len(start), self.of_query.max() + 1), np.inf)
+        np.minimum.at(out.T, self.of_query, counted.T)
+        return own, out
+
+    def background_costs(self, source, start, end):
+        """Return what the samples of each range cost as plain background."""
+        ranges = zip(start.tolist(), end.tolist(), strict=True)
+        costs = [self.plain.costs(source.cut(s, e)[0]).sum() for s, e in ranges]
+        return np.maximum(costs, np.finfo(float).tiny)
+
+
+RARER = 1 / 6  # power of how rare a class is by which its cost counts more
+
+
+def margins(counted, own):
+    """Return how much less ranges cost as their `own` class than as the next, as a share of that; NaN without one."""
+    rows, rest = np.arange(len(own)), counted.copy()
+    rest[rows, own] = np.inf
+    mine, other = counted[rows, own], rest.min(axis=1)
+    with np.errstate(all="ignore"):
+        margin = np.where(mine == other, 0.0, 1.0 - mine / other)
+    return np.where(np.isfinite(other), margin, np.nan)
+
+
+def classified(readers, classes, found):
+    """Return segments with their margins, each as the class as which its range counts least if rare ones count more.
+
+    Segments that an end of the series cuts off stay as they are, without a margin.
+    """
+    m = np.array([reader.plan.m for reader in readers])
+    whole = (found.shown == np.column_stack([np.zeros_like(found.query), m[found.query]])).all(axis=1)
+    costs, counted = classes.costs(readers, found.start, found.end)
+    own = classes.of_query[found.query]
+    rows = np.arange(len(own))
+    if classes.rarity is not None:
+        best = counted.argmin(axis=1)
+        moved = np.flatnonzero(whole & (counted[rows, best] < counted[rows, own]))
+        own[moved] = best[moved]
+        query = np.where(classes.of_query == own[moved, np.newaxis], costs[moved], np.inf).argmin(axis=1)
+        found.query[moved], found.cost[moved] = query, costs[moved, query]
+        found.shown[moved, 1] = m[query]
+    return found._replace(margin=np.where(whole, margins(counted, own), np.nan))
 
 
 def costs_of_ranges(queries, series, start, end, query):

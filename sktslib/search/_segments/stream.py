@@ -10,7 +10,7 @@ from ...utils._sampling import edges
 from .._chunks import ChunkStream, SparseTimes, check_delay
 from .._incremental_profile import LastSamples
 from .._sources import CandidateReader, MatchOrigins, keep_ranges
-from .._thresholds import calibrations_of, set_thresholds
+from .._thresholds import calibrations_of, rule_of, set_thresholds
 from .fitting import rated
 from .optimal import Versions
 from .parallel import Segmentation, SegmentTable
@@ -112,7 +112,8 @@ class SegmentStream(ChunkStream):
         segmenter, versions, times = self._segmenter, self._versions, None
         found = SegmentTable.empty() if found is None else found
         readers = keep_ranges(versions.readers(self._feed), found.query, found.start, found.end)
-        found, rates = rated(versions.of(found), calibrations_of(segmenter), set_thresholds(segmenter))
+        rule = rule_of(segmenter.threshold)
+        found, rates = rated(versions.of(found), calibrations_of(segmenter), set_thresholds(segmenter), rule)
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
@@ -120,4 +121,6 @@ class SegmentStream(ChunkStream):
         held = [CandidateReader(plan, readers[0].source) for plan in segmenter._queries]
         sources = MatchOrigins(held, found.query, version=found.version, names=names)
         rest = times, sources, None, found.shown, sources.signs, *rates
-        return Segments(found.start, found.end, names[found.query], found.cost, found.query, partial, *rest)
+        margin = None if segmenter._rules.classes is None else found.margin
+        each = found.start, found.end, names[found.query], found.cost, found.query, partial
+        return Segments(*each, *rest, margin=margin)

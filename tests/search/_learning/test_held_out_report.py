@@ -53,7 +53,7 @@ def test_a_learned_model_says_how_good_it_is(name):
     assert not hasattr(fitted, "report_")
 
 
-@pytest.mark.filterwarnings("ignore:At most")
+@pytest.mark.filterwarnings("ignore:At most", "ignore:The class")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_classes_that_cannot_be_told_apart_show_in_blocks_that_were_held_out(name):
     X, events, kind = recording(alike=True)
