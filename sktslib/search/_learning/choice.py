@@ -607,8 +607,7 @@ def evidence_of_segments(trial, marked, block, weight, ty):
         code = trial._numbers[segments.query] + 1
         tried.append((background, HeldOut(ranges[within], code[within], segments.cost[within])))
         before, outside = block.rest_of(ranges)
-        of_rest = type(segments)(*(column[outside] for column in segments))
-        return of_rest._replace(start=before[:, 0], end=before[:, 1])
+        return segments.take(outside)._replace(start=before[:, 0], end=before[:, 1])
 
     if background == "auto":
         learned = learn_background(rest, queries, background_cost(queries), found)

@@ -5,7 +5,6 @@ Repetitions may be limited by a threshold of their cost per query point, which s
 
 from __future__ import annotations
 
-import hashlib
 from numbers import Integral
 
 import numpy as np
@@ -94,13 +93,11 @@ def _rules_of(segmenter, numbers):
 def rated(found, calibrations, thresholds, rule=None):
     """Return the segments within thresholds and `rule`, their three rates, each None without, and the thresholds."""
     if isinstance(rule, Margin):
-        near = ~(found.margin < rule.least)
-        found = type(found)(*(column[near] for column in found))
+        found = found.take(~(found.margin < rule.least))
     if calibrations is None and thresholds[0] is None:
         return found, [None] * 4
     limits = np.array(thresholds, float)  # NaN for None
-    near = ~(per_point(found.cost, found.shown) > limits[found.query])
-    found = type(found)(*(column[near] for column in found))
+    found = found.take(~(per_point(found.cost, found.shown) > limits[found.query]))
     if calibrations is None:
         return found, [*[None] * 3, limits]
     rates, costs = np.empty((3, len(found.cost))), per_point(found.cost, found.shown)
@@ -271,11 +268,6 @@ def refined(queries, source, segments):
     return out
 
 
-def _digest(queries):
-    """Return a digest of queries that distinguishes them to the last digit."""
-    return hashlib.sha256(b"".join(plan.x.tobytes() for plan in queries)).digest()
-
-
 def average_of(plan, source, ranges, signs=None):
     """Return the barycenter (channels, m) of ranges of a sequence, times their signs.
 
@@ -414,15 +406,13 @@ def refined_segments(queries, source, ranges_of, rounds, verbose):
 
     The function `ranges_of` segments the sequence by queries.
     """
-    left, met = rounds, {}
-    with progress(left, verbose if left else 0, "refine", "round") as count:
-        while True:
+    segments = ranges_of(queries)
+    with progress(rounds, verbose if rounds else 0, "refine", "round") as count:
+        for left in range(rounds, 0, -1):
+            before, queries = queries, refined(queries, source, segments)
+            if all(np.array_equal(old.x, new.x) for old, new in zip(before, queries, strict=True)):
+                count(left)
+                break
             segments = ranges_of(queries)
-            if not left:
-                return queries, segments
-            met[_digest(queries)], due = left, left
-            queries, left = refined(queries, source, segments), left - 1
-            before = met.get(_digest(queries))
-            if before is not None:  # from here on the same queries recur in a cycle, mostly of length one
-                left %= before - left
-            count(due - left)
+            count()
+    return queries, segments

@@ -88,18 +88,6 @@ def warn_of_covered_background(cost, length, background):
         )
 
 
-class Segmented(NamedTuple):
-    """Segments in temporal order, with the query and the version of it that each of them repeats."""
-
-    start: np.ndarray
-    end: np.ndarray
-    query: np.ndarray  # from 0
-    cost: np.ndarray
-    shown: np.ndarray  # (.., 2): half-open ranges of the query's points
-    version: np.ndarray  # from 0
-    margin: np.ndarray | None = None  # to the next class; NaN without one
-
-
 class Versions:
     """All versions of some queries, those of a query one after the other.
 
@@ -130,8 +118,7 @@ class Versions:
 
     def of(self, found):
         """Return segments of versions as those of their queries."""
-        query, version = self.query[found.query], self.version[found.query]
-        return Segmented(found.start, found.end, query, found.cost, found.shown, version, found.margin)
+        return found._replace(query=self.query[found.query], version=self.version[found.query])
 
 
 ENDLESS = 2.0**62
@@ -201,4 +188,4 @@ def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
             samples.forget(segmentation.needed)
             count(y.shape[1])
     found.append(segmentation.take(last=True))
-    return versions.of(SegmentTable(*(np.concatenate(each) for each in zip(*found, strict=True))))
+    return versions.of(SegmentTable.together(found))

@@ -209,20 +209,10 @@ def _meet(queries, series, rules, shape, lanes, lane, known):
         zero = difference(_lane(then, lane, at), known)
         if zero is not None:
             return done, zero, None
-    zero = _least(known)
-    return done, zero, counted_from(known, zero)
-
-
-def _least(state):
-    least = state[2].min()
-    return least if np.isfinite(least) else 0.0
-
-
-def counted_from(state, zero):
-    """Return the state with costs from another zero."""
-    state = state.copy()
-    state[[0, 2, 3]] -= zero
-    return state
+    zero = known[2].min()
+    zero, known = zero if np.isfinite(zero) else 0.0, known.copy()
+    known[[0, 2, 3]] -= zero
+    return done, zero, known
 
 
 def _lane(state, lane, at):
@@ -236,11 +226,6 @@ def difference(a, b):
     """Return how much more state `b` costs than `a`; None unless it is equal up to rounding and starts agree."""
     offset = difference_of(a, b, 0.0)
     return None if np.isnan(offset) else offset
-
-
-def paths_of(queries, rules):
-    """Return the object that computes the costs of paths by the metric of the queries."""
-    return (Columns if queries[0].mode == "subsequence" else Windows)(queries, rules)
 
 
 class Columns:
@@ -278,11 +263,6 @@ class Columns:
         if self._prepared is None or self._prepared.size < y.shape[1]:
             self._prepared = PreparedQueries(self.queries, y)
             self._kernel = Queries.of(self._prepared.problems)
-
-    @property
-    def has_rounds(self):
-        """Whether rounds of stretches side by side are possible."""
-        return has_lanes(self.queries[0])
 
     def _series(self, y, ty):
         return as_series(self._prepared.series(y), self.queries[0].compared(ty), self._kernel.rows is not None)
@@ -437,20 +417,26 @@ AHEAD = 16  # rounds that are handed out together, for each job
 
 
 class SegmentTable(NamedTuple):
-    """The segments of a segmentation, in temporal order."""
+    """The segments of a segmentation, in temporal order, with the query and the version of it that each repeats."""
 
     start: np.ndarray
     end: np.ndarray
     query: np.ndarray  # from 0
     cost: np.ndarray
     shown: np.ndarray  # (.., 2): half-open ranges of the query's points
+    version: np.ndarray | None = None  # from 0
     margin: np.ndarray | None = None  # to the next class; NaN without one
 
     @classmethod
-    def empty(cls):
-        """Return a table of no segments."""
+    def together(cls, tables):
+        """Return the segments of several tables, or of none, as one table."""
         none = np.empty(0, np.int64)
-        return cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64), np.empty(0))
+        empty = cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64), none, np.empty(0))
+        return cls(*map(np.concatenate, zip(empty, *tables, strict=True)))
+
+    def take(self, which):
+        """Return some of the segments."""
+        return SegmentTable(*(column[which] for column in self))
 
 
 def _count_nothing(steps):
@@ -469,16 +455,11 @@ class Segmentation:
         self._readers, self._rules = readers, rules
         self._count = count or _count_nothing
         self._lengths = np.array([plan.m for plan in queries])
-        self._paths = paths_of(queries, rules)
+        self._paths = (Columns if queries[0].mode == "subsequence" else Windows)(queries, rules)
         self._lists = readers is not None and self._paths.is_elastic and depends_on_path(queries[0], rules)
         self._prompt, self._max_delay = prompt, max_delay
         self._noted, self._told = 0, []  # samples that were looked at; segments that are decided
         self._begin(0)
-
-    @property
-    def reach(self):
-        """Samples behind a repetition that its features depend on."""
-        return self._paths.reach
 
     def _begin(self, at):
         self._paths.begin(at)
@@ -513,13 +494,14 @@ class Segmentation:
         else:
             self._advance(done)
         found, self._told = self._told, []
-        return SegmentTable(*(np.concatenate(each) for each in zip(SegmentTable.empty(), *found, strict=True)))
+        return SegmentTable.together(found)
 
     @property
     def needed(self):
         """The first sample that is still needed."""
-        least = min(self._rows.base - self.reach, self._paths.needed)
-        return least if self._prompt else min(least, self._next - 1 - 2 * self.reach)
+        reach = self._paths.reach
+        least = min(self._rows.base - reach, self._paths.needed)
+        return least if self._prompt else min(least, self._next - 1 - 2 * reach)
 
     def _end_stretch(self, gap):
         """Decide everything up to a gap."""
@@ -536,10 +518,10 @@ class Segmentation:
         """
         last = self._lengths[parts.label - 1] if last is None else last
         shown = np.column_stack([parts.hidden, last])
-        found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown, np.full(len(shown), np.nan))
+        version, margin = np.zeros(len(shown), np.int64), np.full(len(shown), np.nan)
+        found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown, version, margin)
         if self._readers is not None and len(shown):
-            rest = SegmentTable(*(each[:listed] for each in found))
-            found.cost[:listed] = listed_costs(self._readers, self._rules, rest)
+            found.cost[:listed] = listed_costs(self._readers, self._rules, found.take(slice(listed)))
             if self._rules.classes is not None:
                 found = classified(self._readers, self._rules.classes, found)
         self._told.append(found)
@@ -549,14 +531,14 @@ class Segmentation:
         if upto == self._paths.run:
             return
         if self._prompt:
-            known = upto if last else upto - self.reach
+            known = upto if last else upto - self._paths.reach
             if known > self._paths.at:
                 self._rows.append(*self._paths.go_on(self._feed, known, upto))
             return
         block = WINDOWS
         if self._paths.is_elastic:
             block = BLOCK
-            if self._paths.has_rounds:
+            if has_lanes(self._plan):
                 self._advance_by_rounds(upto, last)
                 if not last:
                     return

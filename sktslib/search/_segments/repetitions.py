@@ -177,7 +177,7 @@ def by_phases(plan, found, ranges_of, n):
     ----------
     plan : QueryPlan
         A periodic query.
-    found : Segmented
+    found : SegmentTable
         Its segments.
     ranges_of : function
         The segments by a list of queries.

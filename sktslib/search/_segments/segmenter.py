@@ -19,6 +19,7 @@ from .._learning.background import plain_background
 from .._learning.choice import keep_weights, read_fixed
 from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
+from .._results import RATES
 from .._sources import ArraySource, CandidateReader, ChunkedSource, MatchOrigins, is_long, n_samples, owned
 from .._thresholds import (
     THRESHOLD,
@@ -313,21 +314,22 @@ class QuerySegmenter(QueryEstimator):
             thresholds = rate_of(self)._thresholds(calibrations)
         found, rates = rated(found, calibrations, thresholds, rule_of(self.threshold))
         warn_of_found(self, found)
+        rest = {"channels": names_of(X), "_time_name": time_name(X, times), "count_interval": interval}
+        return self._listed(found, queries, source, given, rates, **rest)
+
+    def _listed(self, found, queries, source, times, rates, **rest):
+        """Return what was found as `Segments`, of queries that were compared with the samples of a source."""
+        names, query = self.classes_[self._numbers], found.query
+        partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[query]
         readers = [CandidateReader(plan, source) for plan in queries]
-        partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[found.query]
-        names = self.classes_[self._numbers]
-        sources = MatchOrigins(readers, found.query, version=found.version, names=names)
-        rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs, *rates
-        return Segments(
-            found.start,
-            found.end,
-            names[found.query],
-            found.cost,
-            *rest,
-            _time_name=time_name(X, times),
-            count_interval=interval,
-            margin=None if self._rules.classes is None else found.margin,
-        )
+        sources = MatchOrigins(readers, query, version=found.version, names=names)
+        rest |= {
+            "_shown": found.shown,
+            "polarity": sources.signs,
+            **dict(zip((*RATES, "threshold"), rates, strict=True)),
+        }
+        rest["margin"] = None if self._rules.classes is None else found.margin
+        return Segments(found.start, found.end, names[query], found.cost, query, partial, times, sources, **rest)
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
         """Start a segmentation that takes the recording chunk by chunk.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...utils._sampling import edges
 from .._chunks import ChunkStream, SparseTimes, check_delay
 from .._incremental_profile import LastSamples
-from .._sources import CandidateReader, MatchOrigins, keep_ranges
+from .._sources import keep_ranges
 from .._thresholds import calibrations_of, rule_of, set_thresholds
 from .fitting import rated
 from .optimal import Versions
@@ -49,7 +47,7 @@ class SegmentStream(ChunkStream):
         self._begin()
         longest = max(plan.m for plan in segmenter._queries)
         what, otherwise = "the length of the longest query", "the start of a repetition would be background"
-        check_delay(max_delay, longest, what, self._segmentation.reach, otherwise)
+        check_delay(max_delay, longest, what, self._segmentation._paths.reach, otherwise)
 
     def _begin(self):
         versions = self._versions = Versions(self._segmenter._queries)
@@ -110,17 +108,11 @@ class SegmentStream(ChunkStream):
 
     def _result(self, found):
         segmenter, versions, times = self._segmenter, self._versions, None
-        found = SegmentTable.empty() if found is None else found
+        found = SegmentTable.together([]) if found is None else found
         readers = keep_ranges(versions.readers(self._feed), found.query, found.start, found.end)
         rule = rule_of(segmenter.threshold)
         found, rates = rated(versions.of(found), calibrations_of(segmenter), set_thresholds(segmenter), rule)
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
-        names, partial = segmenter.classes_[segmenter._numbers], np.zeros(len(found.query), bool)
-        held = [CandidateReader(plan, readers[0].source) for plan in segmenter._queries]
-        sources = MatchOrigins(held, found.query, version=found.version, names=names)
-        rest = times, sources, None, found.shown, sources.signs, *rates
-        margin = None if segmenter._rules.classes is None else found.margin
-        each = found.start, found.end, names[found.query], found.cost, found.query, partial
-        return Segments(*each, *rest, margin=margin)
+        return segmenter._listed(found, segmenter._queries, readers[0].source, times, rates)
