@@ -156,20 +156,13 @@ def run_metrics(options):
     if options.name is None:
         with errors_of("", options.parameters):
             names = metric_names(**given(options, options.parameters))
-        rows = [
-            (
-                one.name,
-                one.family,
-                "several" if one.multivariate else "one",
-                "yes" if one.is_metric else "no",
-                ",".join(one.get_params()),
-                one.full_name,
-            )
-            for one in map(get_metric, names)
-        ]
-        columns = ["name", "family", "channels", "metric", "parameters", "full_name"]
-        _print_texts(pd.DataFrame(rows, columns=columns), options.format, "metrics", {})
-        return 0 if rows else 1
+        metrics = [get_metric(name) for name in names]
+        columns = {name: [getattr(one, name) for one in metrics] for name in ("name", "family", "full_name")}
+        columns["channels"] = ["several" if one.multivariate else "one" for one in metrics]
+        columns["metric"] = ["yes" if one.is_metric else "no" for one in metrics]
+        columns["parameters"] = [",".join(one.get_params()) for one in metrics]
+        print_frame(pd.DataFrame(columns), options.format, {}, "metrics")
+        return 0 if names else 1
     with errors_of("NAME"):
         metric = get_metric(options.name)
     described = described_parameters(inspect.getdoc(type(metric)) or "")
@@ -183,15 +176,5 @@ def run_metrics(options):
             print(f"\n  {row['parameter']} : {row['type'] or row['default']}\n      {row['meaning']}")
         return 0
     frame = pd.DataFrame(rows, columns=["parameter", "default", "type", "meaning"])
-    _print_texts(frame, options.format, "parameters", {"metric": metric.name, "full_name": metric.full_name})
+    print_frame(frame, options.format, {"metric": metric.name, "full_name": metric.full_name}, "parameters")
     return 0
-
-
-def _print_texts(frame, form, key, about):
-    if form != "table":
-        print_frame(frame, form, about, key)
-        return
-    rows = [[name, *column] for name, column in frame.items()]
-    widths = [max(map(len, column)) for column in rows]
-    for row in zip(*rows, strict=True):
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

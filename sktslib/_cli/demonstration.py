@@ -5,8 +5,6 @@ from textwrap import fill
 import numpy as np
 
 from .output import (
-    Drawn,
-    DrawnQuery,
     check_picture,
     check_writable,
     counted,
@@ -17,6 +15,7 @@ from .output import (
     ranges_frame,
     write_times,
 )
+from .recordings import FileRecording
 
 # Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
 # only 67 % within 0.1 mV: the baseline drifts. The R peak is 1.7 mV high, so 0.3 mV cannot take another wave for it.
@@ -62,9 +61,11 @@ def run(options):
     if options.csv is not None:
         _write(frames, [*metrics, SEGMENTS], options.csv)
     if not options.no_picture:
-        drawn = DrawnQuery("query and the weights of its points", ecg.query, ecg.tq, ecg.weight, "time (s)")
-        marks = ecg.beats, ecg.beat_kinds.tolist()
-        draw([drawn], Drawn(ecg.sequence, ecg.ts, "time (s)", ["mV"], marks), panels, text).savefig(options.output)
+        about = {"names": ["mV"], "time_name": "time (s)"}
+        title = "query and the weights of its points"
+        drawn = [FileRecording(ecg.query, ecg.tq, path=title, weight=ecg.weight, **about)]
+        sequence, marks = FileRecording(ecg.sequence, ecg.ts, **about), (ecg.beats, ecg.beat_kinds.tolist())
+        draw(drawn, sequence, panels, text, marks=marks).savefig(options.output)
     for title, frame in zip(tables, frames, strict=True):
         print(title, *lines_of(frame, ecg.ts), "", sep="\n")
     print("\n".join(fill(line, 120) for line in text))

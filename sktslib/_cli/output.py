@@ -9,7 +9,6 @@ import os
 import sys
 from pathlib import Path
 from textwrap import fill
-from typing import NamedTuple
 
 import numpy as np
 
@@ -79,13 +78,11 @@ def write_numbers(values, step=0.0):
     return [f"{v:.{max(0, min(digits, most))}f}" for v in values]
 
 
-def align(columns):
-    """Return the lines of a table, right-aligned, from a dict of heading -> texts."""
-    widths = [max(map(len, [name, *texts])) for name, texts in columns.items()]
+def align(columns, left=()):
+    """Return the lines of a table from a dict of heading -> texts, right-aligned but for columns in `left`."""
+    formats = [f"{'<' if name in left else '>'}{max(map(len, [name, *texts]))}" for name, texts in columns.items()]
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
-    return [
-        "  " + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    return ["  " + "  ".join(map(format, row, formats)).rstrip() for row in rows]
 
 
 def lines_of(frame, times):
@@ -98,7 +95,7 @@ def lines_of(frame, times):
             columns[name] = write_numbers(column.to_numpy())
         else:
             columns[name] = [str(value) for value in column]
-    return align(columns)
+    return align(columns, [name for name, column in frame.items() if column.dtype == object])
 
 
 def ranges_frame(found, titles=None):
@@ -212,45 +209,14 @@ CLOCK_WIDTH, SECONDS_WIDTH = 170, 90  # pixels for a tick with a clock time, and
 CLOCK_STEPS = (1, 2, 3, 6, 10)  # of ticks, times powers of ten: 30 or 60 seconds, not 25
 
 
-class DrawnQuery(NamedTuple):
-    """A query as it is drawn."""
-
-    title: str
-    values: object  # DataFrame or array (m, channels)
-    times: object
-    weight: object  # (m,) or (m, channels), or None
-    label: str  # of its times
-
-
-class Drawn(NamedTuple):
-    """A recording as it is drawn."""
-
-    values: object  # DataFrame or array (n, channels)
-    times: object
-    label: str  # of its times
-    channels: list  # names of values
-    marks: tuple | None = None  # sample indices and their names
-
-
-def drawn(recording):
-    """Return a recording as it is drawn; a number for a name is that of a column."""
-    names = [f"column {name}" if name.isdigit() else name for name in recording.channels]
-    return Drawn(recording.values, recording.times, recording.time_name or "sample", names)
-
-
-def drawn_query(query):
-    """Return a recording as it is drawn for a query."""
-    return DrawnQuery(query.short_title, query.values, query.times, query.weight, query.time_name or "sample")
-
-
-def draw(queries, recording, panels, notes=(), shown=None, profile=None, threshold=None):
+def draw(queries, recording, panels, notes=(), shown=None, profile=None, threshold=None, marks=None):
     """Draw queries with their weights, and what was found in a recording.
 
     Parameters
     ----------
-    queries : list of DrawnQuery
+    queries : list of FileRecording
         The queries, of which the first four are drawn.
-    recording : Drawn
+    recording : FileRecording
         The recording.
     panels : dict
         Title -> `Matches` or `Segments`; each has a row for every channel.
@@ -262,6 +228,8 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
         The distances of all candidates, of several queries a list, in further rows.
     threshold : float or list, optional
         What is drawn in these.
+    marks : tuple of (list of int, list of str), optional
+        Samples that are named.
 
     Returns
     -------
@@ -271,7 +239,7 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
 
     from ..utils.visualisation import ProfileDisplay
 
-    channels, names = len(recording.channels), _names([query.title for query in queries])
+    channels, names = len(recording.channels), _names([query.short_title for query in queries])
     profiles = 0 if profile is None else len(profile) if isinstance(profile, list) else 1
     row = 1.75 if channels == 1 else 1.25
     above, under = max(2.3, 1.1 * channels), 0.3 + row * channels * len(panels) + 1.25 * profiles
@@ -280,10 +248,8 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
     _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes)
     time_range = None
     if shown is not None:
-        ends = [shown[0], shown[1] - 1]
-        time_range = (
-            [float(k) for k in ends] if recording.times is None else [recording.times[k : k + 1][0] for k in ends]
-        )
+        times = np.arange(float(len(recording))) if recording.times is None else recording.times
+        time_range = [times[k : k + 1][0] for k in (shown[0], shown[1] - 1)]
     axes = below.subplots(len(panels) * channels + profiles, 1, sharex=True, squeeze=False)[:, 0]
     for k, (title, found) in enumerate(panels.items()):
         own = axes[k * channels : (k + 1) * channels]
@@ -293,22 +259,19 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
         for text in [] if display.legend_ is None else display.legend_.get_texts():
             word, _, number = text.get_text().partition(" ")
             text.set_text(names[int(number)] if word == "query" and number.isdigit() else text.get_text())
-    labels = recording.channels * len(panels)
     if profiles:
-        found = next(iter(panels.values()))
-        rows = ProfileDisplay(profile, found, threshold, times=recording.times)
+        rows = ProfileDisplay(profile, next(iter(panels.values())), threshold, times=recording.times)
         rows.plot(ax=list(axes[-profiles:]), time_range=time_range)
-        labels = labels + ["distance"] * profiles
         for ax, name in zip(axes[-profiles:], names if profiles > 1 else (), strict=False):
             ax.set_title(name, loc="left", fontsize="medium")
-    _name_rows(axes, labels, recording.label, recording.times)
+    _name_rows(axes, recording.channels * len(panels) + ["distance"] * profiles, recording)
     below.align_ylabels(axes)
-    if recording.marks is not None:
-        _write_marks(axes[-channels], recording)
+    if marks is not None:
+        _write_marks(axes[-channels], recording, *marks)
     return figure
 
 
-def draw_recording(recording, title, most):
+def draw_recording(recording, most):
     """Draw the channels of a recording, `most` at most, one above the other."""
     from matplotlib.figure import Figure
 
@@ -316,10 +279,9 @@ def draw_recording(recording, title, most):
 
     names = recording.channels[:most]
     figure = Figure(figsize=(11, 0.8 + 1.6 * len(names)), layout="constrained", dpi=120)
-    axes = _rows(figure, title, names)
+    axes = _rows(figure, recording.short_title, names)
     SegmentationDisplay(np.empty(0, np.int64), recording.values, recording.times).plot(ax=list(axes))
-    axes[0].set_title(title, loc="left", fontsize="medium")
-    _name_rows(axes, names, recording.label, recording.times)
+    _name_rows(axes, names, recording)
     return figure
 
 
@@ -330,12 +292,12 @@ def _draw_queries(figure, queries, recording, found, notes):
     parts = np.ravel(figure.subfigures(1, columns, width_ratios=ratios))
     for k, (part, query) in enumerate(zip(parts[:-1], queries, strict=True)):
         names = recording.channels if k == 0 else [""] * len(recording.channels)
-        axes = _rows(part, shortened(query.title, TITLE // columns), names)
+        axes = _rows(part, shortened(query.short_title, TITLE // columns), names)
         weight = np.ones(len(query.values)) if query.weight is None else query.weight
         display = plot_weight_query(query.times, query.values, weight, ax=list(axes))
         if query.weight is None:
             display.colorbar_.remove()
-        _name_rows(axes, names, query.label, query.times)
+        _name_rows(axes, names, query)
     if notes:
         ax = parts[-1].subplots()
         ax.set_axis_off()
@@ -364,13 +326,13 @@ def _rows(part, title, channels):
     return axes
 
 
-def _name_rows(axes, names, label, times=None):
+def _name_rows(axes, names, recording=None):
     """Name channels and times of rows; a picture of dates has named their axis itself. Clock times are written so."""
     for ax, name in zip(axes, names, strict=True):
-        ax.set_ylabel(name)
+        ax.set_ylabel(f"column {name}" if name.isdigit() else name)
         ax.label_outer()
-    own = axes[-1].get_xlabel()
-    if getattr(getattr(times, "dtype", None), "kind", "") == "m":
+    label, own = getattr(recording, "time_name", None) or "sample", axes[-1].get_xlabel()
+    if getattr(getattr(getattr(recording, "times", None), "dtype", None), "kind", "") == "m":
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         (first, last), width = axes[0].get_xlim(), axes[0].bbox.width
@@ -389,20 +351,17 @@ def _draw_found(part, recording, found):
     count = min(len(found), MOST_RANGES)
     title = f"the first {count}, overlaid" if count < len(found) else "what was found, overlaid"
     axes = _rows(part, title, recording.channels)
-    values = recording.values
     for start, end in zip(found.start[:count].tolist(), found.end[:count].tolist(), strict=True):
-        piece = values.iloc[start:end] if hasattr(values, "iloc") else values[start:end]
-        piece = np.asarray(piece, np.float64).reshape(end - start, -1)
+        piece = np.asarray(recording.values[start:end], np.float64).reshape(end - start, -1)
         for ax, y in zip(axes, piece.T, strict=True):
             ax.plot(y, color=BLUE, linewidth=0.8, alpha=max(0.15, 1 / (1 + 0.2 * count)))
-    _name_rows(axes, [""] * len(axes), "sample")
+    _name_rows(axes, [""] * len(axes))
 
 
-def _write_marks(ax, recording):
+def _write_marks(ax, recording, index, texts):
     """Name the marked samples along the upper edge of the axes."""
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top + HEADROOM * (top - bottom))
-    index, texts = recording.marks
     x = index if recording.times is None else recording.times[index]
     for at, text in zip(x, texts, strict=True):
         style = {"xycoords": ax.get_xaxis_transform(), "va": "top", "fontsize": 9, "fontweight": "bold"}

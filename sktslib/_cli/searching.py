@@ -14,13 +14,10 @@ from .options import (
     with_bar,
 )
 from .output import (
-    DrawnQuery,
     check_picture,
     check_writable,
     counted,
     draw,
-    drawn,
-    drawn_query,
     note,
     print_frame,
     ranges_frame,
@@ -29,7 +26,7 @@ from .output import (
     tell_notes,
     write_numbers,
 )
-from .recordings import Files, compared, renamed
+from .recordings import FileRecording, Files, compared, renamed
 from .scaling import scale_of, scaler_of, searched, unscaled
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
@@ -159,7 +156,7 @@ def run(options):
         more = {"shown": shown}
         if options.task == "search" and len(recording) <= LONG_PROFILE:
             more |= {"profile": estimator.profile(searched(recording, scaler)), "threshold": estimator.threshold_}
-        save_picture(draw(queries, drawn(recording), {title: found}, **more), options.picture)
+        save_picture(draw(queries, recording, {title: found}, **more), options.picture)
     if len(found) or options.format != "table":
         print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1
@@ -219,7 +216,7 @@ def _by_query(options, files):
         with errors_of("--query", options.parameters, "the query"):
             _fit(estimator, queries, timed, recording.names is not None, scaler)
     found = _found(options, estimator, recording, scaler, timed)
-    return estimator, recording, [drawn_query(query) for query in queries] or _learned(estimator, scaler), found, scaler
+    return estimator, recording, queries or _learned(estimator, scaler), found, scaler
 
 
 def _scaler(options, recording):
@@ -255,7 +252,7 @@ def _learned(estimator, scaler=None):
     own = len(classes) == len(queries) and not isinstance(getattr(estimator, "query", None), str)
     titles = [f"class {name}" for name in classes] if own else [f"template {k + 1}" for k in range(len(queries))]
     return [
-        DrawnQuery(title, unscaled(query, scaler), None, weight, "sample")
+        FileRecording(unscaled(query, scaler), path=title, weight=weight)
         for title, query, weight in zip(titles, queries, weights, strict=True)
     ]
 

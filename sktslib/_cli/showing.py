@@ -7,7 +7,7 @@ from ..io._parts import EXAMPLES, as_index, parse_slice, since
 from ..utils._sampling import LONG, holes
 from ..utils._times import EvenTimes
 from .options import reading_of
-from .output import check_picture, counted, draw_recording, drawn, note, print_frame, save_picture, tell_notes
+from .output import check_picture, counted, draw_recording, note, print_frame, save_picture, tell_notes
 from .recordings import Files
 
 CHUNK = 2**17  # samples of an array that is not in memory
@@ -38,7 +38,7 @@ def run(options):
             note(
                 f"the picture shows the first {MAX_ROWS} of {len(recording.channels)} channels; --columns names others"
             )
-        save_picture(draw_recording(drawn(recording), recording.short_title, MAX_ROWS), options.picture)
+        save_picture(draw_recording(recording, MAX_ROWS), options.picture)
     about = {"recording": recording.title, "samples": len(recording), "time_column": recording.time_name, **times}
     print_frame(_channels(recording), options.format, about, "channels")
     return 0
