@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ..io._columns import no_column
-from ..io._parts import EXAMPLES, as_index, first_samples, parse_slice, seconds_of, since
+from ..io._parts import as_index, first_samples, seconds_of, since, slice_of
 from ..io._tables import listed, split_names
 from ..io._times import kind_of_column, times_of_columns
 from .options import ON_OVERLAP, errors_of
@@ -60,11 +60,9 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, *
     if self_train:
         labels = _with_unlabeled(labels, labeled, recording)
     elif labeled is not None:
-        raise ValueError(
-            "--labeled needs --self-train, such as --self-train 3, by which --task segment learns from what is "
-            "unlabeled, too. To learn from the labeled part alone, write RECORDING:START-STOP. "
-            f"Got {labeled!r}."
-        )
+        needs = "--self-train, such as --self-train 3, by which --task segment learns from what is unlabeled, too"
+        way_out = "To learn from the labeled part alone, write RECORDING:START-STOP."
+        raise ValueError(f"--labeled needs {needs}. Got {labeled!r}. {way_out}")
     known, unlabeled = known_labels(labels, self_train)
     read = read_labels(known)
     ranges, _ = occurrences(read.code)
@@ -74,11 +72,9 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, *
     elif any(str(name) == "-1" for name in read.classes):
         line += "; -1 is one of the classes: with --task segment --self-train 3 it means unlabeled"
     if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
-        raise ValueError(
-            "--labels must mark at least one range of two samples or more, and the background between ranges by 0 or "
-            f"nothing. Got {line}."
-            + ("" if labeled is None else f" What lies outside of --labeled {labeled} does not count.")
-        )
+        rule = "at least one range of two samples or more, and the background between ranges by 0 or nothing"
+        outside = "" if labeled is None else f" What lies outside of --labeled {labeled} does not count."
+        raise ValueError(f"--labels must mark {rule}. Got {line}.{outside}")
     return labels, line
 
 
@@ -86,17 +82,12 @@ def _with_unlabeled(labels, labeled, recording):
     """Return labels with the number -1 for what is unlabeled, also where a file's other labels are texts."""
     out = labels
     if labels.dtype.kind == "U":
-        out = labels.astype(object)
-        out[labels == "-1"] = -1
+        out = np.where(labels == "-1", -1, labels.astype(object))
     if labeled is None:
         return out
-    part = parse_slice(labeled)
-    if part is None:
-        raise ValueError(f"--labeled must be written START-STOP {EXAMPLES}. Got {labeled!r}.")
-    start, stop = recording.samples(part, "--labeled")
-    outside = np.ones(len(out), bool)
-    outside[start:stop] = False
-    return np.where(outside, -1, out)
+    start, stop = recording.samples(slice_of(labeled, "--labeled"), "--labeled")
+    at = np.arange(len(out))
+    return np.where((start <= at) & (at < stop), out, -1)
 
 
 def _of_column(name, recording):
@@ -194,22 +185,20 @@ def ranges_of(path, recording, files, option="--labels", where=None, instants=Fa
         samples = np.column_stack([column.to_numpy() for column in columns]).astype(np.int64) - recording.first
     ends = samples[:, -1] + instants
     whole = (samples[:, 0] >= 0) & (ends <= len(recording)) & (ends > samples[:, 0])
+    read = f"{' to '.join(map(repr, edges))} read as {what}"
     if not whole.any():
-        raise ValueError(
-            f"{option}: none of the {len(samples)} ranges lies in the recording of {len(recording)} samples. "
-            f"{' to '.join(map(repr, edges))} were read as {what}."
-        )
+        where = f"in the recording of {len(recording)} samples"
+        raise ValueError(f"{option}: none of the {len(samples)} ranges lies {where}. Got {read}.")
     classes = next((by_name[name] for name in CLASSES if name in by_name), None)
-    kinds = None
-    if classes is not None:
-        kinds = frame[classes].to_numpy()[whole]
-        kinds = kinds if kinds.dtype.kind in "biu" else np.array([str(kind) for kind in kinds])
+    kinds = None if classes is None else frame[classes].to_numpy()[whole]
+    if kinds is not None and kinds.dtype.kind not in "biu":
+        kinds = kinds.astype(str)
     others = (name for name in frame if name not in (*edges, classes))
     other = next((name for name in others if 1 < frame[name].nunique() <= len(frame) / 2), None)
     way_out = "" if other is None else f", or --where {other}={frame[other].iloc[0]} to learn from some of them"
     left = "" if whole.all() else f", {len(whole) - whole.sum()} ranges that are not whole in the recording left out"
     samples = samples[whole, 0] if instants else samples[whole]
-    return samples, kinds, f"{' to '.join(map(repr, edges))} read as {what}{left}", way_out
+    return samples, kinds, f"{read}{left}", way_out
 
 
 def _chosen(frame, where, path):
@@ -232,20 +221,16 @@ def _samples_at(column, recording, reading, option):
     """
     times, what = recording.times, "times"
     if times is None:
-        raise ValueError(
-            f"{option}: the column {column.name!r} holds times, and the recording has none. Name its column with "
-            "--time-column, say how many samples a second has with --rate, or give samples."
-        )
+        way_out = "Name its column, --time-column, or its samples per second, --rate, or give samples."
+        raise ValueError(f"{option}: the column {column.name!r} holds times, and the recording has none. {way_out}")
     wanted = times_of_columns([column], option, reading)[0]
     head = as_index(times[:1])
     begin, kinds = head[0] if recording.begin is None else recording.begin, (head.dtype.kind, wanted.dtype.kind)
     if kinds[0] in "Mm" and kinds[1] == "f":
         what = f"seconds from {begin}, where the recording begins"
     elif kinds[0] != kinds[1] and not {*kinds} <= {*"fiu"}:
-        raise ValueError(
-            f"{option}: the column {column.name!r} must hold times like those of the recording, from {head[0]}. Got "
-            f"{wanted[0]}."
-        )
+        rule = f"hold times like those of the recording, from {head[0]}"
+        raise ValueError(f"{option}: the column {column.name!r} must {rule}. Got {wanted[0]}.")
     elif kinds[0] == "M" and (head.tz is None) != (wanted.tz is None):
         wanted = wanted.tz_localize(head.tz if wanted.tz is None else None)
     return first_samples(times, since(wanted, begin), begin), what

@@ -95,7 +95,7 @@ def lines_of(frame, times):
             columns[name] = write_numbers(column.to_numpy())
         else:
             columns[name] = [str(value) for value in column]
-    return align(columns, [name for name, column in frame.items() if column.dtype == object])
+    return align(columns, [name for name, column in frame.items() if column.dtype.kind == "O"])
 
 
 def ranges_frame(found, titles=None):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from .._models import check_ending, load_model, save
-from ..io._parts import EXAMPLES, parse_slice
+from ..io._parts import slice_of
 from . import PART
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .options import (
@@ -74,13 +74,9 @@ def described(estimator):
     """Return the estimator as Python writes it, on one line."""
     shown = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
     defaults = type(estimator)().get_params(deep=False)
-    changed = [f"metric={estimator.metric_!r}"]
-    changed += [
-        f"{name}={' '.join(repr(value).split())}"
-        for name, value in shown.items()
-        if name not in APART and repr(value) != repr(defaults[name])
-    ]
-    return f"{type(estimator).__name__}({', '.join(changed)})"
+    texts = {name: repr(value) for name, value in shown.items() if name not in APART}
+    changed = [f"{name}={' '.join(text.split())}" for name, text in texts.items() if text != repr(defaults[name])]
+    return f"{type(estimator).__name__}({', '.join([f'metric={estimator.metric_!r}', *changed])})"
 
 
 def hints(estimator, segments):
@@ -96,16 +92,11 @@ def hints(estimator, segments):
         )
         return
     if estimator.background == "auto":
-        yield (
-            f"a sample of background costs {write_numbers([estimator.background_])[0]}; a repetition that costs far "
-            "more than the others may be none: a lower --background leaves it out"
-        )
+        one = f"a sample of background costs {write_numbers([estimator.background_])[0]}"
+        yield f"{one}; a repetition that costs far more than others may be none: a lower --background leaves it out"
     if segments.stretch.max() > LONG:
-        yield (
-            f"repetitions are up to {segments.stretch.max():.1f} times as long as the query: bound them with "
-            "--lengths SHORTEST,LONGEST, or take a metric whose cost of stretching is in the unit of the values "
-            "(--metric adtw)"
-        )
+        what = f"repetitions are up to {segments.stretch.max():.1f} times as long as the query"
+        yield f"{what}: bound them with --lengths SHORTEST,LONGEST, or take --metric adtw"
 
 
 NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions")}
@@ -118,14 +109,16 @@ def run(options):
     from ..search._selection import select
 
     check_picture(options.picture, "--picture")
-    _check_range(options)
+    shown = None if options.time_range is None else slice_of(options.time_range, "--time-range")
+    if shown is not None and options.picture is None:
+        needs = "--picture, of which it is the part that is shown"
+        raise ValueError(f"--time-range needs {needs}. To search a part, write RECORDING:START-STOP.")
     if options.trust and options.model is None:
         raise ValueError("--trust needs --model, which it is about.")
     if (options.query is None) == (options.model is None):
         got = "neither" if options.query is None else "both"
-        raise ValueError(
-            f"one of --query and --model must be given. Got {got}. A query may be a part of a file: {PART}."
-        )
+        part = f"A query may be a part of a file: {PART}."
+        raise ValueError(f"one of --query and --model must be given. Got {got}. {part}")
     files = Files(reading_of(options))
     find = _by_model if options.query is None else _by_query
     estimator, recording, queries, found, scaler = find(options, files)
@@ -133,7 +126,7 @@ def run(options):
         count, overlap = len(found), estimator.max_overlap
         found = found[np.sort(select(found.distance, found.start, found.end, max_overlap=overlap))]
         note(f"{count - len(found)} of {count} overlap a nearer one and are left out, as --one-per-place says")
-    shown = _shown(options.time_range, recording)
+    shown = None if shown is None else recording.samples(shown, "--time-range")
     titles = [query.title for query in queries]
     frame = _count(found) if options.counts else ranges_frame(found, titles)
     name = NOUNS[options.task][len(found) != 1]
@@ -141,12 +134,9 @@ def run(options):
     if "duration" in frame and (recording.times is None or recording.is_dated):
         unit += f"; durations in {'samples' if recording.times is None else 'seconds'}"
     note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
-    for text in (
-        hints(estimator, found)
-        if options.task == "segment" and not options.counts and (len(found) or options.model is None)
-        else ()
-    ):
-        note(text)
+    if options.task == "segment" and not options.counts and (len(found) or options.model is None):
+        for text in hints(estimator, found):
+            note(text)
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
     about |= {"columns": recording.channels, "samples": len(recording), "time_column": recording.time_name}
     about |= {} if scaler is None else {"scale": scale_of(scaler, recording.channels)}
@@ -170,26 +160,6 @@ def _count(found):
     least, most = found.count_interval or (None, None)
     middle = float(np.median(found.duration)) if len(found) else None
     return pd.DataFrame({"count": [len(found)], "least": [least], "most": [most], "median_duration": [middle]})
-
-
-def _check_range(options):
-    """Refuse a range that shows nothing, and a text that is no range."""
-    if options.time_range is None:
-        return
-    part = "write RECORDING:START-STOP"
-    if options.picture is None:
-        raise ValueError(
-            f"--time-range needs --picture, of which it is the part that is shown. To search a part, {part}."
-        )
-    if parse_slice(options.time_range) is None:
-        raise ValueError(f"--time-range must be written START-STOP {EXAMPLES}. Got {options.time_range!r}.")
-
-
-def _shown(time_range, recording):
-    """Return the samples [first, end) that the picture shows; None: all."""
-    if time_range is None:
-        return None
-    return recording.samples(parse_slice(time_range), "--time-range")
 
 
 def _by_query(options, files):
@@ -268,10 +238,8 @@ def _by_model(options, files):
     refused = [one.option for one in options.parameters if one.name in values and one.name not in NO_MATTER]
     refused += ["--metric"] * (options.metric is not None) + ["--scale"] * (options.scale is not None)
     if refused:
-        raise ValueError(
-            f"{refused[0]} must be left out with --model, whose parameters are those it was learned with. Learn again "
-            "with `sktslib learn`."
-        )
+        rule = "left out with --model, whose parameters are those it was learned with"
+        raise ValueError(f"{refused[0]} must be {rule}. Learn again with `sktslib learn`.")
     with errors_of(""):
         estimator = load_model(options.model, options.trust)
     scaler = None
@@ -295,16 +263,12 @@ def _by_model(options, files):
         if set(names) <= set(recording.channels):
             recording = recording.take(list(names))
         elif len(names) == len(recording.channels):
-            note(
-                f"the model's columns {', '.join(names)} are compared with {', '.join(recording.channels)}, in this "
-                "order (--map says which belong together)"
-            )
+            there = f"{', '.join(recording.channels)}, in this order (--map says which belong together)"
+            note(f"the model's columns {', '.join(names)} are compared with {there}")
     if len(recording.channels) != estimator.n_features_in_:
-        raise ValueError(
-            f"--columns must name the {estimator.n_features_in_} columns that --model compares"
-            f"{'' if names is None else ' (' + ', '.join(names) + '), or --map what they are called here'}. The "
-            f"recording has {', '.join(recording.channels)}."
-        )
+        own = "" if names is None else f" ({', '.join(names)}), or --map what they are called here"
+        rule = f"name the {estimator.n_features_in_} columns that --model compares{own}"
+        raise ValueError(f"--columns must {rule}. The recording has {', '.join(recording.channels)}.")
     files.check()
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.channels)}")
@@ -316,10 +280,8 @@ def _by_model(options, files):
         found = _found(options, estimator, recording, scaler, recording.times is not None)
         return estimator, recording, _learned(estimator, scaler), found, scaler
     except AttributeError as error:
-        raise ValueError(
-            f"--model must be learned by this version of sktslib. Got {options.model!r}, in which something is missing "
-            f"({error}). Learn again."
-        ) from None
+        got = f"{options.model!r}, in which something is missing ({error})"
+        raise ValueError(f"--model must be learned by this version of sktslib. Got {got}. Learn again.") from None
 
 
 def run_learn(options):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._plots.base import MAX_ROWS
-from ..io._parts import EXAMPLES, as_index, parse_slice, since
+from ..io._parts import as_index, since, slice_of
 from ..utils._sampling import LONG, holes
 from ..utils._times import EvenTimes
 from .options import reading_of
@@ -17,8 +17,8 @@ def run(options):
     """Print what a recording holds; returns the exit code."""
     check_picture(options.picture, "--picture")
     files = Files(reading_of(options))
-    if options.part is not None and parse_slice(options.part) is None:
-        raise ValueError(f"PART must be written START-STOP {EXAMPLES}, or be a day or a month. Got {options.part!r}.")
+    if options.part is not None:
+        slice_of(options.part, "PART")
     given = options.recording if options.part is None else f"{options.recording}:{options.part}"
     recording = files.read(given, "the recording")
     files.check()

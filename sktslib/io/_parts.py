@@ -50,6 +50,13 @@ def parse_slice(text):
     return None
 
 
+def slice_of(text, option):
+    """Return the slice that a text must stand for."""
+    if (cut := parse_slice(text)) is None:
+        raise ValueError(f"{option} must be written START-STOP {EXAMPLES}. Got {text!r}.")
+    return cut
+
+
 def _in_seconds(number, unit):
     return float(number.replace(",", ".")) * SECONDS[unit]
 
@@ -98,19 +105,15 @@ def samples_of(cut, times, time_name, n, option, unit=None, day_first=None):
     if cut.kind == "samples":
         start, stop = cut.start, cut.stop
     elif times is None:
-        raise ValueError(
-            f"{option}: a slice in seconds or timestamps needs times. Got {cut.text!r} of a recording without a column "
-            "of times. Name it with time_column=..., say how many samples a second has with rate=..., or write "
-            "samples, such as 1500-1572."
-        )
+        way_out = "Name it, time_column=..., or the samples per second, rate=..., or write samples, such as 1500-1572."
+        got = f"{cut.text!r} of a recording without a column of times"
+        raise ValueError(f"{option}: a slice in seconds or timestamps needs times. Got {got}. {way_out}")
     else:
         start, stop = _by_times(cut, times, time_name, option, unit, day_first)
     if not 0 <= start < stop <= n:
         span = "" if times is None else ", times {} to {}".format(*(times[k : k + 1][0] for k in (0, n - 1)))
-        raise ValueError(
-            f"{option}: a slice must lie in the recording, START before STOP. Got {cut.text!r}, which is samples "
-            f"{start} to {stop}; there are {n}{span}."
-        )
+        got = f"{cut.text!r}, which is samples {start} to {stop}; there are {n}{span}"
+        raise ValueError(f"{option}: a slice must lie in the recording, START before STOP. Got {got}.")
     return start, stop
 
 
@@ -125,10 +128,8 @@ def _by_times(cut, times, time_name, option, unit, day_first):
     begin, end = as_index(times[:1])[0], as_index(times[len(times) - 1 :])[0]
     dated, what = hasattr(as_index(times[:1]), "asi8"), "times"
     if not dated and cut.kind != "seconds":
-        raise ValueError(
-            f"{option}: a slice in timestamps needs a recording with dates. Got {cut.text!r}, and times from "
-            f"{begin} to {end}. Write seconds, such as 12.5s-13.1s."
-        )
+        got = f"{cut.text!r}, and times from {begin} to {end}. Write seconds, such as 12.5s-13.1s"
+        raise ValueError(f"{option}: a slice in timestamps needs a recording with dates. Got {got}.")
     wanted = np.array([cut.start, cut.stop]) if cut.kind == "seconds" else None
     if not dated:
         wanted = wanted / unit_of(time_name, unit)
@@ -143,12 +144,9 @@ def _by_times(cut, times, time_name, option, unit, day_first):
     step, (first, last) = step_of(times), since([begin, end], begin)
     low, high = wanted if cut.stop != "" else wanted[::-1]  # of a day or a month the recording may hold a part
     if low < first - SLACK * step or high > last + 1.5 * step:
-        hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first."
-        hint = hint if first > 1e8 else ""
-        raise ValueError(
-            f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {first:.16g} to "
-            f"{last:.16g}{'' if time_name is None else f' in {time_name!r}'}.{hint}"
-        )
+        hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first." * (first > 1e8)
+        got = f"{cut.text!r}, and {what} from {first:.16g} to {last:.16g}{f' in {time_name!r}' if time_name else ''}"
+        raise ValueError(f"{option}: a slice must lie in the recording. Got {got}.{hint}")
     start, stop = first_samples(times, wanted, begin)
     return int(start), int(stop)
 
