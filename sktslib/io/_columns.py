@@ -16,14 +16,11 @@ FEW = 10  # rows of a recording among several, at least on average
 FAR = 10  # ranges of all other values, beyond which a value that repeats may stand for a missing one
 COUNTERS = set("index row sample samples nr no number id seq nseq sequence count counter packet frame".split())
 CLOCK_CHANGES = {(month, hour) for month in (3, 4, 9, 10, 11) for hour in range(4)}
-UNSORTED = {  # what helps where times do not increase
-    "clock": "Where the clock was set back, name the zone, such as time_zone=Europe/Berlin, by which the repeated hour "
-    "is read in order; else sort the rows by time.",
-    "several": "Where recordings stand one below the other, name one, {}; else sort the rows by time.",
-    "back": "Sort the rows by time, or count samples: time_column=none.",
-    "equal": "If they are rounded, as spreadsheets round them to seconds, count samples: time_column=none, and "
-    "rate=... says how many there are in a second.",
-}
+# What helps where times do not increase.
+CLOCK = "Where the clock was set back, name the zone, such as time_zone=Europe/Berlin; else sort the rows by time."
+ONE_OF_SEVERAL = "Where recordings stand one below the other, name one, {}; else sort the rows by time."
+SORT = "Sort the rows by time, or count samples: time_column=none."
+ROUNDED = "If they are rounded, as spreadsheets round them, count samples: time_column=none, and rate=... per second."
 
 
 def columns_of(table, reading, option, *, weighted=False, part=None, besides=()):
@@ -110,15 +107,15 @@ def _without_index(table, notes, chosen):
     """Return the table without columns that count its rows, and an unnamed column of other numbers that increase."""
     frame, index, told, drop = table.frame, None, [], []
     for k, name in enumerate(frame.columns):
-        numbers = frame[name].dtype.kind in "iuf"
+        numbers, empty = frame[name].dtype.kind in "iuf", frame[name].isna().all()
         column = frame[name].to_numpy() if numbers else np.empty(0)
-        empty = frame[name].isna().all()
         if not name.strip() and (k or numbers):
             drop.append(name)
-            if k == 0 and numbers and not empty and not counts(column) and (np.diff(column) > 0).all():
+            lost = not empty and not counts(column)
+            if lost and k == 0 and (np.diff(column) > 0).all():
                 index = frame[name]
                 told.append("the first column has no name and increases: it was read as times")
-            elif not empty and not counts(column):  # else nothing is lost
+            elif lost:
                 told.append(f"column {k + 1} has no name and was left out")
             continue
         counter = (_is_counter(name) or (k == 0 and table.header)) and counts(column, FEW)
@@ -146,20 +143,18 @@ def counts(column, least=None):
     """
     if len(column) < 2:
         return False
-    steps, low = np.diff(column), column.min()
+    low, steps = column.min(), np.diff(column)
     back = steps[steps != 1]
-    if not len(back):
-        return bool(low in (0, 1) or (least is not None and len(column) >= least and low == np.floor(low)))
-    return bool(low in (0, 1) and (back == low - column.max()).all())
+    from_any = not len(back) and least is not None and len(column) >= least and low == np.floor(low)
+    return bool(from_any or (low in (0, 1) and (back == low - column.max()).all()))
 
 
 def _nameless_times(frame, notes):
     """Return the first column of a file without a header, if it increases in even steps and others are next to it."""
     column = frame.iloc[:, 0]
     steps = np.diff(column.to_numpy()) if column.dtype.kind in "iuf" else np.zeros(1)
-    if len(frame.columns) < 2 or len(frame) < 3 or not (steps > 0).all():
-        return None
-    if np.mean(abs(steps / np.median(steps) - 1) < EVEN) < 0.9:
+    rises = len(frame.columns) > 1 and len(frame) > 2 and (steps > 0).all()
+    if not rises or np.mean(abs(steps / np.median(steps) - 1) < EVEN) < 0.9:
         return None
     said = "increases in even steps: it was read as times (time_column=none: as a channel)"
     notes.append(f"the file has no header, and column {column.name} {said}")
@@ -186,20 +181,19 @@ def _times(frame, index, reading, option, table, notes, rows):
 def _refuse_disorder(times, names, option, path, first):
     """Say what helps where times start again, are set back by an hour, or never fall but repeat: they are rounded."""
     steps = np.diff(times.asi8 if hasattr(times, "asi8") else times)
-    why = "back" if (steps < 0).any() else "equal"
-    row = int(np.argmax(steps < 0 if why == "back" else steps == 0)) + 1 if len(steps) else 0
-    if not row or steps[row - 1] > 0:
+    falls = (steps < 0).any()
+    if not (wrong := steps < 0 if falls else steps == 0).any():
         return
-    before, after = times[row - 1], times[row]
-    dated = why == "back" and getattr(times, "tz", times) is None
+    row = int(np.argmax(wrong)) + 1
+    before, after, way_out = times[row - 1], times[row], SORT if falls else ROUNDED
+    dated = falls and getattr(times, "tz", times) is None
     if dated and (before - after).total_seconds() < 3600 and (after.month, after.hour) in CLOCK_CHANGES:
-        why = "clock"
-    elif why == "back" and row >= FEW and after <= times[0]:
-        why = "several"
-    raise ValueError(
-        f"{option}: the times in {' and '.join(map(repr, names))} must be strictly increasing. Got {before} in row "
-        f"{first + row} and {after} in row {first + row + 1}. {UNSORTED[why].format(f'{path}:{first}-{first + row}')}"
-    )
+        way_out = CLOCK
+    elif falls and row >= FEW and after <= times[0]:
+        way_out = ONE_OF_SEVERAL.format(f"{path}:{first}-{first + row}")
+    what = f"the times in {' and '.join(map(repr, names))} must be strictly increasing"
+    got = f"{before} in row {first + row} and {after} in row {first + row + 1}"
+    raise ValueError(f"{option}: {what}. Got {got}. {way_out}")
 
 
 def _with_numbers(frame, names, table, notes):
@@ -248,9 +242,9 @@ def _numbers(column, option, table):
         return numbers
     row = int(np.argmax(wrong))
     cell = column.iloc[row]
+    marks = isinstance(cell, str) and cell[:1].isdigit() and "," in cell
     hint = "Correct the cell, name what stands for a missing value with missing=..., or the columns with columns=..."
-    if isinstance(cell, str) and cell[:1].isdigit() and "," in cell:
-        hint = "Name the decimal mark with decimal=..., that of thousands with thousands=..."
+    hint = "Name the decimal mark with decimal=..., that of thousands with thousands=..." if marks else hint
     got = f"Got {shown(cell)} in row {row + 1}{about_line(table, row)}"
     raise ValueError(f"{option}: the column {column.name!r} must hold numbers. {got}. {hint}.")
 

@@ -144,7 +144,7 @@ def _by_times(cut, times, time_name, option, unit, day_first):
     step, (first, last) = step_of(times), since([begin, end], begin)
     low, high = wanted if cut.stop != "" else wanted[::-1]  # of a day or a month the recording may hold a part
     if low < first - SLACK * step or high > last + 1.5 * step:
-        hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first." * (first > 1e8)
+        hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first." * bool(first > 1e8)
         got = f"{cut.text!r}, and {what} from {first:.16g} to {last:.16g}{f' in {time_name!r}' if time_name else ''}"
         raise ValueError(f"{option}: a slice must lie in the recording. Got {got}.{hint}")
     start, stop = first_samples(times, wanted, begin)
@@ -198,7 +198,7 @@ def _stamp(text, times, day_first, later=False):
         time = clocks_of(pd.Series([text]))[0][0]
         return time if durations else times[0].normalize() + time
     month, clock = re.fullmatch(YEAR_MONTH, text), re.search(CLOCK, text)
-    stamp = dates_of(pd.Series([f"{text}-01" if month else text]), day_first)[0][0]
+    stamp = dates_of(day_first, pd.Series([f"{text}-01" if month else text]))[0][0]
     if durations or stamp is pd.NaT:
         raise ValueError("they are clock times without a date" if durations else f"{text!r} is no date")
     unit = "months" if month else "days" if not clock else "seconds" if clock[0].count(":") == 2 else "minutes"

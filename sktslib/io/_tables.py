@@ -144,19 +144,15 @@ def _read_excel(path, reading):
 
 def _chosen(names, wanted, listed):
     """Return the name of the sheet to read, and what there is to say about it."""
-    if wanted in names:
-        return wanted, []
     if wanted is None:
         more = f"the file has the sheets {listed}; the first was read (sheet=... names another)"
-        return names[0], [more] if len(names) > 1 else []
-    if wanted.isdigit() and 0 < int(wanted) <= len(names):
-        return names[int(wanted) - 1], []
-    if len(names) == 1:
-        return names[0], [f"the file has no sheet {wanted!r}; its only one, {listed}, was read"]
-    near = did_you_mean(wanted, names)
-    raise ValueError(
-        f"The 'sheet' parameter must name a sheet or its number. Got {wanted!r}; the file has {listed}.{near}"
-    )
+        return names[0], [more] * (len(names) > 1)
+    numbers = {str(k): name for k, name in enumerate(names, 1)} | {name: name for name in names}
+    if wanted not in numbers and len(names) > 1:
+        got = f"{wanted!r}; the file has {listed}.{did_you_mean(wanted, names)}"
+        raise ValueError(f"The 'sheet' parameter must name a sheet or its number. Got {got}")
+    only = [f"the file has no sheet {wanted!r}; its only one, {listed}, was read"] * (wanted not in numbers)
+    return numbers.get(wanted, names[0]), only
 
 
 def _text(cell):

@@ -3,11 +3,13 @@
 import re
 import warnings
 from collections import Counter
+from functools import partial
 
 import numpy as np
 
 from ..utils._times import NAME
 from ._layout import MINUTES, NAMED_ZONE, ZONE, kind_of, number_form
+from ._library import on_one_line
 
 MONTH_FIRST = "month/day/year (day_first=True: day/month/year)"
 SEVERAL = "the times have several offsets from UTC"
@@ -30,7 +32,7 @@ def kind_of_column(column):
     if column.dtype.kind == "m":
         return "clock"
     kinds = Counter(kind_of(str(cell).strip(), EITHER) for cell in column.dropna().iloc[:SAMPLE])
-    return kinds.most_common(1)[0][0] or "text" if kinds else "text"
+    return (kinds.most_common(1) or [("text", 0)])[0][0] or "text"
 
 
 def time_columns(frame):
@@ -71,67 +73,57 @@ def times_of_columns(columns, option, reading, table=None):
     """
     import pandas as pd
 
-    times, notes, day_first = _as_written(columns, option, reading, table)
-    zone = reading.time_zone
+    name, epoch = " and ".join(repr(column.name) for column in columns), reading.epoch
+
+    def refused(wrong, got, rule, way="Correct that row, or name"):
+        row = int(np.argmax(wrong))
+        got = f"{got or repr(column.iloc[row])} in row {row + 1}{about_line(table, row)}"
+        way_out = f"{way} another column with time_column=..., or none."
+        return ValueError(f"{option}: the column {name} must hold {rule}. Got {got}. {way_out}")
+
+    for column in columns:
+        if column.isna().any():
+            raise refused(column.isna(), "none", "a time in each row", "Take that row out, or name")
+    column = columns[0]
+    if len(columns) == 2:
+        column = column.astype(str).str.strip() + " " + _with_hours(columns[1].astype(str).str.strip())
+    kind, notes, day_first, rule = kind_of_column(column), [], None, HOW_DATES
+    try:
+        if kind == "number":
+            times, rule = as_numbers(column, table), "numbers, as its other cells do"
+        elif column.dtype.kind in "mM" or hasattr(column.dtype, "tz"):
+            times = pd.Index(column)
+        else:
+            column = column.astype(str).str.strip().reset_index(drop=True)
+            times, notes, day_first = (clocks_of if kind == "clock" else partial(dates_of, reading.day_first))(column)
+    except (ValueError, TypeError, OverflowError, LookupError) as error:
+        raise refused([True], f"{column.iloc[0]!r}, and {on_one_line(error, 80)},", rule) from None
+    if pd.isna(times).any():
+        raise refused(pd.isna(times), None, rule)
+    if kind == "number" and epoch is not None:
+        try:
+            times = pd.to_datetime(times, unit=epoch, utc=True)
+        except (ValueError, OverflowError):
+            rule = f"{epoch} since 1970, as epoch=... says"
+            raise refused([True], f"{times[0]:g}, beyond all dates,", rule, "Name another unit, or") from None
+    return _zoned(times, reading.time_zone, option, notes, day_first)
+
+
+def _zoned(times, zone, option, notes, day_first):
+    """Return times in a zone, what there is to say about them, and whether days come first."""
+    import pandas as pd
+
     if zone is None:
         return times, notes, day_first
     dates = times if isinstance(times, pd.DatetimeIndex) else pd.DatetimeIndex([])  # a zone may be wrong without any
     try:
         zoned = dates.tz_localize(zone, ambiguous="infer") if dates.tz is None else dates.tz_convert(zone)
     except Exception as error:  # of the library of zones, which depends on the version of pandas
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(
-            f"The 'time_zone' parameter must name a zone in which {option} exist, such as Europe/Berlin, "
-            f"an hour that the clock repeats being there twice. Got {zone!r}: {reason}."
-        ) from None
+        rule = f"name a zone in which {option} exist, such as Europe/Berlin, an hour that the clock repeats being there"
+        raise ValueError(f"The 'time_zone' parameter must {rule} twice. Got {zone!r}: {on_one_line(error)}.") from None
     if dates is not times:
         return times, [*notes, f"{option} are no dates: time_zone=... says nothing of them"], None
     return zoned, [note for note in notes if SEVERAL not in note], day_first
-
-
-def _as_written(columns, option, reading, table):
-    """Return the times of one or two columns, in the zone that they are written in."""
-    import pandas as pd
-
-    name, epoch = " and ".join(repr(column.name) for column in columns), reading.epoch
-
-    def refused(row, got, rule=f"hold {HOW_DATES}", way="Correct that row, or name"):
-        return ValueError(
-            f"{option}: the column {name} must {rule}. Got {got} in row {row + 1}"
-            f"{about_line(table, row)}. {way} another column with time_column=..., or none."
-        )
-
-    for column in columns:
-        if column.isna().any():
-            way = "Take that row out, or name"
-            raise refused(int(np.argmax(column.isna())), "none", "hold a time in each row", way)
-    column = columns[0]
-    if len(columns) == 2:
-        column = column.astype(str).str.strip() + " " + _with_hours(columns[1].astype(str).str.strip())
-    kind = kind_of_column(column)
-    if kind == "number":
-        numbers = as_numbers(column, table)
-        if np.isnan(numbers).any():
-            row = int(np.argmax(np.isnan(numbers)))
-            raise refused(row, repr(column.iloc[row]), "hold numbers, as its other cells do")
-        try:
-            return numbers if epoch is None else pd.to_datetime(numbers, unit=epoch, utc=True), [], None
-        except (ValueError, OverflowError):
-            rule = f"hold {epoch} since 1970, as epoch=... says"
-            raise refused(0, f"{numbers[0]:g}, beyond all dates,", rule, "Name another unit, or") from None
-    if column.dtype.kind == "m":
-        return pd.TimedeltaIndex(column), [], None
-    if column.dtype.kind == "M" or hasattr(column.dtype, "tz"):
-        return pd.DatetimeIndex(column), [], None
-    texts = column.astype(str).str.strip().reset_index(drop=True)
-    try:
-        times, notes, day_first = clocks_of(texts) if kind == "clock" else dates_of(texts, reading.day_first)
-    except (ValueError, TypeError, OverflowError, LookupError) as error:
-        raise refused(0, f"{texts[0]!r}, and {' '.join(str(error).split())[:80]},") from None
-    if times.hasnans:
-        row = int(np.argmax(times.isna()))
-        raise refused(row, repr(texts[row]))
-    return times, notes, day_first
 
 
 def about_line(table, row):
@@ -178,7 +170,7 @@ def clocks_of(texts):
     return times + pd.TimedeltaIndex(days * DAY), [f"the clock times pass midnight {word} and are counted on"], None
 
 
-def dates_of(texts, day_first=None):
+def dates_of(day_first, texts):
     """Return the dates from texts, in their own zone where all have the same, NaT for others; notes; `day_first`."""
     import pandas as pd
 
