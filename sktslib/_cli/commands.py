@@ -3,6 +3,7 @@
 import argparse
 import difflib
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import NamedTuple
 
@@ -66,27 +67,8 @@ def add_estimator(parser, task, more=""):
     add_metric(parser, f"{task.metric}{more}")
 
 
-def add_search(parser, argv):
-    """Add the arguments of search."""
-    _add_task(parser, "search")
-    parser.add_argument(
-        "--one-per-place",
-        action="store_true",
-        help="of matches of several queries that overlap, more than --max-overlap allows, keep the nearest",
-    )
-
-
-def add_segment(parser, argv):
-    """Add the arguments of segment."""
-    _add_task(parser, "segment")
-
-
-def add_count(parser, argv):
-    """Add the arguments of count."""
-    _add_task(parser, "segment", counts=True)
-
-
-def _add_task(parser, name, counts=False):
+def add_task(parser, argv, name="segment", counts=False):
+    """Add the arguments of search, segment or count."""
     task = TASKS[name]
     parser.add_argument(
         "recording", metavar="RECORDING", help=f"the file to {task.finds}, or a part of it, FILE:START-STOP"
@@ -102,6 +84,7 @@ def _add_task(parser, name, counts=False):
     else:
         what = {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model)}
         what |= {"--trust": (None, trust, {"action": "store_true"}), "--map": MAP}
+        what |= ONE_PER_PLACE if name == "search" else {}
         add_options(parser, "what to look for", what)
     add_estimator(parser, task)
     add_scale(parser, "of the recording")
@@ -116,6 +99,13 @@ def _add_task(parser, name, counts=False):
     parser.set_defaults(task=name, counts=counts)
 
 
+ONE_PER_PLACE = {
+    "--one-per-place": (
+        None,
+        "of matches of several queries that overlap, more than --max-overlap allows, keep the nearest",
+        {"action": "store_true"},
+    )
+}
 LABELS = (
     "NAME|FILE",
     "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
@@ -257,9 +247,9 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "show": Command("look at a recording: channels, times, rate, gaps", add_show, "showing", "run"),
-    "search": Command("find where a pattern occurs", add_search, "searching", "run"),
-    "segment": Command("cut a recording into repetitions", add_segment, "searching", "run"),
-    "count": Command("count the repetitions of a recording", add_count, "searching", "run"),
+    "search": Command("find where a pattern occurs", partial(add_task, name="search"), "searching", "run"),
+    "segment": Command("cut a recording into repetitions", add_task, "searching", "run"),
+    "count": Command("count the repetitions of a recording", partial(add_task, counts=True), "searching", "run"),
     "learn": Command("learn from labels, save the estimator", add_learn, "searching", "run_learn"),
     "view": Command("look at a recording in the browser, mark, search, learn", add_view, "viewing", "run"),
     "evaluate": Command("compare what was found with labels: F1, misses", add_evaluate, "evaluating", "run"),

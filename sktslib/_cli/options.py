@@ -47,9 +47,7 @@ class Parameter(NamedTuple):
     text: str
     default: object = None
     form: str = "value"
-    key: str = (
-        ""  # what `set_params` calls a parameter of an object that the estimator holds, "normalize__scale_limits"
-    )
+    key: str = ""  # of `set_params`, for a parameter of an object that the estimator holds: "normalize__scale_limits"
 
     @property
     def own_name(self):
@@ -63,14 +61,12 @@ class Parameter(NamedTuple):
 
 POLARITY = Parameter(
     "polarity",
-    "same: the signs of the query as given; any: also mirrored, times -1, which takes twice as long; channels: each "
-    "channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long",
+    "same: the signs of the query; any: also mirrored; channels: each of at most 8 channels with a sign of its own",
     "same",
 )
 MAX_GAP = Parameter(
     "max_gap",
-    "the largest time step that does not count as a gap, in the unit of the times (of dates, seconds) or a duration "
-    "such as 1.5s. Nothing that is found spans a gap. The recording needs times",
+    "the largest step of the times, in their unit or a duration such as 1.5s, that is no gap; nothing found spans one",
     form="duration",
 )
 N_JOBS = Parameter("n_jobs", "the number of threads; -1: all processors. No result depends on it", "one")
@@ -79,66 +75,51 @@ VERBOSE = Parameter("verbose", "0: show no progress bar; 1: show one on the stan
 SEARCH = [
     Parameter(
         "candidates",
-        "windows: all windows of the query's length, or of its multiples, see --scales; subsequence: ranges of any "
-        "length, for elastic distances with a warping path; auto: subsequences for these, unless --normalize or an "
-        "option of channels is given, else windows",
+        "windows of the query's length, or of its multiples, see --scales; subsequence: ranges of any length, for "
+        "elastic distances; auto: these, unless --normalize or an option of channels is given",
         "auto",
     ),
     Parameter(
         "scales",
-        "LEAST,LARGEST or a list [0.5,1,2]: windows of these multiples of the query's length are resampled to its "
-        "length, and each start counts with the one that fits best",
+        "LEAST,LARGEST or a list [0.5,1,2]: windows of these multiples of the query's length, the best counts",
         "the query's length alone",
         key="candidates__scales",
     ),
     Parameter(
-        "min_length",
-        "the shortest match of a subsequence search, in samples; none: no bound",
-        "half of the query's length",
-        key="candidates__min_length",
+        "min_length", "the shortest match in samples; none: no bound", "half of the query", key="candidates__min_length"
     ),
     Parameter(
         "max_length",
-        "the longest match of a subsequence search, in samples",
-        "no bound; with --normalize twice the query's length",
+        "the longest match in samples",
+        "no bound; with --normalize twice the query",
         key="candidates__max_length",
     ),
     Parameter(
-        "normalize",
-        "mean, zscore, minmax or robust: how the query and each candidate are normalized, each channel by itself",
-        "values as they are",
+        "normalize", "mean, zscore, minmax or robust, of the query and each candidate, channel by channel", "none"
     ),
     Parameter(
         "scale_limits",
-        "LEAST,LARGEST: a candidate counts only if its standard deviation, over that of the query, is in this range in "
-        "every channel, such as 0.7,1.4. Flat noise, which normalization enlarges, then does not match",
+        "LEAST,LARGEST: standard deviations of a candidate over those of the query, in every channel, such as 0.7,1.4",
         "any",
         key="normalize__scale_limits",
     ),
     Parameter(
         "offset_limit",
-        "how far the mean of a candidate may be from that of the query, in the unit of the data: a number, or a list "
-        "with one for each channel",
+        "how far the mean of a candidate may be from the query's, in the unit of the data: one, or a list by channel",
         "any",
         key="normalize__offset_limit",
     ),
-    Parameter(
-        "n_matches",
-        "the largest number of matches; all: as many as fit",
-        "10, all with --threshold or learned from labels",
-    ),
+    Parameter("n_matches", "the largest number of matches; all: as many as fit", "10, all with a threshold"),
     Parameter(
         "threshold",
-        "the largest distance of a match, or a rule that finds it: fdr:0.05 keeps the false discovery rate, "
-        "percentile:1 takes that percentile of the distances, conformal:0.1, with labels alone, limits the share of "
-        "occurrences that are missed",
+        "the largest distance of a match, or a rule: fdr:0.05 (false discoveries), percentile:1 (of the distances), "
+        "conformal:0.1 (with labels: the share that is missed)",
         "learned from labels, else no bound",
     ),
     Parameter("max_overlap", "the share of the shorter of two matches that they may have in common, from 0 to 1", 0.0),
     Parameter(
         "channel_lag",
-        "samples, or a duration, from the start of a match to the start of each channel's query: one for all, or a "
-        "list with one for each channel",
+        "samples, or a duration, from the start of a match to that of each channel's query: one, or a list",
         "channels are compared together",
         "lag",
         "channels__lag",
@@ -152,17 +133,11 @@ SEARCH = [
     ),
     Parameter("channel_weight", "a list with a factor of each channel's distance", "1 each", key="channels__weight"),
     Parameter(
-        "channel_min_votes",
-        "the number of channels that count: those with the smallest distances",
-        "all",
-        key="channels__min_votes",
+        "channel_min_votes", "how many channels count: those with the least distances", "all", key="channels__min_votes"
     ),
     POLARITY,
     Parameter(
-        "nan_policy",
-        "raise: refuse missing values; omit: compare windows by what is observed of them, at least half of the "
-        "weight, while no subsequence crosses a missing value",
-        "raise",
+        "nan_policy", "raise: refuse missing values; omit: compare windows by what is observed, at least half", "raise"
     ),
     MAX_GAP,
     N_JOBS,
@@ -171,8 +146,7 @@ SEARCH = [
 SEGMENT = [
     Parameter(
         "background",
-        "the cost of a sample of background; a stretch that the query explains worse is background. auto: the cost of "
-        "the query against a constant signal; with labels, learned from them",
+        "the cost of a sample of background; auto: that of the query against a constant signal, or learned from labels",
         "auto",
     ),
     Parameter(
@@ -183,41 +157,36 @@ SEGMENT = [
     ),
     Parameter(
         "n_templates",
-        "the number of templates learned for each class; auto: one for each clear group of occurrences, up to 4",
+        "how many templates are learned for each class; auto: one for each clear group of occurrences, up to 4",
         "auto",
         key="learning__n_templates",
     ),
     Parameter(
         "refine",
-        "how many times the repetitions that were found are averaged, and the recording cut again by the averages",
+        "how often the repetitions found are averaged, and the recording cut again by the averages",
         0,
         key="learning__refine",
     ),
     Parameter(
         "self_train",
-        "how many times at most learning goes on from its own sure answers in the part without labels",
+        "how often at most learning goes on from its own sure answers in the part without labels",
         0,
         key="learning__self_train",
     ),
     Parameter(
         "partial",
-        "whether an end of the recording may cut a repetition off, of which at least half of the query is observed; "
-        "for elastic distances without times, and not for msm; auto: where --query is auto",
+        "whether an end of the recording may cut off a repetition, of which half is observed; auto: with --query auto",
         "auto",
         "flag",
     ),
-    Parameter(
-        "threshold",
-        "the largest cost of a repetition per point of its query, or fdr:0.05 or conformal:0.1, as in `sktslib search`",
-        "no bound",
-    ),
+    Parameter("threshold", "the largest cost of a repetition per point of its query, or a rule, fdr:0.05", "no bound"),
     Parameter(
         "lengths",
         "SHORTEST,LONGEST: bounds of the length of a repetition in samples, for elastic distances; none: no bound",
         "no bound; with labels 2/3 of the shortest and 3/2 of the longest occurrence",
     ),
     POLARITY,
-    Parameter("nan_policy", "raise: refuse missing values; omit: let no repetition cross a missing value", "raise"),
+    Parameter("nan_policy", "raise: refuse missing values; omit: let no repetition cross one", "raise"),
     MAX_GAP,
     N_JOBS,
     VERBOSE,
@@ -226,15 +195,10 @@ DISTANCE = [Parameter("cutoff", "a distance above it is given as infinity", "no 
 PAIRWISE = [
     Parameter("times", "a list of the sample times of each series, for distances that use them", "samples are counted"),
     Parameter(
-        "nan_policy",
-        "raise: refuse missing values; omit, for lockstep distances: leave out points that are missing in one of two "
-        "series",
-        "raise",
+        "nan_policy", "raise: refuse missing values; omit: leave out their points, for lockstep distances", "raise"
     ),
     N_JOBS,
-    Parameter(
-        "max_memory", "bytes that the work may use besides the result, or a text such as 500MB", "some 10 MB a job"
-    ),
+    Parameter("max_memory", "bytes that the work may use besides the result, or 500MB", "some 10 MB a job"),
     VERBOSE,
     Parameter("channels_first", "true: the channels come before time in arrays of series", "false"),
 ]
@@ -248,8 +212,7 @@ EVALUATE = [
     Parameter("min_iou", "the least intersection over union of ranges that agree", 0.5),
     Parameter(
         "tolerance",
-        "in place of --min-iou: samples, or a duration such as 0.1s, by which the starts, and the ends, of ranges that "
-        "agree may differ",
+        "in place of --min-iou: samples, or a duration such as 0.1s, by which their starts and ends may differ",
         "none",
         "tolerance",
     ),
@@ -282,16 +245,8 @@ def add_parameters(parser, title, parameters):
 
 def given(options, parameters):
     """Return the parameters that were given, by name; a text that stands for an array is the name of a file."""
-    values = {}
-    for one in parameters:
-        if hasattr(options, one.name):
-            value = getattr(options, one.name)
-            if isinstance(value, str) and one.form == "array":
-                value = _array(value, one.option)
-            elif isinstance(value, str) and one.form in DURATIONS:
-                value = _durations(value, one)
-            values[one.name] = value
-    return values
+    values = {one: getattr(options, one.name) for one in parameters if hasattr(options, one.name)}
+    return {one.name: FORMS.get(one.form, _value)(value, one) for one, value in values.items()}
 
 
 # What a duration may be in place of, by the form of the parameter.
@@ -307,20 +262,28 @@ def _durations(text, parameter):
     """Return a duration, such as 1.5s, or a list of them where the parameter may be one."""
     from ..io._parts import SECONDS, seconds_of
 
+    if not isinstance(text, str):
+        return text
     seconds = [seconds_of(part.strip()) for part in (text.split(",") if parameter.form == "lag" else [text])]
     if None in seconds:
-        raise ValueError(
-            f"{parameter.option} must be {DURATIONS[parameter.form]}; units are {', '.join(SECONDS)}. Got {text!r}."
-        )
+        rule = f"{DURATIONS[parameter.form]}; units are {', '.join(SECONDS)}"
+        raise ValueError(f"{parameter.option} must be {rule}. Got {text!r}.")
     given = [timedelta(seconds=each) for each in seconds]
     return given[0] if len(given) == 1 else given
 
 
-def _array(path, option):
+def _array(path, parameter):
     from ..io._tables import Reading
     from .recordings import Files
 
-    return Files(Reading()).read(path, option).values
+    return Files(Reading()).read(path, parameter.option).values if isinstance(path, str) else path
+
+
+def _value(value, parameter):
+    return value
+
+
+FORMS = {"array": _array, **dict.fromkeys(DURATIONS, _durations)}  # what reads a text
 
 
 def parse_metric(text):
@@ -336,9 +299,8 @@ def parse_metric(text):
     for pair in re.split(r",(?=\s*\w+=)", rest) if rest else []:
         key, equals, value = pair.partition("=")
         if not (key.strip().isidentifier() and equals):
-            raise argparse.ArgumentTypeError(
-                f"must have the form NAME or NAME:KEY=VALUE,KEY=VALUE, such as dtw:alpha=0.7,window=0.1. Got {text!r}."
-            )
+            rule = "have the form NAME or NAME:KEY=VALUE,KEY=VALUE, such as dtw:alpha=0.7,window=0.1"
+            raise argparse.ArgumentTypeError(f"must {rule}. Got {text!r}.")
         parameters[key.strip()] = value_of(value.strip())
     return name.strip(), parameters
 
@@ -424,28 +386,20 @@ def add_scale(parser, of):
     )
 
 
-MAP = (
-    "QUERY=RECORDING,...",
-    "columns that are compared under other names, such as mV=ecg_mV (default: by name, or else in order)",
-)
+MAP = ("QUERY=RECORDING,...", "columns compared under other names, mV=ecg_mV (default: by name, or else in order)")
 READING = {
     "--columns": ("A,B", "the columns to compare (default: all that hold numbers and nothing else)"),
-    "--time-column": (
-        "NAME",
-        "the column of times, or two, of dates and of clock times: DATE,TIME; none: count samples (default: "
-        "found by name and content)",
-    ),
+    "--time-column": ("NAME", "the column of times, or DATE,TIME; none: count samples (default: found)"),
     "--weight-column": ("NAME", "the column of weights in the query's file (default: the one named weight)"),
     "--time-zone": ("NAME", "the zone of the times, such as Europe/Berlin (default: that of the file, if it says one)"),
     "--time-unit": (
         "UNIT",
-        "the unit of times that are numbers: ns, us, ms, s, min, h or d (default: as the column's name says, time_ms, "
-        "else s)",
+        "the unit of times that are numbers: ns, us, ms, s, min, h or d (default: as in the name, time_ms, else s)",
         {"choices": ("ns", "us", "ms", "s", "min", "h", "d")},
     ),
     "--epoch": (
         "UNIT",
-        "the column of times counts s, ms, us or ns since 1970, in UTC: they are read as dates",
+        "the times count s, ms, us or ns since 1970, in UTC: they are read as dates",
         {"choices": ("s", "ms", "us", "ns")},
     ),
     "--rate": (
@@ -463,8 +417,7 @@ READING = {
     ),
     "--missing": (
         "WORD,...",
-        "what stands for missing values, such as -9999; several as --missing=-9999,X (default: empty cells, NaN, NA, "
-        "None, M and the like)",
+        "what stands for missing values, --missing=-9999,X (default: empty cells, NaN, NA, ...)",
     ),
     "--sheet": ("NAME", "the sheet of an Excel file, by name or by number from 1 (default: the first)"),
     "--encoding": ("NAME", "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)"),
