@@ -129,24 +129,20 @@ LEARNING = {
     ),
     "--labeled": (
         "START-STOP",
-        "the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train learns "
-        "from the rest, as from all that has the label -1 (default: all)",
+        "the part that was looked through for labels; --self-train learns from the rest, and what is -1 (default: all)",
     ),
     "--around": (
         "BEFORE,AFTER",
-        "the file holds instants, such as R peaks, in a column sample, peak or time: each labels the samples from "
-        "BEFORE to AFTER it, such as 0.1s,0.15s or, in samples, 12,18",
+        "the file holds instants, such as R peaks: what they label, in samples (12,18) or durations (0.1s,0.15s)",
     ),
     "--on-overlap": (
         "WAY",
-        "what to do with ranges of a file that overlap: first keeps those listed first, merge joins those of one "
-        "class, cut divides them halfway (default: error)",
+        "of ranges that overlap: first keeps those listed first, merge joins a class, cut halves (default: error)",
     ),
     "--task": (None, "what the estimator is for (default: segment)", {"choices": tuple(TASKS), "default": "segment"}),
     "--output": (
         "FILE",
-        "where to save the estimator: model.skops, which skops saves and loads without running code, or model.joblib, "
-        "which joblib saves and --trust loads",
+        "where to save the estimator: model.skops, which runs no code when it is loaded, or model.joblib, which does",
         {"required": True},
     ),
 }

@@ -163,17 +163,14 @@ def ranges_of(path, recording, files, option="--labels", where=None, instants=Fa
         edges, timed = (by_name["start"], by_name["end"]), False
     if not edges:
         what = "a column of the recording, or " if option == "--labels" else ""
-        rule = (
-            f"a column {' or '.join(INSTANTS[:3])}"
-            if instants
-            else "the columns start and end (samples), or start_time"
-        )
-        raise ValueError(
-            f"{option} must name {what}a file with {rule}{'' if instants else ' and end_time, or onset and duration'}. "
-            f"Got {path!r} with {listed(by_name.values())}. Instants, such as R peaks, need --around 0.1s,0.15s."
-        )
+        rule = "the columns start and end (samples), or start_time and end_time, or onset and duration"
+        rule = f"a column {' or '.join(INSTANTS[:3])}" if instants else rule
+        got = f"{path!r} with {listed(by_name.values())}. Instants, such as R peaks, need --around 0.1s,0.15s"
+        raise ValueError(f"{option} must name {what}a file with {rule}. Got {got}.")
     columns = [frame[name] for name in edges]
     if len(edges) == 2 and edges[1].lower().strip() == "duration":
+        if any(kind_of_column(column) != "number" for column in columns):
+            raise ValueError(f"{option}: onset and duration must be seconds. Got {columns[0].iloc[0]!r} in {path!r}.")
         columns[1] = columns[0] + columns[1]
     numbers = all(kind_of_column(column) == "number" for column in columns)
     timed = timed or not numbers or any((column != column.round()).any() for column in columns)
@@ -206,8 +203,8 @@ def _chosen(frame, where, path):
     if where is None:
         return frame
     name, equals, value = where.partition("=")
-    if not equals or name not in frame:
-        raise no_column("--where", name, {path: list(frame)}, "COLUMN=VALUE with a column")
+    if frame is None or not equals or name not in frame:
+        raise no_column("--where", name, {path: [] if frame is None else list(frame)}, "COLUMN=VALUE with a column")
     texts = frame[name].astype(str).str.strip()
     if not (texts == value).any():
         raise ValueError(f"--where must name a value of {name!r}. Got {value!r}; there are {listed(texts.unique())}.")
