@@ -9,7 +9,6 @@ BLOCK = 64  # samples of the finest blocks; shorter columns of a picture are rea
 TIMES = 8  # blocks of a level in one of the next
 LEVELS = 5
 CHUNK = BLOCK * TIMES ** (LEVELS - 1)  # samples read at a time: whole blocks of every level
-STRIPE = 2**18  # numbers that are compared at a time: what the processor's cache holds
 PROBES = 4  # samples that stand for a column before its blocks are known
 FUNCTIONS = np.fmin, np.fmax  # which leave out missing values
 
@@ -63,13 +62,14 @@ class Pyramid:
     def _build(self):
         try:
             for start in range(0, self.n, CHUNK):
-                part = rows(self._values, start, min(start + CHUNK, self.n))
+                # Numpy is fast along long rows.
+                part = np.ascontiguousarray(rows(self._values, start, min(start + CHUNK, self.n)).T)
                 for own, f in enumerate(FUNCTIONS):
-                    below = _blocks(part, f)
+                    below = part
                     for k, level in enumerate(self._levels):
-                        below = f.reduceat(below, np.arange(0, len(below), TIMES), axis=0) if k else below
-                        level[own, start // (BLOCK * TIMES**k) :][: len(below)] = below
-                self._read = start + len(part)
+                        below = f.reduceat(below, np.arange(0, below.shape[1], TIMES if k else BLOCK), axis=1)
+                        level[own, start // (BLOCK * TIMES**k) :][: below.shape[1]] = below.T
+                self._read = start + part.shape[1]
         except Exception as error:  # whoever asks for a view is told
             self._error = error
 
@@ -106,22 +106,6 @@ class Pyramid:
             some = self._values[np.minimum(at.astype(int), self.n - 1)].reshape(len(late), PROBES, -1)
             found[:, :, late] = [f.reduce(some, axis=1).T for f in FUNCTIONS]
         return found
-
-
-def _blocks(part, f):
-    """Return f of each block of samples (n, channels), a stripe at a time."""
-    whole, channels = len(part) // BLOCK * BLOCK, part.shape[1]
-    out = np.empty((-(-len(part) // BLOCK), channels), part.dtype)
-    stripe = max(STRIPE // (BLOCK * channels), 1) * BLOCK
-    with np.errstate(over="ignore"):  # beyond what a float of 32 bits holds is infinite
-        for start in range(0, whole, stripe):
-            some = np.ascontiguousarray(part[start : min(start + stripe, whole)]).reshape(-1, BLOCK * channels)
-            some = f.reduce(some, axis=1)[:, np.newaxis] if channels == 1 else some
-            while some.shape[1] > channels:  # halves of a block lie side by side, so that numpy has long rows
-                some = f(some[:, : some.shape[1] // 2], some[:, some.shape[1] // 2 :])
-            out[start // BLOCK :][: len(some)] = some
-        out[whole // BLOCK :] = f.reduce(part[whole:], axis=0) if whole < len(part) else 0
-    return out
 
 
 def extremes(low_high, at):

@@ -82,7 +82,7 @@ def test_memory_maps_and_lazy_sources_are_read_once(tmp_path):
 
 
 def test_views_answer_while_it_is_built(monkeypatch):
-    y, go, blocks = samples(), threading.Event(), _pyramid._blocks
+    y, go, rows = samples(), threading.Event(), _pyramid.rows
 
     class Lazy:
         shape = y.shape
@@ -90,12 +90,12 @@ def test_views_answer_while_it_is_built(monkeypatch):
         def __getitem__(self, part):
             return y[part]
 
-    def waiting(part, f):
-        if len(part) < CHUNK:  # the last one
+    def waiting(values, start, end, step=None):
+        if start:  # the last ones
             go.wait(30)
-        return blocks(part, f)
+        return rows(values, start, end, step)
 
-    monkeypatch.setattr(_pyramid, "_blocks", waiting)
+    monkeypatch.setattr(_pyramid, "rows", waiting)
     some, lazy = Pyramid(y), Pyramid(Lazy())
     while min(some.ready, lazy.ready) < CHUNK / N:
         time.sleep(0.001)
