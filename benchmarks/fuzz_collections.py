@@ -13,11 +13,9 @@ from sktslib.metrics import (
     segmentation_covering,
 )
 from sktslib.neighbors import (
-    DistanceKernel,
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    RadiusNeighborsTimeSeriesTransformer,
 )
 
 NAMES = (*naive.WARPED, *naive.PATHLESS, *LOCKSTEP)
@@ -80,7 +78,7 @@ class Collections:
 
 
 def pairwise(case):
-    """pairwise_distances: ragged, with itself, weights, jobs; PairwiseDistances and DistanceKernel."""
+    """pairwise_distances: ragged, with itself, weights, jobs; PairwiseDistances."""
     of = Collections(case)
     try:
         want = of.wanted(of.X, of.Y)
@@ -103,10 +101,6 @@ def pairwise(case):
         case.equal("an array", pairwise_distances(array, metric=of.metric, **of.how), itself, own=True)
     estimator = PairwiseDistances(of.metric, **of.how).fit(of.Y)
     case.close("PairwiseDistances", estimator.transform(of.X), want, other)
-    gamma = case.pick([0.1, 1.0])
-    if of.w is None and np.isfinite(want).all() and (want >= 0).all():
-        kernel = DistanceKernel(of.metric, gamma=gamma, channels_first=False).fit(of.Y).transform(of.X)
-        case.close("DistanceKernel", kernel, np.exp(-gamma * got), rtol=1e-12, own=True)
 
 
 def gaps(case):
@@ -177,11 +171,6 @@ def neighbors(case):
             case.equal("nobody votes", "finite distance" in str(error), True, own=True)
             return
     case.close("predict_proba", model.predict_proba(of.X), votes[:, : model.classes_.size], rtol=1e-12, own=True)
-    matrix = pairwise_distances(of.X, Y, of.metric, **of.how)
-    if np.isfinite(matrix).all() and (matrix >= 0).all():
-        radius = float(np.median(matrix))
-        graph = RadiusNeighborsTimeSeriesTransformer(of.metric, radius=radius, mode="connectivity", **of.how)
-        case.equal("radius", graph.fit(Y).transform(of.X).toarray(), (matrix <= radius).astype(float), own=True)
 
 
 def check_neighbors(case, of, Y, distances, indices, want, k, what):

@@ -221,8 +221,11 @@ def collections(d):
     if of == "pairwise_distances":
         every = [d.times(len(x)) for x in X]
         return [Call(of, X, Y, **keywords) if d.chance(0.5) else Call(of, X, **keywords, **d.some(0.2, times=[every]))]
-    of = d.pick(["PairwiseDistances", "DistanceKernel"])
-    return [Call(of, **keywords, **d.some(0.2, symmetrize=["mean"])), Call("fit", Y), Call("transform", X)]
+    return [
+        Call("PairwiseDistances", **keywords, **d.some(0.2, symmetrize=["mean"])),
+        Call("fit", Y),
+        Call("transform", X),
+    ]
 
 
 def recorded(d, of, keywords, count, n, high, low, batch):

@@ -14,7 +14,7 @@ from peak_memory import watched
 
 from sktslib.cluster import TimeSeriesKMeans
 from sktslib.distances import DTW, LCSS, Mixed, barycenter, nearest_neighbors, pairwise_distances
-from sktslib.neighbors import DistanceKernel, KNeighborsTimeSeriesClassifier, ShapeletTransform
+from sktslib.neighbors import KNeighborsTimeSeriesClassifier, ShapeletTransform
 
 LENGTH, FITTED = 500, 40
 
@@ -48,7 +48,6 @@ def main(size):
                 X, init="mean", max_iter=1, metric_params={"window": 0.02}
             ),
             "barycenter(X[:4000])": lambda: barycenter(X[:4000], near, max_iter=1),
-            "DistanceKernel: fit(4,000 series)": lambda: DistanceKernel("euclidean").fit(X[:4000]),
         }
         print(f"{size} series of {LENGTH} points: {X.nbytes / 1e6:.0f} MB in the file, twice that as floats")
         for name, task in tasks.items():

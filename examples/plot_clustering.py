@@ -13,7 +13,7 @@ from sklearn.manifold import TSNE, Isomap
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
-from sktslib.neighbors import KNeighborsTimeSeriesTransformer, PairwiseDistances, RadiusNeighborsTimeSeriesTransformer
+from sktslib.neighbors import KNeighborsTimeSeriesTransformer, PairwiseDistances
 
 X, speaker = load_japanese_vowels()
 print(f"{len(X)} utterances of {min(map(len, X))} to {max(map(len, X))} points")
@@ -32,14 +32,12 @@ print(f"HDBSCAN: {clusters.max() + 1} clusters, adjusted Rand index {adjusted_ra
 # %%
 # The graph of neighbors
 # -----------------------
-# Isomap and DBSCAN need near neighbors only. The transformers give them as a sparse matrix.
+# Isomap needs near neighbors only. The transformer gives them as a sparse matrix. DBSCAN takes distances, too.
 
 isomap = make_pipeline(
     KNeighborsTimeSeriesTransformer("dtw", n_neighbors=10), Isomap(n_neighbors=10, metric="precomputed")
 ).fit_transform(X)
-dbscan = make_pipeline(
-    RadiusNeighborsTimeSeriesTransformer("dtw", radius=3.7), DBSCAN(eps=3.7, min_samples=3, metric="precomputed")
-).fit_predict(X)
+dbscan = DBSCAN(eps=3.7, min_samples=3, metric="precomputed").fit_predict(distances)
 print(f"DBSCAN: {dbscan.max() + 1} clusters, adjusted Rand index {adjusted_rand_score(speaker, dbscan):.2f}")
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 8), layout="constrained")

@@ -10,13 +10,11 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import Mixed
 from sktslib.neighbors import (
-    DistanceKernel,
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
     KNeighborsTimeSeriesTransformer,
     MetricWeights,
     PairwiseDistances,
-    RadiusNeighborsTimeSeriesTransformer,
     ShapeletTransform,
 )
 from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline, RunningScale
@@ -24,7 +22,6 @@ from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline, Running
 ESTIMATORS = [
     QuerySearcher(),
     QuerySegmenter(),
-    DistanceKernel(),
     KNeighborsTimeSeriesClassifier(),
     KNeighborsTimeSeriesRegressor(),
     KNeighborsTimeSeriesTransformer(),
@@ -32,7 +29,6 @@ ESTIMATORS = [
     PairwiseDistances(),
     PairwiseDistances(Mixed({0: "dtw"})),
     ShapeletTransform(),
-    RadiusNeighborsTimeSeriesTransformer(),
     TimeSeriesKMeans(metric="euclidean"),
     TimeSeriesKMedoids(),
     AutoFilter(sampling_rate=1.0),

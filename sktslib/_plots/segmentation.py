@@ -85,11 +85,8 @@ class SegmentationDisplay(Display):
             label, partial = base.field(segments, "label"), base.field(segments, "partial")
             self.label = np.zeros(len(self.start), dtype=int) if label is None else np.asarray(label)
             if self.label.shape != self.start.shape:
-                rule, out = (
-                    f"have one label for each of its {len(self.start)} segments",
-                    "the result of the segmentation",
-                )
-                raise base.refused("segments", rule, f"shape {self.label.shape}", f"Pass {out} as it is.")
+                rule, got = f"have one label for each of its {len(self.start)} segments", f"shape {self.label.shape}"
+                raise base.refused("segments", rule, got, "Pass the result of the segmentation as it is.")
             self.partial = np.zeros(len(self.start), dtype=bool) if partial is None else np.asarray(partial, dtype=bool)
             self.boundaries = [np.union1d(self.start, self.end)]
         elif isinstance(segments, Mapping):

@@ -161,7 +161,6 @@ class CollectionEstimator(MetricParameter, Estimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
-        tags.input_tags.allow_nan = self.nan_policy == "omit"
         return tags
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..distances._nearest import nearest_neighbors
 from ..distances._pairwise import pairwise_blocks
-from ..utils._parameters import Interval, StrOptions
+from ..utils._parameters import StrOptions
 from ..utils._times import MetricLike, Sequences
-from ..utils.validation import check_count, check_flag, check_memory, refused
+from ..utils.validation import check_count, check_flag, refused
 from ._collection_estimator import COUNT, MEMORY, CollectionEstimator, CollectionTransformer
 
 
@@ -149,75 +148,3 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         count = int(self.n_neighbors) + (self.mode == "distance")
         distances, indices = self._nearest(X, count)
         return sparse_graph(distances.ravel(), indices.ravel(), [count] * len(X), self.mode, len(self._series))
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
-    """The graph of neighbors within a radius, after scikit-learn's ``RadiusNeighborsTransformer``.
-
-    Parameters
-    ----------
-    metric : str, metric object or callable, default="dtw"
-        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
-    mode : {"distance", "connectivity"}, default="distance"
-        What the graph holds.
-    radius : float, default=1.0
-        The largest distance of a neighbor, inclusive.
-    metric_params : dict, optional
-        Parameters of the metric.
-    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
-        Relative weights of the points of the series to be transformed, which must have one length then, or of their
-        channels alone.
-    nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
-    n_jobs : int, optional
-        Number of threads; no result depends on it.
-    max_memory : int or str, optional
-        Bytes that the distances may use besides the collections and the graph, or text such as "500 MB", see
-        :func:`sktslib.distances.pairwise_distances`. No graph depends on it.
-    channels_first : bool, optional
-        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
-    verbose : int, default=0
-        Above 0: a bar on stderr shows how far the work has come.
-
-    Attributes
-    ----------
-    metric_ : Metric
-        The metric object.
-    n_channels_ : int
-        Number of channels.
-    n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
-
-    Examples
-    --------
-    >>> from sktslib.neighbors import RadiusNeighborsTimeSeriesTransformer
-    >>> transformer = RadiusNeighborsTimeSeriesTransformer("euclidean", mode="connectivity", radius=1.0)
-    >>> transformer.fit([[0, 0], [0, 1], [5, 5]]).transform([[0, 0]]).toarray()
-    array([[1., 1., 0.]])
-    """
-
-    mode: str = "distance"
-    radius: float = 1.0
-    max_memory: int | str | None = None
-
-    _parameter_constraints = {
-        "mode": [StrOptions({"distance", "connectivity"})],
-        "radius": [Interval(Real, 0, None, closed="left")],
-        "max_memory": MEMORY,
-    }
-
-    def _compared(self, X):
-        """Return the graph of the fitted series within the radius of each series, rows with the nearest first."""
-        options, rest = (self.n_jobs, self.verbose, check_memory(self.max_memory)), (self.weight, self.nan_policy, True)
-        (size, n_fitted), blocks = pairwise_blocks(X, self._series, self.metric_, options, *rest)
-        parts = [(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))]
-        for rows, columns, found in blocks:
-            row, column = np.nonzero(found <= float(self.radius))
-            parts.append((rows[row], columns[column], found[row, column]))
-        row, column, distances = (np.concatenate(part) for part in zip(*parts, strict=True))
-        order = np.lexsort((column, distances, row))
-        counts = np.bincount(row, minlength=size)
-        return sparse_graph(distances[order], column[order], counts, self.mode, n_fitted)

@@ -251,6 +251,7 @@ class MetricWeights(CollectionEstimator):
     random_state: Any = None
     nan_policy: ClassVar[str] = "raise"  # no parameter
     weight: ClassVar[None] = None  # which it learns
+    _needs_y = True
 
     _parameter_constraints = {
         **dict.fromkeys(("weight", "nan_policy")),
@@ -376,8 +377,3 @@ class MetricWeights(CollectionEstimator):
             rule = "be a sum of terms that weights multiply, such as 'dtw', 'ddtw', 'wdtw' or 'euclidean'"
             got = f"{self.metric_!r}; learn the weights with one of these, and give 'weight_' to the other"
             raise refused("metric", rule, got)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

@@ -464,6 +464,8 @@ class AutoFilter(Filter):
 
     sampling_rate: float | None = None
 
+    _needs_y = True
+
     def _learn(self, recording, y):
         if y is None:
             raise ValueError(
@@ -521,8 +523,3 @@ class AutoFilter(Filter):
         """Return the recording in a band."""
         self._design(*band)
         return both_ways(self._sos, data)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

@@ -296,11 +296,6 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     def _learn(self, recording, y):
         """Nothing, unless a subclass has something to learn."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.nan_policy == "omit"
-        return tags
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Filter(RecordingTransformer):

@@ -223,8 +223,8 @@ class PipelineStream:
         return self._last.flush()
 
 
-def _last_of(fitted, wanted=()):
-    """Return the steps before the last estimator, with their names, and that one, innermost or of a wanted class."""
+def _taken_apart(fitted, wanted, caller):
+    """Return the steps before the last estimator, with their names, and that estimator, checked for its class."""
     steps, last = [], fitted
     while not isinstance(last, wanted):
         if isinstance(last, FrozenEstimator):
@@ -233,22 +233,14 @@ def _last_of(fitted, wanted=()):
             steps, last = [*steps, *last.steps[:-1]], last.steps[-1][1]
         elif hasattr(last, "best_estimator_"):
             last = last.best_estimator_
+        elif hasattr(last, "refit") and hasattr(last, "fit"):
+            check_is_fitted(last)
+            raise ValueError(
+                f"{caller} needs the best estimator of {type(last).__name__}, which refit={shown(last.refit)} does not "
+                "keep. Set 'refit' to True, or to the name of a score, and fit again."
+            )
         else:
-            break
-    return steps, last
-
-
-def _taken_apart(fitted, wanted, caller):
-    """Return the steps before the last estimator, with their names, and that estimator, checked for its class."""
-    steps, last = _last_of(fitted, wanted)
-    if not isinstance(last, wanted):
-        if not hasattr(last, "refit") or not hasattr(last, "fit"):
             raise TypeError(_other_end(fitted, last, wanted, caller))
-        check_is_fitted(last)
-        raise ValueError(
-            f"{caller} needs the best estimator of {type(last).__name__}, which refit={shown(last.refit)} does not "
-            "keep. Set 'refit' to True, or to the name of a score, and fit again."
-        )
     check_is_fitted(last)
     return list(_flat(steps)), last
 

@@ -26,6 +26,14 @@ class Estimator(Parameters, BaseEstimator):
         rules = {name: rule for rules in listed for name, rule in rules.items()}
         cls._parameter_constraints = {name: rule for name, rule in rules.items() if rule is not None}
 
+    _needs_y = False
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_y
+        tags.input_tags.allow_nan = getattr(self, "nan_policy", None) == "omit"
+        return tags
+
 
 def check_fitted(estimator):
     """Refuse an estimator that is not fitted; scikit-learn's check takes as long as a short search."""

@@ -31,7 +31,6 @@ from sktslib.distances import (
     pairwise_distances,
 )
 from sktslib.neighbors import (
-    DistanceKernel,
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
@@ -125,7 +124,6 @@ def test_collections():
 def test_estimators_of_collections():
     want = pairwise_distances(X, metric=MIXED)
     np.testing.assert_array_equal(PairwiseDistances(MIXED).fit_transform(X), want)
-    np.testing.assert_allclose(DistanceKernel(MIXED, gamma=0.5).fit_transform(X), np.exp(-0.5 * want))
     classifier = KNeighborsTimeSeriesClassifier(MIXED).fit(X, LABELS)
     assert classifier.score(X, LABELS) == 1.0
     assert KNeighborsTimeSeriesTransformer(MIXED, n_neighbors=2).fit_transform(X).shape == (6, 6)

@@ -15,11 +15,10 @@ from sktslib.distances import _barycenters as barycenter_methods
 from sktslib.distances import _collection as collections
 from sktslib.distances._collection import StoredCollection, as_collection, lengths_of
 from sktslib.neighbors import (
-    DistanceKernel,
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
     KNeighborsTimeSeriesTransformer,
-    RadiusNeighborsTimeSeriesTransformer,
+    PairwiseDistances,
     ShapeletTransform,
 )
 
@@ -110,12 +109,11 @@ ESTIMATORS = {
     "classifier": (KNeighborsTimeSeriesClassifier(n_neighbors=2), "predict"),
     "regressor": (KNeighborsTimeSeriesRegressor(n_neighbors=2), "predict"),
     "graph": (KNeighborsTimeSeriesTransformer(n_neighbors=2), "transform"),
-    "radius": (RadiusNeighborsTimeSeriesTransformer(radius=9.0), "transform"),
-    "kernel": (DistanceKernel(), "transform"),
+    "distances": (PairwiseDistances(), "transform"),
     "omit": (KNeighborsTimeSeriesTransformer("euclidean", n_neighbors=2, nan_policy="omit"), "transform"),
     "queries": (ShapeletTransform(queries=X[:2, :4]), "transform"),
     "mixed": (KNeighborsTimeSeriesTransformer(Mixed({0: LCSS(0.001), 1: ADTW("auto")})), "transform"),
-    "auto": (DistanceKernel(ADTW(omega="auto"), gamma=0.1), "transform"),
+    "auto": (PairwiseDistances(ADTW(omega="auto")), "transform"),
     "k-means": (TimeSeriesKMeans(2, random_state=0), "transform"),
     "labels": (TimeSeriesKMeans(2, random_state=0), "predict"),
 }

@@ -11,7 +11,6 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import DTW, LCSS, barycenter, nearest_neighbors, pairwise_distances
 from sktslib.neighbors import (
-    DistanceKernel,
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
     KNeighborsTimeSeriesTransformer,
@@ -91,7 +90,6 @@ def test_results_have_the_cases_as_index():
     want = PairwiseDistances().fit_transform(SERIES)
     transformers = (
         PairwiseDistances(),
-        DistanceKernel(gamma=1.0),
         TimeSeriesKMeans(2, random_state=0),
         ShapeletTransform(),
     )

@@ -110,10 +110,8 @@ for name, flag in parameters(QuerySearcher):
 for name, flag in parameters(QuerySegmenter):
     case("segment", name, lambda v, n=name: lists(QuerySegmenter(**{n: v}).fit(Q).segment(S)), flag)
 for name in (
-    "DistanceKernel",
     "KNeighborsTimeSeriesTransformer",
     "ShapeletTransform",
-    "RadiusNeighborsTimeSeriesTransformer",
 ):
     for parameter, flag in parameters(getattr(neighbors, name)):
         fixed = {"metric": "euclidean"} | ({"n_neighbors": 2} if name.startswith("KN") else {})

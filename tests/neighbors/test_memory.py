@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from sktslib.neighbors import (
-    DistanceKernel,
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    RadiusNeighborsTimeSeriesTransformer,
 )
 
 
@@ -27,19 +25,11 @@ def test_memory_may_be_limited(cls):
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("cls", [PairwiseDistances, DistanceKernel, RadiusNeighborsTimeSeriesTransformer])
-def test_distances_within_little_memory(cls):
+def test_distances_within_little_memory():
+    cls = PairwiseDistances
     X = np.random.default_rng(0).normal(size=(30, 8))
     want = cls("dtw").fit(X).transform(X)
     got = cls("dtw", max_memory="20 kB").fit(X).transform(X)
     np.testing.assert_array_equal(*(a.toarray() if hasattr(a, "toarray") else a for a in (got, want)))
     with pytest.raises(ValueError, match=r"'max_memory' parameter must leave room for one pair of series and 1 job,"):
         cls("dtw", max_memory=100).fit(X).transform(X)
-
-
-def test_a_kernel_whose_gamma_is_known_computes_no_distances_to_fit(monkeypatch):
-    def refuse(*_):
-        raise AssertionError
-
-    monkeypatch.setattr(DistanceKernel, "_distances", refuse)
-    assert DistanceKernel(gamma=0.5).fit([[0, 1], [2, 3]]).gamma_ == 0.5

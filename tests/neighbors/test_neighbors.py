@@ -8,22 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.cluster import DBSCAN
 from sklearn.manifold import Isomap
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer, RadiusNeighborsTransformer
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
 
 from sktslib import QuerySearcher
 from sktslib.distances import DTW, LCSS, TWED, Euclidean, Mahalanobis, Mixed, get_metric, pairwise_distances
 from sktslib.neighbors import (
-    DistanceKernel,
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    RadiusNeighborsTimeSeriesTransformer,
     ShapeletTransform,
 )
 from sktslib.search import Subsequences
@@ -35,9 +31,7 @@ RAGGED = [RNG.normal(size=(n, 2)).round(2) for n in (5, 3, 9, 4, 7, 6, 3)]
 Y = np.array(list("ababababbaab"))
 TRANSFORMERS = [
     PairwiseDistances(),
-    DistanceKernel(),
     KNeighborsTimeSeriesTransformer(n_neighbors=2),
-    RadiusNeighborsTimeSeriesTransformer(radius=5.0),
     ShapeletTransform(),
 ]
 
@@ -49,17 +43,11 @@ def dense(a):
 # ------------------------------------------------------------------------------------------------------- the numbers
 @pytest.mark.filterwarnings("ignore:The distances are not symmetric")
 @pytest.mark.parametrize("metric", ["dtw", LCSS(eps=0.3), DTW(alpha=0.5), "euclidean", "correlation"])
-def test_distances_and_kernels(metric):
-    distances, kernel = PairwiseDistances(metric).fit(X), DistanceKernel(metric).fit(X)
+def test_distances(metric):
+    distances = PairwiseDistances(metric).fit(X)
     want = pairwise_distances(NEW, X, metric)
     np.testing.assert_array_equal(distances.transform(NEW), want)
     np.testing.assert_array_equal(PairwiseDistances(metric).fit_transform(X), pairwise_distances(X, metric=metric))
-    between = [d for i, row in enumerate(pairwise_distances(X, metric=metric)) for j, d in enumerate(row) if i != j]
-    assert kernel.gamma_ == pytest.approx(1 / np.median(between))
-    assert DistanceKernel(metric).fit(X[[0, 0]]).gamma_ == DistanceKernel(metric).fit(X[:1]).gamma_ == 1.0
-    np.testing.assert_allclose(kernel.transform(NEW), np.exp(-want / np.median(between)), rtol=1e-12)
-    np.testing.assert_array_equal(DistanceKernel(metric).fit_transform(X), kernel.transform(X))
-    np.testing.assert_allclose(DistanceKernel(metric, gamma=0.1).fit(X).transform(NEW), np.exp(-0.1 * want), rtol=1e-12)
 
 
 def test_weights_belong_to_the_series_that_are_transformed():
@@ -87,18 +75,14 @@ def test_graphs_are_scikit_learn_s(mode, data):
         np.testing.assert_array_equal(got.indptr, want.indptr)
         np.testing.assert_allclose(got.toarray(), want.toarray(), atol=1e-6)
     np.testing.assert_allclose(ours.kneighbors()[0], theirs.kneighbors()[0], atol=1e-6)
-    ours = RadiusNeighborsTimeSeriesTransformer("euclidean", mode=mode, radius=60.0).fit(A)
-    theirs = RadiusNeighborsTransformer(mode=mode, radius=60.0, algorithm="brute").fit(A)
-    np.testing.assert_allclose(ours.transform(new).toarray(), theirs.transform(new).toarray(), atol=1e-6)
 
 
 def test_rows_of_graphs_hold_the_nearest_first():
-    for transformer in (KNeighborsTimeSeriesTransformer(n_neighbors=4), RadiusNeighborsTimeSeriesTransformer(radius=9)):
-        graph = transformer.fit_transform(X)
-        rows = np.split(graph.data, graph.indptr[1:-1])
-        assert all((np.diff(row) >= 0).all() for row in rows)
-        assert (graph.diagonal() == 0).all()
-        assert all(k in row for k, row in enumerate(np.split(graph.indices, graph.indptr[1:-1])))
+    graph = KNeighborsTimeSeriesTransformer(n_neighbors=4).fit_transform(X)
+    rows = np.split(graph.data, graph.indptr[1:-1])
+    assert all((np.diff(row) >= 0).all() for row in rows)
+    assert (graph.diagonal() == 0).all()
+    assert all(k in row for k, row in enumerate(np.split(graph.indices, graph.indptr[1:-1])))
 
 
 def test_neighbors_leave_out_the_series_itself_among_copies():
@@ -256,7 +240,7 @@ def test_pickles_names_and_representation(transformer):
 
 def test_output_in_pandas_keeps_the_index():
     frame = pd.DataFrame(NEW, index=["x", "y", "z"])
-    for transformer in (PairwiseDistances(), DistanceKernel(), ShapeletTransform(queries=[X[0]])):
+    for transformer in (PairwiseDistances(), ShapeletTransform(queries=[X[0]])):
         out = clone(transformer).set_output(transform="pandas").fit(X).transform(frame.to_numpy())
         assert out.shape[0] == 3
         out = clone(transformer).set_output(transform="pandas").fit(pd.DataFrame(X)).transform(frame)
@@ -304,14 +288,9 @@ def test_what_a_metric_has_learned_survives_a_search():
 
 def test_before_estimators_that_take_precomputed():
     two = np.concatenate([X[:6], X[:6] + 20.0])
-    halves = np.repeat([0, 1], 6)
-    graph = make_pipeline(RadiusNeighborsTimeSeriesTransformer(radius=60.0), DBSCAN(eps=60.0, metric="precomputed"))
-    assert len(set(zip(graph.fit_predict(two).tolist(), halves.tolist(), strict=True))) == 2
     near = make_pipeline(KNeighborsTimeSeriesTransformer(n_neighbors=11), Isomap(n_neighbors=11, metric="precomputed"))
     first = near.fit_transform(two)[:, 0]
     assert first[:6].max() < first[6:].min() or first[6:].max() < first[:6].min()
-    svc = make_pipeline(DistanceKernel(), SVC(kernel="precomputed")).fit(two, halves)
-    assert svc.score(two + 0.01, halves) == 1.0
 
 
 def test_threads_and_later_edits_change_nothing():
@@ -328,11 +307,9 @@ def test_threads_and_later_edits_change_nothing():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: DistanceKernel(gamma=0.0).fit(X), "The 'gamma' parameter of DistanceKernel"),
         (lambda: KNeighborsTimeSeriesTransformer(mode="both").fit(X), "The 'mode' parameter"),
         (lambda: KNeighborsTimeSeriesTransformer(n_neighbors=12).fit_transform(X), "must not exceed the 12 fitted"),
         (lambda: KNeighborsTimeSeriesTransformer().fit(X).kneighbors(n_neighbors=0), "'n_neighbors'"),
-        (lambda: RadiusNeighborsTimeSeriesTransformer(radius=-1).fit(X), "The 'radius' parameter"),
         (lambda: KNeighborsTimeSeriesClassifier(weights="far").fit(X, Y), "The 'weights' parameter"),
         (
             lambda: ShapeletTransform("euclidean", candidates="subsequence").fit(X),
@@ -391,9 +368,6 @@ def test_symmetrized_distances(metric, weight):
         model = PairwiseDistances(metric, symmetrize=how, weight=weight)
         np.testing.assert_array_equal(model.fit_transform(A), combine(own, own.T))
         np.testing.assert_array_equal(model.transform(B), combine(there, back.T))
-        kernel = DistanceKernel(metric, symmetrize=how, weight=weight)
-        np.testing.assert_allclose(kernel.fit_transform(A), np.exp(-kernel.gamma_ * combine(own, own.T)), rtol=1e-12)
-        assert kernel.fit(A).gamma_ == clone(kernel).fit(A).gamma_
     if np.array_equal(own, own.T):
         PairwiseDistances(metric, weight=weight).fit_transform(A)  # without a warning
         return
@@ -402,4 +376,3 @@ def test_symmetrized_distances(metric, weight):
     assert len(told) == 1
     with pytest.warns(UserWarning, match="not symmetric"):
         PairwiseDistances(metric, weight=weight).fit(A).transform(A.copy())
-    DistanceKernel(metric, weight=weight).fit(A).transform(B)  # no matrix of the fitted series is handed out

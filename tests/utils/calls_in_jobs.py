@@ -6,11 +6,9 @@ from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_serie
 from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import barycenter, nearest_neighbors, pairwise_distances
 from sktslib.neighbors import (
-    DistanceKernel,
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
-    RadiusNeighborsTimeSeriesTransformer,
     ShapeletTransform,
 )
 from sktslib.search import Learning
@@ -67,8 +65,6 @@ IN_JOBS = {
     "profile by chunks": (lambda **v: QuerySearcher(**v).fit(Q).profile(Slices()).distance, {"search"}),
     "transform": (lambda **v: QuerySearcher(**v).fit([Q, OTHER_Q]).transform(S), {"transform"}),
     "PairwiseDistances": (lambda **v: matrix(PairwiseDistances, **v), {"pairwise distances"}),
-    "DistanceKernel": (lambda **v: matrix(DistanceKernel, **v), {"pairwise distances"}),
-    "radius": (lambda **v: matrix(RadiusNeighborsTimeSeriesTransformer, radius=9, **v), {"pairwise distances"}),
     "kneighbors": (lambda **v: matrix(KNeighborsTimeSeriesTransformer, **v), {"nearest neighbors"}),
     "kneighbors, omit": (
         lambda **v: matrix(KNeighborsTimeSeriesTransformer, nan_policy="omit", **v),

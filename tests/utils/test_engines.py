@@ -21,7 +21,7 @@ from sktslib.utils._jobs import in_jobs
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "dask_cluster.py"
 SOME = [
-    *("pairwise", "nearest", "barycenter", "queries", "sequences", "by chunks", "profile", "DistanceKernel", "radius"),
+    *("pairwise", "nearest", "barycenter", "queries", "sequences", "by chunks", "profile", "PairwiseDistances"),
     *("kneighbors", "kneighbors, omit", "classifier", "ShapeletTransform"),
 ]
 WANT = {}
