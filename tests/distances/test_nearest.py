@@ -23,8 +23,8 @@ from sktslib.distances import (
 pytestmark = unmeant
 
 
-# Of the elastic distances some are compiled, one of each kind of bound. Without the compiler all are run.
-COMPILED = ("dtw", "adtw", "twed", "edr")
+# Of the elastic distances some are compiled. Without the compiler all are run.
+COMPILED = ("dtw", "twed", "edr")
 NAMES = [name for name in DISTANCES if numba.config.DISABLE_JIT or name in COMPILED or name not in naive.WARPED]
 SEVERAL = ("dtw", "twed", "euclidean")  # compiled with several channels, too
 

@@ -22,7 +22,7 @@ from strategies import (
 
 from sktslib import get_distance_dict, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
-from sktslib.distances._kernels import mass
+from sktslib.distances._kernels import batch, mass
 from sktslib.search import Percentile, elastic_search, start_sequences_index
 from sktslib.search._selection import select
 
@@ -135,6 +135,16 @@ def test_window_profile_equals_the_reference(name, data):
     np.testing.assert_array_equal(got.end, got.start + len(x))
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_one_window_is_compared_by_the_kernel_that_compares_many():
+    y = np.arange(20.0)
+    searcher = searcher_of("dtw", mode="windows").fit(y[:9])
+    searcher.profile(y)
+    before = len(batch._accumulate_table.signatures)
+    assert searcher.profile(y[3:12]).distance == [28.0]
+    assert len(batch._accumulate_table.signatures) == before
+
+
 @long_without_compiler
 def test_window_profile_beside_a_huge_offset():
     y = np.concatenate([np.full(700, 1e6), 1e-3 * np.sin(np.arange(900) / 5), np.full(500, -1e6)])
@@ -218,7 +228,7 @@ def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
     rng = np.random.default_rng(2)
     monkeypatch.setattr(mass, "LEAST", 1)
     x, y = rng.normal(size=300), rng.normal(size=300 + 512)
-    searcher = searcher_of("sqeuclidean", n_matches=None, max_overlap=1.0).fit(x)
+    searcher = searcher_of("euclidean", n_matches=None, max_overlap=1.0).fit(x)
     assert searcher.profile(y)._slack > 0
     for percentile, count in ((0, 1), (50, 257), (100, 513)):  # an odd number of windows: the middle one is one of them
         assert len(searcher.set_params(threshold=Percentile(percentile)).search(y)) == count

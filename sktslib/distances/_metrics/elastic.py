@@ -242,7 +242,8 @@ class ElasticMetric(BandedMetric):
     def _windows(self, x, w, y, tx, ty):
         if not self._has_lanes or ty is not None:
             return super()._windows(x, w, y, tx, ty)
-        n, features = y.shape[2], np.ascontiguousarray(self._features(y))
+        # A single window may be a view that cannot be written: another type, for which all would be compiled once more.
+        n, features = y.shape[2], np.require(self._features(y), requirements="CW")
         record, x, w, points = self._query(x, w, n)
         rows, weighted = batch.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
         cells = (None, None) if self.window is None else band(self.window, self.factor, n, x.shape[1])
