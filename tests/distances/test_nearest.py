@@ -81,7 +81,7 @@ def test_of_a_ragged_collection_with_itself(name):
     lengths = [9] * 9 if naive.TABLE[name].same_length else [9, 4, 12, 1, 9, 7, 20, 13, 5]
     X = [
         naive.domain(name, rng.normal(size=n) + 2 * rng.normal())
-        for n in (lengths[3:] if numba.config.DISABLE_JIT else 5 * lengths)
+        for n in (lengths[3:] if numba.config.DISABLE_JIT else 3 * lengths)
     ]
     for p in [{}, *(BANDED[:2] if has_band(name) else [])]:
         metric = get_metric(name, p)
@@ -127,7 +127,7 @@ if numba.config.DISABLE_JIT:
 @given(data=st.data())
 def test_sums_of_distances(metric, data):
     rng, k = np.random.default_rng(data.draw(st.integers(0, 10**6))), data.draw(st.sampled_from([1, 3]))
-    size, m = (19, 6) if numba.config.DISABLE_JIT else (90, 19)
+    size, m = (19, 6) if numba.config.DISABLE_JIT else (40, 13)
     X, Y = rng.normal(size=(4, m, 3)), rng.normal(size=(size, m, 3)) + 2 * rng.normal(size=(size, 1, 3))
     Y[rng.integers(size, size=5)] = X[0]  # equal distances
     if data.draw(st.booleans()):

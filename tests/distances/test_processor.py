@@ -32,7 +32,6 @@ def test_processors_are_known_by_features_and_names(machine, name, features, siz
 @pytest.mark.parametrize(
     ("told", "sizes"),
     [
-        ({"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}, AVX),
         ({"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}, SSE2),
         ({"NUMBA_CPU_NAME": "znver4", "NUMBA_CPU_FEATURES": "+avx512f"}, AVX512),
         ({"SKTSLIB_BLOCKS": "small"}, Sizes(2, 4)),
