@@ -25,8 +25,6 @@ another thread may get the interpreter, and must be waited for. A block is two r
 imaginary part of one transform, since a query is real.
 """
 
-from math import frexp, ldexp
-
 import numpy as np
 
 from . import lockstep
@@ -63,7 +61,6 @@ from .simd import aligned_zeros, fill, scratch
 DOTS = block_size(512, 8)  # direct dot products at a time
 WINDOWS = block_size(2**19, 40)  # windows at a time of which it is noted which are in doubt
 COST = 16  # so many times what a cell of a recurrence takes a sample takes
-BITS = 4  # by so many bits norms of two rows may differ before one is scaled to the other
 
 
 @inner(fastmath={"reassoc", "contract"})
@@ -124,39 +121,23 @@ def finish_products(p, a, norm, b, out):
 
 
 @inner
-def scale_row(row, factor):
-    """Multiply a row. In numba's own way to do it there is a message, which takes two seconds to compile."""
-    for t in range(row.shape[0]):
-        row[t] *= factor
+def _share_norm(rows, norms):
+    """Make the norms of rows that are transformed together what the error of both is relative to.
 
-
-@inner
-def _level(rows, norms, by):
-    """Scale the second row to the first where their norms are far from each other; `by` undoes it.
-
-    The norms become what the error of a row is relative to: rows transformed together share theirs. What is not finite
-    is left out, and stays infinite.
+    What is not finite is left out, and stays infinite.
     """
-    a, b = norms[0, 0], norms[1, 0]
-    by[:] = 1.0
+    square = 0.0
     for r in range(2):
-        if not norms[r, 0] < np.inf:
+        if norms[r, 0] < np.inf:
+            square += norms[r, 0] * norms[r, 0]
+        else:
             rows[r, :] = 0.0
-    a, b = a if a < np.inf else 0.0, b if b < np.inf else 0.0
-    if a > 0.0 and b > 0.0:
-        power = frexp(a)[1] - frexp(b)[1]
-        if abs(power) > BITS:
-            factor = ldexp(1.0, power)
-            by[1] = 1.0 / factor
-            b *= factor
-            scale_row(rows[1], factor)
-    both = np.sqrt(a * a + b * b)
     for r in range(2):
-        norms[r, 0] = both * by[r] if norms[r, 0] < np.inf else np.inf
+        norms[r, 0] = np.sqrt(square) if norms[r, 0] < np.inf else np.inf
 
 
 @kernel(error_model="numpy")
-def load_rows(y, first, step, squared, rows, spectra, norms, by, roots, room):
+def load_rows(y, first, step, squared, rows, spectra, norms, roots, room):
     """Take the samples from `first` on, or their squares, as `dot_rows` takes them: two rows of windows at a time.
 
     `norms` of each row: what its error is relative to, and the mean that was subtracted. Without `roots` products are
@@ -168,7 +149,7 @@ def load_rows(y, first, step, squared, rows, spectra, norms, by, roots, room):
             fill_rows(y, first + 2 * k * step, step, squared, spectra[k], of_both)
         else:
             fill_rows(y, first + 2 * k * step, step, squared, rows, of_both)
-            _level(rows, of_both, by[k])
+            _share_norm(rows, of_both)
             forward(rows, spectra[k], roots, room)
 
 
@@ -181,17 +162,14 @@ def _transform(waves, spectra, roots, room):
 
 
 @kernel
-def dot_rows(spectra, own, by, step, out, roots, room):
+def dot_rows(spectra, own, step, out, roots, room):
     """Fill in the dot products of a short series with the windows of rows: the first `step` of each row of `out`."""
     for k in range(spectra.shape[0]):
         if roots is None:
             for r in range(2):
                 dots(spectra[k, r], own[0], out[2 * k + r, :step])
         else:
-            both = out[2 * k : 2 * k + 2]
-            backward(spectra[k], own, both, roots, room)
-            if by[k, 1] != 1.0:
-                scale_row(both[1], by[k, 1])
+            backward(spectra[k], own, out[2 * k : 2 * k + 2], roots, room)
 
 
 # Where windows are not normalized: sums of squares about one number need no mean.
@@ -254,7 +232,7 @@ def _end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
 def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, doubtful):
     """Fill in the squared distances of the loaded windows, as they are; return the number of doubtful ones."""
     m, step = sizes
-    spectra, norms, by = loaded
+    spectra, norms = loaded
     kernels, own, wrong, centers, rests = query
     rows, totals, blocks, room = rooms
     shifts, wrongs, channels = np.empty(2), np.empty(2), y.shape[0]
@@ -265,9 +243,8 @@ def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, dou
             square += norms[k, r, 0] * norms[k, r, 0]
         shifts[r], wrongs[r] = shift, wrong * np.sqrt(square)
     for k in range(channels):
-        one = slice(k, k + 1)
         _squares_about(y[k], m, centers[k], begin, k > 0, squares, blocks)
-        dot_rows(spectra[one], kernels[k], by[one], step, rows, roots, room)
+        dot_rows(spectra[k : k + 1], kernels[k], step, rows, roots, room)
         if several is not None:
             for r in range(2):
                 for j in range(step):
@@ -315,7 +292,7 @@ def _shared_profiles(
     """
     m, step = sizes
     waves, kernels, of_queries, wrongs, centers, rests = queries
-    rows, spectra, totals, norms, by, blocks, values, scales, sums, piece, room = rooms
+    rows, spectra, totals, norms, blocks, values, scales, sums, piece, room = rooms
     channels, count = y.shape[0], 0
     if roots is not None and first == 0:
         _transform(waves, kernels, roots, room)
@@ -325,8 +302,8 @@ def _shared_profiles(
         spread, error, before = values[0, :here], values[1, :here], sums[3, :here]
         of_windows = (spread, error, error) if several is None else (sums[0, :here], sums[1, :here], sums[2, :here])
         for k in range(channels):
-            one, scale = slice(k, k + 1), scales[k, :here]
-            load_rows(y[k], begin, step, None, rows, spectra[one], norms[k], by[one], roots, room)
+            scale = scales[k, :here]
+            load_rows(y[k], begin, step, None, rows, spectra[k : k + 1], norms[k], roots, room)
             if scaling is not None:
                 normalized_windows(y[k], m, begin, scaling, scale, spread, error)
                 if several is not None:
@@ -334,7 +311,7 @@ def _shared_profiles(
         for q in range(kernels.shape[0]):
             doubts, found = doubtful[q, begin - first : end - first], out[q, begin:end]
             if raw is not None:
-                query, loaded = (kernels[q], of_queries[q], wrongs[q], centers[q], rests[q]), (spectra, norms, by)
+                query, loaded = (kernels[q], of_queries[q], wrongs[q], centers[q], rests[q]), (spectra, norms)
                 within = rows, totals, blocks, room
                 count += _squared(several, y, sizes, begin, loaded, query, within, roots, found, doubts)
                 for r in range(2):
@@ -342,8 +319,8 @@ def _shared_profiles(
                     finish_all(record, totals[r, : to.shape[0]], 0.0, totals[r], to)
             if scaling is not None:
                 for k in range(channels):
-                    one, scale = slice(k, k + 1), scales[k, :here]
-                    dot_rows(spectra[one], kernels[q, k], by[one], step, rows, roots, room)
+                    scale = scales[k, :here]
+                    dot_rows(spectra[k : k + 1], kernels[q, k], step, rows, roots, room)
                     if several is not None and k < channels - 1:
                         add_dots(rows, step, scale, before, k > 0)
                 query = of_queries[q], wrongs[q]
@@ -360,7 +337,7 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
     See `_shared_profiles`. The samples of some pairs of rows are transformed before the queries follow.
     """
     (m, step), (waves, kernels, of_averages, averages, bound, norms, numbers) = sizes, queries
-    rows, room, spectra, dots, by, of_rows, values, ranges, squares, averaged, by_squares, of_squares = rooms
+    rows, room, spectra, dots, of_rows, values, ranges, squares, averaged, of_squares = rooms
     channels, many, count = y.shape[0], 2 * step * spectra.shape[1], 0
     means_count = 0 if scaling > 0 else 1 if products is None else 2
     share = rounding(m) / 2 + 4 * EPS if means_count == 1 else 0.0
@@ -376,10 +353,10 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
         a, b, c, dot = values[4, :here], values[5, :here], values[6, :here], dots[both]
         fill(scale, 0, here, 1.0)
         for k in range(channels):
-            to = spectra[k, some], of_rows[k, both], by[k, some]
+            to = spectra[k, some], of_rows[k, both]
             load_rows(y[k], begin, step, None, rows, *to, roots, room)
             if weighted is not None:
-                to = squares[k, some], of_squares[k, both], by_squares[k, some]
+                to = squares[k, some], of_squares[k, both]
                 load_rows(y[k], begin, step, True, rows, *to, roots, room)
         for q in range(kernels.shape[0]):
             more, doubts = False, doubtful[q, begin - first : end - first]
@@ -389,8 +366,8 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
                     continue
                 if weighted is not None:
                     average = averaged[both]
-                    dot_rows(spectra[k, some], averages[q, k], by[k, some], step, dot, roots, room)
-                    dot_rows(squares[k, some], averages[q, k], by_squares[k, some], step, average, roots, room)
+                    dot_rows(spectra[k, some], averages[q, k], step, dot, roots, room)
+                    dot_rows(squares[k, some], averages[q, k], step, average, roots, room)
                     errors = of_rows[k], of_squares[k], bound, numbers[5, q, k]
                     about = step, total, origin, mean_x, means_count
                     weighted_moments(dot, average, *errors, *about, mean, spread, error)
@@ -405,7 +382,7 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
                         low, high = ranges[0, : here + m - 1], ranges[1, : here + m - 1]
                         slide_row(y[k, begin : end + m - 1], m, low, high)
                         to_range(low, high, origin, mean, scale, spread, error, mean_x, m, scaling == 4)
-                dot_rows(spectra[k, some], kernels[q, k], by[k, some], step, dot, roots, room)
+                dot_rows(spectra[k, some], kernels[q, k], step, dot, roots, room)
                 of_channel = bound * numbers[4, q, k], of_rows[k], mean, scale, spread, error, numbers[3, q, k]
                 add_channel(products, dot, step, *of_channel, mean_x, total, a, b, c, more)
                 more = True
@@ -533,7 +510,6 @@ def _profiles(record, X, W, y, scaling, size, out):
             scratch("spectra", (channels, 2, size)),
             scratch("totals", (2, step)) if several and not scaling else rows,
             np.empty((channels, 2, 2)),
-            np.ones((channels, 2)),
             scratch("blocks", (4, apart(m))),
             scratch("moments", (2, of_windows)),
             scratch("scales", (channels, of_windows)),
@@ -548,13 +524,13 @@ def _profiles(record, X, W, y, scaling, size, out):
         queries = *waves, *((None, None) if W is None else _as_waves(W, size, direct)), bound, whole, numbers
 
         def of_samples(name):
-            """Return room for the samples, or their squares: transforms, dot products, factors and norms of rows."""
+            """Return room for the samples, or their squares: transforms, dot products and norms of rows."""
             spectra, dots = scratch(name, (channels, pairs, 2, size)), scratch(f"dots of {name}", (2 * pairs, size))
-            return spectra, dots, np.ones((channels, pairs, 2)), np.empty((channels, 2 * pairs, 2))
+            return spectra, dots, np.empty((channels, 2 * pairs, 2))
 
         ranges = scratch("ranges", (2, many + m if scaling > 2 else 0))
         rooms = rows, room, *of_samples("samples"), scratch("moments", (7, many)), ranges
-        rooms += (None,) * 4 if W is None else of_samples("squares")
+        rooms += (None,) * 3 if W is None else of_samples("squares")
     block = 2 * step * pairs
     together = max(WINDOWS // (block * count), 1) * block
     for first in range(0, n_windows, together):
