@@ -182,9 +182,17 @@ def _search_strip(p, query, series, radius, at, strip, edges, state):
     store(starts, i, s_old)
 
 
-# In a band lags count, so that no search is even.
-search = by_fact("even_search", {True: _search_evenly, False: _search_strip})
-search_in_band = inner(_search_strip)
+search_without_band = by_fact("even_search", {True: _search_evenly, False: _search_strip})
+search_in_band = inner(_search_strip)  # where lags count, so that no search is even
+
+
+@inner
+def search(p, query, series, radius, at, strip, edges, state):
+    """Search a block of the series with a strip; see `_search_evenly`."""
+    if radius is None:  # of an argument the compiler sees that, and leaves out the other way
+        search_without_band(p, query, series, radius, at, strip, edges, state)
+    else:
+        search_in_band(p, query, series, radius, at, strip, edges, state)
 
 
 @inner
@@ -220,10 +228,7 @@ def _go_on(query, y, first, offset, limits, work, state, distance, begin):
         for i in range(0, m, STRIP):
             strip = i, minimum(STRIP, m - i) - 1
             series, column = (yr, gaps, count), (held[0], held[1])
-            if radius is None:
-                search(p, query_in_lanes, series, radius, at, strip, edges, column)
-            else:
-                search_in_band(p, query_in_lanes, series, radius, at, strip, edges, column)
+            search(p, query_in_lanes, series, radius, at, strip, edges, column)
         found = slice(begun, begun + count)
         _list(at + 1, shortest, longest, edge[STRIP - 1 :], origin[STRIP - 1 :], distance[found], begin[found])
     for i in range(m):
