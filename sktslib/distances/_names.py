@@ -19,7 +19,6 @@ from ._metrics.registry import (
     _REGISTRY,
     FAMILIES,
     CallableMetric,
-    check_parameters,
     class_of_function,
     get_metric,
     metric_class,
@@ -148,7 +147,7 @@ def read_entry(family, key, entry):
         )
     if "time" in given and not cls.uses_times:
         raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")
-    check_parameters(cls, parameters, f"the entry {key!r}")
+    check_names(parameters, cls._get_param_names(), "parameter", f"the entry {key!r}")
     # A copy keeps what fit has learned.
     made = copy(function) if isinstance(function, Metric) else cls
     defaults = {} if isinstance(function, Metric) else cls.function_defaults

@@ -227,7 +227,6 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
     return DONE
 
 
-@kernel
 def _fill_gap_costs(p, Y, gap_costs):
     for j in range(BATCH, gap_costs.shape[0]):
         total = 0.0
@@ -236,15 +235,11 @@ def _fill_gap_costs(p, Y, gap_costs):
         gap_costs[j] = gap(p, total, 1.0)
 
 
-def _gap_costs_of(p, Y, gap_costs):
-    _fill_gap_costs(p, Y, gap_costs)
-
-
 def _no_gap_costs(p, Y, gap_costs):
     pass
 
 
-fill_gap_costs = by_fact("has_gap_cost", {False: _no_gap_costs, True: _gap_costs_of})
+fill_gap_costs = by_fact("has_gap_cost", {False: _no_gap_costs, True: _fill_gap_costs})
 
 
 def room_for(n):
@@ -280,19 +275,15 @@ def _accumulate_table(queries, collection, borders, until, cells, place, work, o
     """Compute blocks of series and their queries from `place` on; return whether all are done. See `table_of_costs`."""
     p, sizes, rows, weighted, points = queries
     values, begins, lengths = collection
-    Y, gap_costs, room = work
+    Y, gap_costs, block, room = work
     row = room[0]
     for b in range(place[0], until.shape[0]):
         begin, size = borders[b], borders[b + 1] - borders[b]
         n = lengths[begin + size - 1]
         if place[1] == 0 and room[2][0] == 0:  # else in the middle of a block
-            for k in range(len(Y)):
-                side_by_side = Y[k]
-                for s in range(BATCH):
-                    own = begin + minimum(s, size - 1)
-                    first, length = begins[own] + k * lengths[own], lengths[own]
-                    for j in range(n):
-                        side_by_side[(j + 1) * BATCH + s] = values[first + j] if j < length else 0.0
+            for s in range(size):
+                block[s] = begin + s
+            _beside(values, begins, lengths, block, size, Y)
             fill_gap_costs(p, Y, gap_costs)
             if cells.first is None:
                 cells.last[0] = n
@@ -334,7 +325,7 @@ def table_of_costs(queries, collection, borders, until, lo, hi, out):
     n, place = int(collection[2][-1]), np.zeros(2, np.int64)
     size, channels, cells = (n + 1) * BATCH, queries[2].shape[1], _cells(queries[0], lo, hi, n)
     room, until = room_for(n), np.full(len(borders) - 1, len(out)) if until is None else until
-    work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), room
+    work = channels_of(aligned_zeros(channels, size)), aligned_zeros(size), np.empty(2 * BATCH, np.int64), room
     for room[-1][0] in budgets():
         if _accumulate_table(queries, collection, borders, until, cells, place, work, out):
             return

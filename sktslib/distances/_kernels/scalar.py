@@ -255,15 +255,6 @@ def cells_of(record, lo, hi):
     return Cells(first, last, inside if inside < within else ENDLESS, int(hi[0]) if last[0] > hi[0] else ENDLESS)
 
 
-def cells_and_boundary(p, lo, hi, top, side):
-    """Return the ranges of a band's cells along the series, and copies of the boundary, infinite behind its ends."""
-    lo, hi, along_end, across_end = cells_of(p, lo, hi)
-    top, side = top.copy(), side.copy()
-    top[min(along_end, len(top)) :] = INF
-    side[min(across_end, len(side)) :] = INF
-    return lo, hi, top, side
-
-
 def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
     """Accumulate the costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
 
@@ -271,7 +262,9 @@ def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, tak
     `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
     """
     n, m = len(top) - 1, len(side) - 1
-    lo, hi, top, col = cells_and_boundary(p, lo, hi, top, side)
+    lo, hi, along_end, across_end = cells_of(p, lo, hi)
+    top, col = top.copy(), side.copy()
+    top[along_end:], col[across_end:] = INF, INF
     bottom, ground = np.empty(n), np.zeros((3, m))
     for begin, end in pieces(n, m):
         _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken)

@@ -248,11 +248,6 @@ def class_of_function(function):
     return _REGISTRY.get(_ALIASES.get(getattr(function, "__name__", "").lower())) if own else None
 
 
-def check_parameters(cls, parameters, owner):
-    """Refuse parameters that a metric class does not have, naming the nearest."""
-    check_names(parameters, cls._get_param_names(), "parameter", owner)
-
-
 def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     """Return the metric object that a name, a class, an object or a callable stands for.
 
@@ -323,7 +318,7 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
 @lru_cache(maxsize=128, typed=True)
 def _checked(cls, /, **params):
     """Return a metric object with valid parameters; it is kept, for checking takes longer than a short distance."""
-    check_parameters(cls, params, cls.__name__)
+    check_names(params, cls._get_param_names(), "parameter", cls.__name__)
     made = cls(**params)
     made._validate()
     return made
