@@ -540,16 +540,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def _check_parameters(self):
         super()._check_parameters()
         self._channel_plan = self.channels
-        if self.channels is not None and mode_of(self.candidates) == "subsequence":
+        scaled = getattr(self.candidates, "scales", None) is not None
+        if self.channels is not None and (scaled or mode_of(self.candidates) == "subsequence"):
             raise ValueError(
-                "The 'candidates' parameter must be 'windows' or 'auto' where channels are compared by themselves, for "
-                f"ranges of any length have no common lags. Got {self.candidates!r}. Set channels=None to compare them "
-                "together."
-            )
-        if self.channels is not None and getattr(self.candidates, "scales", None) is not None:
-            raise ValueError(
-                "The 'scales' parameter of Windows must be None where channels are compared by themselves, for lags do "
-                f"not scale. Got {self.candidates.scales!r}. Set channels=None to compare them together."
+                "The 'candidates' parameter must be 'windows' or 'auto', without 'scales', where channels are compared "
+                f"by themselves: ranges of other lengths have no common lags. Got {self.candidates!r}. Set "
+                "channels=None to compare them together."
             )
 
     def _resolve(self):

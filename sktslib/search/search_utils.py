@@ -9,20 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._names import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
+from ..utils import validation
 from ..utils._jobs import progress
 from ..utils._names import warn
 from ..utils._times import Queries, Sequences, notice_column
-from ..utils.validation import (
-    as_floats,
-    as_series,
-    as_times,
-    as_weight,
-    check_count,
-    check_number,
-    check_verbose,
-    shown,
-    unknown_name,
-)
 from ._plan import QueryPlan, resolve_mode, warn_of_sequences, with_metric
 from ._profile import Choice, Search, percentile_of
 from ._query import one_query
@@ -48,11 +38,11 @@ def check_inputs(query, sequence, tq, ts, weight):
                 "leave 'tq' out."
             )
         tq, weight, name = None, tq, "weight (the fourth argument, without ts)"
-    x = as_series(one_query(query, "query"), "query")
-    y = as_series(sequence, "sequence", channels=x.shape[0], like="'query'")
+    x = validation.as_series(one_query(query, "query"), "query")
+    y = validation.as_series(sequence, "sequence", channels=x.shape[0], like="'query'")
     notice_column(sequence, y.T, "sequence", "ts")
-    w = as_weight(weight, x.shape[1], x.shape[0], name=name)
-    return x, w, y, as_times(tq, x.shape[1], "tq"), as_times(ts, y.shape[1], "ts")
+    w = validation.as_weight(weight, x.shape[1], x.shape[0], name=name)
+    return x, w, y, validation.as_times(tq, x.shape[1], "tq"), validation.as_times(ts, y.shape[1], "ts")
 
 
 def choice_of(output):
@@ -60,17 +50,17 @@ def choice_of(output):
     if not isinstance(output, tuple | list) or len(output) != 2:
         raise TypeError(
             "'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got "
-            f"{shown(output)}."
+            f"{validation.shown(output)}."
         )
     what, value = output
     if what not in OUTPUTS:
-        raise unknown_name("kind", what, OUTPUTS, "'output'")
+        raise validation.unknown_name("kind", what, OUTPUTS, "'output'")
     owner = f"output=({what!r}, value)"
     if what == "number":
-        return Choice(n_matches=check_count(value, "value", none=True, owner=owner))
+        return Choice(n_matches=validation.check_count(value, "value", none=True, owner=owner))
     if what == "threshold":
-        return Choice(threshold=check_number(value, "value", owner=owner))
-    return Choice(percentile=check_number(value, "value", low=0, high=100, owner=owner))
+        return Choice(threshold=validation.check_number(value, "value", owner=owner))
+    return Choice(percentile=validation.check_number(value, "value", low=0, high=100, owner=owner))
 
 
 def check_times(entry, tx, ty):
@@ -97,7 +87,8 @@ def each_search(dict_distances, query, sequence, tq, ts, weight):
     found, entries = [], read_entries(dict_distances)
     skipped = [entry.key for entry in entries if entry.family == "time"]
     if skipped:
-        fault = f"Time distances have no search: they measure how two aligned series lie in time. Got {shown(skipped)}"
+        got = validation.shown(skipped)
+        fault = f"Time distances have no search: they measure how two aligned series lie in time. Got {got}"
         if len(skipped) == len(entries):
             raise ValueError(f"{fault} alone. Compute them with time_series_distance, or add other distances.")
         warn(f"{fault}, which are left out. Set their 'use' to 'no', and compute them with time_series_distance.")
@@ -220,7 +211,7 @@ def elastic_search(
     >>> int(distance.argmin()), ac.shape
     (2, (2, 4))
     """
-    verbose = check_verbose(verbose)
+    verbose = validation.check_verbose(verbose)
     search = one_search(dict_distances, "elastic", "subsequence", query, sequence, tq, ts, weight)
     problem = search.runs[0][1]
     with progress(1, verbose, "search", "profile") as count:
@@ -277,7 +268,7 @@ def lockstep_search(
     >>> lockstep_search(get_distance_dict(["euclidean"]), [0, 1], [0, 1, 1, 1])
     array([0., 1., 1.])
     """
-    verbose = check_verbose(verbose)
+    verbose = validation.check_verbose(verbose)
     search = one_search(dict_distances, "lockstep", "windows", query, sequence, weight=weight)
     return profile_by(search, jobs_within(n_jobs, search.y.shape[1], 1), verbose).distance
 
@@ -313,7 +304,7 @@ def start_sequences_index(distance: Any, output: tuple[str, float] = ("number", 
     >>> start_sequences_index([3.0, 1.0, 2.0, 0.0], ("number", 2), overlap=2)
     array([3, 1])
     """
-    a = as_floats(distance, "distance")
+    a = validation.as_floats(distance, "distance")
     if a.ndim != 1 or not a.size:
         raise ValueError(f"'distance' must be one-dimensional and not empty. Got shape {a.shape}.")
     wrong = np.isnan(a) | (a == -np.inf)
@@ -324,6 +315,6 @@ def start_sequences_index(distance: Any, output: tuple[str, float] = ("number", 
         )
     choice = choice_of(output)
     threshold = choice.threshold if choice.percentile is None else percentile_of(a, choice.percentile)
-    apart = int(min(np.ceil(check_number(overlap, "overlap", low=0)), len(a)))
+    apart = int(min(np.ceil(validation.check_number(overlap, "overlap", low=0)), len(a)))
     start = np.arange(len(a))
     return select(a, start, start + max(apart, 1), n_matches=choice.n_matches, threshold=threshold)
