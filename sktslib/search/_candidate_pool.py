@@ -64,6 +64,8 @@ class MatchPool:
 
     def __init__(self, plan, choice):
         self.plan, self.choice = plan, choice
+        self._is_best = choice.n_matches is not None
+        self._of_one_length = plan.mode == "windows" and plan.lengths is None
         self.first_limit = self.limit = Limit(np.inf if choice.threshold is None else choice.threshold)
         self.edges = []  # samples about which candidates may turn out to be others; before the first nothing is known
         self.slack = 0.0
@@ -78,10 +80,6 @@ class MatchPool:
     def _place(self, rows):
         """Return the places of candidates or matches in a profile: of equal distances the first counts."""
         return rows[-1 if self.plan.mode == "subsequence" else -2]
-
-    @property
-    def _is_best(self):
-        return self.choice.n_matches is not None
 
     def news(self):
         """Return the half-open ranges (start, end) decided since the last call: new matches, and groups at an edge."""
@@ -233,10 +231,6 @@ class MatchPool:
         return self._within(matches)
 
     # ------------------------------------------------------------------------------------------ the limit that falls
-    @property
-    def _of_one_length(self):
-        return self.plan.mode == "windows" and self.plan.lengths is None
-
     def _begin_limit(self, found, feed):
         """Lower the limit by the nearest window of each stretch of its length, for without one all windows wait."""
         stretches = found.distance[: len(found.distance) // self.plan.m * self.plan.m].reshape(-1, self.plan.m)

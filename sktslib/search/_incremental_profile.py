@@ -206,16 +206,13 @@ class SubsequenceProfile(IncrementalProfile):
         self.noted = first  # samples that are known to be missing or not
         self._versions, self._prepared = plan.versions, None
         self._old = first  # no path on its way begins before this sample
+        self._looks_back = plan.tx is not None or plan.metric._looks_back
         self._begin(first)
 
     def _begin(self, at):
         """Start again at a sample, as at the start of the sequence."""
         self.at = self.run = at  # samples done; where the present stretch without a gap begins
         self.columns = None  # costs and starts, of each version
-
-    @property
-    def _looks_back(self):
-        return self.plan.tx is not None or self.plan.metric._looks_back
 
     @property
     def needed(self):

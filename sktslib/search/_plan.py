@@ -25,8 +25,6 @@ MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window
 LONGER = 2  # times the query: the longest subsequence that is normalized by itself, unless it is said
 SEEN = 1000  # samples of a sequence, about: where they tell enough, no others are looked at
-APART = 64  # samples: windows further from each other are not computed together
-ALONE = -1  # the same where none are
 
 
 @dataclass(eq=False, repr=False)
@@ -213,11 +211,6 @@ class QueryPlan(NamedTuple):
         if self.by_channel is not None:
             return 2 * self.by_channel.tolerance  # of lags, and of the starts that are compared by them
         return self.metric._context if self.mode == "subsequence" and not self.by_range else 0
-
-    @property
-    def apart(self):
-        """The most samples between starts of windows that are computed together; `ALONE` where each window is alone."""
-        return APART if self.mode == "windows" and self.lengths is None else ALONE
 
     @property
     def untimed(self):

@@ -52,20 +52,6 @@ class Explanation:
     phase: float
 
 
-def explain(search, start, end):
-    """Return the explanation of the candidate [start, end) of a search."""
-    m = search.plan.m
-    alone = search.aligns_parts
-    path = scaled_path(np.tile(np.arange(m), (2, 1)), m, start, end) if alone else search.path(start, end)
-    cost = _costs(search, start, end)
-    first = search.first  # small numbers have more digits behind the point
-    pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
-    met = np.bincount(path[0], minlength=m)
-    late = np.bincount(path[0], path[1] - first - pace, minlength=m)
-    lag = np.divide(late, met, out=np.full(m, np.nan), where=met > 0)
-    return Explanation(path, cost, lag, *ratios(path, m, end - start))
-
-
 def _costs(search, start, end):
     if search.plan.by_channel is not None:
         return _by_channel(search, start)
@@ -401,7 +387,16 @@ class Search:
 
     def explain(self, start, end):
         """Return the `Explanation` of the candidate [start, end)."""
-        return explain(self, start, end)
+        m = self.plan.m
+        alone = self.aligns_parts
+        path = scaled_path(np.tile(np.arange(m), (2, 1)), m, start, end) if alone else self.path(start, end)
+        cost = _costs(self, start, end)
+        first = self.first  # small numbers have more digits behind the point
+        pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
+        met = np.bincount(path[0], minlength=m)
+        late = np.bincount(path[0], path[1] - first - pace, minlength=m)
+        lag = np.divide(late, met, out=np.full(m, np.nan), where=met > 0)
+        return Explanation(path, cost, lag, *ratios(path, m, end - start))
 
 
 def neighbors(start, m, apart):

@@ -20,6 +20,8 @@ from ._limits import beside, blocks, limited
 from ._plan import QueryPlan
 from ._profile import MOST_TERMS, Search, neighbors
 
+APART = 64  # samples: windows further from each other are not computed together
+
 
 @dataclass(frozen=True, eq=False)
 class CandidateReader:
@@ -114,7 +116,8 @@ class CandidateReader:
     def _by_version(self, start, end):
         """Return the exact distances (versions, n) of candidates; neighboring windows are computed together."""
         out = np.empty((self.plan.n_versions, len(start)))
-        for which in neighbors(start, self.plan.m, self.plan.apart):
+        apart = APART if self.plan.mode == "windows" and self.plan.lengths is None else -1  # -1: each is alone
+        for which in neighbors(start, self.plan.m, apart):
             first, last = int(start[which[0]]), int(end[which[-1]])
             stretch = self.read(first, last)
             for row, k in zip(out, range(self.plan.n_versions), strict=True):
