@@ -281,7 +281,7 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
     chosen, parts = _Chosen(most, max_overlap), [np.empty(0, np.int64)]
     for batch in _ascending(distance, start, end, limit, 0.0, chosen):
         parts.append(batch.which[chosen.take(batch.start, batch.end)])
-        if chosen.n == chosen.most:
+        if chosen.full:
             break
     return np.concatenate(parts)
 
