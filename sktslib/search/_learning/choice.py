@@ -424,36 +424,28 @@ def compared(near, far, lost, unit):
     return Comparisons(np.concatenate([rows, np.zeros((1, near.shape[1]))]), np.append(share, lost))
 
 
-class First(NamedTuple):
-    """The comparisons with the weights before, in units of the distance of the occurrences there."""
-
-    comparisons: Comparisons
-    unit: float
-
-
 def first_comparisons(task):
-    """Return the comparisons that start learning, whatever the pull; None without anything to learn from."""
+    """Return the comparisons with the weights before, and the distance of the occurrences there, their unit.
+
+    They start learning, whatever the pull; None without anything to learn from.
+    """
     if not len(task.ranges):
         return None
     near, far, lost = near_and_far(task, np.ones(len(task.basis)))
     unit = near.sum(axis=1).mean() if len(near) and len(far) else 0.0
-    return First(compared(near, far, lost, unit), unit) if unit > 0 else None
+    return (compared(near, far, lost, unit), unit) if unit > 0 else None
 
 
-def learn_weights(task, alpha, count):
+def learn_weights(task, alpha, count, first=None):
     """Return the factors of the weights for a strength `alpha` of the pull to the weights before.
 
-    With nothing to learn from they are 1.
+    They are learned from the `first` comparisons on. With nothing to learn from they are 1.
     """
-    return learned_from(first_comparisons(task) if alpha < np.inf else None, task, alpha, count)
-
-
-def learned_from(first, task, alpha, count):
-    """Learn the factors of the weights from the `first` comparisons on; all are 1 without these."""
-    if first is None or alpha == np.inf:
+    first = None if alpha == np.inf else first or first_comparisons(task)
+    if first is None:
         return equal(task.basis)
-    compare = partial(comparisons, task, unit=first.unit)
-    return learned(first.comparisons, compare, task.basis, alpha, task.max_iter, count, task.before)
+    compare = partial(comparisons, task, unit=first[1])
+    return learned(first[0], compare, task.basis, alpha, task.max_iter, count, task.before)
 
 
 def average_precision(task, factors):
@@ -466,7 +458,7 @@ def average_precision(task, factors):
 
 def held_out(task, block, alpha, first):
     """Return the average precision in a block by what is learned from the rest, starting from `first` comparisons."""
-    factors = learned_from(first, task.without(block), alpha, lambda *_: None).weights
+    factors = learn_weights(task.without(block), alpha, lambda *_: None, first).weights
     return average_precision(task.within(block), factors)
 
 

@@ -162,13 +162,16 @@ def _check_matches(searcher, matches):
             f"The 'matches' parameter of learn_from_answers must be Matches of a search. Got {shown(matches)}. What "
             "'good' and 'bad' hold are numbers of them."
         )
-    readers = matches._source.readers
-    channels, count = {len(one.plan.x) for one in readers}, len(readers) // (max(matches._source.sequences) + 1)
-    if channels != {searcher.n_features_in_} or count != len(searcher._queries):
+    readers, sequences = matches._source.readers, max(matches._source.sequences) + 1
+    channels, count = len(readers[0].plan.x), len(readers) // sequences
+    alike = channels == searcher.n_features_in_ and count == len(searcher._queries)
+    pairs = zip(readers, searcher._queries * sequences, strict=True)
+    if not (alike and all(have_lags_of(reader.plan, plan) for reader, plan in pairs)):
         raise ValueError(
             "The 'matches' parameter of learn_from_answers must be those of this searcher, or of one learned from it, "
             f"by number of channels ({searcher.n_features_in_}) and of queries ({len(searcher._queries)}). Got matches "
-            f"of {channels.pop()} and {count}. Search with this one, searcher.search_all(X)."
+            f"of {channels} and {count}{', with other lags or lengths of channels' if alike else ''}. Search with this "
+            "one, searcher.search_all(X)."
         )
 
 

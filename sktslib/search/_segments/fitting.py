@@ -313,9 +313,10 @@ def fit_marked(segmenter, marked, weight, times):
 
 def classes_of(segmenter, marked, times):
     """Return the classes of the queries that were learned from a marked recording; None for a single one."""
-    numbers, source = segmenter._numbers, classes_source(segmenter, marked, times)
+    numbers = segmenter._numbers
     if numbers.max() == numbers.min():
         return None
+    source = ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
     queries = [plan.untimed if source.ty is None else plan for plan in segmenter._queries]
     classes = Classes(numbers, plain=plain_background(queries, offset_of(marked)))
     if segmenter._learning.class_weight == "balanced" or segmenter.transitions is not None:
@@ -330,11 +331,6 @@ def classes_of(segmenter, marked, times):
     return classes._replace(rarity=count.max() / count, share=share)
 
 
-def classes_source(segmenter, marked, times):
-    """Return the source of the samples of a marked recording."""
-    return ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
-
-
 FOLDS = 3  # in which occurrences are held out to see whether their class can be told
 
 
@@ -343,7 +339,8 @@ def warn_of_alike_classes(segmenter, marked, weight, times):
     classes = segmenter._rules.classes
     if classes is None or weight_learner(segmenter) is not None:
         return
-    source, fold = classes_source(segmenter, marked, times), np.full(len(marked.code), -1)
+    source = ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
+    fold = np.full(len(marked.code), -1)
     for k in np.unique(marked.code):
         own = np.flatnonzero(marked.code == k)
         if len(own) >= FOLDS:

@@ -157,7 +157,7 @@ def _side_by_side(queries, series, rules, shape, partial):
     step, lead = shape.step, shape.lead
     k, n, width = len(queries.first) - 1, SEGMENT_LANES * step + lead, step + lead
     best, begin = np.empty((n + 1, k + 1)), np.empty((n, k))
-    best[0] = Undecided.first_row(k)
+    best[0], best[0, 0] = np.inf, 0.0
     state = queries.state(SEGMENT_LANES)
     if shape.fresh and partial:
         first = queries.state()

@@ -323,11 +323,7 @@ class QuerySegmenter(QueryEstimator):
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[query]
         readers = [CandidateReader(plan, source) for plan in queries]
         sources = MatchOrigins(readers, query, version=found.version, names=names)
-        rest |= {
-            "_shown": found.shown,
-            "polarity": sources.signs,
-            **dict(zip((*RATES, "threshold"), rates, strict=True)),
-        }
+        rest |= dict(zip((*RATES, "threshold"), rates, strict=True), _shown=found.shown, polarity=sources.signs)
         rest["margin"] = None if self._rules.classes is None else found.margin
         return Segments(found.start, found.end, names[query], found.cost, query, partial, times, sources, **rest)
 

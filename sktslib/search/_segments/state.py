@@ -62,12 +62,6 @@ class Queries(NamedTuple):
         )
 
     @property
-    def label(self):
-        """The labels of the unfinished paths in a state."""
-        k = len(self.first) - 1
-        return np.concatenate([np.repeat(np.arange(1, k + 1), np.diff(self.first)), np.arange(1, k + 1)])
-
-    @property
     def at_cost(self):
         """Indices of the costs of unfinished paths in a state: in the queries, and at their borders."""
         m, k = self.first[-1], len(self.first) - 1
@@ -80,7 +74,9 @@ class Queries(NamedTuple):
 
     def live(self, state):
         """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
-        return state.take(self.at_start), self.label, state.take(self.at_cost)
+        number = np.arange(1, len(self.first))
+        label = np.concatenate([np.repeat(number, np.diff(self.first)), number])
+        return state.take(self.at_start), label, state.take(self.at_cost)
 
 
 def as_series(parts, ty, has_rows):
@@ -166,12 +162,7 @@ class Undecided:
     def begun(cls, at, transitions):
         """Return the first row of a series that starts at a sample."""
         k = len(transitions) - 1
-        return cls(at, cls.first_row(k)[np.newaxis], np.empty((0, k)), transitions, fresh=True)
-
-    @staticmethod
-    def first_row(k):
-        """Return the costs of what leads to the start of a series."""
-        return np.array([0.0] + [np.inf] * k)
+        return cls(at, np.array([[0.0] + [np.inf] * k]), np.empty((0, k)), transitions, fresh=True)
 
     def __len__(self):
         return len(self._best)
