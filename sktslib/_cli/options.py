@@ -22,6 +22,7 @@ WORDS = {"none": None, "all": None, "true": True, "false": False}
 PHRASES = {
     r"an instance of FalseDiscoveryRate, an instance of Conformal": "fdr:ALPHA, conformal:ALPHA",
     r", an instance of Percentile": ", percentile:Q",
+    r", an instance of Margin": ", margin:LEAST",
     r", an instance of 'str'": "",
     r", an instance of (?:Windows|Subsequences|Normalization|ChannelPlan|Learning)\b": "",
     r"or a rule, as an object or as a text such as '(\S+)' or '\S+'": r"fdr:ALPHA or conformal:ALPHA, as \1",
@@ -29,6 +30,7 @@ PHRASES = {
     r"The '(?:events|kinds)' parameter": "--labels",
     r" of (?:Normalization|Windows|Subsequences|ChannelPlan|Learning)\b": "",
     r"The 'alpha' parameter of (?:FalseDiscoveryRate|Conformal)": "--threshold: ALPHA",
+    r"The 'least' parameter of Margin": "--threshold: LEAST",
     r"\ba str among\b": "one of",
     r"\ban int(?:eger)? in\b": "a whole number in",
     r"\ba float in\b": "a number in",
@@ -174,12 +176,22 @@ SEGMENT = [
         key="learning__self_train",
     ),
     Parameter(
+        "class_weight",
+        "balanced: all classes of --labels count alike, however rare they are",
+        "what is of a rare class must be clear",
+        key="learning__class_weight",
+    ),
+    Parameter(
         "partial",
         "whether an end of the recording may cut off a repetition, of which half is observed; auto: with --query auto",
         "auto",
         "flag",
     ),
-    Parameter("threshold", "the largest cost of a repetition per point of its query, or a rule, fdr:0.05", "no bound"),
+    Parameter(
+        "threshold",
+        "the largest cost of a repetition per point of its query, or a rule: fdr:0.05, conformal:0.1 or margin:0.5",
+        "no bound",
+    ),
     Parameter(
         "lengths",
         "SHORTEST,LONGEST: bounds of the length of a repetition in samples, for elastic distances; none: no bound",

@@ -462,7 +462,7 @@ class Margin(ThresholdRule):
         self.least = least
 
 
-THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, Percentile, Margin, str, None]
+THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, Percentile, str, None]
 NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal, "percentile": Percentile, "margin": Margin}
 
 

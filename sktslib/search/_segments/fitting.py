@@ -358,7 +358,7 @@ def warn_of_alike_classes(segmenter, marked, weight, times):
         for code in np.unique(marked.code[fold == k]):
             start, end = examples(marked.ranges[(fold == k) & (marked.code == code)]).T
             counted = classes._replace(of_query=numbers).costs(versions.readers(source), start, end)[1]
-            np.add.at(told[code - 1], counted.argmin(axis=1), 1)
+            np.add.at(told[code - 1], counted[np.isfinite(counted[:, code - 1])].argmin(axis=1), 1)
     names = segmenter.classes_.tolist()
     for k, row in enumerate(told):
         if 2 * row[k] < row.sum():

@@ -196,7 +196,7 @@ class QuerySegmenter(QueryEstimator):
         "transitions": ["array-like", None],
         "learning": [Learning, None],
         "partial": ["boolean", StrOptions({"auto"})],
-        "threshold": [rule for rule in THRESHOLD if rule is not Percentile],
+        "threshold": [Margin if rule is Percentile else rule for rule in THRESHOLD],
         "lengths": ["array-like", None],
     }
     _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal, Margin)}
