@@ -1,5 +1,7 @@
 """Repetitions of a recording that has no query: their period, their number, and the rest between them."""
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 from strategies import long_without_compiler
@@ -127,6 +129,19 @@ def test_lengths_bound_the_period():
     message = r"needs a recording that repeats itself with a period in 'lengths', \(None, 3\)\. Got"
     with pytest.raises(ValueError, match=message):
         QuerySegmenter(query="auto", lengths=(None, 3)).fit(X)
+
+
+@pytest.mark.parametrize("times", ["numbers", "dates"])
+def test_lengths_are_durations_where_the_recording_has_times(times):
+    X = exercise(np.random.default_rng(7), 12)
+    t = np.arange(len(X)) / RATE
+    t = t if times == "numbers" else np.datetime64("2024-01-01") + (1e9 * t).astype("timedelta64[ns]")
+    lengths = timedelta(seconds=1), np.timedelta64(1800, "ms")
+    segmenter = QuerySegmenter(query="auto", lengths=lengths).fit(X, times=t)
+    by_samples = QuerySegmenter(query="auto", lengths=(50, 90)).fit(X)
+    np.testing.assert_array_equal(segmenter.query_, by_samples.query_)
+    with pytest.raises(ValueError, match=r"'lengths' parameter .* durations where fit gets a recording with 'times'"):
+        segmenter.fit(X)
 
 
 def test_what_was_counted_by_phases_is_listed_by_the_query_of_the_phase():

@@ -5,6 +5,7 @@ Repetitions may be limited by a threshold of their cost per query point, which s
 
 from __future__ import annotations
 
+from datetime import timedelta
 from numbers import Integral
 
 import numpy as np
@@ -12,9 +13,11 @@ import numpy as np
 from ...utils._jobs import progress
 from ...utils._names import warn
 from ...utils._parameters import Interval, ParameterHolder, StrOptions
-from ...utils.validation import as_floats, check_count, shown
+from ...utils._sampling import interval, seconds_of
+from ...utils._times import times_of
+from ...utils.validation import as_floats, as_times, check_count, shown
 from .._channels import with_polarity, with_signs
-from .._chunks import kernel_times
+from .._chunks import kernel_times, several
 from .._far_groups import warn_of_look_alikes
 from .._learning.background import (
     NOTHING,
@@ -278,6 +281,22 @@ def average_of(plan, source, ranges, signs=None):
     if signs is not None:
         pieces = [piece * np.reshape(sign, (-1, 1)) for piece, sign in zip(pieces, signs[some], strict=True)]
     return average(as_comparable(pieces, plan.metric), plan.x, plan.metric, plan.w)
+
+
+def lengths_in_samples(lengths, X, times):
+    """Return bounds of lengths with durations as numbers of samples, by the usual step of the times of `X`."""
+    if isinstance(lengths, list | tuple | np.ndarray):
+        return [lengths_in_samples(one, X, times) for one in lengths]
+    if not isinstance(lengths, timedelta | np.timedelta64):
+        return lengths
+    given = None if several(X) else times_of(X, times)
+    step = None if given is None else interval(as_times(given, len(given), "times"))
+    if step is None:
+        raise ValueError(
+            "The 'lengths' parameter of QuerySegmenter may be durations where fit gets a recording with 'times', of "
+            f"which they are samples. Got {shown(lengths)} without times. Pass times, or numbers of samples."
+        )
+    return max(round(seconds_of(lengths) / step), 1)
 
 
 def check_lengths_of(lengths, k):

@@ -118,7 +118,7 @@ def fit_recording(segmenter, data, times):
         raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
     a, b = gapless[np.argmax(np.diff(gapless, axis=1))]
     z = standardize(data[:, a:b])
-    bounds = check_lengths_of(segmenter.lengths, 1)[0]
+    bounds = check_lengths_of(segmenter._lengths, 1)[0]
     period, gain = dominant_period(z, bounds)
     weight = np.maximum(gain / gain.max(), 1e-2) ** 2
     start = a + most_alike(z, period, weight[np.newaxis])

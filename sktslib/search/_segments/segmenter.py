@@ -48,6 +48,7 @@ from .fitting import (
     classes_of,
     fit_background,
     fit_marked,
+    lengths_in_samples,
     limits_of,
     rated,
     refined_segments,
@@ -116,9 +117,10 @@ class QuerySegmenter(QueryEstimator):
         decoys that are segmented by themselves. `Margin` leaves out repetitions whose class is not sure.
     lengths : tuple (shortest, longest), or list of tuples, optional
         Bounds of the length of a repetition under an elastic metric, in samples, either of which may be None: one pair
-        for all queries, or a list with one for each. Where queries are learned from labels, the default is 2/3 of the
-        shortest and 3/2 of the longest occurrence, one of less than 4/7 of the median length counting as that; with
-        ``query="auto"`` they are 1/1.6 and 1.6 times the period, which given bounds limit, too.
+        for all queries, or a list with one for each. Durations are bounds in time, by the usual step of the times of
+        the recording that `fit` gets; times that are numbers count as seconds. Where queries are learned from labels,
+        the default is 2/3 of the shortest and 3/2 of the longest occurrence, one of less than 4/7 of the median length
+        counting as that; with ``query="auto"`` they are 1/1.6 and 1.6 times the period, which given bounds limit, too.
     polarity : {"same", "any", "channels"}, default="same"
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
@@ -266,6 +268,7 @@ class QuerySegmenter(QueryEstimator):
         self._check_parameters()
         X, times = self._taken_apart(X, times)
         self._resolve()
+        self._lengths = lengths_in_samples(self.lengths, X, times)
         by_itself = isinstance(self.query, str) and self.query == "auto"
         marked = annotation(self, X, y, times)
         check_threshold(self, marked is not None)
@@ -480,7 +483,7 @@ class QuerySegmenter(QueryEstimator):
             self.classes_ = np.arange(1, k + 1) if names is None else names
             self._background_label = self.classes_.dtype.type()
         self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
-        given = check_lengths_of(self.lengths, k)
+        given = check_lengths_of(self._lengths, k)
         if limits is not None and self._mode == "subsequence":
             given = limits_of(given, limits)
         self._counts_phases = self.partial == "auto" and offset is not None and can_be_partial(self.metric_, self._mode)
