@@ -184,12 +184,11 @@ def _as_wide(names, trial, header, written):
     short = trial.width - len(names)
     if 0 < short <= trial.empty:
         return [*names, *[""] * short]
-    if short and short != 1:
-        raise ValueError(
-            f"The 'header' parameter must be the line of the names, as many as there are columns, {trial.width}. Got "
-            f"line {header} with {len(names)}: {written[header - 1].strip()[:60]!r}."
-        )
-    return ["", *names] if short else names
+    if short not in (0, 1):
+        rule = f"the line of the names, as many as there are columns, {trial.width}"
+        got = f"line {header} with {len(names)}: {written[header - 1].strip()[:60]!r}"
+        raise ValueError(f"The 'header' parameter must be {rule}. Got {got}.")
+    return [""] * short + names
 
 
 def _said(comments, trial):
@@ -214,12 +213,8 @@ def _said(comments, trial):
 def _head(trial, first):
     """Return the first row of data, the rows of names, the names of columns or None, and what there is to say."""
     rows = [cells for _, cells in trial.rows]
-    following = next((row for row in rows[first + 1 :] if len(row) == trial.width), None)
-    if (
-        following is not None
-        and (trial.kinds[0] != "text" or not rows[first][0])
-        and _is_numbered(rows[first], following, trial)
-    ):
+    following = next((row for row in rows[first + 1 :] if len(row) == trial.width), [""])
+    if (trial.kinds[0] != "text" or not rows[first][0]) and _is_numbered(rows[first], following, trial):
         return first + 1, [first], rows[first], []
 
     def names_columns(at):  # a row of about as many cells as the data, and no number among them
@@ -229,12 +224,10 @@ def _head(trial, first):
     block = [at for at in range(first) if names_columns(at)]
     # What stands between the names and the first whole row, and holds a number, is data that somebody spoiled.
     between = [at for at in range(block[-1] + 1 if block else first, first) if trial.has_value(rows[at])]
-    if any(rows[at][0].endswith(":") for at in between):  # what is above is settings, too
-        return first, [], None, []
-    if not block:
-        above = rows[first - 1] if first else []
-        if len(above) == trial.width > 1 and not above[0].endswith(":") and _is_numbered(above, rows[first], trial):
-            return first, [first - 1], above, []
+    above = rows[first - 1] if first and not block else [""]
+    if len(above) == trial.width > 1 and not above[0].endswith(":") and _is_numbered(above, rows[first], trial):
+        return first, [first - 1], above, []
+    if not block or any(rows[at][0].endswith(":") for at in between):  # what is above is settings, too
         return first, [], None, []
     first, at = min(between, default=first), block[-1]
     adjacent = at - 1 in block and trial.rows[at - 1][0] == trial.rows[at][0] - 1
@@ -244,13 +237,11 @@ def _head(trial, first):
         return first, block, [rows[at][0], *reduce(_joined, levels)[1:]], ["rows of names were joined"]
     if above is None:
         return first, [at], rows[at], []
-    units = all(UNIT.fullmatch(cell) for cell in rows[at] if cell)
+    filled, merged = [name for name in rows[at] if name], _merged(above, rows[at])
     timed = [any(map(TIME_WORD.match, cells)) for cells in (above, rows[at])] == [True, False]
-    merged = _merged(above, rows[at])
-    if units or (timed and not merged):
+    if all(map(UNIT.fullmatch, filled)) or (timed and not merged):
         return first, [at - 1], above, []
     joined = _joined(above, rows[at])
-    filled = [name for name in rows[at] if name]
     if not merged and (len({*filled}) == len(filled) or len({*joined}) < len(joined)):
         return first, [at], rows[at], []
     example = next((new for new, old in zip(joined, rows[at], strict=True) if new.endswith(f" {old}")), joined[-1])

@@ -5,6 +5,7 @@ import warnings
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import numpy as np
 
@@ -148,17 +149,17 @@ def _between(source, layout, notes, row):
                 skip.add(number)
             elif line.strip(" \t\n;,|"):
                 last.append((number, line.strip()))
-    foot = []
-    while len(foot) < len(last) - 1:
-        number, line = last[-1 - len(foot)]
+
+    def is_foot(line):
         found = [kind_of(cell, numbers) for cell in split(line, layout.separator)]
         values = [own == kind != "text" for own, kind in zip(found, kinds, strict=False)]
-        if any(values) if len(found) == len(kinds) else values[0]:
-            break
-        foot.insert(0, number)
-    if foot and len(foot) < FOOT:
-        skip |= {*foot}
-        notes.append(f"{_numbered(foot, row)} behind the data and skipped: {last[-len(foot)][1][:60]!r}")
+        return not (any(values) if len(found) == len(kinds) else values[0])
+
+    foot = list(takewhile(lambda one: is_foot(one[1]), reversed(list(last)[1:])))[::-1]
+    if foot and len(foot) < FOOT - 1:
+        lines = [number for number, _ in foot]
+        notes.append(f"{_numbered(lines, row)} behind the data and skipped: {foot[0][1][:60]!r}")
+        skip.update(lines)
     return skip
 
 
