@@ -35,10 +35,8 @@ def known_types():
 def check_ending(path, metric=None):
     """Refuse at once what could not be saved after the work, also a metric (None: one to be chosen)."""
     if Path(path).suffix not in (".skops", ".joblib"):
-        raise ValueError(
-            f"--output must end in .skops or, to be saved by joblib, in .joblib. Got {path!r}; write for example "
-            "model.skops."
-        )
+        rule = "end in .skops or, to be saved by joblib, in .joblib"
+        raise ValueError(f"--output must {rule}. Got {path!r}; write for example model.skops.")
     if Path(path).suffix == ".skops":
         _packed(metric)
 
@@ -62,10 +60,8 @@ def _packed(model):
     except Exception as error:  # of any kind, for objects say themselves how they are saved
         unknown = {f"what skops cannot save ({on_one_line(error, 120)})"}
     if unknown:
-        raise ValueError(
-            f"--output: a .skops file must hold types of sktslib and scikit-learn alone. Got {_listed(unknown)}. "
-            "End the name in .joblib, and load it with --trust."
-        )
+        rule = f"hold types of sktslib and scikit-learn alone. Got {_listed(unknown)}"
+        raise ValueError(f"--output: a .skops file must {rule}. End the name in .joblib, and load it with --trust.")
     return data
 
 
@@ -117,9 +113,8 @@ def load_model(path: str | os.PathLike[str], trust: bool = False) -> Any:
         raise
     except Exception as error:  # of any kind, for a pickle may call anything
         raise ValueError(f"{got}: {on_one_line(error, 120)}.") from None
-    raise ValueError(
-        f"{got}, which skops did not save. If joblib did, load it with trust=True: this runs what is in the file."
-    )
+    way_out = "If joblib did, load it with trust=True: this runs what is in the file."
+    raise ValueError(f"{got}, which skops did not save. {way_out}")
 
 
 class _Refused(ValueError):

@@ -165,10 +165,9 @@ class Files:
         """Refuse a column of times that no file has, and a rate that no file needs; called when all are read."""
         if self.reading.rate is not None and not any(isinstance(one.times, EvenTimes) for one in self._read):
             one = self._read[-1]
-            raise ValueError(
-                f"--rate is for files without times. Got {self.reading.rate:g}, and {one.path!r} has the times "
-                f"{one.time_name!r}. Leave it out, or count samples with --time-column none."
-            )
+            got = f"{self.reading.rate:g}, and {one.path!r} has the times {one.time_name!r}"
+            way_out = "Leave it out, or count samples with --time-column none."
+            raise ValueError(f"--rate is for files without times. Got {got}. {way_out}")
         wanted = self.reading.time_column
         names = {path: source.names or [] for path, (source, _) in self._sources.items()}
         known = {name for own in names.values() for name in own}

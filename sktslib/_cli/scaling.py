@@ -67,10 +67,8 @@ def _divisors(text, names):
     except ValueError:
         found = np.empty(0)
     if len(found) != len(names) or not (np.isfinite(found) & (found > 0)).all():
-        raise ValueError(
-            f"--scale must be {OWN}, or a number above 0 for each column compared, with commas between them. Got "
-            f"{text!r}; the columns are {listed(names)}."
-        )
+        rule = f"{OWN}, or a number above 0 for each column compared, with commas between them"
+        raise ValueError(f"--scale must be {rule}. Got {text!r}; the columns are {listed(names)}.")
     return found
 
 

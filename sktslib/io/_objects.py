@@ -168,9 +168,9 @@ def _one(X, times, name, whole):
             return X, times
     own, values = X.times, X.values
     if own is not None and times is not None:
+        way_out = f"Leave 'times' out, or pass {name}.values if other times count."
         raise ValueError(
-            f"'times' must be None where {name!r} is a recording with times of its own. Got both. Leave 'times' out, "
-            f"or pass {name}.values if other times count."
+            f"'times' must be None where {name!r} is a recording with times of its own. Got both. {way_out}"
         )
     if not is_stored(values) or whole:
         values = as_table(np.asarray(values[:]), X.names)

@@ -245,13 +245,8 @@ class Recording:
         channels = shape[1] if len(shape) == 2 else 1
         for name in ("names", "units"):
             given = getattr(self, name)
-            given = (
-                [given]
-                if isinstance(given, str)
-                else None
-                if given is None
-                else [str("" if one is None else one) for one in given]
-            )
+            given = [given] if isinstance(given, str) else given
+            given = None if given is None else [str("" if one is None else one) for one in given]
             object.__setattr__(self, name, given)
             if given is not None and len(given) != channels:
                 raise ValueError(f"{name!r} must have an entry for each of {channels} channels. Got {shown(given)}.")

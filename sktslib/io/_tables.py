@@ -102,10 +102,9 @@ def source_of(path, reading, option):
     try:
         return reader(path, reading)
     except ImportError as error:
+        needs = f"a package that is not installed: {on_one_line(error, 120)}"
         way_out = "" if isinstance(reader, partial) else ". Install it, or save the table as CSV."
-        raise ValueError(
-            f"{option}: {path!r} needs a package that is not installed: {on_one_line(error, 120)}{way_out}"
-        ) from None
+        raise ValueError(f"{option}: {path!r} needs {needs}{way_out}") from None
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last that was tried
             way_out = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
