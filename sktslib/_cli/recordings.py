@@ -158,7 +158,7 @@ class Files:
         if path not in self._sources:
             with warnings.catch_warnings(record=True, action="always") as told:
                 source = source_of(path, self.reading, option)
-            self._sources[path] = source, [str(one.message) for one in told]
+            self._sources[path] = source, [str(one.message) for one in told if issubclass(one.category, UserWarning)]
         return self._sources[path]
 
     def check(self):

@@ -1,5 +1,6 @@
 """Files of devices on the command line: what their readers open is searched with its names and times."""
 
+import builtins
 import datetime
 import json
 from pathlib import Path
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 from command_runs import printed, table
 
+from sktslib._cli.recordings import Files
 from sktslib.io import read
+from sktslib.io._tables import Reading
 
 ECG = np.sin(np.arange(3000) / 9) + np.random.default_rng(0).normal(size=3000) / 9
 SEARCH = "search --n-matches 1 --query"
@@ -90,3 +93,13 @@ def test_dates_and_interruptions_of_a_device_are_in_its_times(capsys, query):
     assert found["gaps"] == [{"sample": 1000, "seconds": pytest.approx(60.01)}] and found["rate"] == 100
     part, _ = table(capsys, SEARCH, "gap.edf:71s-71.6s", "gap.edf", "--max-gap", "1s")
     assert part.loc[0, ["start", "start_time"]].tolist() == [1100, "2024-03-01 12:31:16"]
+
+
+def test_the_head_of_a_device_file_is_read_once(monkeypatch, query):
+    edfio = pytest.importorskip("edfio")
+    edfio.Edf([edfio.EdfSignal(ECG, 100, label="MLII")]).write("rec.edf")
+    opened, own = [], builtins.open
+    monkeypatch.setattr(builtins, "open", lambda name, *a, **k: opened.append(name) or own(name, *a, **k))
+    files = Files(Reading())
+    assert files.read("rec.edf", "the recording").channels == files.read("rec.edf:0-9", "--query").channels == ["MLII"]
+    assert opened.count("rec.edf") == 1  # by what asks the readers
