@@ -62,7 +62,7 @@ def run_distance(options):
         frame = frame.drop(columns="path")
     if options.picture is not None:
         if drawn is None:
-            raise ValueError("--picture needs a --metric that aligns the series, such as dtw or twed.")
+            raise ValueError("--picture needs a distance that aligns the series, such as dtw or twed, by --metric.")
         metric, d, path = drawn
         title = f"{x.short_title} (above) and {y.short_title}: {metric!r} {d:.4g}"
         save_picture(draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture)
