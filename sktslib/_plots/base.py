@@ -40,7 +40,9 @@ class Display:
     """
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Sequences, *, times: GivenTimes | None = None, **options: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: Sequences, y: Any = None, *, times: GivenTimes | None = None, **options: Any
+    ) -> Self:
         """Search or segment a sequence and draw what is found.
 
         Parameters
@@ -49,6 +51,8 @@ class Display:
             A fitted estimator.
         X : array-like of shape (n,) or (n, channels)
             The sequence.
+        y : array-like of shape (n,) or (n_events, 2), optional
+            The annotation, which displays of events compare with what is found.
         times : array-like of shape (n,), optional
             Times of the sequence, numbers or datetimes.
         **options
@@ -59,7 +63,8 @@ class Display:
         display : Display
             One of the class.
         """
-        return cls.from_predictions(found_in(estimator, X, times), X, times=times, **options)
+        given = () if y is None else (y,)
+        return cls.from_predictions(*given, found_in(estimator, X, times), X, times=times, **options)
 
     @classmethod
     def from_predictions(cls, *data: Any, **options: Any) -> Self:
@@ -214,15 +219,6 @@ def make_norm(values, low=None):
     fence = upper + 3 * (upper - lower) if upper > lower else np.inf
     low, high = float(values.min()) if low is None else low, float(values[values <= fence].max())
     return Normalize(low, high if high > low else low + (abs(low) or 1.0))
-
-
-def write(ax, text, place, offset, *, rim=2, **style):
-    """Write a text some points off a place of the axes, with a white rim, so that it can be read on any line."""
-    from matplotlib.patheffects import withStroke
-
-    effects = [withStroke(linewidth=rim, foreground="white")]
-    style = {"ha": "center"} | style
-    return ax.annotate(text, place, offset, textcoords="offset points", path_effects=effects, **style)
 
 
 # -------------------------------------------------------------------------------------------------------------- times

@@ -104,31 +104,6 @@ class EventsDisplay(Display):
         self.times = base.as_times(times, n, "times", sequence, y_pred)
         self.channels = [""] if sequence is None else base.channel_names(self.sequence.shape[1], sequence)
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Sequences, y: ArrayLike, *, times: Times | None = None, **options: Any
-    ) -> Self:
-        """Search or segment a recording and draw what is found next to its annotation.
-
-        Parameters
-        ----------
-        estimator : QuerySearcher or QuerySegmenter
-            A fitted estimator.
-        X : array-like of shape (n,) or (n, channels)
-            The recording.
-        y : array-like of shape (n,) or (n_events, 2)
-            The annotation.
-        times : array-like of shape (n,), optional
-            Times of the recording.
-        **options
-            Passed on to `from_predictions`, such as `min_iou`, `tolerance` and `ax`.
-
-        Returns
-        -------
-        display : EventsDisplay
-        """
-        return cls.from_predictions(y, base.found_in(estimator, X, times), X, times=times, **options)
-
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the events.
 

@@ -384,6 +384,8 @@ class SearchDisplay(Display):
 
     def _write_ranks(self, ranks, view):
         """Write ranks above the peaks of their occurrences; those that would cover each other, in lines above all."""
+        from matplotlib.patheffects import withStroke
+
         ax, y = self.ax_, self.sequence[:, 0]
         # Only then are the axes as wide as they will be: the color bar takes its share.
         root = self.figure_.canvas.figure
@@ -409,9 +411,10 @@ class SearchDisplay(Display):
         share = np.maximum((foot - bottom) / (top - bottom), 1e-9)
         room = np.clip((height - raised - 1.35 * RANK_SIZE) / (share * height), 0.3, 1.0).min()
         ax.set_ylim(bottom, bottom + (top - bottom) / room)
-        style = {"va": "bottom", "fontsize": RANK_SIZE, "zorder": 4}
+        style = {"ha": "center", "va": "bottom", "fontsize": RANK_SIZE, "zorder": 4, "textcoords": "offset points"}
+        style["path_effects"] = [withStroke(linewidth=2, foreground="white")]  # can be read on any line
         for k, rank in enumerate(ranks):
-            self.rank_texts_.append(base.write(ax, str(rank + 1), (x[k], foot[k]), (0, raised[k]), **style))
+            self.rank_texts_.append(ax.annotate(str(rank + 1), (x[k], foot[k]), (0, raised[k]), **style))
 
 
 class ExplanationDisplay(Display):

@@ -1,12 +1,11 @@
 """Collections of series in scikit-learn: distances, neighbors and matches of queries as transformers."""
 
-from ._distances import PairwiseDistances
-from ._graphs import KNeighborsTimeSeriesTransformer
 from ._metric_weights import MetricWeights
 from ._neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor
 from ._shapelets import QueryMatches as QueryMatches
 from ._shapelets import Shapelet as Shapelet
 from ._shapelets import ShapeletTransform
+from ._transformers import KNeighborsTimeSeriesTransformer, PairwiseDistances
 
 __all__ = [
     "KNeighborsTimeSeriesClassifier",

@@ -17,8 +17,8 @@ from ..utils._parameters import StrOptions
 from ..utils._times import Sequences
 from ..utils.validation import shown
 from ._collection_estimator import read_classes
-from ._graphs import Neighbors
 from ._metric_weights import MetricWeights
+from ._transformers import Neighbors
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
