@@ -466,10 +466,9 @@ class ExplanationDisplay(Display):
     def __init__(self, explanation: Any, query: Queries, sequence: Sequences, *, rescale: bool = False) -> None:
         self.explanation = explanation
         self.query, sequence_ = base.as_series(query, "query"), base.as_series(sequence, "sequence")
-        if self.query.shape != np.shape(explanation.cost) or sequence_.shape[1] != self.query.shape[1]:
-            rule = (
-                f"have the shape of the explained costs, {np.shape(explanation.cost)}, and 'sequence' as many channels"
-            )
+        shape = np.shape(explanation.cost)
+        if self.query.shape != shape or sequence_.shape[1] != self.query.shape[1]:
+            rule = f"have the shape of the explained costs, {shape}, and 'sequence' as many channels"
             got = f"shapes {self.query.shape} and {sequence_.shape}"
             out = "Pass those of the search; a query that is compared by channel is searcher.query_, with its lags."
             raise base.refused("query", rule, got, out)

@@ -89,9 +89,7 @@ class CausalFilter:
             new = np.ones(len(rows), bool) if a else ~self._inside[rows]
             first = rows[new]
             self._state[:, first] = self._rest[:, None, :] * y[first, a][None, :, None]
-            out[rows, a:b], self._state[:, rows] = signal.sosfilt(
-                self._sos, y[rows, a:b], axis=-1, zi=self._state[:, rows]
-            )
+            out[rows, a:b], self._state[:, rows] = signal.sosfilt(self._sos, y[rows, a:b], zi=self._state[:, rows])
         self._inside = ~np.isnan(y[:, -1])
         return out
 

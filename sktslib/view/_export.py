@@ -101,6 +101,5 @@ def copied(session):
     """Write a copy of the recording next to the session, and return lines that read it."""
     path, times = beside(session, ".npz"), session.viewed.times
     np.savez(path, X=session.viewed.values, **({} if times is None else {"times": np.asarray(times)}))
-    return (
-        f"stored = np.load({str(path)!r})\nX = stored['X'].reshape(len(stored['X']), -1)\ntimes = stored.get('times')"
-    )
+    code = f"stored = np.load({str(path)!r})\nX = stored['X'].reshape(len(stored['X']), -1)"
+    return f"{code}\ntimes = stored.get('times')"
