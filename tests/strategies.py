@@ -24,8 +24,8 @@ RECURRENCES = naive.WARPED if config.DISABLE_JIT else "adtw dtw edr twed wdtw".s
 UNCOMPILED = "erp frechet msm braycurtis canberra kullback_leibler minkowski pearson_correlation sqeuclidean".split()
 UNCOMPILED = [] if config.DISABLE_JIT else UNCOMPILED
 DISTANCES = [n for n in metric_names() if n in RECURRENCES or (n not in naive.WARPED and n not in UNCOMPILED)]
-# A norm of several channels is compiled once more: for these it is, or they have none.
-SEVERAL = DISTANCES if config.DISABLE_JIT else [name for name in DISTANCES if name != "edr"]
+# Of several channels each driver is compiled once more: for these elastic ones, a sum of squares and a norm.
+SEVERAL = [n for n in DISTANCES if config.DISABLE_JIT or n not in RECURRENCES or n in ("dtw", "twed")]
 
 
 def compiled(cases):

@@ -21,7 +21,6 @@ from sktslib.distances._metrics.base import band, check_pair
 
 pytestmark = unmeant
 
-BANDED = [name for name in RECURRENCES if numba.config.DISABLE_JIT or name in ("dtw", "twed")]  # another kernel each
 LANES = pair_kernels.STRIP
 LONG = 2 * LANES + 1
 
@@ -76,7 +75,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
 
 def searched(name, data, x, y, w):
     """Costs, starts and last column of a subsequence search along columns and along anti-diagonals."""
-    metric, radius = get_metric(name), data.draw(st.sampled_from([None, None, 0, 2] if name in BANDED else [None]))
+    metric, radius = get_metric(name), data.draw(st.sampled_from([None, None, 0, 2] if name in SEVERAL else [None]))
     problem = metric._problem(x, w, y, None, None, search=True)
     (p, _, _, y, _, _, points), rows = problem, problem.rows
     m, n = points.shape[1], y.shape[1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDED, BANDS, DISTANCES, has_band, parameters, small_sizes, unmeant, weights
+from strategies import BANDED, BANDS, DISTANCES, SEVERAL, has_band, parameters, small_sizes, unmeant, weights
 
 from sktslib.distances import (
     DTW,
@@ -26,7 +26,6 @@ pytestmark = unmeant
 # Of the elastic distances some are compiled. Without the compiler all are run.
 COMPILED = ("dtw", "twed", "edr")
 NAMES = [name for name in DISTANCES if numba.config.DISABLE_JIT or name in COMPILED or name not in naive.WARPED]
-SEVERAL = ("dtw", "twed", "euclidean")  # compiled with several channels, too
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +48,7 @@ def check(got, distances, k, *, itself=False):
 @given(data=st.data())
 def test_equal_the_full_matrix(name, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    several = [1, 1, 2] if numba.config.DISABLE_JIT or name in SEVERAL else [1]
+    several = [1, 1, 2] if name in SEVERAL else [1]
     m, n, channels = data.draw(st.tuples(st.integers(1, 19), st.integers(1, 19), st.sampled_from(several)))
     n = m if naive.TABLE[name].same_length else n
     p = {**data.draw(parameters(name)), **data.draw(st.sampled_from(BANDS))} if has_band(name) else {}
@@ -155,7 +154,7 @@ def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, 
     monkeypatch.setattr(_nearest, "FEW_CELLS", few)
     rng = np.random.default_rng(8)
     size, n = (4, 11) if numba.config.DISABLE_JIT else (12, 16)
-    several = [(3, False)] if numba.config.DISABLE_JIT or name in SEVERAL else []
+    several = [(3, False)] if name in SEVERAL else []
     for channels, ragged in ((1, False), (1, True), *several):
         base = np.cumsum(rng.normal(size=(n, channels)), axis=0)
         near = [base + 0.3 * rng.permutation(base) for _ in range(size)]
