@@ -99,12 +99,12 @@ MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are
 
 def relearned(searcher, matches, good, bad):
     """Return a searcher that has learned from answers about matches, see `QuerySearcher.learn_from_answers`."""
-    _check_matches(searcher, matches)
     if any(plan.by_channel is not None and not plan.by_channel.is_joint for plan in searcher._queries):
         raise ValueError(
             "'learn_from_answers' must be called of a searcher whose channels have no lags, and as many points each. "
             f"Got {searcher.channels!r}. Cut the good matches out, matches.cut(), and fit a query of them."
         )
+    _check_matches(searcher, matches)
     numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
     both = np.intersect1d(*numbers.values())
     if len(both):
@@ -162,16 +162,15 @@ def _check_matches(searcher, matches):
             f"The 'matches' parameter of learn_from_answers must be Matches of a search. Got {shown(matches)}. What "
             "'good' and 'bad' hold are numbers of them."
         )
-    readers, sequences = matches._source.readers, max(matches._source.sequences) + 1
-    channels, count = len(readers[0].plan.x), len(readers) // sequences
-    alike = channels == searcher.n_features_in_ and count == len(searcher._queries)
-    pairs = zip(readers, searcher._queries * sequences, strict=True)
-    if not (alike and all(have_lags_of(reader.plan, plan) for reader, plan in pairs)):
+    readers = matches._source.readers
+    channels, count = len(readers[0].plan.x), len(readers) // (max(matches._source.sequences) + 1)
+    is_lagged = any(reader.plan.by_channel is not None and not reader.plan.by_channel.is_joint for reader in readers)
+    if channels != searcher.n_features_in_ or count != len(searcher._queries) or is_lagged:
         raise ValueError(
             "The 'matches' parameter of learn_from_answers must be those of this searcher, or of one learned from it, "
             f"by number of channels ({searcher.n_features_in_}) and of queries ({len(searcher._queries)}). Got matches "
-            f"of {channels} and {count}{', with other lags or lengths of channels' if alike else ''}. Search with this "
-            "one, searcher.search_all(X)."
+            f"of {channels} and {count}{', with lags of channels' if is_lagged else ''}. Search with this one, "
+            "searcher.search_all(X)."
         )
 
 

@@ -160,3 +160,7 @@ def test_answers_about_matches_with_lags_are_refused():
         searcher = searcher_of("correlation", channel_lag=lags, n_matches=2).fit([query])
         with pytest.raises(ValueError, match=r"'learn_from_answers' .* no lags.*as many points each\. Got .* Cut"):
             searcher.learn_from_answers(searcher.search(y), good=[0])
+    plain = searcher_of("correlation", n_matches=2).fit(x)
+    lagged = searcher_of("correlation", channel_lag=LAGS, n_matches=2).fit(x)
+    with pytest.raises(ValueError, match=r"'matches' parameter of learn_from_answers .* with lags of channels"):
+        plain.learn_from_answers(lagged.search(y), good=[0])
