@@ -161,22 +161,30 @@ def allowed_windows(limits, x, w, y):
     weight, m = full_weight(w, x), x.shape[1]
     query, count = Moments.of(x, weight), y.shape[1] - m + 1
     allowed, beyond = np.ones(count, bool), np.zeros(count, bool)
-    room = np.empty((5, min(BLOCK, count)))
+    room = np.empty((3, min(BLOCK, count)))
     for first in range(0, count, BLOCK):
         part = slice(first, min(first + BLOCK, count))
         known = room[:, : part.stop - first]
         for k in np.flatnonzero(weight.any(axis=1)):
             if w is None:
-                moments.moments(y[k], m, 0.0, first, *known[:3])
+                moments.moments(y[k], m, 0.0, first, *known)
             else:
-                moments.direct_moments(y[k], weight[k], first, *known)
+                known[:] = _weighted_moments(y[k], weight[k], first, known.shape[1])
             of_query = query.mean[k], query.deviation[k], weight[k].sum()
             limit = None if limits.offset is None else limits.offset[k]
-            for value, wrong, low, high in _judged(limits.scale, limit, m, *of_query, *known[:3]):
+            for value, wrong, low, high in _judged(limits.scale, limit, m, *of_query, *known):
                 # What is no number is neither.
                 allowed[part] &= (value - wrong >= low) & (value + wrong <= high)
                 beyond[part] |= (value + wrong < low) | (value - wrong > high)
     return _decided(limits, query, weight, y, allowed, np.flatnonzero(~(allowed | beyond)))
+
+
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
+def _weighted_moments(y, w, first, count):
+    """Return mean, weighted sum of squared deviations and the error of that, infinite where it is not known."""
+    mean, inverse, odd = moments.weighted_windows(y, w, first, 2, count)
+    spread = np.where(inverse > 0.0, w.sum() / inverse**2, 0.0)
+    return mean, spread, np.where(odd, np.inf, 2.0**-52 * 8.0 * (len(w) + 4.0) * spread)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -178,26 +178,27 @@ class Windows:
 
     def _fill_stretch(self, size, begin):
         """Fill scale and shift of `size` windows from `begin` on."""
-        end, room = min(begin + size, self.n), scratch("moments of windows", (5, min(BLOCK_OF_MOMENTS, self.n)))
+        end, room = min(begin + size, self.n), scratch("moments of windows", (3, min(BLOCK_OF_MOMENTS, self.n)))
         for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
             for first in range(begin, end, BLOCK_OF_MOMENTS):
                 self._fill_moments(k, first, min(first + BLOCK_OF_MOMENTS, end), room)
 
     def _fill_moments(self, k, first, last, room):
         """Fill scale and shift of the windows [first, last) in one channel."""
-        y, w, m = self.samples[k], self.weight[k], self.m
-        mean, spread, error, low, high = room[:, : last - first]
-        if self.w is None and self.normalize != "minmax":
-            moments.moments(y, m, 0.0, first, mean, spread, error)
-            low = high = most = np.empty(0)
-        else:
-            below, above = bounds.slide(y[np.newaxis, first : last + m - 1], m)
-            most = np.maximum(-below, above)[0]
-            moments.direct_moments(y, w, first, mean, spread, error, low, high)
-        about = m, first, w.sum(), most, self.uncertainty, SCALINGS[self.normalize]
-        made = self.scale[k, first:last], self.shift[k, first:last]
-        with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
-            moments.standardize_windows(y, *about, mean, spread, error, low, high, *made)
+        y, m, scaling = self.samples[k], self.m, SCALINGS[self.normalize]
+        scale, shift = self.scale[k, first:last], self.shift[k, first:last]
+        if self.w is None and scaling != 3:
+            known = room[:, : last - first]
+            moments.moments(y, m, 0.0, first, *known)
+            with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+                moments.standardize_windows(y, m, first, self.uncertainty, scaling, *known, scale, shift)
+            return
+        mean, scale[:], odd = moments.weighted_windows(y, self.weight[k], first, scaling, last - first)
+        below, above = bounds.slide(y[np.newaxis, first : last + m - 1], m)
+        most = np.maximum(-below, above)[0] + np.abs(mean)
+        wrong = (2.0**-47 + 2.0**-52 * 4.0 * (m + 4.0)) * most * scale
+        shift[:] = -mean * scale
+        scale[odd | ~(wrong <= self.uncertainty)] = np.nan
 
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time

@@ -344,61 +344,27 @@ NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
 PIECE_OF_WINDOWS = block_size(512, 8)  # windows at a time
 
 
-@kernel
-def direct_moments(y, w, first, mean, spread, error, low, high):
-    """Compute the weighted moments and the range of the windows that start at `first` and after.
-
-    `spread` is the weighted sum of squared deviations from the mean, `error` bounds its error.
-    """
-    m, total, heavy = w.shape[0], w.sum(), int(np.argmax(w))
-    relative = 2.0**-52 * 4.0 * (m + 4.0)
-    for begin in range(0, mean.shape[0], PIECE_OF_WINDOWS):
-        end = min(begin + PIECE_OF_WINDOWS, mean.shape[0])
-        s, q, a, b = mean[begin:end], spread[begin:end], low[begin:end], high[begin:end]
-        base = y[first + begin + heavy : first + end + heavy]
-        s[:], q[:], a[:], b[:] = 0.0, 0.0, base, base
-        for i in range(m):
-            if w[i] > 0.0:
-                v, weight = y[first + begin + i : first + end + i], w[i]
-                for k in range(v.shape[0]):
-                    d = v[k] - base[k]
-                    s[k] += weight * d
-                    q[k] += weight * d * d
-                    a[k] = min(a[k], v[k])
-                    b[k] = max(b[k], v[k])
-        for k in range(end - begin):
-            error[begin + k] = q[k] * relative
-            q[k] -= s[k] * s[k] / total
-            s[k] = base[k] + s[k] / total
-
-
 @kernel(error_model="numpy")
-def standardize_windows(y, m, first, total, most, uncertainty, kind, mean, spread, error, low, high, scale, shift):
+def standardize_windows(y, m, first, uncertainty, scaling, mean, spread, error, scale, shift):
     """Fill in the factor and the summand that normalize each window from the `first` on; count the unknown ones.
 
-    `kind` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, which leave no sample
-    farther from the mean than the root of the spread. For other weights `most` holds the largest size of a sample.
-    Where values would be wrong by more than the uncertainty the factor is NaN.
+    `scaling` 1: "mean", 2: "zscore". No sample is farther from the mean than the root of the spread. Where values would
+    be wrong by more than the uncertainty the factor is NaN.
     """
     relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
-    doubt, longest, plain, share = np.empty(size), np.sqrt(m), not low.shape[0], 1.0 / total
-    if kind == 2:
+    doubt, longest, total = np.empty(size), np.sqrt(m), float(m)
+    share = 1.0 / total
+    if scaling == 2:
         for j in range(size):
             scale[j] = np.sqrt(total / max(spread[j], 0.0))
         for j in range(size):  # the mean's error is a geometric mean, and less than the arithmetic one
-            wrong, apart = error[j] * scale[j] * scale[j] * share, longest if plain else 2.0 * most[j] * scale[j]
-            doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
+            wrong = error[j] * scale[j] * scale[j] * share
+            doubt[j] = (wrong + 2.0**-47) * longest + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
         for j in range(size):  # of squares that over- or underflow no error is known
             doubt[j] = doubt[j] if (spread[j] > TINY) & (spread[j] < HUGE) else INF
-    elif kind == 3:
-        for j in range(size):
-            scale[j] = 1.0 / (high[j] - low[j])
-        for j in range(size):
-            mean[j] = low[j]
-            doubt[j] = 2.0**-47 * most[j] * scale[j]
     else:
         for j in range(size):
-            apart = np.sqrt(max(spread[j], 0.0)) if plain else most[j]
+            apart = np.sqrt(max(spread[j], 0.0))
             doubt[j] = np.sqrt(relative / total * error[j]) + 2.0**-47 * (abs(mean[j]) + apart)
         scale[:] = 1.0
     for j in range(size):
@@ -411,9 +377,8 @@ def standardize_windows(y, m, first, total, most, uncertainty, kind, mean, sprea
     unknown, end = 0, first
     for j in range(size):
         if not (doubt[j] <= uncertainty and scale[j] < INF):
-            if plain:
-                end = _end_of_run(y, first + j, end, first + size + m - 1)
-            constant = end >= first + j + m if plain else low[j] == high[j]
+            end = _end_of_run(y, first + j, end, first + size + m - 1)
+            constant = end >= first + j + m
             scale[j], shift[j] = (0.0 if constant else np.nan), 0.0
             unknown += not constant
     return unknown
@@ -437,10 +402,9 @@ def scale_and_shift(windows, m, first, size, room, made):
             fill(s, 0, size, 1.0)
             fill(c, 0, size, 0.0)
         else:
-            mean, spread, error, none = room[0, k, :size], room[1, k, :size], room[2, k, :size], room[0, k, :0]
+            mean, spread, error = room[0, k, :size], room[1, k, :size], room[2, k, :size]
             moments(y[k], m, 0.0, first, mean, spread, error)
-            about = mean, spread, error, none, none
-            unknown += standardize_windows(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
+            unknown += standardize_windows(y[k], m, first, uncertainty, scaling, mean, spread, error, s, c)
     return unknown
 
 
@@ -475,6 +439,17 @@ def _above(y, at, share, base, row):
     after = y[at + 1 : at + 1 + row.shape[0]]
     for s in range(row.shape[0]):
         row[s] = (v[s] - base[s]) + (after[s] - v[s]) * share
+
+
+def weighted_windows(y, w, first, scaling, count):
+    """Return mean, inverse deviation or range, and whether squares over- or underflow, of windows of one channel.
+
+    They are exact but for the rounding of sums of their own points; constant windows have an inverse of 0.
+    """
+    (moments,), *rest = room_for(1, count)
+    exact_moments(y, w, first, np.arange(len(w)), None, scaling, 0.0, moments, *rest)
+    mean, scale = moments[0] + moments[1], moments[2]
+    return mean, np.divide(1.0, scale, out=scale, where=scale > 0.0) if scaling == 3 else scale, rest[-1]
 
 
 def room_for(channels, count):

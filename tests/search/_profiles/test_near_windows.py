@@ -10,7 +10,7 @@ from inputs import Slices
 from strategies import long_without_compiler, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
-from sktslib.distances._kernels import bounds, moments
+from sktslib.distances._kernels import bounds
 from sktslib.search import _partial_search, _pruning, _sources
 
 pytestmark = unmeant
@@ -219,23 +219,19 @@ def test_windows_beyond_moments_are_not_bounded_by_them(name, parameters, shift,
 @pytest.mark.parametrize("weighted", [False, True])
 def test_windows_are_normalized_up_to_their_uncertainty(how, weighted):
     rng = np.random.default_rng(how)
-    m, n, uncertainty = 30, 400, 1e-8
+    m, n = 30, 400
     y = rng.normal(size=n).cumsum()
     y[100:150] = 7.25  # constant windows
     y[220] = 1e6  # a window's moments must not see what is beside it
     y[300:350] = 1e5 + 1e-4 * y[300:350]  # too little beside its offset
     w = rng.choice([0.0, 0.5, 1.0], size=m) if weighted else np.ones(m)
-    mean, spread, error, low, high, scale, shift = np.empty((7, n - m + 1))
-    moments.direct_moments(y, w, 0, mean, spread, error, low, high)
-    if not weighted and how != 3:
-        low = high = np.empty(0)
-    found = mean, spread, error, low, high
-    most = np.abs(np.lib.stride_tricks.sliding_window_view(y, m)).max(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        unknown = moments.standardize_windows(y, m, 0, w.sum(), most, uncertainty, how, *found, scale, shift)
-    assert unknown == np.isnan(scale).sum() < 100
     name = {1: "mean", 2: "zscore", 3: "minmax"}[how]
+    windows = _pruning.Windows(np.ones((1, m)), w[np.newaxis] if weighted else None, y[np.newaxis], name)
+    windows.prepare(1.0, keep=True)
+    (scale,), (shift,), (samples,) = windows.scale, windows.shift, windows.samples
+    assert np.isnan(scale).sum() < 100
     for j in np.flatnonzero(~np.isnan(scale)):
         want = np.array(naive.normalize_values(y[j : j + m].reshape(-1, 1), w, name))[:, 0]
-        assert np.abs(want - (y[j : j + m] * scale[j] + shift[j]))[w > 0].max() <= uncertainty
+        got = samples[j : j + m] * scale[j] + shift[j]
+        assert np.abs(want - got)[w > 0].max() <= windows.uncertainty
     assert not np.isnan(scale[100:120]).any()
