@@ -45,7 +45,7 @@ for folder in sys.argv[1:]:
     for name in ("edited", "helpers"):
         sys.modules.pop(name, None)
     import edited
-    print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(pair._go_on.stats.cache_hits.values()))
+    print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(pair._at_once.stats.cache_hits.values()))
 """
 
 

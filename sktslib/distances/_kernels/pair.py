@@ -99,10 +99,16 @@ def index_of(j, size):
     return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
 
 
+def _room_for_points(channels, count):
+    """Return room for `count` points of a series, in a tuple if it has one channel."""
+    length = (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS
+    return (np.zeros(length),) if channels == 1 else np.zeros((channels, length))
+
+
 def room_for(channels, count):
-    """Return room for `count` points of a series, in a tuple if it has one channel, and for their gap costs."""
-    values = np.zeros((channels + 1, (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS))
-    return (values[0],) if channels == 1 else values[:channels], values[channels]
+    """Return room for `count` points of a series, and for their gap costs."""
+    values = _room_for_points(channels, count)
+    return values, np.zeros(len(values[0]))
 
 
 @inner
@@ -312,7 +318,7 @@ def _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps):
         band[1, at] = float(hi[s]) if lo.shape[0] > 0 else float(n)
     if not closed_boundary(p):
         for j in range(minimum(top_end - 1, n)):
-            top += gaps[index_of(j, len(yr[0]) >> SHIFT)]
+            top += gaps[index_of(j, len(yr[0]) >> SHIFT)] if has_gap_cost(p) else 0.0
             edge[STRIP - 1 + j] = top
 
 
@@ -341,6 +347,21 @@ def _least_end(edge, n, free):
     for j in range(n - 1 - free, n):
         best = minimum(edge[STRIP - 1 + j], best)
     return best
+
+
+@kernel
+def _at_once(p, x, w, points, y, cells, start, free, yr):
+    """Return the cost of the best path of two whole series that are no longer than a piece; `yr` is room for `y`.
+
+    Other memory is made here, for each array that Python hands to a kernel takes as long as some hundred cells.
+    """
+    m, n = x.shape[1], y.shape[1]
+    edge, gaps = np.empty(n + 3 * STRIP), np.empty(len(yr[0]) if has_gap_cost(p) else 0)
+    lanes = np.empty((x.shape[0] + 2, 4, m + -m % STRIP))
+    _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps)
+    for i in range(0, m, STRIP):
+        _pass(p, weighting(p, w), lanes, yr, gaps, m, n, i, edge, None)
+    return _least_end(edge, n, free)
 
 
 @kernel
@@ -409,8 +430,11 @@ def cost(p, x, w, points, y, lo, hi, start, free):
     """
     (channels, m), n = x.shape, y.shape[1]
     pair = p, x, w, points, y, cells_of(p, lo, hi) if len(lo) else EVERY_CELL, start, free
+    parts = pieces(-(-m // STRIP), STRIP * n)
+    if isinstance(parts, tuple):  # one alone
+        return _at_once(*pair, _room_for_points(channels, n))
     room = np.empty(n + 3 * STRIP), np.empty((channels + 2, 4, m + -m % STRIP)), *room_for(channels, n)
-    for begin, end in pieces(-(-m // STRIP), STRIP * n):
+    for begin, end in parts:
         best = _go_on(*pair, begin, end, *room, NO_EDGES, 0)
     return best
 
