@@ -543,7 +543,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         scaled = getattr(self.candidates, "scales", None) is not None
         if self.channels is not None and (scaled or mode_of(self.candidates) == "subsequence"):
             raise ValueError(
-                "The 'candidates' parameter must be 'windows' or 'auto', without 'scales', where channels are compared "
+                "The 'candidates' parameter must be 'windows' or 'auto' without 'scales' where channels are compared "
                 f"by themselves: ranges of other lengths have no common lags. Got {self.candidates!r}. Set "
                 "channels=None to compare them together."
             )
