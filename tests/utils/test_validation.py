@@ -246,7 +246,7 @@ def test_arrays_from_other_processes_are_not_copied():
     assert np.shares_memory(as_floats(a, "a"), a)
 
 
-@pytest.mark.parametrize("border", [validation.MANY_NUMBERS, 2 * validation.ROW])
+@pytest.mark.parametrize("border", [validation.MANY_NUMBERS, 2**14])
 @pytest.mark.parametrize(("odd", "at"), [(None, 0.5), (np.nan, 0.5), (np.inf, 0.5), (np.nan, 1.0), (1e200, 1.0)])
 def test_sums_of_squares_on_both_sides_of_where_a_library_starts_threads(border, odd, at):
     for n in (border - 1, border, border + 1):
@@ -260,9 +260,9 @@ def test_sums_of_squares_on_both_sides_of_where_a_library_starts_threads(border,
             np.testing.assert_allclose(validation.sum_of_squares(values), want, rtol=1e-12)
 
 
-@pytest.mark.parametrize("at", [0, validation.ROW - 1, validation.ROW, 3 * validation.ROW - 1, 3 * validation.ROW])
+@pytest.mark.parametrize("at", [0, validation.MANY_NUMBERS - 1, validation.MANY_NUMBERS, 3 * validation.MANY_NUMBERS])
 def test_missing_values_are_found_wherever_they_stand(at):
-    a = np.zeros(3 * validation.ROW + 1)
+    a = np.zeros(3 * validation.MANY_NUMBERS + 1)
     a[at] = np.nan
     searcher = QuerySearcher("euclidean", n_jobs=2).fit([0.0, 1.0, 0.0])
     with pytest.raises(ValueError, match=rf"1 NaN.*at index {at}\b"):
