@@ -215,6 +215,7 @@ SIZES = {
     "search._selection.FEW": [0, 64],
     "search._selection.TOGETHER": [1, 3, 2**10],
     "distances._kernels.selection.BLOCK": [1, 7, 2**14],
+    "distances._kernels.selection.FEW": [0, 8],
     "search._selection.FIRST": [1, 3, 64],
 }
 

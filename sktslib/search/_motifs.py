@@ -187,6 +187,21 @@ def bounds(rows, n_jobs, verbose, *, above=False):
     return squares ** (1.0 / SQUARES[plan.metric.name])
 
 
+def _bounds_and_order(rows, n_jobs, verbose, *, above=False):
+    """Return what the nearest window of each is at least, with `above` at most, away, and what orders the windows.
+
+    The bounds are infinite where there are none; then the order, if there is any, is by those of the Euclidean distance
+    of the rows that are returned last.
+    """
+    alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
+    least = order = np.full(rows.counts[0], np.inf if above else -np.inf)
+    if are_known(rows.plan):
+        least = order = bounds(rows, n_jobs, verbose, above=above)
+    elif are_known(alike.plan):
+        order = bounds(alike, n_jobs, verbose, above=above)
+    return least, order, alike
+
+
 def _shares(first, last, count):
     """Return the edges of up to `count` ranges of the diagonals [first, last), of about equally many pairs of windows.
 
@@ -244,19 +259,14 @@ WINDOWS_EACH = 64  # windows that a job searches for, until all jobs know what w
 
 def nearest_pairs(rows, count, n_jobs, verbose):
     """Return distances and starts of the nearest pairs, at most `count`, none of which overlaps one before it."""
-    alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
-    least, order = np.full(rows.counts[0], -np.inf), None  # what the nearest window of each is at least away
-    if are_known(rows.plan):
-        least = order = bounds(rows, n_jobs, verbose)
-    elif are_known(alike.plan):
-        order = bounds(alike, n_jobs, verbose)
+    least, order, alike = _bounds_and_order(rows, n_jobs, verbose)
     rows = rows.prepared
     found, taken = [], ([], [])
     while len(found) < count:
         free, others = (free_ranges(some, of, rows.apart) for some, of in zip(rows.places, taken, strict=True))
         others = free if rows.is_one else others
         best = np.inf, -1, -1
-        if order is not None and order is not least:
+        if order is not least:
             # What is near point by point is a limit to begin with for what is near along a path.
             near = _nearest(alike, order, order, free, others, best, n_jobs, 0)
             best = best if near[1] < 0 else (rows.nearest(near[1], np.inf, [(near[2], near[2] + 1)])[0], *near[1:])
@@ -275,7 +285,7 @@ def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
     Ties: the first. Windows are searched for in an order, as long as they may be nearer than the best.
     """
     which = _places(free)
-    which = which if order is None else which[np.argsort(order[which], kind="stable")]
+    which = which[np.argsort(order[which], kind="stable")]
     with progress(len(which), verbose, "motifs", "window") as count:
         for part in _parts(which, n_jobs):
             some = part[least[part] <= best[0]]
@@ -292,12 +302,7 @@ def farthest_windows(rows, count, n_jobs, verbose):
 
     Each entry has the distance from the nearest window, the start, and the start of the nearest window.
     """
-    most = order = np.full(rows.counts[0], np.inf)  # what the nearest window of each is at most away
-    alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
-    if are_known(rows.plan):
-        most = order = bounds(rows, n_jobs, verbose, above=True)
-    elif are_known(alike.plan):
-        order = bounds(alike, n_jobs, verbose, above=True)
+    most, order, _ = _bounds_and_order(rows, n_jobs, verbose, above=True)
     rows, known, found = rows.prepared, Nearest(most, np.full(len(most), -1), np.zeros(len(most), np.int64)), []
     while len(found) < count:
         which = _places(free_ranges(rows.places[0], [i for _, i, _ in found], rows.apart))

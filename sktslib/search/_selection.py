@@ -170,13 +170,18 @@ class _Chosen:
         """Choose ranges in the given order as long as they are free, and return which ones."""
         n, more = len(self.start), min(len(start), self.most - len(self.start))
         if self.most <= FEW:
-            taken, free = [], self.free(start, end)  # few matches are the first of few candidates
-            while not self.full and free.any():
-                k = int(np.argmax(free))
-                taken.append(k)
-                self.add(start[k], end[k])
-                free &= apart(start, end, start[k], end[k], self.max_overlap)
-                free[k] = False
+            taken = []
+            for at in range(0, len(start), TOGETHER):  # few matches are the first of few candidates
+                some = start[at : at + TOGETHER], end[at : at + TOGETHER]
+                free = self.free(*some)
+                while not self.full and free.any():
+                    k = int(np.argmax(free))
+                    taken.append(at + k)
+                    self.add(some[0][k], some[1][k])
+                    free &= apart(*some, some[0][k], some[1][k], self.max_overlap)
+                    free[k] = False
+                if self.full:
+                    break
             return np.array(taken, np.int64)
         chosen, taken = np.empty((2, n + more), np.int64), np.empty(more, np.int64)
         chosen[:, :n] = self.start, self.end

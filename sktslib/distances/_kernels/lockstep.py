@@ -9,7 +9,6 @@ Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from .compile import block_size, inner, kernel, pieces, step
 from .dispatch import by_type
@@ -411,14 +410,14 @@ def _stretched(p, x, y, w, scaling, alike, left, share, out):
 @np.errstate(all="ignore")  # as in kernels
 def _few(p, x, y, w, scaling, alike, left, share, out):
     """Fill in the distances to few windows, as `_stretched` does, without a kernel: compiling one takes seconds."""
-    windows = sliding_window_view(y, y.shape[1] - len(out) + 1, axis=1).transpose(1, 0, 2)
+    windows = y[:, np.arange(len(out))[:, np.newaxis] + np.arange(y.shape[1] - len(out) + 1)].transpose(1, 0, 2)
     if scaling:
         normalize_window(windows, left, share, w, scaling, alike, points := np.empty((len(out), *x.shape)))
     else:
         points = points_at(windows, left, share)
     sums = np.zeros((3, len(out)))
     for total, values in zip(sums[: size(p)], terms(p, w, x, points), strict=False):
-        total[:] = total_of(np.broadcast_to(values, points.shape).reshape(len(out), -1))[:, 0]
+        total[:] = total_of(values.reshape(*values.shape[:-2], -1))[..., 0]
     counted = sums[1:] if degree(p) == 0 else sums[:1]
     sure = ((counted > LEAST) & (counted < MOST)).all(axis=0)
     for j in range(len(out)):

@@ -577,26 +577,28 @@ def _normalize_channel(y, left, share, w, scaling, alike, out):
     share = None if alike == 0.0 else share
     weight, places, shares = w[seen], left[seen], None if share is None else share[seen]
     base, total = y[..., places[:1]], total_of(weight)
-    above = points_at(y, places, shares, base)
-    v, lift = (y[..., places], 0.0) if share is None else (above, base)
+    v = y[..., places] if share is None else points_at(y, places, shares, base)
+    above, lift = (v - base, 0.0) if share is None else (v, base)
     low, high = v.min(axis=-1, keepdims=True), v.max(axis=-1, keepdims=True)
     width, mean = high - low, total_of(weight * above) / total
-    varies = (width > 0.0) & (width > alike * np.maximum(abs(low + lift), abs(high + lift)))
+    varies = width > 0.0
+    if alike > 0.0:
+        varies &= width > alike * np.maximum(abs(low + lift), abs(high + lift))
     shift, scale = base + mean, np.where(varies, width, 0.0)
     part = shift - base
     rest = (base - (shift - part)) + (mean - part)
     if scaling == 1:
         scale = np.where(varies, 1.0, 0.0)
     elif scaling == 2:
-        above = points_at(y, places, shares, shift)
+        above = v - shift if share is None else points_at(y, places, shares, shift)
         rest = total_of(weight * above) / total
         variance = total_of(weight * above * above) / total - rest * rest
         scale = np.where(varies & (variance > 0.0), 1.0 / np.sqrt(variance), 0.0)
     elif scaling == 3:
         shift, rest = (low, 0.0) if share is None else (base, low)
-    v = points_at(y, left, share, shift) - rest
+    v = (points_at(y, left, share, shift) if scaling != 2 or len(seen) < len(w) else above) - rest
     out[:] = v * scale if scaling <= 2 else np.where(scale > 0.0, v / scale, 0.0)
-    return np.where(varies & ((width < NARROW) | (width > WIDE)) & (scaling == 2), width, 0.0)
+    return np.where(varies & ((width < NARROW) | (width > WIDE)), width, 0.0) if scaling == 2 else np.zeros(1)
 
 
 def total_of(values):

@@ -8,6 +8,7 @@ import numpy as np
 from .compile import inner, kernel
 
 BLOCK = 2**14  # distances at a time
+FEW = 8  # chosen ranges that are compared with all others
 
 
 def near(distance, share, limit):
@@ -31,7 +32,10 @@ def apart(start, end, other_start, other_end, max_overlap):
 def all_free(sorted_start, sorted_end, start, end, max_overlap):
     """Return a mask of the ranges that overlap none of the chosen ones too much, which have ascending starts."""
     free = np.ones(len(start), np.bool_)
-    if len(sorted_start) and len(start):
+    if len(sorted_start) <= FEW:
+        for s, e in zip(sorted_start, sorted_end, strict=True):
+            free &= apart(start, end, s, e, max_overlap)
+    elif len(start):
         longest = (sorted_end - sorted_start).max()  # chosen ones that begin earlier cannot reach into a range
         first, last = np.searchsorted(sorted_start, start - longest), np.searchsorted(sorted_start, end)
         for k in range((last - first).max()):

@@ -352,21 +352,10 @@ class Mixed(Metric):
         """Whether a part compares times."""
         return any(metric.uses_times for metric in self._made)
 
-    @property
-    def _may_be_negative(self):
-        return any(metric._may_be_negative for metric in self._made)
-
-    @property
-    def _takes_weights(self):
-        return all(metric._takes_weights for metric in self._made)
-
-    @property
-    def _has_domain(self):
-        return any(metric._has_domain for metric in self._made)
-
-    @property
-    def _has_path(self):
-        return all(isinstance(metric, LockstepMetric) for metric in self._made)
+    _may_be_negative = property(lambda self: any(metric._may_be_negative for metric in self._made))
+    _takes_weights = property(lambda self: all(metric._takes_weights for metric in self._made))
+    _has_domain = property(lambda self: any(metric._has_domain for metric in self._made))
+    _has_path = property(lambda self: all(isinstance(metric, LockstepMetric) for metric in self._made))
 
     def _path(self, pair):
         raise ValueError(
@@ -375,13 +364,8 @@ class Mixed(Metric):
             "subsequences, in which all share one."
         )
 
-    @property
-    def _background_share(self):
-        return max(metric._background_share for metric in self._made)
-
-    @property
-    def _center(self):
-        return "median" if all(metric._center == "median" for metric in self._made) else "mean"
+    _background_share = property(lambda self: max(metric._background_share for metric in self._made))
+    _center = property(lambda self: "median" if all(part._center == "median" for part in self._made) else "mean")
 
     def _segment_cost(self, distance, m):
         sums = all(
@@ -441,20 +425,15 @@ class Mixed(Metric):
         return self._summed(x, w, lambda part, a, v: part.metric._windows(a, v, part.of(y), *part_times(part, tx, ty)))
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
-        exactly = exactly or self._may_be_negative
+        rest = normalize, exactly or self._may_be_negative
         return self._summed(
-            x,
-            w,
-            lambda part, a, v: part.metric._profile(a, v, part.of(y), *part_times(part, tx, ty), normalize, exactly),
+            x, w, lambda part, a, v: part.metric._profile(a, v, part.of(y), *part_times(part, tx, ty), *rest)
         )
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
+        rest = normalize, length
         return self._summed(
-            x,
-            w,
-            lambda part, a, v: part.metric._scaled_profile(
-                a, v, part.of(y), *part_times(part, tx, ty), normalize, length
-            ),
+            x, w, lambda part, a, v: part.metric._scaled_profile(a, v, part.of(y), *part_times(part, tx, ty), *rest)
         )
 
 
