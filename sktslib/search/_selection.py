@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
@@ -156,7 +157,7 @@ class _Chosen:
 
     def __init__(self, most, max_overlap):
         self.most, self.max_overlap = most, float(max_overlap)
-        self.start, self.end = np.empty((2, 0), np.int64)  # ascending
+        self.start, self.end = [], []  # ascending
 
     @property
     def full(self):
@@ -185,16 +186,16 @@ class _Chosen:
             return np.array(taken, np.int64)
         chosen, taken = np.empty((2, n + more), np.int64), np.empty(more, np.int64)
         chosen[:, :n] = self.start, self.end
-        longest = int((self.end - self.start).max(initial=0))
+        longest = int((chosen[1, :n] - chosen[0, :n]).max(initial=0))
         count = greedy(start, end, *chosen, n, longest, self.max_overlap, taken)
-        self.start, self.end = chosen[:, : n + count]
+        self.start, self.end = chosen[:, : n + count].tolist()
         return taken[:count]
 
     def add(self, start, end):
         """Choose a range that is free."""
-        at = np.searchsorted(self.start, start)
-        self.start = np.concatenate([self.start[:at], [start], self.start[at:]])
-        self.end = np.concatenate([self.end[:at], [end], self.end[at:]])
+        at = bisect_left(self.start, start)
+        self.start.insert(at, int(start))
+        self.end.insert(at, int(end))
 
 
 # ------------------------------------------------------------------------------------------------ the order of choice
