@@ -158,6 +158,7 @@ class _Chosen:
     def __init__(self, most, max_overlap):
         self.most, self.max_overlap = most, float(max_overlap)
         self.start, self.end = [], []  # ascending
+        self._arrays = np.empty((2, 0), np.int64)  # the same for whoever asks often between two choices
 
     @property
     def full(self):
@@ -165,7 +166,9 @@ class _Chosen:
 
     def free(self, start, end):
         """Return whether each of some ranges is free."""
-        return all_free(self.start, self.end, start, end, self.max_overlap)
+        if len(self.start) > self._arrays.shape[1]:
+            self._arrays = np.array([self.start, self.end])
+        return all_free(*self._arrays, start, end, self.max_overlap)
 
     def take(self, start, end):
         """Choose ranges in the given order as long as they are free, and return which ones."""

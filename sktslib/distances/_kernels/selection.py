@@ -36,7 +36,6 @@ def all_free(sorted_start, sorted_end, start, end, max_overlap):
         for s, e in zip(sorted_start, sorted_end, strict=True):
             free &= apart(start, end, s, e, max_overlap)
     elif len(start):
-        sorted_start, sorted_end = np.asarray(sorted_start), np.asarray(sorted_end)
         longest = (sorted_end - sorted_start).max()  # chosen ones that begin earlier cannot reach into a range
         first, last = np.searchsorted(sorted_start, start - longest), np.searchsorted(sorted_start, end)
         for k in range((last - first).max()):
