@@ -180,16 +180,11 @@ def right_ones(matches, ranges):
     """
     order = np.argsort(matches.distance, kind="stable")
     found = np.column_stack([matches.start, matches.end])[order]
-    right = np.zeros(len(found), bool)
-    taken = set()
-    pairs = {}
-    for event, match in zip(*pairs_by_iou(ranges, found, SHIFTED), strict=True):
-        pairs.setdefault(int(match), []).append(int(event))
-    for match in sorted(pairs):
-        free = next((event for event in pairs[match] if event not in taken), None)
-        if free is not None:
-            taken.add(free)
-            right[match] = True
+    right, taken = np.zeros(len(found), bool), np.zeros(len(ranges), bool)
+    event, match = pairs_by_iou(ranges, found, SHIFTED)
+    for k in np.argsort(match, kind="stable"):
+        if not (right[match[k]] or taken[event[k]]):
+            right[match[k]] = taken[event[k]] = True
     return order, right
 
 

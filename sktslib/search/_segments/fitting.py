@@ -95,7 +95,7 @@ def _rules_of(segmenter, numbers):
 
 def rated(found, calibrations, thresholds, rule=None):
     """Return the segments within thresholds and `rule`, their three rates, each None without, and the thresholds."""
-    if isinstance(rule, Margin):
+    if isinstance(rule, Margin) and found.margin is not None:
         found = found.take(~(found.margin < rule.least))
     if calibrations is None and thresholds[0] is None:
         return found, [None] * 4

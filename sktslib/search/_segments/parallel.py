@@ -424,19 +424,20 @@ class SegmentTable(NamedTuple):
     query: np.ndarray  # from 0
     cost: np.ndarray
     shown: np.ndarray  # (.., 2): half-open ranges of the query's points
-    version: np.ndarray | None = None  # from 0
-    margin: np.ndarray | None = None  # to the next class; NaN without one
+    version: np.ndarray | None = None  # from 0; None until they are known
+    margin: np.ndarray | None = None  # to the next class, NaN without one; None for a single class
 
     @classmethod
     def together(cls, tables):
         """Return the segments of several tables, or of none, as one table."""
         none = np.empty(0, np.int64)
         empty = cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64), none, np.empty(0))
-        return cls(*map(np.concatenate, zip(empty, *tables, strict=True)))
+        columns = zip(empty, *tables, strict=True)
+        return cls(*(None if column[-1] is None else np.concatenate(column) for column in columns))
 
     def take(self, which):
         """Return some of the segments."""
-        return SegmentTable(*(column[which] for column in self))
+        return SegmentTable(*(None if column is None else column[which] for column in self))
 
 
 def _count_nothing(steps):
@@ -516,11 +517,12 @@ class Segmentation:
         `last` are the last points of their queries, by default the last of all. Segments from the number `listed` on
         already have the costs of their ranges; by default none has.
         """
+        if not len(parts.start):
+            return
         last = self._lengths[parts.label - 1] if last is None else last
         shown = np.column_stack([parts.hidden, last])
-        version, margin = np.zeros(len(shown), np.int64), np.full(len(shown), np.nan)
-        found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown, version, margin)
-        if self._readers is not None and len(shown):
+        found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown)
+        if self._readers is not None:
             found.cost[:listed] = listed_costs(self._readers, self._rules, found.take(slice(listed)))
             if self._rules.classes is not None:
                 found = classified(self._readers, self._rules.classes, found)

@@ -327,8 +327,8 @@ class QuerySegmenter(QueryEstimator):
         readers = [CandidateReader(plan, source) for plan in queries]
         sources = MatchOrigins(readers, query, version=found.version, names=names)
         rest |= dict(zip((*RATES, "threshold"), rates, strict=True), _shown=found.shown, polarity=sources.signs)
-        rest["margin"] = None if self._rules.classes is None else found.margin
-        return Segments(found.start, found.end, names[query], found.cost, query, partial, times, sources, **rest)
+        each = found.start, found.end, names[query], found.cost, query, partial, times, sources
+        return Segments(*each, margin=None if self._rules.classes is None else found.margin, **rest)
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
         """Start a segmentation that takes the recording chunk by chunk.
@@ -524,7 +524,7 @@ class QuerySegmenter(QueryEstimator):
         """
         if is_long(X):
             source = ChunkedSource(self, X, times)
-            queries, rules = self._counting(source.times)
+            given, (queries, rules) = source.times, self._counting(source.times)
             if queries[0].mode == "windows":
                 check_fit(queries, n_samples(X))
 
@@ -542,9 +542,8 @@ class QuerySegmenter(QueryEstimator):
                 return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
 
         queries, found = refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
-        if is_long(X):
-            return source, found, source.times, queries, ranges_of
-        notice(self, X, given, ty)
+        if not is_long(X):
+            notice(self, X, given, ty)
         return source, found, given, queries, ranges_of
 
     def _calibrated(self, X, times):

@@ -317,8 +317,6 @@ class Undecided:
 ALONE = np.full((2, 2), INF)  # nothing may follow a repetition
 ANY_LENGTH = np.ones(1), np.full(1, 2.0**62)
 SLACK_FROM = 2**40  # a number of windows that no recording has
-
-
 SPAN = 2**9  # samples that are prepared in the time that a search of one range takes to begin
 
 
@@ -335,23 +333,13 @@ def listed_costs(readers, rules, segments):
     may come from Fourier transforms; those listed never do, so that a stream lists the same.
     """
     plan = readers[0].plan
-    if plan.mode == "windows":
-        return _listed_windows(readers, segments)
-    if not depends_on_path(plan, rules):
+    if plan.mode != "windows" and not depends_on_path(plan, rules):
         return segments.cost
-    cost = np.empty(len(segments.cost))
-    for q in np.unique(segments.query).tolist():
-        own = segments.query == q
-        cost[own] = _costs_by(readers[q], segments.start[own], segments.end[own], segments.shown[own])
-    return cost
-
-
-def _listed_windows(readers, segments):
     cost = segments.cost.copy()
-    for q, reader in enumerate(readers):
-        plan, own = reader.plan, segments.query == q
-        if own.any() and plan.metric._relative_error(plan.x, plan.w, SLACK_FROM, None):
-            cost[own] = _costs_by(reader, segments.start[own], segments.end[own])
+    for q in np.unique(segments.query).tolist():
+        own, plan = segments.query == q, readers[q].plan
+        if plan.mode != "windows" or plan.metric._relative_error(plan.x, plan.w, SLACK_FROM, None):
+            cost[own] = _costs_by(readers[q], segments.start[own], segments.end[own], segments.shown[own])
     return cost
 
 
