@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..utils._times import Queries, Sequences, Times
-from ..utils.validation import check_count, check_number
+from ..utils.validation import check_count, check_number, refused
 from . import base
 from .base import BLUE, VERMILION, Display
 
@@ -371,10 +371,8 @@ class CostMatrixDisplay(Display):
             If `alignment` has no cost matrix.
         """
         if not hasattr(alignment, "cost_matrix"):
-            raise TypeError(
-                "The 'alignment' parameter must have a cost matrix and a path. Got "
-                f"{type(alignment).__name__}. Pass what an elastic distance returns, for example dtw(query, sequence)."
-            )
+            out = "Pass what an elastic distance returns, for example dtw(query, sequence)."
+            raise refused("alignment", "have a cost matrix and a path", type(alignment).__name__, out, error=TypeError)
         return super().from_predictions(alignment.cost_matrix, alignment.path, query, sequence, **style)
 
     def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:

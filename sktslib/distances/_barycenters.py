@@ -24,6 +24,7 @@ from ..utils.validation import (
     check_names,
     check_number,
     check_verbose,
+    refused,
     relative,
     shown,
 )
@@ -386,10 +387,8 @@ def check_method(method, metric):
             f"method={method!r} needs an elastic metric with a warping path. Got {metric.full_name}; {way_out}."
         )
     if getattr(metric, "do_sign_norm", False):
-        raise ValueError(
-            "The 'do_sign_norm' parameter of DTW must be False in a barycenter, whose own scale would be arbitrary. "
-            "Got True; normalize the collection beforehand."
-        )
+        rule = "be False in a barycenter, whose own scale would be arbitrary"
+        raise refused("The 'do_sign_norm' parameter of DTW", rule, "True; normalize the collection beforehand")
 
 
 def random_numbers(random_state):
@@ -401,20 +400,16 @@ def random_numbers(random_state):
             raise ValueError
         return check_random_state(random_state)
     except (ValueError, OverflowError):
-        raise ValueError(
-            "The 'random_state' parameter must be None, an integer in the range [0, 2**32) or a RandomState. Got "
-            f"{shown(random_state)}."
-        ) from None
+        rule, got = "be None, an integer in the range [0, 2**32) or a RandomState", shown(random_state)
+        raise refused("random_state", rule, got) from None
 
 
 def shares(series_weight, n):
     """Return the series' weights as shares of 1 (n,)."""
     v = np.ones(n) if series_weight is None else as_floats(series_weight, "series_weight")
     if v.shape != (n,):
-        raise ValueError(
-            f"'series_weight' must have one value per series of 'X', shape ({n},). Got shape {v.shape}; weights of "
-            "points are the parameter 'weight'."
-        )
+        got = f"shape {v.shape}; weights of points are the parameter 'weight'"
+        raise refused("'series_weight'", f"have one value per series of 'X', shape ({n},)", got)
     v = relative(v, "series_weight", "series")
     return np.full(n, 1.0 / n) if v is None else v / v.sum()
 
@@ -444,10 +439,8 @@ def medoid(X, share, metric, weight, rng, n_jobs, verbose):
         m = len(np.atleast_1d(as_floats(weight, "weight")))
         among = np.flatnonzero(np.array(lengths_of(X)) == m)
         if not among.size:
-            raise ValueError(
-                f"'weight' must have one value per point of the barycenter, which begins as a series of 'X'. Got {m}, "
-                "the length of none of them; give 'init' as an array of that length."
-            )
+            rule = "have one value per point of the barycenter, which begins as a series of 'X'"
+            raise refused("'weight'", rule, f"{m}, the length of none of them; give 'init' as an array of that length")
     if len(among) > CANDIDATES:
         among = np.sort(rng.choice(among, CANDIDATES, replace=False))
     if len(among) == 1:

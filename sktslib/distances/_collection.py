@@ -22,6 +22,7 @@ from ..utils.validation import (
     check_flag,
     refuse_empty,
     refuse_missing,
+    refused,
     shown,
 )
 
@@ -40,9 +41,8 @@ def as_cases(X):
     cases = list(range(X.index.nlevels - 1))
     parts = [part.droplevel(cases) for _, part in X.groupby(level=cases, sort=False, dropna=False)]
     if not all(part.index.is_monotonic_increasing for part in parts):
-        raise ValueError(
-            "'X.index' must hold the times of each case in order. Got some that fall. Sort them, X.sort_index()."
-        )
+        rule, got = "hold the times of each case in order", "some that fall"
+        raise refused("'X.index'", rule, got, "Sort them, X.sort_index().")
     return parts
 
 
@@ -165,10 +165,8 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     if not isinstance(values, list | tuple) or not len(values):
         raise TypeError(f"{name!r} must be an array or a list of series, at least one. Got {shown(values)}.")
     if np.ndim(values[0]) == 0 and not hasattr(values[0], "__array__"):
-        raise ValueError(
-            f"{name!r} must be a collection of series. Got one series; pass [{name}]. Reshape your data: an array of "
-            "one series has shape (1, length)."
-        )
+        rule, got = "be a collection of series", f"one series; pass [{name}]"
+        raise refused(repr(name), rule, got, "Reshape your data: an array of one series has shape (1, length).")
     points = [as_points(v, f"{name}[{k}]") for k, v in enumerate(values)]
     if asked and all(a.ndim == 2 for a in points):
         refuse_other_layout([a.shape for a in points], name)
@@ -222,10 +220,8 @@ def _rows(a, name, channels, missing, channels_first):
         layout_hint = (
             "an array of one series has shape (1, length)" if a.ndim < 2 else "one axis for channels is enough"
         )
-        raise ValueError(
-            f"{name!r} must be a collection of series: an array (n_series, length) or {layout}, or "
-            f"a list of series. Got shape {a.shape}. Reshape your data: {layout_hint}."
-        )
+        rule = f"be a collection of series: an array (n_series, length) or {layout}, or a list of series"
+        raise refused(repr(name), rule, f"shape {a.shape}", f"Reshape your data: {layout_hint}.")
     refuse_empty(a, name)
     found = 1 if a.ndim == 2 else a.shape[1 if channels_first else 2]
     if channels is not None and found != channels:
@@ -282,17 +278,13 @@ def timed(metric, given, collections, times, same, alone=True):
             rule = many if alone else f"a pair of lists: {many}, and for each of the {len(collections[1])} of 'Y'"
             raise ValueError(f"'times' must hold {rule}. Got {shown([len(of) for of in known[: 2 - alone]])} entries.")
         if not metric.uses_times:
-            raise ValueError(
-                f"'times' must be None where the distance uses no times. Got some, and {metric.full_name}. Leave them "
-                "out, or take a distance that uses them, such as metric='twed'."
-            )
+            out = "Leave them out, or take a distance that uses them, such as metric='twed'."
+            raise refused("'times'", "be None where the distance uses no times", f"some, and {metric.full_name}", out)
     dates = [[_is_dated(a, t) for a, t in zip(of, X, strict=True)] for of, X in zip(known, collections, strict=True)]
     kinds = {dated for of in dates for dated in of if dated is not None}
     if len(kinds) > 1:
-        raise ValueError(
-            "'times' must be of one kind, numbers or dates, for all series. Got both. Turn dates into numbers by "
-            "subtraction and division."
-        )
+        rule, got = "be of one kind, numbers or dates, for all series", "both"
+        raise refused("'times'", rule, got, "Turn dates into numbers by subtraction and division.")
     made = []
     for of, X, name in zip(known, collections, "XY", strict=True):
         rows = enumerate(zip(X, of, dates[len(made)], strict=True))
@@ -479,10 +471,8 @@ def _cells(table, name):
     for r, row in enumerate(table):
         lengths = [np.size(cell) for cell in row]
         if len(set(lengths)) > 1:
-            raise ValueError(
-                f"{name!r} must have channels of one length in each row. Got lengths {lengths} in row {r}: each "
-                "column is a channel, each row a series."
-            )
+            got = f"lengths {lengths} in row {r}: each column is a channel, each row a series"
+            raise refused(repr(name), "have channels of one length in each row", got)
         series.append(np.column_stack([as_floats(cell, f"{name}[{r}]") for cell in row]))
     return series
 

@@ -11,7 +11,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..utils._names import did_you_mean
-from ..utils.validation import check_names, shown, unknown_name
+from ..utils.validation import check_names, refused, shown, unknown_name
 from ._metrics.base import Metric
 from ._metrics.custom import own_metric
 from ._metrics.registry import (
@@ -133,18 +133,15 @@ def read_entry(family, key, entry):
     timed = str(parameters.pop("time", "true")).lower() == "true"
     report = parameters.pop("report", "distance")
     if not isinstance(report, str) or report != "distance":
-        raise ValueError(
-            f"'report' of the entry {key!r} must be 'distance': a search and a table need numbers. Got "
-            f"{shown(report)}; call the function itself for other reports."
-        )
+        got = f"{shown(report)}; call the function itself for other reports"
+        raise refused(f"'report' of the entry {key!r}", "be 'distance': a search and a table need numbers", got)
     function = _function(key, entry)
     cls = type(function) if isinstance(function, Metric) else function
     if not isinstance(cls, type):
         return Entry(family, key, CallableMetric(function, parameters or None, timed=timed and "time" in given), timed)
     if cls.family != family:
-        raise ValueError(
-            f"The function {cls.name!r} of the entry {key!r} must stand in the family {cls.family!r}. Got {family!r}."
-        )
+        rule, got = f"stand in the family {cls.family!r}", repr(family)
+        raise refused(f"The function {cls.name!r} of the entry {key!r}", rule, got)
     if "time" in given and not cls.uses_times:
         raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")
     check_names(parameters, cls._get_param_names(), "parameter", f"the entry {key!r}")
@@ -166,10 +163,8 @@ def _function(key, entry):
     except ValueError:
         if "function" in entry:
             raise
-        raise ValueError(
-            f"The entry {key!r} must have the key 'function', a registered name or a callable. Got "
-            f"{', '.join(map(repr, entry)) or 'an empty entry'}."
-        ) from None
+        got = ", ".join(map(repr, entry)) or "an empty entry"
+        raise refused(f"The entry {key!r}", "have the key 'function', a registered name or a callable", got) from None
 
 
 def check_channels(key, entry, channels):

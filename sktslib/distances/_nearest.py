@@ -18,7 +18,7 @@ import numpy as np
 from joblib import delayed
 
 from ..utils._jobs import as_plain, check_jobs, count_jobs, counted, each_in_jobs
-from ..utils.validation import check_memory, check_verbose, shown
+from ..utils.validation import check_memory, check_verbose, refused, shown
 from ._collection import StoredCollection, Timed, lengths_of
 from ._kernels import batch, scalar
 from ._kernels.batch import BATCH
@@ -561,10 +561,8 @@ def nearest_neighbors(
     available = len(Y) - same
     whole = isinstance(n_neighbors, Integral) and not isinstance(n_neighbors, bool)
     if not whole or not 1 <= n_neighbors <= available:
-        raise ValueError(
-            f"The 'n_neighbors' parameter must be an integer from 1 to the number of series to choose from, "
-            f"{available}. Got {shown(n_neighbors)}."
-        )
+        rule, got = f"be an integer from 1 to the number of series to choose from, {available}", shown(n_neighbors)
+        raise refused("n_neighbors", rule, got)
     k = int(n_neighbors)
     if isinstance(X[0], Timed):
         return _of_all_distances(metric, w, X, Y, same, k)
@@ -616,10 +614,8 @@ def _sizes(X, Y, k, jobs, max_memory):
     rows = min(QUERIES, max_memory // (2 * jobs * PAIR * max(columns + k, 1)))
     if columns < min(len(Y), BATCH) or not rows:
         least = max(2 * (KEPT + jobs) * of_series * BATCH, 2 * jobs * PAIR * (BATCH + k))
-        raise ValueError(
-            f"The 'max_memory' parameter must leave room for {BATCH} candidates and {counted(jobs)}, {least} bytes. "
-            f"Got {max_memory}. Raise it, or lower 'n_jobs'."
-        )
+        rule, got = f"leave room for {BATCH} candidates and {counted(jobs)}, {least} bytes", max_memory
+        raise refused("max_memory", rule, got, "Raise it, or lower 'n_jobs'.")
     return rows, columns
 
 

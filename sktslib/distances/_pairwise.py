@@ -14,7 +14,7 @@ from joblib import delayed
 
 from ..utils._jobs import AT_ONCE, check_jobs, count_jobs, counted, each_in_jobs
 from ..utils._names import did_you_mean
-from ..utils.validation import as_weight, check_memory, check_verbose, shown
+from ..utils.validation import as_weight, check_memory, check_verbose, refused, shown
 from ._collection import (
     StoredCollection,
     Timed,
@@ -254,10 +254,8 @@ def _blocks(metric, X, Y, order, mirrored, jobs, max_memory, shares):
         size = COPIES * 8 * len(X[0]) * max(m, n)
         most = [room // (4 * size)] * 2
         if not pairs or not most[0]:
-            raise ValueError(
-                f"The 'max_memory' parameter must leave room for one pair of series and {counted(jobs)}, "
-                f"{at_once * max(4 * size, 2 * PAIR)} bytes. Got {max_memory}. Raise it, or lower 'n_jobs'."
-            )
+            rule = f"leave room for one pair of series and {counted(jobs)}, {at_once * max(4 * size, 2 * PAIR)} bytes"
+            raise refused("max_memory", rule, max_memory, "Raise it, or lower 'n_jobs'.")
     most = [min(k, s.rows) if isinstance(s, StoredCollection) else k for k, s in zip(most, (X, Y), strict=True)]
     side = isqrt(pairs)
     if mirrored:

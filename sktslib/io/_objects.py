@@ -10,6 +10,7 @@ import numpy as np
 
 from ..utils._conversion import is_stored
 from ..utils._times import EvenTimes, Sampling, as_dates, index_of, index_times
+from ..utils.validation import refused
 from ._library import check_fits, chosen, unique
 from ._recording import Marks, NamedChannels, Recording, Stored, as_table
 
@@ -169,9 +170,7 @@ def _one(X, times, name, whole):
     own, values = X.times, X.values
     if own is not None and times is not None:
         way_out = f"Leave 'times' out, or pass {name}.values if other times count."
-        raise ValueError(
-            f"'times' must be None where {name!r} is a recording with times of its own. Got both. {way_out}"
-        )
+        raise refused("'times'", f"be None where {name!r} is a recording with times of its own", "both", way_out)
     if not is_stored(values) or whole:
         values = as_table(np.asarray(values[:]), X.names)
         own = as_dates(own) if isinstance(own, EvenTimes) else own

@@ -18,7 +18,7 @@ from scipy.ndimage import minimum_filter1d
 
 from ..utils._parameters import Interval, ParameterHolder
 from ..utils._sampling import seconds_of
-from ..utils.validation import check_names, check_number, plain_count, relative, shown
+from ..utils.validation import check_names, check_number, plain_count, refused, relative, shown
 
 
 class ByChannel(NamedTuple):
@@ -230,10 +230,8 @@ MOST_CHANNELS = 8  # that may have signs of their own: a search takes as long as
 def check_polarity(metric, polarity):
     """Refuse mirrored queries under a metric that is not defined for them."""
     if polarity != "same" and metric._has_domain:
-        raise ValueError(
-            f"The 'polarity' parameter must be 'same' with the {metric.full_name}, which is not defined for all values "
-            f"of a mirrored query. Got {polarity!r}."
-        )
+        rule = f"be 'same' with the {metric.full_name}, which is not defined for all values of a mirrored query"
+        raise refused("polarity", rule, repr(polarity))
 
 
 def signs_of(polarity, channels):
@@ -343,22 +341,16 @@ class ChannelPlan(ParameterHolder):
         by = ByChannel(lag, first, length, weight * counts_of(plan), tolerance, plain_count(self.min_votes))
         count = len(by.taking_part)
         if not count:
-            raise ValueError(
-                f"The 'weight' parameter of ChannelPlan must be above 0 for a channel that the query has "
-                f"points in and that the metric compares. Got {shown(self.weight)}."
-            )
+            rule = "be above 0 for a channel that the query has points in and that the metric compares"
+            raise refused("The 'weight' parameter of ChannelPlan", rule, shown(self.weight))
         if self.min_votes is not None and self.min_votes > count:
-            raise ValueError(
-                f"The 'min_votes' parameter of ChannelPlan must not exceed the number of channels in which a query "
-                f"has points and whose weight is above 0, {count}. Got {self.min_votes}."
-            )
+            rule = f"not exceed the number of channels in which a query has points and whose weight is above 0, {count}"
+            raise refused("The 'min_votes' parameter of ChannelPlan", rule, self.min_votes)
         self._check_tolerance(by)
         for c in by.taking_part.tolist():
             if plan.w is not None and not plan.w[c, first[c] : first[c] + length[c]].any():
-                raise ValueError(
-                    f"'weight' must be above 0 at a point of each channel that is compared by itself. Got only zeros "
-                    f"for channel {c}. Set its weight in ChannelPlan to 0 to leave it out."
-                )
+                got, out = f"only zeros for channel {c}", "Set its weight in ChannelPlan to 0 to leave it out."
+                raise refused("'weight'", "be above 0 at a point of each channel that is compared by itself", got, out)
         return placed(plan, by)
 
     def _in_samples(self, plan, names):
@@ -424,10 +416,9 @@ class ChannelPlan(ParameterHolder):
         if not is_duration(value):
             return self._checked_samples(value, value, name)
         if not plan.datetimes or plan.interval is None:
-            raise ValueError(
-                f"The {name!r} parameter of ChannelPlan must be a number of samples where the query's times are not "
-                f"datetimes. Got {shown(value)}. Pass datetimes as 'times' of fit, or a table whose index holds them."
-            )
+            rule = "be a number of samples where the query's times are not datetimes"
+            got, out = shown(value), "Pass datetimes as 'times' of fit, or a table whose index holds them."
+            raise refused(f"The {name!r} parameter of ChannelPlan", rule, got, out)
         seconds = seconds_of(value)
         samples = float(seconds) / plan.interval
         return self._checked_samples(round(samples) if np.isfinite(samples) else samples, value, name)

@@ -15,7 +15,16 @@ from ..io._objects import unwrapped
 from ..utils._sampling import check_gap, holes, notice_sampling, numbers_of
 from ..utils._sklearn import check_columns, warn_of_names
 from ..utils._times import Sampling, Times, as_dates, is_datetime, name_of, notice_index, times_of
-from ..utils.validation import FLOAT, LARGEST_SQUARE, are_counted, as_series, as_times, check_count, sum_of_squares
+from ..utils.validation import (
+    FLOAT,
+    LARGEST_SQUARE,
+    are_counted,
+    as_series,
+    as_times,
+    check_count,
+    refused,
+    sum_of_squares,
+)
 
 ROOM = 64  # entries that a buffer has room for, at least
 
@@ -113,10 +122,8 @@ class TimeBuffer:
         try:
             dtype = held.dtype if given.dtype == held.dtype else np.result_type(held.dtype, given.dtype)
         except TypeError:
-            raise ValueError(
-                f"'times' must be of one kind in all chunks, numbers or dates. Got {given.dtype} after {held.dtype}, "
-                f"at sample {held.end}."
-            ) from None
+            got = f"{given.dtype} after {held.dtype}, at sample {held.end}"
+            raise refused("'times'", "be of one kind in all chunks, numbers or dates", got) from None
         if (zone is None) != (self.zone is None):
             got = "none after some with one" if zone is None else f"{zone} after some with none"
             raise ValueError(
@@ -268,10 +275,8 @@ def check_delay(max_delay, least, what, ahead, otherwise):
     check_count(max_delay, "max_delay", none=True, owner="stream")
     if max_delay is not None and max_delay < least + ahead:
         more = f" and the {ahead} that the metric looks ahead" if ahead else ""
-        raise ValueError(
-            f"The 'max_delay' parameter of stream must be at least {what}, {least} samples{more}: {otherwise} before "
-            f"its end has come. Got {max_delay}."
-        )
+        rule, got = f"be at least {what}, {least} samples{more}: {otherwise} before its end has come", max_delay
+        raise refused("The 'max_delay' parameter of stream", rule, got)
     return max_delay
 
 

@@ -31,7 +31,7 @@ from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.mixed import Mixed
 from ..distances._series import NORMALIZATIONS, fill, full_weight, is_enough, normalize_values, resample
 from ..utils._parameters import ParameterHolder, StrOptions
-from ..utils.validation import as_weight, shown, sum_of_squares
+from ..utils.validation import as_weight, refused, shown, sum_of_squares
 from ._channels import of_channels
 
 METHODS = [StrOptions(set(NORMALIZATIONS) - {None}), None]
@@ -335,19 +335,16 @@ def limits_of(normalization, plan, names):
         return None
     if plan.mode == "subsequence" and plan.normalize is None:
         name, value = ("scale_limits", scale_limits) if scale else ("offset_limit", offset_limit)
-        raise ValueError(
-            f"The {name!r} parameter of Normalization must be None in a subsequence search without a 'method', which "
-            f"compares the values themselves. Got {shown(value)}. Take candidates='windows'."
-        )
+        rule = "be None in a subsequence search without a 'method', which compares the values themselves"
+        raise refused(f"The {name!r} parameter of Normalization", rule, shown(value), "Take candidates='windows'.")
     constant = np.flatnonzero(moments_of_query(plan).deviation == 0)
     if plan.by_channel is not None:
         constant = np.intersect1d(constant, plan.by_channel.taking_part)
     if scale is not None and len(constant):
-        raise ValueError(
-            "The 'scale_limits' parameter of Normalization must be None where the query is constant in a channel, for "
-            f"nothing is a multiple of its standard deviation. Got {shown(scale_limits)}, and the query does not vary "
-            f"in channel {constant[0]}. Set 'offset_limit' instead, or weigh the channel with 0."
-        )
+        rule = "be None where the query is constant in a channel, for nothing is a multiple of its standard deviation"
+        got = f"{shown(scale_limits)}, and the query does not vary in channel {constant[0]}"
+        out = "Set 'offset_limit' instead, or weigh the channel with 0."
+        raise refused("The 'scale_limits' parameter of Normalization", rule, got, out)
     return ScaleLimits(scale, offset)
 
 

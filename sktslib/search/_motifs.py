@@ -27,7 +27,16 @@ from ..utils._jobs import check_jobs, count_jobs, in_jobs, parts_for_jobs, progr
 from ..utils._names import names_of, warn
 from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
 from ..utils._times import is_datetime, notice_column, notice_index, times_of
-from ..utils.validation import as_series, as_times, as_weight, check_count, check_names, check_number, check_verbose
+from ..utils.validation import (
+    as_series,
+    as_times,
+    as_weight,
+    check_count,
+    check_names,
+    check_number,
+    check_verbose,
+    refused,
+)
 from ._chunks import one_each
 from ._limits import observed_query
 from ._plan import QueryPlan, check_domain, resolve_mode
@@ -586,10 +595,8 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     m = check_count(length, "length", low=2)
     for series, name in ((y, "sequence"), (z, "other")):
         if m > series.shape[1]:
-            raise ValueError(
-                f"The 'length' parameter must be at most the number of samples of {name!r}, {series.shape[1]}. Got "
-                f"{m}. Time runs along the first axis; a second recording is the parameter 'other'."
-            )
+            got, out = m, "Time runs along the first axis; a second recording is the parameter 'other'."
+            raise refused("length", f"be at most the number of samples of {name!r}, {series.shape[1]}", got, out)
     share = check_number(max_overlap, "max_overlap", low=0.0, high=1.0)
     apart = max(m - floor(share * m), 1)  # windows whose starts are so far apart have at most that share in common
     if other is None and y.shape[1] - m < apart:

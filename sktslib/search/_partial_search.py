@@ -20,7 +20,7 @@ import numpy as np
 from ..distances._metrics.base import equal
 from ..utils._sampling import edges
 from ..utils._times import Sequences, Times, as_dates, given_times, times_of
-from ..utils.validation import check_count
+from ..utils.validation import check_count, refused
 from ._candidate_pool import MatchPool, ProfilePool
 from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay
 from ._incremental_profile import ENDLESS, State, make_profile
@@ -400,10 +400,8 @@ def _in_order(parts):
         raise ValueError("'parts' must all be fed times, or none. Got some with times and some without.")
     for before, after in pairwise(parts):
         if not equal(_facts(before), _facts(after)):
-            raise ValueError(
-                "'parts' must be of one searcher, whose query and parameters are the same. Got others in the one that "
-                f"begins at {after.begin}. Begin all parts by the same fitted searcher."
-            )
+            got, out = f"others in the one that begins at {after.begin}", "Begin all parts by the same fitted searcher."
+            raise refused("'parts'", "be of one searcher, whose query and parameters are the same", got, out)
         if timed[0]:
             _check_order(before, after)
     return parts
@@ -432,10 +430,9 @@ def _check_sequence(sequence, times, n, timed):
             f"{'with' if timed else 'without'} times."
         )
     if n_samples(sequence) != n:
-        raise ValueError(
-            f"'sequence' must hold the samples that the parts were fed. Got {n_samples(sequence)} samples, and parts "
-            f"that end at {n}. Feed the last part what is left, or cut the sequence there."
-        )
+        rule = "hold the samples that the parts were fed"
+        got = f"{n_samples(sequence)} samples, and parts that end at {n}"
+        raise refused("'sequence'", rule, got, "Feed the last part what is left, or cut the sequence there.")
 
 
 def _times_of(parts, pieces):
@@ -486,10 +483,8 @@ class Stream(_Parts):
                 "number, for example that percentile of the finite profile(X).distance of a recording X like it."
             )
         if any(choice.threshold is None for _, choice in searches):
-            raise ValueError(
-                "The 'threshold' parameter of QuerySearcher must be set for a stream: without it the best places are "
-                "known at the end of the sequence only. Got None."
-            )
+            rule = "be set for a stream: without it the best places are known at the end of the sequence only"
+            raise refused("The 'threshold' parameter of QuerySearcher", rule, "None")
         for plan, _ in searches:
             least, what = (
                 plan.longest,

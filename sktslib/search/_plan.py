@@ -17,7 +17,7 @@ from ..distances._series import NORMALIZATIONS, full_weight, normalize_values
 from ..utils._names import did_you_mean, warn
 from ..utils._parameters import Interval, ParameterHolder, StrOptions
 from ..utils._sampling import holes
-from ..utils.validation import plain_count, shown, unknown_name
+from ..utils.validation import plain_count, refused, shown, unknown_name
 from ._channels import ByChannel, each_alone, parts_of
 from ._limits import ScaleLimits, floats_of, runs
 
@@ -96,10 +96,8 @@ class Subsequences(ParameterHolder):
     def _validate(self):
         super()._validate()
         if isinstance(self.min_length, Integral) and self.max_length is not None and self.min_length > self.max_length:
-            raise ValueError(
-                f"'min_length' of Subsequences must not exceed 'max_length'. Got {self.min_length} and "
-                f"{self.max_length}."
-            )
+            rule, got = "not exceed 'max_length'", f"{self.min_length} and {self.max_length}"
+            raise refused("'min_length' of Subsequences", rule, got)
 
     def _bounds(self, plan):
         """Return the least and the largest length of a query's matches."""
@@ -293,29 +291,23 @@ def resolve_mode(metric, mode, normalize):
 def check_lengths(m, min_length, max_length):
     """Refuse bounds of the length that leave out windows of the query's length, m."""
     if (min_length or m) > m or (max_length or m) < m:
-        raise ValueError(
-            f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
-            f"{min_length} and {max_length}; a search by windows knows no other length."
-        )
+        got = f"{min_length} and {max_length}; a search by windows knows no other length"
+        raise refused("'min_length' and 'max_length'", f"let windows of the query's length through, {m} points", got)
 
 
 def check_room(m, n, otherwise="search by an elastic metric with candidates='subsequence'"):
     """Refuse a window of m samples that does not fit into a sequence of n."""
     if m > n:
-        raise ValueError(
-            f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
-            f"the query, or {otherwise}."
-        )
+        got = f"{m} and {n} points; cut the query, or {otherwise}"
+        raise refused("The query", "not be longer than the sequence in a search by windows", got)
 
 
 def check_domain(metric, a, what, normalize):
     """Refuse values that the metric is not defined for, and a normalization that may give some."""
     if metric._has_domain:
         if normalize is not None:
-            raise ValueError(
-                f"The 'normalize' parameter must be None with the {metric.full_name}, which is not defined for all "
-                f"normalized values. Got {normalize!r}."
-            )
+            rule = f"be None with the {metric.full_name}, which is not defined for all normalized values"
+            raise refused("normalize", rule, repr(normalize))
         metric._check_values(a, what)
 
 
@@ -435,8 +427,6 @@ def scaled_lengths(scales, m):
     if not isinstance(scales, tuple):
         return np.unique(lengths)
     if len(factors) != 2 or factors[0] > factors[1]:
-        raise ValueError(
-            f"The 'scales' parameter of Windows as a tuple must be (least, largest). Got {shown(scales)}; give a "
-            "list of factors to try these alone."
-        )
+        rule, got = "be (least, largest)", f"{shown(scales)}; give a list of factors to try these alone"
+        raise refused("The 'scales' parameter of Windows as a tuple", rule, got)
     return np.arange(lengths[0], lengths[1] + 1)

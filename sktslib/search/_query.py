@@ -24,7 +24,7 @@ from ..utils._parameters import JOBS, HasMethods, Interval, ParameterHolder, Str
 from ..utils._sampling import gap_of, holes, interval
 from ..utils._sklearn import Estimator, check_fitted
 from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column, times_of
-from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, shown
+from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
 from ._channels import POLARITIES, check_polarity, signs_of
 from ._chunks import entry, kernel_times, one_each, several
 from ._learning.background import are_unlabeled
@@ -52,9 +52,8 @@ def read_labels(y):
     values = y.tolist()
     missing = sum(v is None or v != v for v in values)
     if missing:
-        raise ValueError(
-            f"'y' must have a label for each time point. Got {missing} NaN or None; background is 0 or an empty text."
-        )
+        rule, got = "have a label for each time point", f"{missing} NaN or None; background is 0 or an empty text"
+        raise refused("'y'", rule, got)
     distinct = list(dict.fromkeys(values))
     classes = [v for v in distinct if not is_background(v)]
     try:
@@ -90,10 +89,8 @@ def one_query(X, name):
     if queries is None:
         return X
     if len(queries) > 1:
-        raise ValueError(
-            f"{name!r} must be one query. Got a list of {len(queries)} arrays, which is a list of queries. Search for "
-            "each on its own, or pass numpy.asarray of it if its arrays are the time points of one query."
-        )
+        out = "Search for each on its own, or pass numpy.asarray of it if its arrays are the time points of one query."
+        raise refused(repr(name), "be one query", f"a list of {len(queries)} arrays, which is a list of queries", out)
     return queries[0]
 
 
@@ -134,23 +131,17 @@ def check_labels(y, n):
     y = np.asarray(y)
     if y.shape != (n,):
         if y.shape == (n, 1):
-            raise ValueError(
-                f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}; pass y.ravel()."
-            )
-        raise ValueError(
-            f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}. Of ranges make labels by "
-            f"sktslib.metrics.labels_from_events(ranges, n_samples={n})."
-        )
+            raise refused("'y'", f"have one label per time point, shape ({n},)", f"shape {y.shape}; pass y.ravel()")
+        out = f"Of ranges make labels by sktslib.metrics.labels_from_events(ranges, n_samples={n})."
+        raise refused("'y'", f"have one label per time point, shape ({n},)", f"shape {y.shape}", out)
     return y
 
 
 def refuse_sample_weight(sample_weight):
     """Refuse weights of time points, which scores of events do not have."""
     if sample_weight is not None:
-        raise ValueError(
-            "The 'sample_weight' parameter must be None: an event is found or not, whatever its time points weigh. Got "
-            f"{shown(sample_weight)}. Weights of the query's points are the 'weight' of fit."
-        )
+        rule, got = "be None: an event is found or not, whatever its time points weigh", shown(sample_weight)
+        raise refused("sample_weight", rule, got, "Weights of the query's points are the 'weight' of fit.")
 
 
 def known_labels(y, self_train):
@@ -180,10 +171,8 @@ def same_channels(counts, name):
     counts = list(counts)
     other = next((k for k, count in enumerate(counts) if count != counts[0]), None)
     if other is not None:
-        raise ValueError(
-            f"The queries must have the same number of channels. Got {counts[0]} in {name}[0] and {counts[other]} in "
-            f"{name}[{other}]. Select the same columns of both."
-        )
+        got = f"{counts[0]} in {name}[0] and {counts[other]} in {name}[{other}]"
+        raise refused("The queries", "have the same number of channels", got, "Select the same columns of both.")
 
 
 class Annotation(NamedTuple):
@@ -202,23 +191,17 @@ def annotation(estimator, X, y, times):
     listed, learner = several(X), weight_learner(estimator)
     given = are_named(X) or (listed and len(listed) > 1)
     if y is None and learner is not None:
-        raise ValueError(
-            "'y' must be given where 'weight' is MetricWeights, which learns from labels. Got None. Call "
-            "fit(recording, y), with the query, if there is one, as the parameter 'query'."
-        )
+        got, out = "None", "Call fit(recording, y), with the query, if there is one, as the parameter 'query'."
+        raise refused("'y'", "be given where 'weight' is MetricWeights, which learns from labels", got, out)
     if given and learner is not None:
-        raise ValueError(
-            f"'X' must be one recording where 'weight' is MetricWeights. Got {len(X)} series. Give several queries as "
-            "the parameter 'query', a dict by their labels, and learn from one recording."
-        )
+        out = "Give several queries as the parameter 'query', a dict by their labels, and learn from one recording."
+        raise refused("'X'", "be one recording where 'weight' is MetricWeights", f"{len(X)} series", out)
     if y is None or (has_fixed_queries(estimator) and learner is None) or given:
         return None
     X = one_query(X, "X")
     if np.asarray(X).ndim == 1:
-        raise ValueError(
-            "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
-            "numpy.reshape(X, (-1, 1)) if it has a single channel."
-        )
+        rule, got = "have shape (length, channels) where 'y' is given", "one dimension"
+        raise refused("'X'", rule, got, "Reshape your data with numpy.reshape(X, (-1, 1)) if it has a single channel.")
     data = estimator._read_recording(X)
     y, unlabeled = known_labels(check_labels(y, data.shape[1]), estimator._self_train)
     labels = read_labels(y)
@@ -281,10 +264,8 @@ class QueryEstimator(MetricParameter, Estimator):
         if not is_auto(metric):
             return super()._get_metric(metric, params)
         if params:
-            raise ValueError(
-                f"'metric_params' must be None where metric='auto', which chooses them. Got {shown(params)}. Name a "
-                "metric, for example 'adtw', to set its parameters."
-            )
+            rule, got = "be None where metric='auto', which chooses them", shown(params)
+            raise refused("'metric_params'", rule, got, "Name a metric, for example 'adtw', to set its parameters.")
         return get_metric("adtw", {"omega": "auto"})
 
     def _made_metric(self):
@@ -305,10 +286,9 @@ class QueryEstimator(MetricParameter, Estimator):
     def _read_queries(self, X, y, weight, times):
         """Return the plans of the queries that are given, and their names or None."""
         if isinstance(self.query, str):
-            raise ValueError(
-                f"The 'query' parameter of {type(self).__name__} must be an array, a list of arrays or None. Got "
-                f"{shown(self.query)}; QuerySegmenter(query='auto') takes one period of a recording."
-            )
+            rule = "be an array, a list of arrays or None"
+            got = f"{shown(self.query)}; QuerySegmenter(query='auto') takes one period of a recording"
+            raise refused(f"The 'query' parameter of {type(self).__name__}", rule, got)
         name, given = ("X", X) if self.query is None else ("query", self.query)
         weight = given_weight(self, weight)
         times = times if weight_learner(self) is None else None  # they are those of the recording
@@ -372,10 +352,9 @@ class QueryEstimator(MetricParameter, Estimator):
         known = is_datetime(times) or isinstance(self.max_gap, Real)  # a duration does not fit numbers
         cut = holes(tx, self._max_gap if known else None)
         if len(cut):
-            raise ValueError(
-                f"{name!r} of the query must not step by more than 'max_gap', {shown(self.max_gap)}. Got a step of "
-                f"{tx[cut[0]] - tx[cut[0] - 1]:g} at index {cut[0]}. Pass one side of the hole as the query."
-            )
+            rule = f"not step by more than 'max_gap', {shown(self.max_gap)}"
+            got = f"a step of {tx[cut[0]] - tx[cut[0] - 1]:g} at index {cut[0]}"
+            raise refused(f"{name!r} of the query", rule, got, "Pass one side of the hole as the query.")
         return self._compared(x, w, tx, times, interval(tx))
 
     def _compared(self, x, w, tx, times, step=None):
@@ -429,10 +408,8 @@ class QueryEstimator(MetricParameter, Estimator):
         """
         check_fitted(self)
         if rate_of(self) is None:
-            raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} must be a FalseDiscoveryRate for fit_threshold, "
-                f"which finds no other. Got {self.threshold!r}."
-            )
+            rule, got = "be a FalseDiscoveryRate for fit_threshold, which finds no other", repr(self.threshold)
+            raise refused(f"The 'threshold' parameter of {type(self).__name__}", rule, got)
         check_rate(self, rate_of(self))
         forget_threshold(self)
         fit_rate(self, self._calibrated(X, times))

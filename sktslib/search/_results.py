@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..utils._sampling import edges, end_times
 from ..utils._times import Sequences, as_position, as_positions, distinct, order
-from ..utils.validation import check_count, check_flag, check_number, shown, unknown_name
+from ..utils.validation import check_count, check_flag, check_number, refused, shown, unknown_name
 from ._chunks import SparseTimes, elapsed, kept_times, times_at, times_in
 from ._profile import Explanation, choose
 from ._selection import Ranges
@@ -124,10 +124,9 @@ class RangeTable:
         try:
             return pd.IntervalIndex.from_arrays(*edges, closed="left")
         except TypeError as error:
-            raise TypeError(
-                f"'intervals' must be of times of one kind. Got times that pandas does not know: {error}. Take those "
-                "of one sequence, matches[matches.sequence == 0].intervals."
-            ) from error
+            rule, got = "be of times of one kind", f"times that pandas does not know: {error}"
+            out = "Take those of one sequence, matches[matches.sequence == 0].intervals."
+            raise refused("'intervals'", rule, got, out, error=TypeError) from error
 
     def cut(self, sequence: Sequences | None = None, length: int | None = None) -> Any:
         """Cut the samples of each range out of a sequence.
@@ -255,10 +254,8 @@ class RangeTable:
 
         sequence = getattr(self, "sequence", None)
         if sequence is not None and len(np.unique(sequence)) > 1:
-            raise ValueError(
-                "'to_annotations' must be called of the ranges of one recording. Got those of several. Take one's, "
-                "matches[matches.sequence == 0]."
-            )
+            rule, got = "be called of the ranges of one recording", "those of several"
+            raise refused("'to_annotations'", rule, got, "Take one's, matches[matches.sequence == 0].")
         known = self.times if isinstance(self.times, list) else [self.times]
         seconds = None
         if rate is not None:
@@ -582,15 +579,11 @@ def _are_known(matches, known):
     out = np.zeros(len(matches), bool)
     for one in [] if known is None else known if isinstance(known, list | tuple) else [known]:
         if not isinstance(one, type(matches)):
-            raise TypeError(
-                "The 'known' parameter must be None, Matches that were answered, or a list of such. Got "
-                f"{shown(one)}. Select them by their numbers, matches[numbers]."
-            )
+            rule, got = "be None, Matches that were answered, or a list of such", shown(one)
+            raise refused("known", rule, got, "Select them by their numbers, matches[numbers].", error=TypeError)
         if (one.sequence is None) != (matches.sequence is None):
-            raise ValueError(
-                "The 'known' parameter must hold matches in the same sequences. Got matches of a list of sequences "
-                "on one side only. Search for both in the same way."
-            )
+            rule, got = "hold matches in the same sequences", "matches of a list of sequences on one side only"
+            raise refused("known", rule, got, "Search for both in the same way.")
         for number in range(len(one)):
             start, end = one.start[number], one.end[number]
             common = np.minimum(matches.end, end) - np.maximum(matches.start, start)

@@ -13,7 +13,7 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import places, resample
 from ..utils._conversion import is_stored, n_samples, opened, rows_of_chunk, stored
 from ..utils._times import EvenTimes, Sampling, as_dates, given_times, index_of, index_times
-from ..utils.validation import as_points, as_series, check_one_time_per_point
+from ..utils.validation import as_points, as_series, check_one_time_per_point, refused
 from ._channels import Shares, parts_of, signed
 from ._chunks import Clock, Entrance, refuse_channels, validated
 from ._limits import beside, blocks, limited
@@ -452,10 +452,8 @@ class MatchOrigins:
         if number is None and count == 1:
             return 0
         if number is None or not isinstance(number, Integral) or not 0 <= number < count:
-            raise ValueError(
-                f"The 'query' parameter must be the number of a query, from 0 to {count - 1}, as in 'query' of the "
-                f"segments, not a label. Got {number!r}. Repetitions of several queries have time bases of their own."
-            )
+            rule = f"be the number of a query, from 0 to {count - 1}, as in 'query' of the segments, not a label"
+            raise refused("query", rule, repr(number), "Repetitions of several queries have time bases of their own.")
         return number
 
 
@@ -467,10 +465,9 @@ def part_of(name, sequence, start, end):
         as_points(sequence, name)  # says what it must be
     n = next(iter(sequence.shape), 0) if hasattr(sequence, "shape") else len(sequence)
     if n < end:
-        raise ValueError(
-            f"{name!r} must have a sample beside each one that was searched. Got {n} samples, and a range ends at "
-            f"{end}. Pass the sequence that was searched, or what was recorded with it at the same rate."
-        )
+        rule, got = "have a sample beside each one that was searched", f"{n} samples, and a range ends at {end}"
+        out = "Pass the sequence that was searched, or what was recorded with it at the same rate."
+        raise refused(repr(name), rule, got, out)
     rows = getattr(sequence, "iloc", sequence)  # a table's own slices may be of labels
     return np.array(as_points(rows[start:end], name))
 
@@ -480,10 +477,9 @@ def stacked(pieces, length, channels):
     pieces = [_resampled(piece.reshape(len(piece), -1).T, length).T for piece in pieces]
     counts = sorted({piece.shape[1] for piece in pieces})
     if len(counts) > 1:
-        raise ValueError(
-            "With 'length' all sequences must have the same number of channels, for the pieces are one array. Got "
-            f"{counts}. Select the same columns of each, or leave 'length' out."
-        )
+        rule = "have the same number of channels, for the pieces are one array"
+        got, out = counts, "Select the same columns of each, or leave 'length' out."
+        raise refused("With 'length' all sequences", rule, got, out)
     return np.array(pieces) if pieces else np.empty((0, length, channels))
 
 

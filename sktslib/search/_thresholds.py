@@ -26,7 +26,7 @@ from ..utils._names import did_you_mean, warn
 from ..utils._parameters import Interval, ParameterHolder, StrOptions
 from ..utils._sampling import interval
 from ..utils._times import given_times
-from ..utils.validation import as_series, as_times, shown
+from ..utils.validation import as_series, as_times, refused, shown
 from ._channels import parts_of, with_signs
 from ._far_groups import warn_of_look_alikes
 from ._learning.background import SHIFTED
@@ -495,10 +495,9 @@ def check_threshold(estimator, marked=True):
             f"segmentation has no profile of which it could be a percentile. Got {threshold!r}."
         )
     if isinstance(rule, Margin) and hasattr(estimator, "profile"):
-        raise ValueError(
-            f"The 'threshold' parameter of {owner} must not be a Margin: each query is searched for by itself, and its "
-            f"matches have no margin to others. Got {threshold!r}. Take QuerySegmenter, or another rule."
-        )
+        rule = "not be a Margin: each query is searched for by itself, and its matches have no margin to others"
+        got, out = repr(threshold), "Take QuerySegmenter, or another rule."
+        raise refused(f"The 'threshold' parameter of {owner}", rule, got, out)
     if isinstance(rule, Conformal) and not marked:
         raise ValueError(
             f"The 'threshold' parameter of {owner} can be a Conformal only where 'fit' is given labels 'y', by whose "
@@ -511,11 +510,10 @@ def check_rate(estimator, rate):
     """Refuse an invalid rate, and decoys that are no decoys of queries with other signs."""
     rate._validate()
     if estimator.polarity != "same" and not callable(rate.null):
-        raise ValueError(
-            "The 'null' parameter of FalseDiscoveryRate must be a function where 'polarity' is not 'same': other "
-            f"decoys are mirrored, and so are queries then. Got {rate.null!r} and polarity={estimator.polarity!r}. Set "
-            "'polarity' to 'same', or 'threshold' to a number."
-        )
+        rule = "be a function where 'polarity' is not 'same': other decoys are mirrored, and so are queries then"
+        got = f"{rate.null!r} and polarity={estimator.polarity!r}"
+        out = "Set 'polarity' to 'same', or 'threshold' to a number."
+        raise refused("The 'null' parameter of FalseDiscoveryRate", rule, got, out)
 
 
 def rate_of(estimator):
@@ -540,11 +538,9 @@ def set_thresholds(estimator):
     if isinstance(rule, Conformal):
         alpha, thresholds = getattr(estimator, "_conformal", (None, None))
         if alpha != rule.alpha:
-            raise ValueError(
-                f"The 'threshold' parameter of {type(estimator).__name__} must be set before 'fit' where it is a "
-                f"Conformal: 'fit' finds it by the labels. Got {estimator.threshold!r} afterwards. Call fit(X, y) "
-                "again."
-            )
+            rule = "be set before 'fit' where it is a Conformal: 'fit' finds it by the labels"
+            got, out = f"{estimator.threshold!r} afterwards", "Call fit(X, y) again."
+            raise refused(f"The 'threshold' parameter of {type(estimator).__name__}", rule, got, out)
         return thresholds
     calibrations = calibrations_of(estimator)
     if calibrations is not None:
@@ -572,8 +568,6 @@ def fit_rate(estimator, each):
 def check_fixed(estimator, what):
     """Refuse a call that must know the threshold beforehand while it is found in each recording."""
     if is_awaited(estimator):
-        raise ValueError(
-            f"The 'threshold' parameter of {type(estimator).__name__} must be known for {what}, which does not have "
-            f"the whole recording. Got {estimator.threshold!r}. Call fit_threshold(X) with a recording like it before, "
-            "or set a number."
-        )
+        rule = f"be known for {what}, which does not have the whole recording"
+        got, out = repr(estimator.threshold), "Call fit_threshold(X) with a recording like it before, or set a number."
+        raise refused(f"The 'threshold' parameter of {type(estimator).__name__}", rule, got, out)

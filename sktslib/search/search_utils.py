@@ -13,6 +13,7 @@ from ..utils import validation
 from ..utils._jobs import progress
 from ..utils._names import warn
 from ..utils._times import Queries, Sequences, notice_column
+from ..utils.validation import refused
 from ._plan import QueryPlan, resolve_mode, warn_of_sequences, with_metric
 from ._profile import Choice, Search, percentile_of
 from ._query import one_query
@@ -48,10 +49,8 @@ def check_inputs(query, sequence, tq, ts, weight):
 def choice_of(output):
     """Return the `Choice` that an `output` argument means."""
     if not isinstance(output, tuple | list) or len(output) != 2:
-        raise TypeError(
-            "'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got "
-            f"{validation.shown(output)}."
-        )
+        rule, got = "be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5)", validation.shown(output)
+        raise refused("'output'", rule, got, error=TypeError)
     what, value = output
     if what not in OUTPUTS:
         raise validation.unknown_name("kind", what, OUTPUTS, "'output'")
@@ -149,10 +148,8 @@ def one_entry(dict_distances, family):
         return read_entry(family, key, dict_distances), dict_distances
     found = [entry for entry in read_entries(dict_distances) if entry.family == family]
     if len(found) != 1:
-        raise ValueError(
-            f"'dict_distances' must hold exactly one active {family} distance here. Got {len(found)}: "
-            f"{[entry.key for entry in found]}. Pass one entry, or set 'use' of the others to 'no'."
-        )
+        rule, got = f"hold exactly one active {family} distance here", f"{len(found)}: {[entry.key for entry in found]}"
+        raise refused("'dict_distances'", rule, got, "Pass one entry, or set 'use' of the others to 'no'.")
     return found[0], dict_distances[family][found[0].key]
 
 

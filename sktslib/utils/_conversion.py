@@ -19,6 +19,12 @@ NO_NUMBERS = [
 FILES = set(".csv .dat .edf .feather .h5 .hdf5 .mat .npy .npz .parquet .tsv .txt .xlsx".split())
 
 
+def refused(subject, rule, got, way_out="", error=ValueError):
+    """Return the error of what breaks a rule, by its name or in words, with what was given and a way out."""
+    subject = subject if " " in subject or "'" in subject else f"The {subject!r} parameter"
+    return error(f"{subject} must {rule}. Got {got}.{way_out and ' '}{way_out}")
+
+
 def shown(value):
     """Return the repr of a value for a message, on one line and cut where it is long."""
     try:
@@ -47,10 +53,8 @@ def converted(values, name):
             "nan_policy='omit' where there is one, or fill them by interpolation, for example with numpy.interp."
         )
     if isinstance(values, PurePath) or (isinstance(values, str) and PurePath(values).suffix.lower() in FILES):
-        raise TypeError(
-            f"{name!r} must hold real numbers. Got the name of a file, {shown(str(values))}. Read it first, for "
-            "example by numpy.load or pandas.read_csv."
-        )
+        rule, out = "hold real numbers", "Read it first, for example by numpy.load or pandas.read_csv."
+        raise refused(repr(name), rule, f"the name of a file, {shown(str(values))}", out, error=TypeError)
     refuse_lazy(values, name)
     try:
         a = refuse_columns(values, name) if hasattr(values, "columns") else np.asarray(values)
@@ -149,9 +153,8 @@ def _unboxed(a, name):
         except OverflowError:
             raise ValueError(f"{name!r} must fit into float64, up to 1.8e308. Got {shown(value)}{at}.") from None
         except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"{name!r} must hold real numbers. Got {shown(value)}{at}: {error}. Pass the numbers alone."
-            ) from None
+            rule, got = "hold real numbers", f"{shown(value)}{at}: {error}"
+            raise refused(repr(name), rule, got, "Pass the numbers alone.", error=TypeError) from None
     return out
 
 
@@ -176,10 +179,8 @@ def n_samples(X, name="X"):
     Arrays of zarr have a shape and no length.
     """
     if hasattr(X, "compute_chunk_sizes") and np.isnan(X.shape[0]):
-        raise ValueError(
-            f"{name!r} must have a length that is known. Got an array of dask with chunks of unknown sizes. Call its "
-            "compute_chunk_sizes() before."
-        )
+        rule, got = "have a length that is known", "an array of dask with chunks of unknown sizes"
+        raise refused(repr(name), rule, got, "Call its compute_chunk_sizes() before.")
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

@@ -6,7 +6,7 @@ from math import ceil, floor, log10
 import numpy as np
 
 from ._names import warn
-from .validation import check_number, shown
+from .validation import check_number, refused, shown
 
 ROUNDING = 4 * np.finfo(float).eps  # of a time, which a step of times may be wrong by
 APART = 1.1  # ratio of two sampling intervals from which on they differ
@@ -45,16 +45,13 @@ def check_gap(max_gap, times, dated, name, owner):
     if max_gap is None:
         return
     if times is None:
-        raise ValueError(
-            f"'times' must be given where the 'max_gap' parameter of {owner} is set, for it is about the steps of the "
-            f"times. Got None, and max_gap={shown(max_gap)}. Pass those of the recording, or a table whose index holds "
-            "them, or set max_gap=None."
-        )
+        rule = f"be given where the 'max_gap' parameter of {owner} is set, for it is about the steps of the times"
+        got = f"None, and max_gap={shown(max_gap)}"
+        out = "Pass those of the recording, or a table whose index holds them, or set max_gap=None."
+        raise refused("'times'", rule, got, out)
     if isinstance(max_gap, timedelta | np.timedelta64) and not dated:
-        raise ValueError(
-            f"The 'max_gap' parameter of {owner} must be a number, in the unit of the times, where {name!r} are "
-            f"numbers. Got {shown(max_gap)}."
-        )
+        rule, got = f"be a number, in the unit of the times, where {name!r} are numbers", shown(max_gap)
+        raise refused(f"The 'max_gap' parameter of {owner}", rule, got)
 
 
 def holes(ty, max_gap):

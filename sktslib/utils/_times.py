@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from ._conversion import n_samples, ragged, shown
 from ._names import warn
+from .validation import refused
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
 # Dates and clock times of other spellings: 27.10.2024, 10/27/24, 00:01:40, 27-Oct-2024, Oct 27, 2024, 20241027 10:00.
@@ -62,17 +63,13 @@ class Sampling:
     def __post_init__(self) -> None:
         valid = isinstance(self.rate, Real) and not isinstance(self.rate, bool)
         if not valid or not 0.0 < self.rate < np.inf:
-            raise ValueError(
-                f"The 'rate' parameter of Sampling must be a number above 0, samples per second. Got "
-                f"{shown(self.rate)}; of an interval of 4 ms it is 250."
-            )
+            got = f"{shown(self.rate)}; of an interval of 4 ms it is 250"
+            raise refused("The 'rate' parameter of Sampling", "be a number above 0, samples per second", got)
         first = given_times([self.start], "start")
         dated = first.dtype.kind == "M" or (first.dtype.kind == "O" and isinstance(first.flat[0], date))
         if first.shape != (1,) or not (dated or first.dtype.kind in "iuf"):
-            raise ValueError(
-                f"The 'start' parameter of Sampling must be a number or a datetime. Got {shown(self.start)}. Pass 0, "
-                "or a datetime such as pandas.Timestamp('2024-03-01 12:00')."
-            )
+            got, out = shown(self.start), "Pass 0, or a datetime such as pandas.Timestamp('2024-03-01 12:00')."
+            raise refused("The 'start' parameter of Sampling", "be a number or a datetime", got, out)
 
     def at(self, samples: ArrayLike) -> Any:
         """Return times of samples by their numbers: floats, numpy datetimes, or, with a zone, a DatetimeIndex."""
@@ -147,10 +144,8 @@ def _of_months(given, name):
     """Return the datetimes of months and years; durations of these differ in length."""
     if given.dtype.kind == "M":
         return given.astype("datetime64[s]")
-    raise TypeError(
-        f"{name!r} must be durations of a fixed length. Got {given.dtype}, and months and years differ in length. Give "
-        f"datetimes, for example numpy.datetime64('2024-01') + {name}."
-    )
+    rule, out = "be durations of a fixed length", f"Give datetimes, for example numpy.datetime64('2024-01') + {name}."
+    raise refused(repr(name), rule, f"{given.dtype}, and months and years differ in length", out, error=TypeError)
 
 
 def _first(given):
@@ -203,10 +198,9 @@ def _of_text(given, name):
             f"format=...), or numbers with numpy.asarray({name}, dtype=float)."
         )
     if len(zones) > 1 and None in zones:
-        raise TypeError(
-            f"{name!r} must be of one type: datetimes that all have a time zone or all have none. Got text of both, "
-            f"such as {shown(str(_first(given)))}. Name the zone of all, or of none."
-        )
+        rule = "be of one type: datetimes that all have a time zone or all have none"
+        got, out = f"text of both, such as {shown(str(_first(given)))}", "Name the zone of all, or of none."
+        raise refused(repr(name), rule, got, out, error=TypeError)
     return _as_index(found)
 
 
@@ -395,10 +389,9 @@ def as_positions(key, n, what):
         return np.arange(n)[key]
     index = None if isinstance(key, str | bytes | tuple) else np.asarray(key)
     if index is None or index.ndim != 1 or (index.dtype.kind not in "biu" and index.size):
-        raise TypeError(
-            f"The index of {several} must be an integer, a slice, a mask of {n} truth values or a list of integers. "
-            f"Got {shown(key)}. Columns are attributes, such as {several}.start, or those of {several}.to_frame()."
-        )
+        rule = f"be an integer, a slice, a mask of {n} truth values or a list of integers"
+        got, out = shown(key), f"Columns are attributes, such as {several}.start, or those of {several}.to_frame()."
+        raise refused(f"The index of {several}", rule, got, out, error=TypeError)
     if index.dtype.kind != "b":
         wrong = (index < -n) | (index >= n)
         if wrong.any():

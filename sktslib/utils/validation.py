@@ -10,7 +10,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from ._conversion import converted, place, shown
+from ._conversion import converted, place, refused, shown
 from ._names import did_you_mean
 from ._times import Sampling, as_dates, given_times
 
@@ -58,12 +58,6 @@ def unknown_name(what, given, valid, owner="", aliases=None):
     hint = did_you_mean(given, {**(aliases or {}), **{name: name for name in valid}})
     of = f" of {owner}" if owner else ""
     return ValueError(f"Unknown {what} {shown(given)}{of}.{hint} Valid: {', '.join(map(str, valid))}.")
-
-
-def refused(subject, rule, got, way_out="", error=ValueError):
-    """Return the error of what breaks a rule, by its name or in words, with what was given and a way out."""
-    subject = subject if " " in subject or "'" in subject else f"The {subject!r} parameter"
-    return error(f"{subject} must {rule}. Got {got}.{way_out and ' '}{way_out}")
 
 
 def check_names(names, valid, what, owner=""):

@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...utils._names import warn
 from ...utils._parameters import Interval, ParameterHolder, RealNotInt, StrOptions
 from ...utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
-from ...utils.validation import as_series, as_times, as_weight, shown
+from ...utils.validation import as_series, as_times, as_weight, refused, shown
 from .._series import alike, base_of, between, full_weight, normalize_values, places
 
 __all__ = ["Metric"]
@@ -366,10 +366,8 @@ def pair_times(metric, given, times, series):
     known = tuple(as_times(t, a.shape[1], name) for t, a, name in zip(times, series, ("tx", "ty"), strict=True))
     one_by_one = [(t, name) for t, name in zip(times, ("tx", "ty"), strict=True) if not isinstance(t, Sampling | None)]
     if len({is_datetime(given_times(t, name)) for t, name in one_by_one}) > 1:
-        raise ValueError(
-            "'tx' and 'ty' must be of one kind, numbers or dates. Got both. Turn dates into numbers by subtraction and "
-            "division."
-        )
+        rule, got = "be of one kind, numbers or dates", "both"
+        raise refused("'tx' and 'ty'", rule, got, "Turn dates into numbers by subtraction and division.")
     return known
 
 
@@ -455,14 +453,10 @@ class BandedMetric(Metric):
         name, window = type(self).__name__, self.window
         if isinstance(window, Real) and not isinstance(window, bool) and 1 <= window < 2**40:
             if window > 1 or isinstance(window, Integral):
-                raise ValueError(
-                    f"The 'window' parameter of {name} must be None, 'sakoe-chiba', 'itakura' or a float in the range "
-                    f"(0, 1], a share of the shorter length. Got {window!r}. For a radius in samples set "
-                    f"window='sakoe-chiba' and factor={int(window)}."
-                )
+                rule = "be None, 'sakoe-chiba', 'itakura' or a float in the range (0, 1], a share of the shorter length"
+                got, out = repr(window), f"For a radius in samples set window='sakoe-chiba' and factor={int(window)}."
+                raise refused(f"The 'window' parameter of {name}", rule, got, out)
         if self.factor is not None and window != "sakoe-chiba":
-            raise ValueError(
-                f"The 'factor' parameter of {name} must be None unless window='sakoe-chiba', whose radius it is. Got "
-                f"{self.factor!r} with window={window!r}."
-            )
+            rule = "be None unless window='sakoe-chiba', whose radius it is"
+            raise refused(f"The 'factor' parameter of {name}", rule, f"{self.factor!r} with window={window!r}")
         super()._validate()

@@ -21,7 +21,7 @@ from uuid import uuid4
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from ...utils.validation import as_floats, refuse_missing, shown
+from ...utils.validation import as_floats, refuse_missing, refused, shown
 from .._kernels import dispatch, scalar
 from .base import BAND_CONSTRAINTS
 from .elastic import ElasticMetric, Query
@@ -220,17 +220,13 @@ def register_metric(
     for word in (name, facts["full_name"], f"{name}_distance", *facts["aliases"]):
         taken = _ALIASES.get(word.lower())
         if taken is not None and not issubclass(_REGISTRY[taken], _Registered):
-            raise ValueError(
-                f"'name', 'full_name' and 'aliases' must not be names of the package's own. Got {word!r}, which is "
-                f"{_REGISTRY[taken].__name__}."
-            )
+            rule, got = "not be names of the package's own", f"{word!r}, which is {_REGISTRY[taken].__name__}"
+            raise refused("'name', 'full_name' and 'aliases'", rule, got)
     is_class = isinstance(made_of, type)
     parts = dispatch._PARTS.get(made_of) if is_class else None
     if not (parts and hasattr(made_of, "_fields") if is_class else callable(made_of)):
-        raise TypeError(
-            "'made_of' must be a function of two series, or a NamedTuple class decorated with "
-            f"sktslib.distances.recurrence. Got {shown(made_of)}."
-        )
+        rule = "be a function of two series, or a NamedTuple class decorated with sktslib.distances.recurrence"
+        raise refused("'made_of'", rule, shown(made_of), error=TypeError)
     if is_class:
         _check_arguments(name, parts)
     cls = _made((facts, computed, bool(uses_times), made_of, _packed(made_of, parts)))

@@ -16,7 +16,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from ...utils._parameters import Interval, StrOptions
-from ...utils.validation import shown
+from ...utils.validation import refused, shown
 from .._collection import as_collection, part_size
 from .._kernels import recurrence, scalar
 from .._kernels.compile import pieces
@@ -58,9 +58,7 @@ def local_costs(dist, x, y):
         fill(dist, x, y, begin, end, out)
     if not np.isfinite(out).all() or (out < 0).any():
         bad = out[~np.isfinite(out) | (out < 0)]
-        raise ValueError(
-            f"The 'dist' parameter must return finite costs of at least 0. Got {float(bad[0])} for a pair of points."
-        )
+        raise refused("dist", "return finite costs of at least 0", f"{float(bad[0])} for a pair of points")
     return out
 
 
@@ -177,26 +175,22 @@ class DTW(WarpingMetric):
     def _validate(self):
         super()._validate()
         if self.tolerance and self.dtw_type != "psi-dtw":
-            raise ValueError(
-                "The 'tolerance' parameter of DTW must be 0 unless dtw_type='psi-dtw', which it belongs to. Got "
-                f"{self.tolerance!r} with dtw_type={self.dtw_type!r}."
-            )
+            rule = "be 0 unless dtw_type='psi-dtw', which it belongs to"
+            got = f"{self.tolerance!r} with dtw_type={self.dtw_type!r}"
+            raise refused("The 'tolerance' parameter of DTW", rule, got)
 
     def _check_search(self, mode):
         super()._check_search(mode)
         if self.do_sign_norm:
-            raise ValueError(
-                "The 'do_sign_norm' parameter of DTW must be False in a search: it normalizes whole series. Got "
-                "True. Take normalize='zscore' of QuerySearcher, which normalizes each window."
-            )
+            rule = "be False in a search: it normalizes whole series"
+            got, out = "True", "Take normalize='zscore' of QuerySearcher, which normalizes each window."
+            raise refused("The 'do_sign_norm' parameter of DTW", rule, got, out)
 
     def _free(self, m, n):
         if self.dtw_type == "psi-dtw":
             if self.tolerance >= min(m, n):
-                raise ValueError(
-                    f"The 'tolerance' parameter of DTW must be smaller than the shorter length, {min(m, n)}. Got "
-                    f"{self.tolerance}."
-                )
+                rule, got = f"be smaller than the shorter length, {min(m, n)}", self.tolerance
+                raise refused("The 'tolerance' parameter of DTW", rule, got)
             return (int(self.tolerance),) * 4
         if self.dtw_type == "dtw":
             return NOTHING_FREE

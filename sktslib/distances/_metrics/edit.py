@@ -10,6 +10,7 @@ import numpy as np
 
 from ...utils._names import warn
 from ...utils._parameters import Interval
+from ...utils.validation import refused
 from .._collection import StoredCollection
 from .._kernels import recurrence, scalar
 from .base import BAND_CONSTRAINTS
@@ -367,10 +368,8 @@ class TWED(GapCostMetric):
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if (tx is None) != (ty is None):
-            raise ValueError(
-                "'tx' and 'ty' must both be given, or neither: TWED compares the times of the two series. Got "
-                f"{'ty' if tx is None else 'tx'!r} alone; numpy.arange of the length stands for sample indices."
-            )
+            got = f"{'ty' if tx is None else 'tx'!r} alone; numpy.arange of the length stands for sample indices"
+            raise refused("'tx' and 'ty'", "both be given, or neither: TWED compares the times of the two series", got)
         return super()._problem(x, w, y, tx, ty, search=search)
 
     def _query(self, x, w, n, tx=None, *, search=False):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...utils.validation import refused
 from .._kernels import batch, recurrence, scalar, subsequence
 from .._kernels import pair as pair_kernels
 from .._kernels.dispatch import closed_boundary, equal_moves, rows_of, weighting
@@ -318,15 +319,11 @@ class ElasticMetric(BandedMetric):
     # ---------------------------------------------------------------------------------------------------- searching
     def _check_search(self, mode):
         if self.window == "itakura" and mode == "subsequence":
-            raise ValueError(
-                "The 'window' parameter must be None, a float or 'sakoe-chiba' in a subsequence search: Itakura's "
-                "parallelogram needs both ends. Got 'itakura'. Search by windows, or take another band."
-            )
+            rule = "be None, a float or 'sakoe-chiba' in a subsequence search: Itakura's parallelogram needs both ends"
+            raise refused("window", rule, "'itakura'", "Search by windows, or take another band.")
         if self.window is not None and mode == "segmentation":
-            raise ValueError(
-                "The 'window' parameter must be None in a segmentation, whose segments have no band. Got "
-                f"{self.window!r}. Bound the length of the repetitions by 'lengths' instead."
-            )
+            rule, got = "be None in a segmentation, whose segments have no band", repr(self.window)
+            raise refused("window", rule, got, "Bound the length of the repetitions by 'lengths' instead.")
 
     def _subsequence_profile(self, problem, shortest, longest, *, matrix=False):
         """Return the subsequence profile of a whole series: distances, starts and, if asked for, costs (n, m)."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...utils._parameters import Interval
-from ...utils.validation import as_floats, refuse_missing
+from ...utils.validation import as_floats, refuse_missing, refused
 from .._collection import as_collection
 from .._kernels import lockstep, mass, moments
 from .._series import SCALINGS, alike, full_weight, places, resample
@@ -275,10 +275,9 @@ class Minkowski(LockstepMetric):
 
     def _finite(self, distance):
         if not np.isfinite(distance).all():
-            raise ValueError(
-                f"The 'p' parameter of Minkowski must not be so small that distances leave float64. Got {self.p}: the "
-                "sum over the points, to the power 1 / p, is above 1.8e308. Take a larger p, or shorter series."
-            )
+            rule, out = "not be so small that distances leave float64", "Take a larger p, or shorter series."
+            got = f"{self.p}: the sum over the points, to the power 1 / p, is above 1.8e308"
+            raise refused("The 'p' parameter of Minkowski", rule, got, out)
         return distance
 
     def _record(self):
@@ -340,10 +339,8 @@ class KullbackLeibler(LockstepMetric):
     def _check_values(self, a, what):
         low = np.fmin.reduce(a, axis=None)
         if low <= 0.0:
-            raise ValueError(
-                f"{what} must hold positive values: the {self.full_name} takes their logarithms. Got {low:g} as the "
-                "smallest. Add a constant to all series, or take another distance."
-            )
+            rule, got = f"hold positive values: the {self.full_name} takes their logarithms", f"{low:g} as the smallest"
+            raise refused(what, rule, got, "Add a constant to all series, or take another distance.")
 
 
 @register
@@ -508,10 +505,8 @@ class Mahalanobis(LockstepMetric):
 
         X = as_floats(X, "X")
         if X.ndim not in (2, 3) or len(X) < 2:
-            raise ValueError(
-                "'X' must be a collection of at least two series, shape (n_series, length) or (n_series, length, "
-                f"channels). Got shape {X.shape}."
-            )
+            rule = "be a collection of at least two series, shape (n_series, length) or (n_series, length, channels)"
+            raise refused("'X'", rule, f"shape {X.shape}")
         refuse_missing(X, "X")
         if X.ndim == 3:
             X = np.array(as_collection(X, "X", channels_first=channels_first)).transpose(0, 2, 1)
@@ -527,10 +522,8 @@ class Mahalanobis(LockstepMetric):
         VI = self._inverse()
         if VI is not None:
             if VI.ndim != 2 or VI.shape[0] != VI.shape[1]:
-                raise ValueError(
-                    "The 'VI' parameter of Mahalanobis must be a square matrix of side length * channels. Got shape "
-                    f"{VI.shape}."
-                )
+                rule, got = "be a square matrix of side length * channels", f"shape {VI.shape}"
+                raise refused("The 'VI' parameter of Mahalanobis", rule, got)
             refuse_missing(VI, "VI", "Invert a covariance of full rank.")
 
     def _distance(self, x, w, y, tx, ty):
@@ -554,10 +547,8 @@ class Mahalanobis(LockstepMetric):
     def _windows(self, x, w, y, tx, ty):
         VI = self._inverse()
         if VI.shape[0] != x.size:
-            raise ValueError(
-                "The 'VI' parameter of Mahalanobis must have the side length * channels of the series compared, "
-                f"{x.shape[1]} * {x.shape[0]} = {x.size}. Got {VI.shape[0]}."
-            )
+            rule = f"have the side length * channels of the series compared, {x.shape[1]} * {x.shape[0]} = {x.size}"
+            raise refused("The 'VI' parameter of Mahalanobis", rule, VI.shape[0])
         d = (y - x) * np.sqrt(full_weight(w, x))
         d = d.transpose(0, 2, 1).reshape(len(y), -1)
         size = np.frexp(np.abs(d).max(axis=1, keepdims=True))[1]
@@ -566,10 +557,9 @@ class Mahalanobis(LockstepMetric):
         total = (image * d).sum(axis=1)
         if (total < -1e-9 * np.abs(image * d).sum(axis=1)).any():
             least = np.ldexp(total, 2 * size[:, 0]).min()
-            raise ValueError(
-                "The 'VI' parameter of Mahalanobis must be positive semi-definite, as the inverse of a covariance "
-                f"is. Got a matrix by which a difference has the squared length {least:g}."
-            )
+            rule = "be positive semi-definite, as the inverse of a covariance is"
+            got = f"a matrix by which a difference has the squared length {least:g}"
+            raise refused("The 'VI' parameter of Mahalanobis", rule, got)
         return np.ldexp(np.sqrt(np.maximum(total, 0.0)), size[:, 0])
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...utils._names import did_you_mean
-from ...utils.validation import shown
+from ...utils.validation import refused, shown
 from .._collection import each_of
 from .base import Metric
 from .lockstep import LockstepMetric
@@ -190,17 +190,13 @@ class Mixed(Metric):
 
     def _validate(self):
         if not isinstance(self.metrics, dict) or not any(part is not None for part in self.metrics.values()):
-            raise TypeError(
-                "The 'metrics' parameter of Mixed must be a dictionary of metrics by their channels, at least one. Got "
-                f"{shown(self.metrics)}."
-            )
+            rule, got = "be a dictionary of metrics by their channels, at least one", shown(self.metrics)
+            raise refused("The 'metrics' parameter of Mixed", rule, got, error=TypeError)
         for key in self.metrics:
             named = channels_of(key)
             if not named or not all(map(is_channel, named)):
-                raise ValueError(
-                    "The keys of 'metrics' of Mixed must be names of channels, their numbers from 0, or tuples of "
-                    f"these. Got {key!r}."
-                )
+                rule, got = "be names of channels, their numbers from 0, or tuples of these", repr(key)
+                raise refused("The keys of 'metrics' of Mixed", rule, got)
         self._check_labels()
         for key, part in self.metrics.items():
             if isinstance(None if part is None else get_metric(part), Mixed):
@@ -212,18 +208,14 @@ class Mixed(Metric):
         named = Counter(channel for key in self.metrics for channel in channels_of(key))
         twice = [channel for channel, count in named.items() if count > 1]
         if twice:
-            raise ValueError(
-                f"The 'metrics' parameter of Mixed must name every channel once. Got {shown(twice)} twice, in the keys "
-                f"{shown(list(self.metrics))}."
-            )
+            rule, got = "name every channel once", f"{shown(twice)} twice, in the keys {shown(list(self.metrics))}"
+            raise refused("The 'metrics' parameter of Mixed", rule, got)
         labels = Counter(map(label_of, self.metrics))
         same = [label for label, count in labels.items() if count > 1 or label in OWN]
         if same:
-            raise ValueError(
-                f"The keys of 'metrics' of Mixed must have names of their own as parameters. Got {same[0]!r}, which "
-                f"means {'another parameter' if same[0] in OWN else 'two of them'}, too. Give the channels by their "
-                "numbers."
-            )
+            rule, out = "have names of their own as parameters", "Give the channels by their numbers."
+            got = f"{same[0]!r}, which means {'another parameter' if same[0] in OWN else 'two of them'}, too"
+            raise refused("The keys of 'metrics' of Mixed", rule, got, out)
 
     def _weights(self):
         """Return the weights by their keys."""
@@ -252,10 +244,8 @@ class Mixed(Metric):
         if not known:
             return self
         if known[0] != known[-1]:
-            raise ValueError(
-                f"The columns of both tables must be the same channels under Mixed. Got {shown(list(known[0]))} and "
-                f"{shown(list(known[-1]))}."
-            )
+            rule, got = "be the same channels under Mixed", f"{shown(list(known[0]))} and {shown(list(known[-1]))}"
+            raise refused("The columns of both tables", rule, got)
         made = copy(self)
         made.channel_names_ = known[0]
         return made
@@ -303,10 +293,8 @@ class Mixed(Metric):
         parts = [(part, part.weights_of(w)) for part in self._parts(channels)]
         parts = [(part, weights) for part, weights in parts if weights is None or weights.any()]
         if not parts:
-            raise ValueError(
-                "'weight' must be above 0 at a point of a channel that Mixed compares. Got 0 at all of them: give "
-                "weights above 0, or a metric for the channels that have some."
-            )
+            got = "0 at all of them: give weights above 0, or a metric for the channels that have some"
+            raise refused("'weight'", "be above 0 at a point of a channel that Mixed compares", got)
         return parts
 
     def _by_channel(self, channels):
@@ -314,11 +302,9 @@ class Mixed(Metric):
         for part in self._parts(channels):
             if len(part.channels) > 1:
                 key = next(key for key in self.metrics if self._number(channels_of(key)[0]) == part.channels[0])
-                raise ValueError(
-                    "The keys of 'metrics' of Mixed must name one channel each where channels are compared by "
-                    f"themselves, as by ChannelPlan. Got {key!r}, whose metric compares them jointly. Give each of "
-                    "them a metric of its own."
-                )
+                rule = "name one channel each where channels are compared by themselves, as by ChannelPlan"
+                got, out = f"{key!r}, whose metric compares them jointly", "Give each of them a metric of its own."
+                raise refused("The keys of 'metrics' of Mixed", rule, got, out)
             out[part.channels[0]] = part.metric, part.weight
         return out
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from ...utils.validation import check_names, shown, unknown_name
+from ...utils.validation import check_names, refused, shown, unknown_name
 from .._kernels.compile import kernel, pieces, stop_if_unwanted
 from .base import Metric
 
@@ -64,10 +64,8 @@ class CallableMetric(Metric):
         if not callable(self.function):
             raise TypeError(f"The 'function' parameter of CallableMetric must be callable. Got {self.function!r}.")
         if self.parameters is not None and not isinstance(self.parameters, dict):
-            raise TypeError(
-                "The 'parameters' parameter of CallableMetric must be a dictionary of keyword arguments or None. Got "
-                f"{shown(self.parameters)}."
-            )
+            rule, got = "be a dictionary of keyword arguments or None", shown(self.parameters)
+            raise refused("The 'parameters' parameter of CallableMetric", rule, got, error=TypeError)
         known = self._arguments if self.parameters else None
         if known is not None:
             check_names(self.parameters, known, "parameter", f"the function {self.function!r}")
@@ -137,14 +135,11 @@ class CallableMetric(Metric):
                 raise TypeError
             number = float(result)
         except (TypeError, ValueError):
-            raise TypeError(
-                f"The function {self.function!r} must return the distance as one real number. Got {shown(result)}."
-            ) from None
+            rule, got = "return the distance as one real number", shown(result)
+            raise refused(f"The function {self.function!r}", rule, got, error=TypeError) from None
         if np.isnan(number):
-            raise ValueError(
-                f"The function {self.function!r} must return a number. Got NaN; return infinity where two series have "
-                "no distance."
-            )
+            rule, got = "return a number", "NaN; return infinity where two series have no distance"
+            raise refused(f"The function {self.function!r}", rule, got)
         return number
 
 
@@ -303,10 +298,8 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
             return made
         params = {**cls.function_defaults, **params}
     else:
-        raise TypeError(
-            f"The 'metric' parameter must be a name, a metric object or a callable. Got {shown(metric)}. "
-            f"Names: {', '.join(metric_names())}."
-        )
+        rule, got = "be a name, a metric object or a callable", shown(metric)
+        raise refused("metric", rule, got, f"Names: {', '.join(metric_names())}.", error=TypeError)
     try:
         return copy(_checked(cls, **params))
     except TypeError as error:  # of a list or an array

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...utils._parameters import Interval
+from ...utils.validation import refused
 from .._collection import as_collection, lengths_of, part_size
 from .._kernels import soft
 from .._kernels.batch import one_after_another
@@ -250,10 +251,8 @@ class SoftDTW(SoftMetric):
 
     def _check_search(self, mode):
         if mode == "segmentation" and not self.divergence:
-            raise ValueError(
-                "The 'divergence' parameter of SoftDTW must be True in a segmentation: the values themselves may be "
-                "negative, and are no costs. Got False."
-            )
+            rule, got = "be True in a segmentation: the values themselves may be negative, and are no costs", "False"
+            raise refused("The 'divergence' parameter of SoftDTW", rule, got)
 
     def _segment_cost(self, distance, m):
         return distance

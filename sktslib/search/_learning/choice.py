@@ -27,7 +27,7 @@ from ...metrics._events import count_matched, pairs_by_iou
 from ...model_selection import BlockedSeriesSplit
 from ...utils._jobs import as_plain, in_jobs
 from ...utils._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
-from ...utils.validation import shown
+from ...utils.validation import refused, shown
 from .._channels import parts_of, with_polarity
 from .._chunks import kernel_times
 from .._plan import QueryPlan, with_metric
@@ -545,11 +545,10 @@ def marked_queries(queries, names, marked):
         names = classes if len(classes) == 1 else ["a single label"]
     for plan, name in zip(queries, names, strict=True):
         if name not in classes:
-            raise ValueError(
-                "'y' must have the name of each query as a label, or its number from 1, or a single label for one "
-                f"query. Got {shown(classes)}, and not {name!r}. Give queries in a dict by the labels, or label only "
-                "what is an occurrence, as in y == 'N'."
-            )
+            rule = "have the name of each query as a label, or its number from 1, or a single label for one query"
+            got = f"{shown(classes)}, and not {name!r}"
+            out = "Give queries in a dict by the labels, or label only what is an occurrence, as in y == 'N'."
+            raise refused("'y'", rule, got, out)
         number = classes.index(name)
         lengths = np.diff(single(marked.ranges[marked.code == number + 1]))
         limits = length_limits(lengths if lengths.size else np.array([plan.m]), plan.m)

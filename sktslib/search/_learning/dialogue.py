@@ -15,7 +15,7 @@ import numpy as np
 
 from ...distances._series import full_weight, normalize_values, resample
 from ...utils._times import as_positions
-from ...utils.validation import shown
+from ...utils.validation import refused, shown
 from .._channels import as_given
 from .._plan import QueryPlan
 from .._profile import Search
@@ -100,10 +100,9 @@ MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are
 def relearned(searcher, matches, good, bad):
     """Return a searcher that has learned from answers about matches, see `QuerySearcher.learn_from_answers`."""
     if any(plan.by_channel is not None and not plan.by_channel.is_joint for plan in searcher._queries):
-        raise ValueError(
-            "'learn_from_answers' must be called of a searcher whose channels have no lags, and as many points each. "
-            f"Got {searcher.channels!r}. Cut the good matches out, matches.cut(), and fit a query of them."
-        )
+        rule = "be called of a searcher whose channels have no lags, and as many points each"
+        got, out = repr(searcher.channels), "Cut the good matches out, matches.cut(), and fit a query of them."
+        raise refused("'learn_from_answers'", rule, got, out)
     _check_matches(searcher, matches)
     numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
     both = np.intersect1d(*numbers.values())
@@ -158,10 +157,8 @@ def _answered(searcher):
 def _check_matches(searcher, matches):
     """Refuse matches of another searcher."""
     if not isinstance(matches, Matches):
-        raise TypeError(
-            f"The 'matches' parameter of learn_from_answers must be Matches of a search. Got {shown(matches)}. What "
-            "'good' and 'bad' hold are numbers of them."
-        )
+        rule, out = "be Matches of a search", "What 'good' and 'bad' hold are numbers of them."
+        raise refused("The 'matches' parameter of learn_from_answers", rule, shown(matches), out, error=TypeError)
     readers = matches._source.readers
     channels, count = len(readers[0].plan.x), len(readers) // (max(matches._source.sequences) + 1)
     is_lagged = any(reader.plan.by_channel is not None and not reader.plan.by_channel.is_joint for reader in readers)

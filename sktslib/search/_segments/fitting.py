@@ -15,7 +15,7 @@ from ...utils._names import warn
 from ...utils._parameters import Interval, ParameterHolder, StrOptions
 from ...utils._sampling import interval, seconds_of
 from ...utils._times import times_of
-from ...utils.validation import as_floats, as_times, check_count, shown
+from ...utils.validation import as_floats, as_times, check_count, refused, shown
 from .._channels import with_polarity, with_signs
 from .._chunks import kernel_times, several
 from .._far_groups import warn_of_look_alikes
@@ -197,10 +197,8 @@ def check_transitions(transitions, k):
         return np.zeros((k + 1, k + 1))
     T = np.array(as_floats(transitions, "transitions"))
     if T.shape != (k + 1, k + 1):
-        raise ValueError(
-            f"'transitions' must have shape ({k + 1}, {k + 1}): a row and a column for background and each of the {k} "
-            f"queries. Got shape {T.shape}."
-        )
+        rule = f"have shape ({k + 1}, {k + 1}): a row and a column for background and each of the {k} queries"
+        raise refused("'transitions'", rule, f"shape {T.shape}")
     T[0, 0] = 0.0  # consecutive background samples are one stretch
     if not (T >= 0).all():
         raise ValueError(f"'transitions' must not be negative or NaN. Got {np.min(T):g}.")

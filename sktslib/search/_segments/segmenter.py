@@ -13,6 +13,7 @@ from ...utils._names import names_of
 from ...utils._parameters import Interval, StrOptions
 from ...utils._sklearn import check_fitted
 from ...utils._times import time_name, times_of
+from ...utils.validation import refused
 from .._channels import with_polarity
 from .._chunks import kernel_times, notice, refuse_several, validated
 from .._learning.background import plain_background
@@ -278,10 +279,8 @@ class QuerySegmenter(QueryEstimator):
             fit_marked(self, marked, weight, times_of(X, times))
             return self
         if self._self_train:
-            raise ValueError(
-                f"'self_train' of Learning must be 0 where no occurrence is labeled in 'y'. Got {self._self_train}. "
-                "Label an occurrence, or set 'refine', which averages what the query finds."
-            )
+            got, out = self._self_train, "Label an occurrence, or set 'refine', which averages what the query finds."
+            raise refused("'self_train' of Learning", "be 0 where no occurrence is labeled in 'y'", got, out)
         if by_itself:
             fit_recording(self, self._read_recording(one_query(X, "X")), times_of(X, times))
             return self
@@ -349,10 +348,8 @@ class QuerySegmenter(QueryEstimator):
         """
         check_fitted(self)
         if self._learning.refine or self._is_partial:
-            raise ValueError(
-                "'refine' of Learning must be 0 and 'partial' not True in a stream, which does not know the whole "
-                f"recording. Got {self._learning.refine} and {self.partial}."
-            )
+            rule = "be 0 and 'partial' not True in a stream, which does not know the whole recording"
+            raise refused("'refine' of Learning", rule, f"{self._learning.refine} and {self.partial}")
         check_fixed(self, "a stream")
         prompt = copy(self)
         prompt._rules = self._rules._replace(partial=False)
