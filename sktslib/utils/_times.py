@@ -16,9 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._conversion import n_samples, ragged, shown
+from ._conversion import n_samples, ragged, refused, shown
 from ._names import warn
-from .validation import refused
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
 # Dates and clock times of other spellings: 27.10.2024, 10/27/24, 00:01:40, 27-Oct-2024, Oct 27, 2024, 20241027 10:00.

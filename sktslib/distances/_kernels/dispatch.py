@@ -14,7 +14,6 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from ...utils.validation import refused
 from .compile import INNER
 from .simd import compiled_as
 
@@ -161,8 +160,10 @@ def recurrence(
         )
     with_lags = lag_cost not in (None, _timeless)
     if with_lags and not closed_boundary:
-        rule, got = "be None where 'closed_boundary' is False: the points before the first have no lag", repr(lag_cost)
-        raise refused("lag_cost", rule, got, "Leave it out, or close the boundary.")
+        raise ValueError(
+            "The 'lag_cost' parameter must be None where 'closed_boundary' is False: the points before the first have "
+            f"no lag. Got {lag_cost!r}. Leave it out, or close the boundary."
+        )
 
     def register(record):
         _PARTS[record] = {

@@ -389,7 +389,7 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
 
 def _stretched(p, x, y, w, scaling, alike, left, share, out):
     """Fill in the distances of the query to windows, NaN where sums are not reliable; return the number of those."""
-    if len(out) <= FEW and isinstance(p, SQUARES + PRODUCTS):
+    if x.size and len(out) <= FEW and isinstance(p, SQUARES + PRODUCTS):
         return _few(p, x, y, w, scaling, alike, left, share, out)
     largest, count = np.abs(x[w > 0.0]).max(initial=0.0), 0
     blank, narrow = degree(p) == 0 and largest == 0.0, not scaling or np.abs(x).max(initial=0.0) <= NARROW

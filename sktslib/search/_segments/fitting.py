@@ -284,7 +284,8 @@ def average_of(plan, source, ranges, signs=None):
 def lengths_in_samples(lengths, X, times):
     """Return bounds of lengths with durations as numbers of samples, by the usual step of the times of `X`."""
     if isinstance(lengths, list | tuple | np.ndarray):
-        return [lengths_in_samples(one, X, times) for one in lengths]
+        found = [lengths_in_samples(one, X, times) for one in lengths]
+        return tuple(found) if isinstance(lengths, tuple) else found
     if not isinstance(lengths, timedelta | np.timedelta64):
         return lengths
     given = None if several(X) else times_of(X, times)
