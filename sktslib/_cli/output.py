@@ -12,7 +12,7 @@ from textwrap import fill
 
 import numpy as np
 
-from .._plots.base import BLUE, write
+from .._plots.base import BLUE
 from ..io._parts import as_index, step_of
 from ..utils.visualisation import plot_search_distance_result, plot_segmentation, plot_weight_query
 
@@ -360,12 +360,16 @@ def _draw_found(part, recording, found):
 
 def _write_marks(ax, recording, index, texts):
     """Name the marked samples along the upper edge of the axes."""
+    from matplotlib.patheffects import withStroke
+
+    effects = [withStroke(linewidth=3, foreground="white")]  # a rim, so that it can be read on any line
+    style = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points", "path_effects": effects}
+    style |= {"ha": "center", "va": "top", "fontsize": 9, "fontweight": "bold"}
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top + HEADROOM * (top - bottom))
     x = index if recording.times is None else recording.times[index]
     for at, text in zip(x, texts, strict=True):
-        style = {"xycoords": ax.get_xaxis_transform(), "va": "top", "fontsize": 9, "fontweight": "bold"}
-        write(ax, text, (at, 1), (0, -3), rim=3, **style)
+        ax.annotate(text, (at, 1), (0, -3), **style)
 
 
 def draw_alignment(x, y, path, tx, ty, title):
