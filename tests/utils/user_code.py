@@ -102,9 +102,9 @@ def defend(recording: pd.DataFrame, labels: NDArray[np.int64]) -> EventReport:
     return report
 
 
-def by_channel(recording: pd.DataFrame, one: list[float]) -> Matches:
+def by_channel(recording: pd.DataFrame, one: pd.DataFrame) -> Matches:
     searcher = QuerySearcher("correlation", channels=ChannelPlan(lag={"x": 0, "y": 3}, tolerance=1, min_votes=1))
-    return searcher.fit([{"x": one, "y": one[1:]}]).search(recording)
+    return searcher.fit([one]).search(recording)
 
 
 def group(recording: pd.DataFrame, X: list[NDArray[np.float64]], y: list[float]) -> NDArray[np.float64]:
