@@ -169,6 +169,25 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         votes = self._votes(X)
         return votes / votes.sum(axis=1, keepdims=True)
 
+    def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of series whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+        y : array-like of shape (n_series,)
+            Their classes.
+        sample_weight : array-like of shape (n_series,), optional
+            How much each series counts.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+        return super().score(X, y, sample_weight)
+
 
 class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNeighbors):
     """Regression by the mean of the nearest neighbors' targets, scikit-learn's over series of any length.
@@ -274,3 +293,22 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         targets = self._targets.reshape(len(self._targets), -1)
         means = (weights[..., np.newaxis] * targets[indices]).sum(axis=1) / total[:, np.newaxis]
         return means.reshape(-1, *self._targets.shape[1:])
+
+    def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the coefficient of determination of the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+        y : array-like of shape (n_series,) or (n_series, n_outputs)
+            Their targets.
+        sample_weight : array-like of shape (n_series,), optional
+            How much each series counts.
+
+        Returns
+        -------
+        float
+            At most 1.
+        """
+        return super().score(X, y, sample_weight)
