@@ -33,8 +33,7 @@ def time_series_segmentation(
 ) -> dict[str, Any]:
     """Cut a sequence at each repetition of a query by every distance of a dictionary.
 
-    The cut is the cheapest of all segmentations by repetitions and background, without repetitions that hardly vary, see
-    `background` of :class:`sktslib.QuerySegmenter`.
+    The cut is the cheapest of all segmentations by repetitions and background, see :class:`sktslib.QuerySegmenter`.
 
     Parameters
     ----------

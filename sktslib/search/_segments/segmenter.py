@@ -74,8 +74,7 @@ class QuerySegmenter(QueryEstimator):
 
     The segmentation has the minimum cost of all: the costs of the repetitions plus a cost per background sample, found
     by one-pass dynamic programming (Ney 1984). (Where a cost depends on where the repetition starts, as in TWED with
-    nu > 0 and WDTW, and with `lengths`, each end keeps the start of its cheapest path alone.) Afterwards repetitions
-    that a rule refuses count as background: see `background` and `threshold`.
+    nu > 0 and WDTW, and with `lengths`, each end keeps the start of its cheapest path alone.)
     Repetitions under an elastic metric may have any length, under a lockstep metric they have their query's.
 
     Parameters
