@@ -22,7 +22,6 @@ from .state import Classes
 COVERING, NEARLY, DEARER = 0.6, 0.5, 2.0
 LEAST = 7  # repetitions that make a group
 VARIANCE = 0.15  # of the query's: what varies less is background, unless labels or a cost of it say what is
-AT_A_TIME = 16  # segments whose samples are held at once
 ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points
 
 
@@ -172,22 +171,19 @@ def varied(found, queries, source, rules):
     """
     if not len(found.start) or not rules.variance:
         return found
-    power, weights = power_of(queries[0].metric), [full_weight(plan.w, plan.x) for plan in queries]
-    mean = np.array([w.mean(axis=1) for w in weights])
+    power, length = power_of(queries[0].metric), found.end - found.start
+    cuts = zip(found.start.tolist(), found.end.tolist(), strict=True)
+    y, first = np.concatenate([source.cut(s, e)[0] for s, e in cuts], axis=1), np.cumsum(length) - length
+    weights = [full_weight(plan.w, plan.x) for plan in queries]
+    apart = np.abs(y - np.repeat(np.add.reduceat(y, first, axis=1) / length, length, axis=1)) ** power
+    mean = np.array([w.mean(axis=1) for w in weights])[found.query]
+    variance = (mean.T * np.add.reduceat(apart, first, axis=1)).sum(axis=0)
     of_queries = [
         w * np.abs(plan.x - plan.x.mean(axis=1, keepdims=True)) ** power
         for plan, w in zip(queries, weights, strict=True)
     ]
-    least = rules.variance * np.array([a.sum() / a.shape[1] for a in of_queries])
-    right = np.empty(len(found.start), bool)
-    for k in range(0, len(right), AT_A_TIME):
-        start, end, query = (column[k : k + AT_A_TIME] for column in found[:3])
-        cuts, length = zip(start.tolist(), end.tolist(), strict=True), end - start
-        y, first = np.concatenate([source.cut(s, e)[0] for s, e in cuts], axis=1), np.cumsum(length) - length
-        apart = np.abs(y - np.repeat(np.add.reduceat(y, first, axis=1) / length, length, axis=1)) ** power
-        variance = (mean[query].T * np.add.reduceat(apart, first, axis=1)).sum(axis=0)
-        right[k : k + AT_A_TIME] = variance >= least[query] * length
-    return found.take(right)
+    least = rules.variance * np.array([a.sum() / a.shape[1] for a in of_queries])[found.query] * length
+    return found.take(variance >= least)
 
 
 def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
