@@ -44,7 +44,6 @@ def test_elastic_segmentation_is_the_cheapest(data):
     if background == "auto":
         background = naive.background(name, x, w, **p)
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
-        segmenter.set_params(background=segmenter.background_).fit(x, weight=w)  # a given one leaves no segment out
     segments = segmenter.segment(y)
     least = naive.segmentations(n, [lambda s, e: naive.segment_cost(name, x, y, w, s, e, **p)], background)
     assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
@@ -78,12 +77,10 @@ def test_segmentation_by_two_queries_is_the_cheapest(case, metric, background):
     queries, weights, y, transitions = case
     (name, p), n = metric, len(y)
     segmenter = segmenter_of(get_metric(name, p), background=background, transitions=transitions)
-    segmenter.fit(queries, weight=weights)
+    segments = segmenter.fit(queries, weight=weights).segment(y)
     if background == "auto":
         background = np.mean([naive.background(name, x, w, **p) for x, w in zip(queries, weights, strict=True)])
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
-        segmenter.set_params(background=segmenter.background_).fit(queries, weight=weights)
-    segments = segmenter.segment(y)
     costs = [
         lambda s, e, x=x, w=w: naive.segment_cost(name, x, y, w, s, e, **p)
         for x, w in zip(queries, weights, strict=True)
@@ -173,30 +170,11 @@ def test_lockstep_segmentation_is_the_cheapest(name, data):
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
     if not np.isfinite(background):
         return  # the query's own mirror image about zero is infinitely far by Bray-Curtis
-    segmenter.set_params(background=segmenter.background_).fit(x, weight=w)
     segments = segmenter.segment(y)
     cost = {s: naive.segment_cost(name, x, y, w, s, s + m) for s in range(n - m + 1)}
     least = naive.segmentations(n, [lambda s, e: cost[s] if e - s == m else np.inf], background)
     assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
     assert ((segments.end - segments.start) == m).all()
-
-
-@given(st.data())
-def test_segments_that_vary_less_than_their_query_are_background(data):
-    x, y, w = data.draw(pairs(low=1, high=4, y_low=2, y_high=9, values=plain))
-    segmenter = segmenter_of("dtw").fit(x, weight=w)
-    given_one = segmenter_of("dtw", background=segmenter.background_).fit(x, weight=w).segment(y)
-    full = np.ones_like(x) if w is None else np.broadcast_to(np.reshape(w, (len(x), -1)), x.reshape(len(x), -1).shape)
-    full = full.reshape(len(x), -1) / np.mean(full)
-
-    def variance(a, weight):
-        a = a.reshape(len(a), -1)
-        return (weight * (a - a.mean(axis=0)) ** 2).sum(axis=1).mean()
-
-    least = 0.15 * variance(x, full)
-    varied = [variance(y[s:e], full.mean(axis=0)) for s, e, *_ in given_one]
-    if all(abs(one - least) > 1e-9 for one in varied):
-        assert list(segmenter.segment(y)) == [one for one, v in zip(given_one, varied, strict=True) if v > least]
 
 
 def test_lengths_are_bounded():

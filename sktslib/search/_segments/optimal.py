@@ -21,7 +21,6 @@ from .state import Classes
 # how many times as much as the others, from which a clear gap divides them. A few are soon seen among the others.
 COVERING, NEARLY, DEARER = 0.6, 0.5, 2.0
 LEAST = 7  # repetitions that make a group
-VARIANCE = 0.15  # of the query's: what varies less is background, unless labels or a cost of it say what is
 ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points
 
 
@@ -133,7 +132,6 @@ class Rules(NamedTuple):
     limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
     partial: bool = False  # whether an end of the series may cut a repetition off
     classes: Classes | None = None  # None for a single one
-    variance: float = 0.0  # least variance of a repetition about its own mean, as a share of its query's
 
     def source(self, y, ty):
         """Return the source that tells the classes of what is found in a sequence; None for a single class."""
@@ -164,28 +162,6 @@ def constant_cost(plan):
     return float(plan.metric._segment_cost(search.profile().distance[0], m)) / m
 
 
-def varied(found, queries, source, rules):
-    """Return the segments that vary about their means as their queries do; the others are background.
-
-    Rest or the line between two beats is no repetition, however little it costs for being near in value.
-    """
-    if not len(found.start) or not rules.variance:
-        return found
-    power, length = power_of(queries[0].metric), found.end - found.start
-    cuts = zip(found.start.tolist(), found.end.tolist(), strict=True)
-    y, first = np.concatenate([source.cut(s, e)[0] for s, e in cuts], axis=1), np.cumsum(length) - length
-    weights = [full_weight(plan.w, plan.x) for plan in queries]
-    apart = np.abs(y - np.repeat(np.add.reduceat(y, first, axis=1) / length, length, axis=1)) ** power
-    mean = np.array([w.mean(axis=1) for w in weights])[found.query]
-    variance = (mean.T * np.add.reduceat(apart, first, axis=1)).sum(axis=0)
-    of_queries = [
-        w * np.abs(plan.x - plan.x.mean(axis=1, keepdims=True)) ** power
-        for plan, w in zip(queries, weights, strict=True)
-    ]
-    least = rules.variance * np.array([a.sum() / a.shape[1] for a in of_queries])[found.query] * length
-    return found.take(variance >= least)
-
-
 def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
     """Return the segments of the cheapest segmentation of a sequence.
 
@@ -197,7 +173,7 @@ def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
     total = int(np.diff(samples.runs(queries[0])).sum()) if verbose else None
     with progress(total, verbose, "segmentation", "sample") as count:
         segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, count, readers)
-        return versions.of(varied(segmentation.take(last=True), versions.queries, samples, rules))
+        return versions.of(segmentation.take(last=True))
 
 
 def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
@@ -205,15 +181,11 @@ def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
     samples, versions, found = LastSamples(queries[0]), Versions(queries), []
     readers = versions.readers(samples)
     segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, readers=readers)
-
-    def take(last=False):
-        found.append(varied(segmentation.take(last), versions.queries, samples, rules))
-
     with progress(len(long), verbose, "segmentation", "sample") as count:
         for y, ty, _ in long.chunks(0, len(long)):
             samples.append(y, ty)
-            take()
+            found.append(segmentation.take())
             samples.forget(segmentation.needed)
             count(y.shape[1])
-    take(last=True)
+    found.append(segmentation.take(last=True))
     return versions.of(SegmentTable.together(found))

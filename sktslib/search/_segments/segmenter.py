@@ -55,7 +55,7 @@ from .fitting import (
     refined_segments,
     warn_of_found,
 )
-from .optimal import VARIANCE, Background, Rules, background_cost, segment, segment_chunks
+from .optimal import Background, Rules, background_cost, segment, segment_chunks
 from .repetitions import by_phases, fit_recording, looser
 from .results import Segments
 from .state import Classes
@@ -95,8 +95,7 @@ class QuerySegmenter(QueryEstimator):
     background : "auto" or float, default="auto"
         Cost of a background sample. "auto": the cost of the query against a constant signal at its own mean, per sample
         (of several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
-        background when the query explains it worse than a constant signal would explain the query, and so is one that
-        varies about its mean less than 0.15 times as much as its query. Learned from labels
+        background when the query explains it worse than a constant signal would explain the query. Learned from labels
         it depends on the signal, see Notes. Metrics that count points (lcss, edr) round a constant cost to a multiple
         of 2**-30, so that equally cheap segmentations are told apart in the same way by batches and streams. With
         ``query="auto"`` that is the most that a sample costs; below it grows with the distance from the recording's
@@ -488,8 +487,6 @@ class QuerySegmenter(QueryEstimator):
         partial, classes = self._is_partial or self._counts_phases, Classes(self._numbers) if k > 1 else None
         rules = Rules(None, check_transitions(self.transitions, k), given, partial, classes)
         self._background_of_queries = self.background == "auto" and marked is None and offset is None
-        if self._background_of_queries:
-            rules = rules._replace(variance=VARIANCE)
         if self.background != "auto":
             background = Background(float(self.background))
         elif marked is None:

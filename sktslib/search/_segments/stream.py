@@ -10,7 +10,7 @@ from .._incremental_profile import LastSamples
 from .._sources import keep_ranges
 from .._thresholds import calibrations_of, rule_of, set_thresholds
 from .fitting import rated
-from .optimal import Versions, varied
+from .optimal import Versions
 from .parallel import Segmentation, SegmentTable
 from .results import Segments
 
@@ -98,7 +98,6 @@ class SegmentStream(ChunkStream):
     def _decided(self, last=False):
         """Return the segments that are decided by now; None for none."""
         found = self._segmentation.take(last, timed=self._times is not None)
-        found = varied(found, self._versions.queries, self._feed, self._segmenter._rules)
         self._due = self._segmentation.due
         return found if len(found.start) else None
 
