@@ -46,7 +46,7 @@ def _neighbors(metric, x, y, w):
 
 
 def _search(metric, x, y, w, candidates, normalize):
-    for n_matches in (1, 5):
+    for n_matches in (1, 5, None):  # few and many are chosen by other code
         found = (
             QuerySearcher(metric, candidates=candidates, normalize=normalize, n_matches=n_matches)
             .fit(x, weight=w)

@@ -199,8 +199,8 @@ def bounds(rows, n_jobs, verbose, *, above=False):
 def _bounds_and_order(rows, n_jobs, verbose, *, above=False):
     """Return what the nearest window of each is at least, with `above` at most, away, and what orders the windows.
 
-    The bounds are infinite where there are none; then the order, if there is any, is by those of the Euclidean distance
-    of the rows that are returned last.
+    Without bounds they are infinite; then the order, if there is one, is by those of the Euclidean distance of the rows
+    that are returned last.
     """
     alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
     least = order = np.full(rows.counts[0], np.inf if above else -np.inf)

@@ -157,22 +157,26 @@ class _Chosen:
 
     def __init__(self, most, max_overlap):
         self.most, self.max_overlap = most, float(max_overlap)
-        self.start, self.end = [], []  # ascending
-        self._arrays = np.empty((2, 0), np.int64)  # the same for whoever asks often between two choices
+        self.n, self._arrays = 0, np.empty((2, 0), np.int64)  # starts and ends, ascending
+        self._lists = None  # the same, which are added to one by one
 
     @property
     def full(self):
-        return len(self.start) == self.most
+        return self.n == self.most
 
     def free(self, start, end):
         """Return whether each of some ranges is free."""
-        if len(self.start) > self._arrays.shape[1]:
-            self._arrays = np.array([self.start, self.end])
-        return all_free(*self._arrays, start, end, self.max_overlap)
+        return all_free(*self._ranges, start, end, self.max_overlap)
+
+    @property
+    def _ranges(self):
+        if self._arrays.shape[1] < self.n:
+            self._arrays = np.array(self._lists)
+        return self._arrays
 
     def take(self, start, end):
         """Choose ranges in the given order as long as they are free, and return which ones."""
-        n, more = len(self.start), min(len(start), self.most - len(self.start))
+        n, more = self.n, min(len(start), self.most - self.n)
         if self.most <= FEW:
             taken = []
             for at in range(0, len(start), TOGETHER):  # few matches are the first of few candidates
@@ -188,17 +192,20 @@ class _Chosen:
                     break
             return np.array(taken, np.int64)
         chosen, taken = np.empty((2, n + more), np.int64), np.empty(more, np.int64)
-        chosen[:, :n] = self.start, self.end
+        chosen[:, :n] = self._ranges
         longest = int((chosen[1, :n] - chosen[0, :n]).max(initial=0))
         count = greedy(start, end, *chosen, n, longest, self.max_overlap, taken)
-        self.start, self.end = chosen[:, : n + count].tolist()
+        self.n, self._arrays, self._lists = n + count, chosen[:, : n + count], None
         return taken[:count]
 
     def add(self, start, end):
         """Choose a range that is free."""
-        at = bisect_left(self.start, start)
-        self.start.insert(at, int(start))
-        self.end.insert(at, int(end))
+        if self._lists is None:
+            self._lists = self._arrays.tolist()
+        at = bisect_left(self._lists[0], start)
+        for own, value in zip(self._lists, (start, end), strict=True):
+            own.insert(at, int(value))
+        self.n += 1
 
 
 # ------------------------------------------------------------------------------------------------ the order of choice
@@ -237,7 +244,7 @@ def _ascending(distance, start, end, limit, slack, chosen):
                 near &= d * (1.0 - slack) <= limit
             which = np.flatnonzero(near)
             which += first
-            parts.append(which[chosen.free(*_ranges(start, end, which))] if len(chosen.start) else which)
+            parts.append(which[chosen.free(*_ranges(start, end, which))] if chosen.n else which)
         which = np.concatenate(parts) if len(parts) > 1 else which
         value = distance[which]
         order = np.argsort(value, kind="stable")
@@ -256,7 +263,7 @@ def _guess(distance, start, end, chosen, low, size):
     some = slice(step // 2, None, step)
     value = distance[some]
     seen = (value > low) & (value < np.inf)
-    if len(chosen.start):
+    if chosen.n:
         seen &= chosen.free(*_ranges(start, end, np.arange(*some.indices(len(distance)))))
     value, k = value[seen], max(size // step, 8)
     return np.partition(value, k)[k] if 2 * k < len(value) else np.inf

@@ -145,6 +145,7 @@ def test_what_stretches_is_found_by_what_stretches():
         trial = QuerySegmenter("auto")
         trial._check_parameters()
         trial._resolve()
+        trial._lengths = None
         marked = annotation(trial, X, y, None)
         block = blocks_of(marked.ranges, len(X))[0]
         evidence = choice.evidence_of_segments(

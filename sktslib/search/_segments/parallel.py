@@ -432,6 +432,7 @@ class SegmentTable(NamedTuple):
         """Return the segments of several tables, or of none, as one table."""
         none = np.empty(0, np.int64)
         empty = cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64), none, np.empty(0))
+        tables = [one for one in tables if len(one.start)] or tables[-1:]  # an empty one may not know its columns
         columns = zip(empty, *tables, strict=True)
         return cls(*(None if column[-1] is None else np.concatenate(column) for column in columns))
 
