@@ -358,26 +358,6 @@ class Pruned:
         of_length = self.queries(X)
         return of_length, self.bounds.of(of_length, len(X)) * self.share
 
-    def at_least(self, X):
-        """Return a function that gives the queries for series of n points, and the bounds of distances."""
-        of_length, bounds = self.prepared(X)
-        if not self.metric._reports_cost:
-            points = of_length(int(self.lengths[0])).points
-            bounds = (1.0 - 1e-12) * self.metric._distance_of_cost(bounds, points[0], self.lengths)
-        return of_length, bounds
-
-    def below(self, queries, n, order, itself, bounds, offsets, limits, counts):
-        """Return the distances of candidates of one kind, infinite where with the offsets they are above the limits.
-
-        The bounds are those of such sums. Where the distance is not the cost, what they allow is computed to its end.
-        """
-        if not self.metric._reports_cost:
-            bounds, offsets = np.where(bounds <= limits[:, np.newaxis], 0.0, np.inf), NO_OFFSETS
-            limits = np.full_like(limits, np.finfo(float).max)
-        # None is left out for the costs of others, which are not the distances that count.
-        candidates = order, itself, bounds, offsets
-        return self._scan(queries, n, candidates, 1, limits, (0.0, np.inf), counts)
-
     def _scan(self, queries, n, candidates, k, limits, slack, counts):
         """Return the distances of candidates of one kind, of up to n points, infinite if surely above the limits."""
         record, x, w, points = queries

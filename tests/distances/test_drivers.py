@@ -35,7 +35,7 @@ def lengths(draw, longest=LONG):
 
 @st.composite
 def long_pairs(draw, m, n, several):
-    """What `pairs` are, of these lengths, by a seed: to draw so many values one by one takes longer than the test."""
+    """What `pairs` are, of these lengths, by a seed: drawing each value takes longer than the test."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     channels = draw(st.sampled_from([1, 1, 2, 3])) if several else 1
     shape, w = draw(st.sampled_from([None, (m,), (m,), (m, channels)])), None

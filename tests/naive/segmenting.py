@@ -140,7 +140,7 @@ def carried_segmentation(queries, n, b, transitions=None, bounds=None):
 
 
 def counted_cost(cost, plain, frequency, most, share):
-    """How the cost of a range counts as that of a class with so many labeled occurrences, of which one has the `most`.
+    """Return how the cost of a range counts as that of a class, by its labeled occurrences and the `most` of a class.
 
     `plain` is its cost as plain background, `share` the part of it that an occurrence is expected to leave over.
     """
