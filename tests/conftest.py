@@ -2,10 +2,13 @@
 
 import gc
 import getpass
+import math
 import os
 import tempfile
+from functools import update_wrapper
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
@@ -20,6 +23,24 @@ def cache_folder() -> Path:
 if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+def unwritten(shape, dtype=float, *args, _empty=np.empty, **rest):
+    """``numpy.empty`` with memory that no result survives if it is read before it is written: -inf, and huge indices."""
+    out = _empty(shape, dtype, *args, **rest)
+    if out.dtype.kind == "f" and out.dtype.itemsize > 4:
+        out.fill(-math.inf)
+    elif out.dtype.kind in "iu" and out.dtype.itemsize == 1:  # memory that becomes floats
+        flat = out.reshape(-1, order="A")
+        flat[: flat.size // 8 * 8].view(float).fill(-math.inf)
+    elif out.dtype.kind in "iu":
+        out.fill(np.iinfo(out.dtype).max)
+    return out
+
+
+# Compiled kernels have memory of their own; what they leave unwritten shows where the same code runs as plain Python.
+if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+    np.empty = update_wrapper(unwritten, np.empty)
 
 # Compiling may take seconds while an example is drawn.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -64,7 +85,6 @@ def _forget():
 def _plain_kernels_may_overflow():
     """Compiled kernels do not warn."""
     import numba
-    import numpy as np
 
     with np.errstate(all="ignore" if numba.config.DISABLE_JIT else None):
         yield

@@ -356,7 +356,8 @@ def _at_once(p, x, w, points, y, cells, start, free, yr):
     Other memory is made here, for each array that Python hands to a kernel takes as long as some hundred cells.
     """
     m, n = x.shape[1], y.shape[1]
-    edge, gaps = np.empty(n + 3 * STRIP), np.empty(len(yr[0]) if has_gap_cost(p) else 0)
+    # Rows that are still before the first point meet the gap costs there, and add them to infinite costs.
+    edge, gaps = np.empty(n + 3 * STRIP), np.zeros(len(yr[0]) if has_gap_cost(p) else 0)
     lanes = np.empty((x.shape[0] + 2, 4, m + -m % STRIP))
     _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps)
     for i in range(0, m, STRIP):
