@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,7 +20,6 @@ BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
 FIRST = 64  # candidates for each match that are sorted before all others
 TOGETHER = 2**10  # candidates that are looked at, and computed exactly, at a time, at most
-FEW = 64  # matches that are chosen without a kernel, whose compiling takes longer than choosing them
 SAMPLE = 2**12  # distances that tell how many there are below another
 
 
@@ -157,8 +156,8 @@ class _Chosen:
 
     def __init__(self, most, max_overlap):
         self.most, self.max_overlap = most, float(max_overlap)
-        self.n, self._arrays = 0, np.empty((2, 0), np.int64)  # starts and ends, ascending
-        self._lists = None  # the same, which are added to one by one
+        self.n, self._longest = 0, 0
+        self._room = np.empty((2, 0), np.int64)  # starts and ends of n ranges, ascending, and room for more
 
     @property
     def full(self):
@@ -166,46 +165,27 @@ class _Chosen:
 
     def free(self, start, end):
         """Return whether each of some ranges is free."""
-        return all_free(*self._ranges, start, end, self.max_overlap)
-
-    @property
-    def _ranges(self):
-        if self._arrays.shape[1] < self.n:
-            self._arrays = np.array(self._lists)
-        return self._arrays
+        return all_free(*self._room[:, : self.n], start, end, self.max_overlap)
 
     def take(self, start, end):
         """Choose ranges in the given order as long as they are free, and return which ones."""
-        n, more = self.n, min(len(start), self.most - self.n)
-        if self.most <= FEW:
-            taken = []
-            for at in range(0, len(start), TOGETHER):  # few matches are the first of few candidates
-                some = start[at : at + TOGETHER], end[at : at + TOGETHER]
-                free = self.free(*some)
-                while not self.full and free.any():
-                    k = int(np.argmax(free))
-                    taken.append(at + k)
-                    self.add(some[0][k], some[1][k])
-                    free &= apart(*some, some[0][k], some[1][k], self.max_overlap)
-                    free[k] = False
-                if self.full:
-                    break
-            return np.array(taken, np.int64)
-        chosen, taken = np.empty((2, n + more), np.int64), np.empty(more, np.int64)
-        chosen[:, :n] = self._ranges
-        longest = int((chosen[1, :n] - chosen[0, :n]).max(initial=0))
-        count = greedy(start, end, *chosen, n, longest, self.max_overlap, taken)
-        self.n, self._arrays, self._lists = n + count, chosen[:, : n + count], None
-        return taken[:count]
+        size = self.n + min(len(start), self.most - self.n)
+        if size > self._room.shape[1]:
+            room = np.empty((2, max(size, 2 * self.n)), np.int64)
+            room[:, : self.n] = self._room[:, : self.n]
+            self._room = room
+        taken = np.empty(size - self.n, np.int64)
+        count = greedy(start, end, *self._room[:, :size], self.n, self._longest, self.max_overlap, taken)
+        taken = taken[:count]
+        self.n += count
+        self._longest = max(self._longest, int((end[taken] - start[taken]).max(initial=0)))
+        return taken
 
-    def add(self, start, end):
-        """Choose a range that is free."""
-        if self._lists is None:
-            self._lists = self._arrays.tolist()
-        at = bisect_left(self._lists[0], start)
-        for own, value in zip(self._lists, (start, end), strict=True):
-            own.insert(at, int(value))
-        self.n += 1
+    def could_take(self, start, end):
+        """Return which ranges `take` would choose."""
+        other = copy(self)
+        other._room = self._room.copy()
+        return other.take(start, end)
 
 
 # ------------------------------------------------------------------------------------------------ the order of choice
@@ -305,9 +285,10 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
 def select_exactly(distance, start, end, exact, slack, *, n_matches=None, threshold=None, max_overlap=0.0):
     """Select from distances that have a relative error of up to `slack`, as if they were exact.
 
-    Candidates come in the order of their least possible distance. One that comes is computed exactly, and it is chosen
-    as soon as no other can be less. A candidate that overlaps a chosen one is not computed, except where many are about
-    equal.
+    What would be chosen if the distances were exact is computed exactly, all at once. Of these a candidate is right
+    whose exact distance is less than any that comes after it can be. At one that is not, the candidates come one by
+    one, in the order of their least possible distance, and one is chosen as soon as no other can be less. A candidate
+    that overlaps a chosen one is not computed, except where many are about equal.
 
     Parameters
     ----------
@@ -327,23 +308,39 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
     found, distances, waiting = [], [], []  # waiting: computed exactly, perhaps not the least yet
     while not chosen.full:
         if batch is not None:
-            free = chosen.free(batch.start, batch.end) if free is None else free
-            if not free[at:].any():
+            if free is None:
+                free, least = chosen.free(batch.start, batch.end), batch.distance * (1.0 - slack)
+                known = np.full(len(free), np.nan)
+            left = np.flatnonzero(free[at:])
+            if not len(left):
                 batch, at, free = next(batches, None), 0, None
                 continue
-            at += int(np.argmax(free[at:]))
-        if batch is not None and (not waiting or batch.distance[at] * (1.0 - slack) <= waiting[0][0]):
+            at += int(left[0])
+        if batch is not None and not waiting:
+            which = at + chosen.could_take(batch.start[at:], batch.end[at:])
+            _make_known(known, which, batch.which, exact)
+            d = known[which]
+            sure = (d < least[np.minimum(which + 1, len(least) - 1)]) & (d <= limit)
+            which = which[: int(np.argmin(sure)) if not sure.all() else None]
+            if len(which):
+                chosen.take(batch.start[which], batch.end[which])
+                found += batch.which[which].tolist()
+                distances += known[which].tolist()
+                free, at = chosen.free(batch.start, batch.end), int(which[-1]) + 1
+                continue
+        if batch is not None and (not waiting or least[at] <= waiting[0][0]):
             first, at = at, at + 1
             if waiting:  # all that may be less than the one that waits, neighbors of it mostly
-                at = first + int(np.searchsorted(batch.distance[first:] * (1.0 - slack), waiting[0][0], "right"))
-            which = batch.which[first:at][free[first:at]]
-            for d, k in zip(exact(which).tolist(), which.tolist(), strict=True):
+                at = first + int(np.searchsorted(least[first:], waiting[0][0], "right"))
+            which = first + np.flatnonzero(free[first:at])
+            _make_known(known, which, batch.which, exact)
+            for d, k in zip(known[which].tolist(), batch.which[which].tolist(), strict=True):
                 heappush(waiting, (d, k))
         elif waiting:
             d, k = heappop(waiting)
             if d <= limit:
                 own = start[k], end[k]
-                chosen.add(*own)
+                chosen.take(*_ranges(start, end, np.array([k])))
                 if batch is not None:
                     free &= apart(batch.start, batch.end, *own, max_overlap)
                 if waiting:
@@ -356,3 +353,10 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
         else:
             break
     return np.array(found, dtype=np.int64), np.array(distances)
+
+
+def _make_known(known, some, which, exact):
+    """Fill in the exact distances of some candidates of a batch, where they are NaN."""
+    new = some[np.isnan(known[some])]
+    if len(new):
+        known[new] = exact(which[new])

@@ -6,6 +6,7 @@ What is asked for few ranges compiles nothing.
 import numpy as np
 
 from .compile import inner, kernel
+from .simd import maximum, minimum
 
 BLOCK = 2**14  # distances at a time
 FEW = 8  # chosen ranges that are compared with all others
@@ -45,31 +46,19 @@ def all_free(sorted_start, sorted_end, start, end, max_overlap):
 
 
 @inner
-def _position(sorted_start, start):
-    """Return the number of ranges that start before `start`.
+def _position(ascending, n, start):
+    """Return the number of the first n values that are below `start`.
 
     The search of numba takes a third of a second to compile.
     """
-    low, high = 0, sorted_start.shape[0]
+    low, high = 0, n
     while low < high:
-        middle = (low + high) // 2
-        if sorted_start[middle] < start:
+        middle = (low + high) >> 1  # numba divides with checks
+        if ascending[middle] < start:
             low = middle + 1
         else:
             high = middle
     return low
-
-
-@inner
-def _is_free(sorted_start, sorted_end, longest, s, e, max_overlap):
-    """Return whether [s, e) overlaps none of the chosen ranges too much; none of those is longer than `longest`."""
-    at = _position(sorted_start, s - longest)
-    while at < sorted_start.shape[0] and sorted_start[at] < e:
-        common = min(e, sorted_end[at]) - max(s, sorted_start[at])
-        if common > max_overlap * min(e - s, sorted_end[at] - sorted_start[at]) and common > 0:
-            return False
-        at += 1
-    return True
 
 
 @kernel
@@ -78,17 +67,24 @@ def greedy(start, end, sorted_start, sorted_end, n, longest, max_overlap, taken)
 
     Fills `taken` with which they are; there is room for as many as may be taken. No chosen one exceeds `longest`.
     """
-    first = n
-    for k in range(start.shape[0]):
-        if n == sorted_start.shape[0]:
-            break
-        s, e = start[k], end[k]
-        if _is_free(sorted_start[:n], sorted_end[:n], longest, s, e, max_overlap):
-            at = _position(sorted_start[:n], s)
-            for i in range(n, at, -1):
+    first, k = n, 0
+    while k < start.shape[0] and n < sorted_start.shape[0]:
+        s, e, free = start[k], end[k], True
+        at = _position(sorted_start, n, s - longest)
+        while at < n and sorted_start[at] < e:
+            others, other = sorted_start[at], sorted_end[at]
+            common = minimum(e, other) - maximum(s, others)
+            free = free and (common <= 0 or common <= max_overlap * minimum(e - s, other - others))
+            at += 1
+        if free:
+            at = _position(sorted_start, n, s)
+            i = n
+            while i > at:
                 sorted_start[i], sorted_end[i] = sorted_start[i - 1], sorted_end[i - 1]
+                i -= 1
             sorted_start[at], sorted_end[at] = s, e
             taken[n - first] = k
             n += 1
-            longest = max(longest, e - s)
+            longest = maximum(longest, e - s)
+        k += 1
     return n - first
