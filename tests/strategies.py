@@ -194,6 +194,8 @@ SIZES = {
     "search._sources.MOST_TERMS": [1, 9, 2**19],
     "search._motifs.WINDOWS_EACH": [1, 3, 64],
     "search._sources.CHUNK": [1, 16, 2**19],
+    "search._sources.FEW": [0, 1, 16],
+    "search._sources.COPIED": [1, 100, 2**15],
     "search._sources.LONG": [1, 2**22],
     "search._sources.RARE": [0, 1, 32],
     "search._partial_search.LEAST": [10, 50, 2**16],

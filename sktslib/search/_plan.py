@@ -13,6 +13,7 @@ import numpy as np
 from ..distances._collection import lengths_of
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._series import NORMALIZATIONS, full_weight, normalize_values
 from ..utils._names import did_you_mean, warn
 from ..utils._parameters import Interval, ParameterHolder, StrOptions
@@ -241,7 +242,12 @@ class QueryPlan(NamedTuple):
         return self.metric._profile(self.x, self.w, y, self.tx, self.compared(ty), self.normalize, exactly)
 
     def of_windows(self, windows, times):
-        """Return distances of the query to windows (n, channels, m) of times (n, m) from 0 on, by an elastic metric."""
+        """Return distances of the query to copies (n, channels, m) of windows, whose times (n, m) begin at 0.
+
+        For elastic metrics, and lockstep metrics that compare copies.
+        """
+        if isinstance(self.metric, LockstepMetric):
+            return self.metric._of_copies(self.x, self.w, windows, self.normalize)
         full = full_weight(self.w, self.x)
         x, windows = normalize_values(self.x, full, self.normalize), normalize_values(windows, full, self.normalize)
         tx = None if times is None else self.tx - self.tx[0]

@@ -10,6 +10,7 @@ from numbers import Integral
 import numpy as np
 
 from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._series import places, resample
 from ..utils._conversion import is_stored, n_samples, opened, rows_of_chunk, stored
 from ..utils._times import EvenTimes, Sampling, as_dates, given_times, index_of, index_times
@@ -20,7 +21,9 @@ from ._limits import beside, blocks, limited
 from ._plan import QueryPlan
 from ._profile import MOST_TERMS, Search, neighbors
 
-APART = 64  # samples: windows further from each other are not computed together
+APART = 64  # samples: windows further from each other are not computed together, but from copies if they are few
+FEW = 16  # windows near each other
+COPIED = 2**15  # points of windows that are compared together from copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +118,19 @@ class CandidateReader:
 
     def _by_version(self, start, end):
         """Return the exact distances (versions, n) of candidates; neighboring windows are computed together."""
-        out = np.empty((self.plan.n_versions, len(start)))
-        apart = APART if self.plan.mode == "windows" and self.plan.lengths is None else -1  # -1: each is alone
-        for which in neighbors(start, self.plan.m, apart):
+        plan, out = self.plan, np.empty((self.plan.n_versions, len(start)))
+        apart = APART if plan.mode == "windows" and plan.lengths is None else -1  # -1: each is alone
+        groups = list(neighbors(start, plan.m, apart))
+        if apart == APART and plan.by_channel is None and isinstance(plan.metric, LockstepMetric) and len(groups) > 1:
+            few = [which for which in groups if len(which) <= FEW and plan.metric._compares_copies(plan.normalize)]
+            some = np.concatenate(few) if few else np.empty(0, np.intp)
+            done = np.zeros(len(start), bool)
+            for part in np.array_split(some, -(-len(some) * plan.x.size // COPIED) or 1):
+                windows, times, seen = self._windows(start[part], end[part])
+                part = part[seen]
+                out[:, part], done[part] = [limited(one, windows, times) for one in plan.versions], True
+            groups = [which for which in groups if not done[which].all()]
+        for which in groups:
             first, last = int(start[which[0]]), int(end[which[-1]])
             stretch = self.read(first, last)
             for row, k in zip(out, range(self.plan.n_versions), strict=True):

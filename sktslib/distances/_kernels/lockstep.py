@@ -390,7 +390,9 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
 def _stretched(p, x, y, w, scaling, alike, left, share, out):
     """Fill in the distances of the query to windows, NaN where sums are not reliable; return the number of those."""
     if x.size and len(out) <= FEW and isinstance(p, SQUARES + PRODUCTS):
-        return _few(p, x, y, w, scaling, alike, left, share, out)
+        windows = y[:, np.arange(len(out))[:, np.newaxis] + np.arange(y.shape[1] - len(out) + 1)].transpose(1, 0, 2)
+        few(p, x, windows, w, scaling, alike, left, share, out)
+        return 0
     largest, count = np.abs(x[w > 0.0]).max(initial=0.0), 0
     blank, narrow = degree(p) == 0 and largest == 0.0, not scaling or np.abs(x).max(initial=0.0) <= NARROW
     options, room = (True if scaling > 2 else None, left, share, blank, narrow), (np.empty((3, BLOCK)), np.empty(BLOCK))
@@ -408,9 +410,11 @@ def _stretched(p, x, y, w, scaling, alike, left, share, out):
 
 
 @np.errstate(all="ignore")  # as in kernels
-def _few(p, x, y, w, scaling, alike, left, share, out):
-    """Fill in the distances to few windows, as `_stretched` does, without a kernel: compiling one takes seconds."""
-    windows = y[:, np.arange(len(out))[:, np.newaxis] + np.arange(y.shape[1] - len(out) + 1)].transpose(1, 0, 2)
+def few(p, x, windows, w, scaling, alike, left, share, out):
+    """Fill in the distances to windows (n, channels, span) as `stretched` does to those of a sequence, to the bit.
+
+    It needs no kernel, whose compiling takes seconds, and is for records of SQUARES and PRODUCTS.
+    """
     if scaling:
         normalize_window(windows, left, share, w, scaling, alike, points := np.empty((len(out), *x.shape)))
     else:
@@ -427,7 +431,6 @@ def _few(p, x, y, w, scaling, alike, left, share, out):
             out[j] = 0.0
         else:
             out[j] = distance(p, x, np.ascontiguousarray(points[j]), w)
-    return 0
 
 
 def _stretch_again(p, x, y, w, scaling, alike, left, share, out):

@@ -130,6 +130,18 @@ class LockstepMetric(Metric):
         mass.profiles(self._record(), np.stack(queries), W, y, scaling, out)
         return self._finite(out)
 
+    def _compares_copies(self, normalize):
+        """Return whether `_of_copies` knows the distances, those with slack in long sequences."""
+        own = normalize in SCALINGS and type(self)._profile is LockstepMetric._profile
+        return own and isinstance(self._record(), lockstep.SQUARES + lockstep.PRODUCTS)
+
+    def _of_copies(self, x, w, windows, normalize):
+        """Return the exact distances of copies (n, channels, m) of windows, which may come from anywhere."""
+        full, scaling, out = full_weight(w, x), self._scaling(normalize), np.empty(len(windows))
+        x, left = self._normalized(x, full, scaling), np.arange(x.shape[1])
+        lockstep.few(self._record(), x, windows, full, scaling, 0.0, left, None, out)
+        return self._finite(out)
+
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         if not self._is_additive or normalize not in SCALINGS:
             return super()._scaled_profile(x, w, y, tx, ty, normalize, length)
