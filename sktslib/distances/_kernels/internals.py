@@ -32,9 +32,6 @@ class _LinkedLibrary(JITCodeLibrary):
     It is linked into them as it is: numba would optimize it and make machine code of it, and the kernel with it again.
     """
 
-    def _optimize_functions(self, module):
-        module.data_layout = self._codegen._data_layout
-
     def finalize(self):
         """Link what the function calls."""
         self._raise_if_finalized()
