@@ -294,13 +294,13 @@ def _partners(metric, w, z, series):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TimeSeriesKMeans(CollectionClusters):
-    """K-means of series: each belongs to the nearest of some centers, which are the barycenters of their series.
+    """K-means of series: each belongs to the nearest center, and centers are the barycenters of their series.
 
-    By turns series are assigned to the cheapest center, and each center moves to the barycenter of its series: along
-    the warping paths for elastic distances (Petitjean et al. 2011), by the gradient for `soft_dtw` (Cuturi & Blondel
-    2017), to the mean point by point for all others. For elastic distances it then goes on from other averages of the
-    same series, and with single centers moved to other clusters. What lowers nothing is not taken, so the inertia never
-    rises.
+    Two steps alternate: series are assigned to the cheapest center, and each center moves to the barycenter of its
+    series. The barycenter follows the warping paths for elastic distances (Petitjean et al. 2011), the gradient for
+    `soft_dtw` (Cuturi & Blondel 2017), and is the pointwise mean for all others. For elastic distances other averages
+    of the same series, and moving single centers to other clusters (Franti 2018), are tried afterwards. Steps that do
+    not lower the inertia are rejected.
 
     Parameters
     ----------
@@ -309,47 +309,47 @@ class TimeSeriesKMeans(CollectionClusters):
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(window=0.1)``, or a function of two series.
     init : {"k-means++", "random"} or array-like or list of series, default="k-means++"
-        Centers to begin with, which keep their lengths: a center that moves onto a series is that series,
-        interpolated. "k-means++": series drawn in proportion to what they cost
-        with those before (Arthur & Vassilvitskii 2007); "random": any series; or the centers themselves.
+        Initial centers. "k-means++": series drawn with a probability proportional to their cost with the centers before
+        (Arthur & Vassilvitskii 2007); "random": any series; or the centers themselves. Centers keep their lengths: one
+        that moves onto a series becomes that series, interpolated.
     n_init : int, default=1
-        Number of starts, of which the one of least inertia is kept; given centers are one start.
+        Number of starts; the one with the lowest inertia is kept. Given centers are one start.
     max_iter : int, default=300
-        Iterations of a start at most.
+        Largest number of iterations of a start.
     tol : float, default=1e-6
-        A start ends when its inertia falls by no more than this share of it, and steps towards barycenters likewise.
+        A start ends when its inertia falls by at most this share; steps towards barycenters likewise.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the centers' points; the series must have one length then.
+        Relative weights of the centers' points; the series must then have one length.
     random_state : int, RandomState or None
-        Draws the series to begin with.
+        Draws the initial centers.
     n_jobs : int, optional
-        Number of threads; no result depends on it.
+        Number of threads; results do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
+        archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
+        have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the iterations and shows the inertia after each.
+        Above 0: a progress bar on stderr with the iterations and the inertia.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, length) or (n_clusters, length, channels), or list of ndarray
-        The centers, of the layout of the collection; a list where their lengths differ.
+        The centers, in the layout of the collection; a list if their lengths differ.
     labels_ : ndarray of int of shape (n_series,)
         The cluster of each series.
     inertia_ : float
-        Sum over the series of the distance from the own center, squared for the Euclidean distance, Mahalanobis'
-        and that of short time series, and to the power p for Minkowski's. DTW is a sum of squares already.
+        Sum over the series of the distance from their center, squared for the Euclidean, Mahalanobis and short time
+        series distances, and to the power p for Minkowski's. DTW is a sum of squares already.
     n_iter_ : int
-        Iterations of the start that was kept, those included that gained nothing.
+        Iterations of the start that was kept, including those without a gain.
     metric_ : Metric
-        The metric object; of `soft_dtw` with ``divergence=False``, the objective of its barycenters.
+        The metric object; for `soft_dtw` with ``divergence=False``, the objective of its barycenters.
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
+        Length of the series; only if the collection was a matrix with one row per series.
 
     See Also
     --------
@@ -358,13 +358,13 @@ class TimeSeriesKMeans(CollectionClusters):
 
     Notes
     -----
-    A cluster that loses all its series gets the series farthest from its own center as the new center, as in
-    scikit-learn. Where the collection holds fewer different series than `n_clusters`, clusters stay empty. So they may
-    with `soft_dtw`, however many series there are: a series may cost less with a smoother center than with itself, for
-    more of its alignments are cheap there, and then a cluster of its own would raise the inertia.
+    An empty cluster gets the series farthest from its own center as its new center, as in scikit-learn. If the
+    collection has fewer different series than `n_clusters`, clusters stay empty. With `soft_dtw` they may stay empty
+    anyway: a series may cost less with a smoother center than with itself, so a cluster of its own would raise the
+    inertia.
 
-    Elastic distances are computed only as far as they tell which centers are nearest, where series have some 30 points
-    or more; no result depends on it.
+    Elastic distances are computed only until the nearest center is certain, if series have about 30 points or more;
+    results do not depend on it.
 
     References
     ----------

@@ -65,10 +65,10 @@ def _nearest_two(D, medoids):
 
 
 class TimeSeriesKMedoids(CollectionClusters):
-    """K-medoids of series: each belongs to the nearest of some series of the collection, chosen for least distances.
+    """K-medoids of series: each belongs to the nearest medoid, and medoids are series of the collection.
 
-    From the matrix of all distances, by FasterPAM (Schubert & Rousseeuw 2021): a medoid is swapped for another series
-    as soon as that lowers the sum of distances, until no swap does.
+    All distances are computed. FasterPAM (Schubert & Rousseeuw 2021) swaps a medoid for another series as soon as that
+    lowers the sum of distances, until no swap does.
 
     Parameters
     ----------
@@ -77,47 +77,47 @@ class TimeSeriesKMedoids(CollectionClusters):
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(window=0.1)``, or a function of two series.
     init : {"k-means++", "random"} or array-like of int of shape (n_clusters,), default="k-means++"
-        Medoids to begin with. "k-means++": series drawn in proportion to their distance from those before; "random":
-        any series; or their indices.
+        Initial medoids. "k-means++": series drawn with a probability proportional to their distance from those before;
+        "random": any series; or their indices.
     n_init : int, default=1
-        Number of starts, of which the one of least inertia is kept; given medoids are one start.
+        Number of starts; the one with the lowest inertia is kept. Given medoids are one start.
     max_iter : int, default=300
-        How often all series are tried as medoids at most.
+        Largest number of passes over all series as new medoids.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the medoids' points; the series must have one length then.
+        Relative weights of the medoids' points; the series must then have one length.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     random_state : int, RandomState or None
-        Draws the series to begin with.
+        Draws the initial medoids.
     n_jobs : int, optional
-        Number of threads; no result depends on it.
+        Number of threads; results do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
+        archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
+        have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the matrix is, another one counts the starts and shows the inertia.
+        Above 0: a progress bar on stderr for the distances, and one with the starts and the inertia.
 
     Attributes
     ----------
     medoid_indices_ : ndarray of int of shape (n_clusters,)
-        The medoids, series of the fitted collection.
+        Indices of the medoids in the fitted collection.
     cluster_centers_ : ndarray of shape (n_clusters, length) or (n_clusters, length, channels), or list of ndarray
-        The medoids themselves, of the layout of the collection; a list where their lengths differ.
+        The medoids, in the layout of the collection; a list if their lengths differ.
     labels_ : ndarray of int of shape (n_series,)
         The cluster of each series.
     inertia_ : float
-        Sum over the series of the distance from the own medoid.
+        Sum over the series of the distance from their medoid.
     n_iter_ : int
-        How often all series were tried in the start that was kept.
+        Number of passes over all series in the start that was kept.
     metric_ : Metric
         The metric object.
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
+        Length of the series; only if the collection was a matrix with one row per series.
 
     See Also
     --------

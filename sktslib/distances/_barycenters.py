@@ -253,51 +253,50 @@ def barycenter(
     return_cost: bool = False,
     channels_first: bool | None = None,
 ) -> Any:
-    """Return the series of least mean distance to a collection: an average that follows the series' warping.
+    """Return the series with the lowest mean distance to a collection: an average along warping paths.
 
     Parameters
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
-        The collection; a list may hold series of different lengths. What is not in memory (memory map, zarr, h5py,
-        dask) is read by parts in each iteration, unless a point's new place is a median.
+        The collection; a list may hold series of different lengths. Arrays that are not in memory (memory map, zarr,
+        h5py, dask) are read in parts in each iteration, except for ERP, MSM and TWED.
     metric : str or metric object, default="dtw"
         An elastic distance: for "dba" one with a warping path, for "soft" `SoftDTW`.
     metric_params : dict, optional
         Parameters of the metric.
     method : {"dba", "soft"}, default="dba"
-        "dba": align, move each point among its partners, and again, until the mean distance falls no more.
-        "soft": quasi-Newton descent on the gradient of soft dynamic time warping.
+        "dba": align the series, move each point to the average of its partners, and repeat until the mean distance no
+        longer falls. "soft": quasi-Newton descent on the gradient of soft dynamic time warping.
     series_weight : array-like of shape (n_series,), optional
         Relative weights of the series; a series of weight 0 does not count.
     weight : array-like of shape (m,), (m, channels) or (1, channels), optional
-        Relative weights of the barycenter's m points, or of the channels alone, as those of a query in every distance.
+        Relative weights of the barycenter's m points, or only of the channels, as for a query in every distance.
     init : {"medoid", "mean"} or array-like of shape (m,) or (m, channels), optional
-        Where to begin, which also decides the length. None and "medoid": the series of least mean distance to the
+        Initial series, which also sets the length. None and "medoid": the series with the lowest mean distance to the
         others (with `weight`, among those of its length; of more than 50, among 50 drawn at random). "mean": the
-        weighted mean point by point, for series of one length.
+        weighted pointwise mean, for series of one length.
     max_iter : int, default=100
-        Iterations at most.
+        Largest number of iterations.
     tol : float, default=1e-6
         Stop when the mean distance falls by less than this share of it.
     random_state : int, RandomState or None
-        For the medoid of more than 50 series.
+        Draws the 50 candidates for the medoid.
     n_jobs : int, optional
-        Number of threads, as in joblib; no result depends on it.
+        Number of threads, as in joblib; results do not depend on it.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the iterations and shows the mean distance after each.
+        Above 0: a progress bar on stderr with the iterations and the mean distance.
     return_cost : bool, default=False
         Whether to return the objective too.
     channels_first : bool, optional
-        Whether the channels come before time, see :func:`pairwise_distances`; then they do in `init` and in the result,
-        too.
+        Whether the channels come before time, see :func:`pairwise_distances`, also in `init` and in the result.
 
     Returns
     -------
     barycenter : ndarray of shape (m,) or (m, channels)
-        Of as many dimensions as the series have; with `channels_first` (channels, m).
+        The barycenter, with as many dimensions as the series; with `channels_first` (channels, m).
     cost : ndarray of shape (n_iterations + 1,)
         Only with `return_cost`: the weighted mean of the distances from the barycenter (for "soft", of the values of
-        ``SoftDTW(divergence=False)``) at the start and after each iteration; the best up to then, so it never rises.
+        ``SoftDTW(divergence=False)``) at the start and after each iteration; never rising, since the best is kept.
 
     Raises
     ------
@@ -305,20 +304,19 @@ def barycenter(
         If a series or a weight is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong type, such as text where numbers are meant.
+        If something has the wrong type, such as text instead of numbers.
 
     Notes
     -----
-    Distances are those of the barycenter as the first argument, for `weight` belongs to its points. For "dba" a
-    point's new place is the mean of its partners, which for DTW, ADTW and WDTW of values is the best one on the given
-    paths; for ERP, MSM and TWED, whose costs are absolute differences, it is the median of the points it meets by a
-    diagonal move, and what they charge for points left out is not part of it; for LCSS and EDR it is the mean of the
-    points within `eps`. A point without partners stays. Whatever the metric, a step that does not lower the mean
-    distance is not taken.
+    The barycenter is the first argument of the distance, because `weight` belongs to its points. With "dba" a point
+    moves to the mean of its partners, which for DTW, ADTW and WDTW is optimal on the given paths; for ERP, MSM and TWED
+    to the median of the points that diagonal moves align it with, which ignores the costs of skipped points; for LCSS
+    and EDR to the mean of the points within `eps`. A point without partners does not move. A step that does not lower
+    the mean distance is rejected.
 
     "soft" minimizes the mean of s(x, y), as Cuturi & Blondel do, whatever the metric's `divergence`: the divergence
-    rewards a rough series. (They divide each term by its series' length; ``series_weight=1 / lengths`` does that.) Its
-    result is smooth, and smoother than the series even where all are equal.
+    rewards a rough series. (They divide each term by its series' length; ``series_weight=1 / lengths`` does that.) The
+    result is smoother than the series, even if all are equal.
 
     References
     ----------

@@ -468,8 +468,8 @@ def nearest_neighbors(
 ) -> Neighbors:
     """Find the nearest neighbors of each series in a collection; exact for every metric.
 
-    Elastic distances are not computed for candidates that a lower bound excludes, and no further than needed for the
-    others. All other distances are computed, and those of `CIDDTW` and `Mixed`.
+    Elastic distances are not computed for candidates that a lower bound excludes, and are abandoned early for the
+    others. Other distances, `CIDDTW` and `Mixed` are computed for all pairs.
 
     Parameters
     ----------
@@ -485,22 +485,22 @@ def nearest_neighbors(
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
-        Relative weights of the points of every series of `X`, which must have one length then, or of their
-        channels alone.
+        Relative weights of the points of every series of `X`, which must then have one length, or only of their
+        channels.
     times : list, optional
         Sample times of each series, see :func:`pairwise_distances`. Then all distances are computed.
     n_jobs : int, optional
-        Number of threads, as in joblib; no result depends on it.
+        Number of threads, as in joblib; results do not depend on it.
     max_memory : int or str, optional
-        Bytes that the work may use besides the collections and the result, or text such as "2GB"; of all threads, or
-        of as many processes. Less takes longer; no neighbor depends on it. None: a few copies of `Y`, and some 80 MB a
-        job; 270 MB a job where `Y` is not in memory.
+        Memory that all threads or processes together may use besides the collections and the result: bytes, or text
+        such as "2GB". Less takes longer; neighbors do not depend on it. None: a few copies of `Y`, and about 80 MB per
+        job; 270 MB per job if `Y` is not in memory.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the work has come.
+        Above 0: a progress bar on stderr.
     channels_first : bool, optional
         Whether the channels come before time, see :func:`pairwise_distances`.
     **unknown
-        Nothing else is taken: parameters of the metric are an error that says how to give them.
+        Not accepted: the error says to pass parameters of the metric by `metric_params`.
 
     Returns
     -------
@@ -514,7 +514,7 @@ def nearest_neighbors(
         If a series or a weight is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something has the wrong type, such as text instead of numbers.
 
     References
     ----------

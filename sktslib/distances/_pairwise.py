@@ -78,10 +78,10 @@ def pairwise_distances(
     Parameters
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-        The first collection; a list may hold series of different lengths. A DataFrame has one row a series: its
-        points in columns, or whole series in its cells, one column a channel; with an index of levels (case, time)
-        a series a case, and channels in columns. An array that is not in memory (memory
-        map, zarr, h5py, dask) is read by parts.
+        The first collection; a list may hold series of different lengths. A DataFrame has one row per series: its
+        points in columns, or whole series in its cells, one column per channel. With an index of levels (case, time) it
+        has one series per case, and channels in columns. Arrays that are not in memory (memory map, zarr, h5py, dask)
+        are read in parts.
     Y : like X, optional
         The second collection; None: `X` with itself.
     metric : str, metric object or callable, default="dtw"
@@ -89,28 +89,28 @@ def pairwise_distances(
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
-        Relative weights of the points of every series of `X`, which must have one length then, or of their
-        channels alone.
+        Relative weights of the points of every series of `X`, which must then have one length, or only of their
+        channels.
     times : list, optional
-        Sample times of each series of `X`, for distances that use them; with `Y` a pair of lists, of both collections.
-        Default: the index of each series of a list; if one of two holds no times, their samples are counted.
+        Sample times of each series of `X`, for distances that use them; with `Y` a pair of lists. Default: the index of
+        each series of a list; if one of two has no times, samples are counted for both.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit", for lockstep metrics: a point missing in one of two series is
-        left out, and the rest rescaled; with less than half of the weight observed the distance is infinite.
+        What to do with missing values (NaN). "omit", for lockstep metrics: points missing in either series are ignored,
+        and the rest is rescaled; with less than half of the weight observed the distance is infinite.
     n_jobs : int, optional
-        Number of threads, as in joblib; no result depends on it.
+        Number of threads, as in joblib; results do not depend on it.
     max_memory : int or str, optional
-        Bytes that the work may use besides the result and collections in memory, or text such as "500 MB"; of all
-        threads, or of as many processes. No result depends on it. None: some 10 MB a job and two copies of what is
-        compared at once; of collections that are not in memory some 100 MB more.
+        Memory that all threads or processes together may use besides the result and collections in memory: bytes, or
+        text such as "500 MB". Results do not depend on it. None: about 10 MB per job and two copies of what is compared
+        at once; about 100 MB more for collections that are not in memory.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the work has come.
+        Above 0: a progress bar on stderr.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
+        archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
+        have one point, or all have more channels than points.
     **unknown
-        Nothing else is taken: parameters of the metric are an error that says how to give them.
+        Not accepted: the error says to pass parameters of the metric by `metric_params`.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def pairwise_distances(
         If a series or a weight is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something has the wrong type, such as text instead of numbers.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def dtw(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None, **kwargs: A
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong type, such as text where numbers are meant.
+        If something has the wrong type, such as text instead of numbers.
 
     References
     ----------
@@ -132,7 +132,7 @@ def lcss(x: ArrayLike, y: ArrayLike, eps: float = 1, **kwargs: Any) -> Any:
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong type, such as text where numbers are meant.
+        If something has the wrong type, such as text instead of numbers.
 
     References
     ----------
@@ -192,7 +192,7 @@ def twed(
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong type, such as text where numbers are meant.
+        If something has the wrong type, such as text instead of numbers.
 
     References
     ----------

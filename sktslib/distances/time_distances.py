@@ -44,7 +44,7 @@ def tam(
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong type, such as text where numbers are meant.
+        If something has the wrong type, such as text instead of numbers.
 
     References
     ----------

@@ -47,51 +47,52 @@ def read(
     reader: Any = None,
     **options: Any,
 ) -> Recording:
-    """Read a recording from a file, or take apart an object of another package.
+    """Read a recording from a file, or convert an object of another package.
 
     Parameters
     ----------
     path : str, path-like or object
-        The file, or the folder of a zarr store. Of a file with several arrays one is named behind a colon, as in
-        ``"rec.h5:/ecg"``. Or an object that holds a recording: a `Raw` of MNE, a `Trace` or `Stream` of ObsPy, a
-        `Record` of WFDB, a `DataArray` of xarray.
+        The file, or the folder of a zarr store; ``"rec.h5:/ecg"`` names one of several arrays in a file. Or an object
+        that holds a recording: a `Raw` of MNE, a `Trace` or `Stream` of ObsPy, a `Record` of WFDB, a `DataArray` of
+        xarray.
     channels : str or list of str, optional
         Names of the channels to read. None: all.
     rate : float, optional
-        Samples per second that all channels are brought to. None: as they are; then all must have the same.
+        Samples per second to which all channels are resampled. None: no resampling; all channels must then have one
+        rate.
     times : array-like of shape (n,) or Sampling, optional
-        Sample times of a file that has none.
+        Sample times for a file without times.
     missing : float, str or list, optional
-        Values that stand for a missing one, in tables also words; they become NaN. What a format itself calls missing
-        always does.
+        Values, in tables also words, that mean a missing value; they become NaN. Those defined by the format always do.
     reader : str or object, optional
         Name of the reader, or an object with ``can_open(path, head)`` and ``open(path, **options)``. None: the first
-        that can open the file.
+        reader that can open the file.
     **options
-        Further options of the reader: `annotator` of WFDB records; `transpose` of arrays whose rows are the channels;
-        of tables `rows`, the first row and the end of a part, and what the command line has (`time_column`,
+        Further options of the reader: `annotator` for WFDB records; `transpose` for arrays whose rows are the channels;
+        for tables `rows`, the first row and the end of a part, and the options of the command line (`time_column`,
         `time_zone`, `time_unit`, `epoch`, `separator`, `decimal`, `thousands`, `header`, `sheet`, `encoding`,
         `day_first`).
 
     Returns
     -------
     Recording
-        EDF, BDF, WFDB, HDF5, zarr and NPY files are not loaded: samples are read where they are used.
+        The recording. EDF, BDF, WFDB, HDF5, zarr and NPY files are not loaded: samples are read when they are used.
 
     Raises
     ------
     ValueError
-        If the file is damaged or holds no recording, if no reader knows it, or what is asked for is not in it.
+        If the file is damaged or holds no recording, if no reader knows it, or if it lacks a requested channel or
+        array.
     FileNotFoundError
         If there is no such file.
     ImportError
         If the library that reads the format is not installed.
     MemoryError
-        If the file must be loaded whole, and is larger than the memory that is free.
+        If the file must be loaded whole and exceeds the free memory.
 
     See Also
     --------
-    Recording : What is returned.
+    Recording : The class of the result.
 
     Examples
     --------

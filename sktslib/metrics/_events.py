@@ -148,11 +148,11 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
 def event_f1_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, min_iou: float = 0.5, tolerance: float | None = None
 ) -> float:
-    """Compute the F1 score of events: how many true events were found, and how many found ones are true.
+    """Compute the F1 score of events, ``2 TP / (n_true + n_pred)``.
 
-    A true and a predicted event agree when their intersection over union is at least `min_iou` or, with `tolerance`,
-    when both their borders are at most that far apart. Each event is matched at most once, and as many as possible
-    are: ``2 TP / (n_true + n_pred)``. The classes of the events (the values of the labels) are not compared.
+    A true and a predicted event may match if their intersection over union is at least `min_iou` or, with `tolerance`,
+    if both borders differ by at most that many samples. As many events as possible, TP, are matched one to one. Classes
+    (the values of the labels) are not compared.
 
     Parameters
     ----------
@@ -161,26 +161,26 @@ def event_f1_score(
         background, runs of equal other values are events), or events as half-open ``[start, end)`` in sample indices.
         One may be labels and the other events.
     min_iou : float, default=0.5
-        Least intersection over union of events that agree, in (0, 1]. Not used when `tolerance` is given.
+        Smallest intersection over union of matched events, in (0, 1]. Ignored if `tolerance` is given.
     tolerance : float, optional
-        Largest difference of starts, and of ends, of events that agree, in samples.
+        Largest difference of the starts, and of the ends, of matched events, in samples.
 
     Returns
     -------
     score : float
-        Between 0 and 1. It is 1 when neither side has an event.
+        Between 0 and 1; 1 if there are no events.
 
     Raises
     ------
     ValueError
-        If an input holds neither numbers nor texts, has another shape, or its events are empty or begin before 0; if
+        If an input holds neither numbers nor texts, has another shape, or its events are empty or start before 0; if
         two label vectors differ in length; if `min_iou` or `tolerance` is out of its range.
     TypeError
-        If `min_iou` or `tolerance` is no number.
+        If `min_iou` or `tolerance` is not a number.
 
     See Also
     --------
-    boundary_error : How exact the borders of the matched events are.
+    boundary_error : Errors of the borders of matched events.
     segmentation_covering : A score of segmentations without a threshold.
 
     Examples

@@ -247,38 +247,38 @@ def event_report(
     min_iou: float = 0.5,
     tolerance: float | None = None,
 ) -> EventReport:
-    """List the hits, the misses and the false ones among found events, with their errors and causes.
+    """List hits, misses and false events with their errors and causes.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or (n_events, 2)
         The annotation: a label for each time point, or events as half-open ``[start, end)`` in samples.
     found : Matches, Segments, or array-like of shape (n,) or (n_events, 2)
-        What was found in the same sequence: the result of a search or a segmentation, labels or events.
+        The found events of this sequence: the result of a search or a segmentation, labels or ranges.
     kinds : array-like of shape (n_events,), optional
-        The classes of the true events, where these are ranges.
+        The classes of the true events, if these are ranges.
     times : array-like of shape (n,), optional
         The sample times, for errors in their unit. Default: those of `found`, if it has those of all samples.
     min_iou : float, default=0.5
-        Least intersection over union of events that agree.
+        Smallest intersection over union of matched events.
     tolerance : float, optional
-        Largest difference of starts, and of ends, of events that agree, in samples; replaces `min_iou`.
+        Largest difference of the starts, and of the ends, of matched events, in samples; replaces `min_iou`.
 
     Returns
     -------
     EventReport
-        Events agree, and as many are matched with each other, as in `event_f1_score`; of all such matchings the one
-        with the closest borders counts.
+        The report. Events are matched as in `event_f1_score`; of equally many pairs, those with the smallest border
+        errors.
 
     Raises
     ------
     ValueError, TypeError
-        As `event_f1_score`; if `kinds` or `times` do not fit; if matches are in several sequences.
+        See `event_f1_score`; also if `kinds` or `times` do not fit, or if matches are in several sequences.
 
     See Also
     --------
     event_f1_score : The score alone.
-    sktslib.utils.visualisation.EventReportDisplay : Its picture.
+    sktslib.utils.visualisation.EventReportDisplay : Draws the report.
 
     Examples
     --------

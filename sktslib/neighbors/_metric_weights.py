@@ -139,60 +139,61 @@ def choose_alpha(task, rng, count):
 class MetricWeights(CollectionEstimator):
     """Weights of points or channels under which series are near to their own class and far from the others.
 
-    While the alignments are held, a distance is linear in its weights. By turns series are aligned under the weights,
-    and the weights found that keep, by a margin, each series nearer to its neighbors of the own class than to those of
-    other classes: a convex problem. A penalty pulls the weights to equal ones.
+    With fixed alignments a distance is linear in its weights. Two steps alternate: series are aligned under the
+    weights, and weights are found with which each series is nearer, by a margin, to its neighbors of its own class than
+    to those of other classes. The second step is a convex problem. A penalty pulls the weights to equal ones.
 
     ``KNeighborsTimeSeriesClassifier(metric, weight=MetricWeights())`` learns them within its own `fit`, so that
-    cross-validation stays honest. So do ``QuerySearcher(metric, query=query, weight=MetricWeights())`` and
-    `QuerySegmenter`, from a recording and labels of its time points: occurrences are to be nearer to the query than
-    what else is found. By itself it gives `weight_` for everything else that takes a ``weight``.
+    cross-validation stays honest. ``QuerySearcher(metric, query=query, weight=MetricWeights())`` and `QuerySegmenter`
+    learn them from a recording with labels: occurrences shall be nearer to the query than other candidates. Fitted by
+    itself it has `weight_` for everything that takes a ``weight``.
 
     Parameters
     ----------
     metric : str or metric object, optional
-        The distance, which must be a sum of terms that weights multiply: ``dtw``, ``ddtw``, ``wdtw``, ``wddtw``,
-        ``euclidean`` and the other lockstep sums. None: ``dtw``, or the metric of the estimator that learns by it,
-        which alone has one then.
+        The distance, which must be a sum of weighted terms: ``dtw``, ``ddtw``, ``wdtw``, ``wddtw``, ``euclidean`` and
+        the other lockstep sums. None: ``dtw``; within another estimator it must be None, and that estimator's metric is
+        used.
     kind : {"auto", "points", "channels", "both"}, default="auto"
-        What has a weight of its own: points, the same in all channels; channels, the same at all points; or each point
-        in each channel. "auto": points of one channel, else channels. Weights of points need series of one length, or
-        a query.
+        What the weights belong to: points, equal in all channels; channels, equal at all points; or each point in each
+        channel. "auto": points for one channel, otherwise channels. Weights of points need series of one length, or a
+        query.
     alpha : float or "auto", default="auto"
-        Strength of the pull to equal weights, above 0; infinite keeps them equal. "auto": infinite, 1, 0.1 or 0.01,
-        whichever classifies best by the nearest neighbor in five-fold cross-validation, the largest of equals.
-        Of a query, whichever has the best average precision in blocks of the recording that are held out, the largest
-        within one standard error; infinite with fewer than six occurrences.
+        Strength of the pull to equal weights, above 0; infinity keeps them equal. "auto": infinity, 1, 0.1 or 0.01, the
+        largest with the best five-fold cross-validation of the nearest-neighbor classifier. For a query: the largest
+        within one standard error of the best average precision in held-out blocks of the recording; infinity with fewer
+        than six occurrences.
     n_neighbors : int, default=3
-        How many neighbors of the own class, and of the others, are compared for each series. Of a query: how many false
-        matches for each occurrence, the nearest ones.
+        Number of neighbors in its own class, and in the others, with which each series is compared. For a query: the
+        number of nearest false matches per occurrence.
     n_knots : int, default=25
-        Weights of points are linear between so many points, evenly spread, so that neighbors have similar weights.
+        Weights of points are linear between this many evenly spaced points, so that neighbors have similar weights.
     max_iter : int, default=5
-        How often series are aligned again at most.
+        Largest number of iterations; each aligns the series again.
     metric_params : dict, optional
-        Parameters of the metric. None within another estimator, as `metric`.
+        Parameters of the metric. None within another estimator, like `metric`.
     n_jobs : int, optional
-        Number of threads; no result depends on it. None: one, or those of the estimator that learns by it.
+        Number of threads; results do not depend on it. None: 1, or the number of the estimator around it.
     random_state : int, RandomState instance or None, default=None
-        Draws the folds that choose `alpha`. Of a query it means nothing: the blocks are drawn by no chance.
+        Draws the folds that choose `alpha`. Not used for a query, whose blocks are not random.
     channels_first : bool, optional
-        Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`. Within another
-        estimator it means nothing.
+        Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`. Ignored within another
+        estimator.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the iterations and shows the objective.
+        Above 0: a progress bar on stderr with the iterations and the objective.
 
     Attributes
     ----------
     weight_ : ndarray of shape (length,), (length, channels) or (1, channels)
-        The weights, at least 0 and of mean 1, as `weight` parameters take them: of points, of both, or of channels. Of
-        a query they are always of both.
+        The weights, at least 0 and of mean 1, in the shape of `weight` parameters: of points, of both, or of channels.
+        For a query they are always of both.
     alpha_ : float
-        The strength that was taken; infinite where equal weights are as good as any.
+        The chosen strength; infinity if equal weights are as good as any.
     scores_ : dict
-        The share of series that each `alpha` classified correctly, or the average precision; only where it was chosen.
+        The share of series that each `alpha` classified correctly, or the average precision; only with
+        ``alpha="auto"``.
     objective_ : ndarray of shape (1 + n_iter,)
-        The objective with equal weights and after each iteration; it falls. Empty where nothing was learned.
+        The objective with equal weights and after each iteration; never rising. Empty if nothing was learned.
     n_iter_ : int
         Number of iterations.
     metric_ : Metric
@@ -200,14 +201,14 @@ class MetricWeights(CollectionEstimator):
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
+        Length of the series; only if the collection was a matrix with one row per series.
 
     Notes
     -----
     The loss is that of large margin nearest neighbor classification (Weinberger & Saul 2009), squared and for a
-    diagonal metric; the neighbors of the own class are those under equal weights, those of other classes the nearest
-    under the current ones. Mei et al. (2016) learn a metric of channels for DTW by such comparisons, too. The exact
-    objectives stand on the page on learning, "Learned weights of collections" and "Learned weights of queries".
+    diagonal metric. Neighbors in the series' own class are those under equal weights, neighbors in other classes the
+    nearest under the current weights. Mei et al. (2016) learn a metric of channels for DTW by such comparisons, too.
+    The objectives are in :doc:`/definitions_learning`.
 
     References
     ----------
@@ -228,7 +229,7 @@ class MetricWeights(CollectionEstimator):
     >>> model.metric_weights_.weight_.shape
     (1, 2)
 
-    The weights of a query. What distinguishes its occurrences from the rest is the first half:
+    Weights of a query, whose first half distinguishes its occurrences from other candidates:
 
     >>> from sktslib import QuerySearcher
     >>> query, recording, y = np.array([2.0, -2, 0, 0]), 0.1 * rng.normal(size=(200, 1)), np.zeros(200)

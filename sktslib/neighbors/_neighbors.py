@@ -56,10 +56,10 @@ class WeightedNeighbors(Neighbors):
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
-    """Classification by the vote of the nearest neighbors, scikit-learn's over series of any length.
+    """Classification of series of any length by the vote of the nearest neighbors.
 
-    The same as a pipeline of `PairwiseDistances` and ``KNeighborsClassifier(metric="precomputed")``, without the
-    distances among the training series, which that pipeline computes for nothing.
+    Results equal those of a pipeline of `PairwiseDistances` and ``KNeighborsClassifier(metric="precomputed")``, without
+    the distances among the training series, which that pipeline computes in vain.
 
     Parameters
     ----------
@@ -72,21 +72,21 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     metric_params : dict, optional
         Parameters of the metric.
     weight : MetricWeights or array-like of shape (length,), (length, channels) or (1, channels), optional
-        Relative weights of the points of the series to be classified, which must have one length then, or of their
-        channels alone. :class:`MetricWeights`: they are learned from what the classifier is fitted on.
+        Relative weights of the points of the series to be classified, which must then have one length, or only of their
+        channels. With a :class:`MetricWeights` `fit` learns them from the training series.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
-        Number of threads; no result depends on it.
+        Number of threads; results do not depend on it.
     max_memory : int or str, optional
-        Bytes that a search for neighbors may use besides the collections and its result, or text such as "2GB", see
-        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
+        Memory for a search for neighbors, in bytes or as text such as "2GB", see
+        :func:`sktslib.distances.nearest_neighbors`. Neighbors do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
+        archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
+        have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the work has come.
+        Above 0: a progress bar on stderr.
 
     Attributes
     ----------
@@ -95,11 +95,11 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     metric_ : Metric
         The metric object.
     metric_weights_ : MetricWeights
-        The fitted weights, with `weight_`; only where they are learned.
+        The fitted `MetricWeights`; only if they learn the weights.
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
+        Length of the series; only if the collection was a matrix with one row per series.
 
     Examples
     --------
@@ -190,10 +190,10 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
 
 
 class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNeighbors):
-    """Regression by the mean of the nearest neighbors' targets, scikit-learn's over series of any length.
+    """Regression for series of any length by the mean of the nearest neighbors' targets.
 
-    The same as a pipeline of `PairwiseDistances` and ``KNeighborsRegressor(metric="precomputed")``, without the
-    distances among the training series, which that pipeline computes for nothing.
+    Results equal those of a pipeline of `PairwiseDistances` and ``KNeighborsRegressor(metric="precomputed")``, without
+    the distances among the training series, which that pipeline computes in vain.
 
     Parameters
     ----------
@@ -206,21 +206,21 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
-        Relative weights of the points of the series to be predicted for, which must have one length then, or of their
-        channels alone.
+        Relative weights of the points of the series to be predicted for, which must then have one length, or only of
+        their channels.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
-        Number of threads; no result depends on it.
+        Number of threads; results do not depend on it.
     max_memory : int or str, optional
-        Bytes that a search for neighbors may use besides the collections and its result, or text such as "2GB", see
-        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
+        Memory for a search for neighbors, in bytes or as text such as "2GB", see
+        :func:`sktslib.distances.nearest_neighbors`. Neighbors do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
+        archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
+        have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the work has come.
+        Above 0: a progress bar on stderr.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
+        Length of the series; only if the collection was a matrix with one row per series.
 
     Examples
     --------

@@ -236,12 +236,12 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     queries : array-like of shape (n_queries, m) or (n_queries, m, channels), or list or dict of series, optional
         The queries; a list, or a dict by their names, may hold queries of different lengths. None: the series given to
-        `fit`, or what is learned from them.
+        `fit`, or queries learned from them.
     n_queries : int, optional
-        Number of queries to learn from labeled series: pieces of them (shapelets) whose distances separate the classes
-        apart, as many of each class. None: nothing is learned.
+        Number of queries to learn from labeled series: pieces of them (shapelets) whose distances separate the classes,
+        equally many for each class. None: nothing is learned.
     n_candidates : int, default=1000
-        Pieces that are drawn and compared with all series to learn; all of them where there are no more.
+        Number of pieces that are drawn and compared with all series; all pieces if there are no more.
     query_lengths : pair of int, optional
         The shortest and the longest piece that is drawn, in samples. None: 3, and half of the shortest series.
     random_state : int, RandomState or None
@@ -249,39 +249,40 @@ class ShapeletTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the points of every query, which must have one length then.
+        Relative weights of the points of every query; the queries must then have one length.
     candidates : {"auto", "windows", "subsequence"}, default="auto"
-        Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
-        metrics only). "auto" takes windows for lockstep metrics and where `normalize` is set.
+        All windows of the query's length, or subsequences of any length, with open start and end (elastic metrics
+        only). "auto": windows for lockstep metrics and if `normalize` is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
-        How query and each window are normalized, per channel and by weighted moments.
+        How the query and each window are normalized, per channel and with weighted moments.
     min_length, max_length : int, optional
         Bounds of the length of matches of a subsequence search, in samples.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
-        is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
+        What to do with missing values (NaN). "omit": missing query points have weight 0; lockstep windows are compared
+        by their observed points, at least half of the weight; matches of a subsequence search do not cross a missing
+        point.
     n_jobs : int, optional
-        Number of threads; no result depends on it.
+        Number of threads; results do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
+        archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
+        have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the work has come.
+        Above 0: a progress bar on stderr.
 
     Attributes
     ----------
     queries_ : list of ndarray of shape (m, channels)
         The queries.
     shapelets_ : list of Shapelet
-        Where learned queries come from: ``series``, ``start``, ``length``, ``score`` and ``label``, the class it stands
-        for; only with `n_queries`.
+        Origins of the learned queries: ``series``, ``start``, ``length``, ``score``, and ``label``, the class of the
+        series; only with `n_queries`.
     metric_ : Metric
         The metric object.
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
+        Length of the series; only if the collection was a matrix with one row per series.
 
     References
     ----------

@@ -24,34 +24,34 @@ SYMMETRIZE = {"mean": lambda a, b: 0.5 * a + 0.5 * b, "min": np.minimum, "max": 
 class PairwiseDistances(CollectionTransformer):
     """Distances of series to the series of the fitted collection.
 
-    In a pipeline it feeds every estimator that takes ``metric="precomputed"``, or any other as features.
+    In a pipeline they are the input of an estimator with ``metric="precomputed"``, or features of any other.
 
     Parameters
     ----------
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     symmetrize : {"mean", "min", "max"}, optional
-        Combine ``d(x, y)`` and ``d(y, x)``, for estimators that read one triangle of the matrix. None: rows hold the
-        distances from a series to the fitted ones, and a warning says where those of the fitted series among
-        themselves are not symmetric, as with ``DTW(alpha=0.5)`` or weights of points.
+        How to combine ``d(x, y)`` and ``d(y, x)``, for estimators that read one triangle of the matrix. None: rows hold
+        the distances from a series to the fitted ones, and a warning appears if those among the fitted series are not
+        symmetric, as with ``DTW(alpha=0.5)`` or weights of points.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
-        Relative weights of the points of the series to be transformed, which must have one length then, or of their
-        channels alone.
+        Relative weights of the points of the series to be transformed, which must then have one length, or only of
+        their channels.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
-        Number of threads; no result depends on it.
+        Number of threads; results do not depend on it.
     max_memory : int or str, optional
-        Bytes that the distances may use besides the collections and the result, or text such as "500 MB", see
-        :func:`sktslib.distances.pairwise_distances`. No result depends on it.
+        Memory for the distances, in bytes or as text such as "500 MB", see
+        :func:`sktslib.distances.pairwise_distances`. Results do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
+        archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
+        have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the work has come.
+        Above 0: a progress bar on stderr.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class PairwiseDistances(CollectionTransformer):
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
+        Length of the series; only if the collection was a matrix with one row per series.
 
     Examples
     --------
@@ -168,35 +168,35 @@ class Neighbors(CollectionEstimator):
 class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
     """The graph of nearest neighbors in the fitted collection, after scikit-learn's ``KNeighborsTransformer``.
 
-    The graph feeds estimators that take ``metric="precomputed"``, such as Isomap, DBSCAN or t-SNE.
+    The graph is the input of estimators with ``metric="precomputed"``, such as Isomap, DBSCAN or t-SNE.
 
     Parameters
     ----------
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     mode : {"distance", "connectivity"}, default="distance"
-        What the graph holds. In "distance" it has ``n_neighbors + 1`` entries a row, since each fitted series counts
-        as its own first neighbor, which is not one to the estimators behind.
+        The entries of the graph. With "distance" a row has ``n_neighbors + 1`` entries, since each fitted series counts
+        as its own first neighbor, which the following estimators ignore.
     n_neighbors : int, default=5
         Number of neighbors.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
-        Relative weights of the points of the series to be transformed, which must have one length then, or of their
-        channels alone.
+        Relative weights of the points of the series to be transformed, which must then have one length, or only of
+        their channels.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
-        Number of threads; no result depends on it.
+        Number of threads; results do not depend on it.
     max_memory : int or str, optional
-        Bytes that a search for neighbors may use besides the collections and its result, or text such as "2GB", see
-        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
+        Memory for a search for neighbors, in bytes or as text such as "2GB", see
+        :func:`sktslib.distances.nearest_neighbors`. Neighbors do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
-        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
-        series have one point, or all have more channels than points.
+        archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
+        have one point, or all have more channels than points.
     verbose : int, default=0
-        Above 0: a bar on stderr shows how far the work has come.
+        Above 0: a progress bar on stderr.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
+        Length of the series; only if the collection was a matrix with one row per series.
 
     Examples
     --------

@@ -372,78 +372,79 @@ ALIGNED = 2  # times: of the first, blurred typical event the band is too low, a
 class AutoFilter(Filter):
     """Keep the frequencies at which labeled events stand out from everything else.
 
-    `fit` takes off the typical event, the median of its class, at each event, and compares two power spectral
-    densities: that of the typical event, S, and that of what is left, N, which is background and how events differ.
-    The band is that in which the squared distance from the typical event separates events from background best: the one
-    with the largest ``(sum S)^2 / sum(N^2 + S N)``, sums over its frequencies. Then it is a `BandPass`.
+    `fit` subtracts the typical event of each class, the median of its events, at each event. It then compares two power
+    spectral densities: S of the typical event, and N of the rest, which is background and the differences between
+    events. The band has the largest ``(sum S)^2 / sum(N^2 + S N)``, summed over its frequencies: in it the squared
+    distance from the typical event separates events from background best. `transform` is that of a `BandPass` with this
+    band.
 
-    What looks like an event and has no mark is no background, and its typical event is subtracted there, too. It is
-    looked for in the band that would be best if noise were drift alone. In that band events are aligned before, for
-    marks that are off by a few samples blur their typical event: each is moved to where it correlates best with it, by
-    up to a third of its length, and this twice.
+    The typical event is also subtracted at unlabeled places that resemble it. They are searched for in the band that
+    would be best if the noise were only drift. In that band events are first aligned twice, because labels that are off
+    by a few samples blur the typical event: each event moves to where it correlates best with the typical one, by up to
+    a third of its length.
 
-    Spectra do not show how rarely the background looks like an event. So other bands are tried, those about the largest
-    ratio of S to N in which it stays above a half, a quarter, ... of that. Where few events are marked of many, the
-    others are found in one of these bands: what the typical event leaves as little of as of the marked ones counts as
-    marked, if hardly anything looks so much like the mirrored event. All of it is done again with them, until there are
-    no more. Then the events are parted into three contiguous blocks. In each one, filtered, the typical event of the
-    two others is correlated with every place. A band is the better, the further apart events and all else lie by that,
-    compared with how far their tails reach towards each other. Of those that are as good as the best one, within the
-    standard error of the difference from leaving out one block after the other, the narrowest is taken. The worst
-    twentieth does not count, so that fewer than twenty events in a block, 60 in all, are no evidence, and the band is
-    that of the spectra.
+    Spectra do not show how rarely the background resembles an event, so other bands are tried: those around the largest
+    S / N in which it stays above a half, a quarter, ... of its maximum. If few events are labeled, unlabeled ones are
+    added that the typical event explains as well as the labeled ones, provided that hardly any place resembles the
+    mirrored event as much; this repeats until no more are found. From 60 events on, they are divided into three
+    contiguous blocks, and the typical event of two blocks is correlated with every place of the third. A band is better
+    the farther events are from other places, relative to how far the tails of both extend towards each other. Of the
+    bands within one standard error of the best, the narrowest is chosen. With fewer events the band is that of the
+    spectra.
+
+    Rules: "The band of AutoFilter" in :doc:`/definitions_learning`.
 
     Parameters
     ----------
     sampling_rate : float, optional
-        Samples a unit of time. Default: that of the times that `fit` is given; of datetimes a second is the unit.
+        Samples per unit of time. Default: from the times given to `fit`; for datetimes the unit is a second.
     order : int, default=2
-        Order of the filter, as of `BandPass`.
+        Order of the filter, as in `BandPass`.
     causal : bool, default=False
-        Whether a sample depends on itself and those before alone, as of `BandPass`.
+        Whether a sample depends only on itself and earlier ones, as in `BandPass`.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": `fit` leaves out events with a gap and interpolates over gaps for
-        the spectra; a channel is filtered on each side of a gap by itself, and NaN stay NaN.
+        What to do with missing values (NaN). "omit": `fit` ignores events with missing values and interpolates for the
+        spectra; each channel is filtered separately on each side of missing values, and NaN stay NaN.
 
     Attributes
     ----------
     band_ : tuple (low, high)
-        The edges, in cycles a unit of time. None: the band reaches that end of the spectrum, and nothing is cut off.
+        The edges, in cycles per unit of time. None: the band extends to that end of the spectrum, and nothing is
+        removed there.
     frequencies_ : ndarray of shape (n_frequencies,)
-        Those of the spectra.
+        Frequencies of the spectra, in cycles per unit of time.
     event_spectrum_, noise_spectrum_ : ndarray of shape (n_frequencies, n_channels)
-        Power spectral densities of the typical event (of several classes the mean, by their counts), without the
-        noise that is left in it, and of what is left without it: the periodogram with a Hann window, and Welch's method
-        with the median over pieces of four event lengths, averaged over frequencies that an event is too short to tell
-        apart. One event length of noise as powerful as the event, which falls as one over the frequency, counts as seen
-        before: with one event and hardly any background there is nothing else to go by.
+        Power spectral densities S of the typical event (for several classes the mean by their counts, without the noise
+        left in it) and N of the rest: the periodogram with a Hann window, and Welch's method with the median over
+        pieces of four event lengths, smoothed to the resolution of an event. N includes one event length of assumed
+        noise with the power of an event and a spectrum of one over the frequency, as one event with hardly any
+        background gives no other estimate.
     ratio_ : ndarray of shape (n_frequencies,)
-        Their ratio, of several channels the largest, for all channels have the same band. No density of noise counts
-        as less than 1e-6 of the largest one.
+        S / N, for several channels the largest, because all have the same band. N counts as at least 1e-6 of its
+        maximum.
     sampling_rate_ : float
-        The sampling rate that the filter was made for.
+        The sampling rate of the filter.
     n_features_in_ : int
         Number of channels.
 
     Raises
     ------
     ValueError
-        From `fit`, if there are no labels, as of all of scikit-learn's transformers that learn from labels; or if they
-        mark no event of two samples.
+        From `fit`, if there are no labels, or if they mark no event of two samples.
 
     See Also
     --------
-    BandPass : The same of a band that is known.
+    BandPass : A filter for a known band.
 
     Notes
     -----
-    What is slower than an event is long cannot be told from drift: of patterns that differ from background by an offset
-    the lower edge is about one over their length, and `RunningBaseline` with a wide window keeps more of them.
+    Patterns slower than the length of an event cannot be distinguished from drift. For patterns that differ from
+    background by an offset the lower edge is about one over their length; `RunningBaseline` with a wide window keeps
+    more of them.
 
-    The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may be in one pipeline. -1 means, as
-    with ``self_train`` of `Learning`, that nobody looked: events without a mark are looked for there as everywhere, and
-    the band learns from those that it finds. Events of one class that follow each other without background are one
-    long event, which has the spectrum of all of them: label their ranges by
+    Labels are those of `QuerySegmenter.fit`, so that both may be in one pipeline. The label -1 (unlabeled, with
+    ``self_train`` of `Learning`) is treated as background, in which unlabeled events are searched for. Events of one
+    class that touch are one long event, with the spectrum of all of them: label their ranges by
     :func:`sktslib.metrics.labels_from_events`, which leaves a sample of background between them.
 
     Examples

@@ -325,44 +325,44 @@ class Filter(RecordingTransformer):
 class BandPass(Filter):
     """Keep the frequencies of a recording between two edges.
 
-    Time points are samples and channels are features; each channel is filtered by itself. The filter is a Butterworth
-    filter in second-order sections: ``scipy.signal.butter``, and ``sosfiltfilt`` over the whole recording, forth and
-    back, which shifts nothing in time, or with `causal` ``sosfilt``, which looks at no sample before it has come.
+    Time points are samples and channels are features; each channel is filtered separately. The filter is a Butterworth
+    filter in second-order sections (``scipy.signal.butter``). ``sosfiltfilt`` applies it forward and backward, which
+    does not shift events in time; with `causal` ``sosfilt`` uses only past samples.
 
     Parameters
     ----------
     low, high : float, optional
-        Edges of the band, in cycles a unit of time: hertz, where `sampling_rate` counts samples a second. Both lie
+        Edges of the band, in cycles per unit of time: hertz, if `sampling_rate` is in samples per second. Both must be
         below half the sampling rate. ``low=None`` passes all below `high`, ``high=None`` all above `low`; with both
-        None everything passes as it is.
+        None everything passes.
     sampling_rate : float, optional
-        Samples a unit of time. Default: that of the times that `fit` is given; of datetimes a second is the unit.
+        Samples per unit of time. Default: from the times given to `fit`; for datetimes the unit is a second.
     order : int, default=2
-        Order of the filter, 1 to 12: how steep the edges are. Forth and back counts twice, so that an edge lets
-        through half the amplitude, and 0.71 of it with `causal`.
+        Order of the filter, 1 to 12: how steep the edges are. Forward and backward filtering counts twice, so that an
+        edge passes half the amplitude; with `causal` it passes 0.71 of it.
     causal : bool, default=False
-        Whether a sample depends on itself and those before alone, as it must in a stream. What is transformed is late
-        then, by more the narrower the band.
+        Whether a sample depends only on itself and earlier ones, as in a stream. The output is then delayed, the more
+        the narrower the band.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": a channel is filtered on each side of a gap by itself, as if the
-        recording ended and began there, and NaN stay NaN. Channels without a gap there are not touched by it.
+        What to do with missing values (NaN). "omit": each channel is filtered separately on each side of its missing
+        values, as if the recording ended there, and NaN stay NaN.
 
     Attributes
     ----------
     sampling_rate_ : float
-        The sampling rate that the filter was made for.
+        The sampling rate of the filter.
     n_features_in_ : int
         Number of channels.
 
     See Also
     --------
-    AutoFilter : A band that is learned from labels.
-    resample : Even steps of time, for recordings whose samples are not evenly spaced.
+    AutoFilter : A band learned from labels.
+    resample : Makes time steps even.
 
     Notes
     -----
-    At its ends a recording is continued by its mirror image, turned about the last sample, by scipy's length of that
-    or as many samples as there are; a causal filter begins as if the first sample had been there forever.
+    At its ends a recording is extended by its mirror image, rotated about the last sample, by scipy's default length or
+    the number of samples, if that is less. A causal filter starts as if the first sample had always been there.
 
     Examples
     --------

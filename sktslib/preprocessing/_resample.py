@@ -168,37 +168,36 @@ def resample(
     sampling_rate: float | None = None,
     nan_policy: str = "raise",
 ) -> Any:
-    """Bring a recording to another sampling rate, and its labels and times with it.
+    """Resample a recording to another sampling rate, with its labels and times.
 
-    Fewer samples are made behind a low-pass filter (``scipy.signal.resample_poly``), so that no fast change comes out
-    as a slow one. Uneven times become even steps.
+    A low-pass filter (``scipy.signal.resample_poly``) prevents aliasing at lower rates. Uneven times become even steps.
 
     Parameters
     ----------
     X : array-like of shape (n,) or (n, channels)
-        The recording. With a pandas object, whose index may hold the times, one with the new times as its index is
-        returned.
+        The recording. A pandas object, whose index may hold the times, returns one with the new times as its index.
     y : array-like of shape (n,), optional
-        Labels of its time points, 0 or an empty text for background. Each event of them stays one, of a sample at
-        least, and those of one class stay apart.
+        Labels of the time points, 0 or an empty text for background. Each event remains one event, of at least one
+        sample, and events of one class stay apart.
     times : array-like of shape (n,), optional
         Strictly increasing sample times, numbers or datetimes.
     rate : float
-        New samples a unit of time; of datetimes a second is the unit. The nearest ratio to the old rate with a
-        numerator and a denominator up to 1000 is taken, and times tell what it is.
+        New samples per unit of time; for datetimes the unit is a second. The nearest ratio to the old rate with a
+        numerator and a denominator up to 1000 is used; the returned times have the exact rate.
     sampling_rate : float, optional
-        The old rate. Default: that of the times, one over the mean of their usual steps.
+        The old rate. Default: one over the usual step of the times.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": a new sample between two of which one is missing is missing.
+        What to do with missing values (NaN). "omit": a new sample is missing if one of the two old samples around it
+        is.
 
     Returns
     -------
     X : ndarray of shape (m,) or (m, channels), Series or DataFrame
         The resampled recording.
     y : ndarray of shape (m,)
-        Its labels, where `y` is given.
+        The labels, if `y` is given.
     times : ndarray or DatetimeIndex of shape (m,)
-        Its times, where `times` is given. Without `y` and `times` the recording alone is returned, and no tuple.
+        The times, if `times` is given. Without `y` and `times` only the recording is returned, not a tuple.
 
     Raises
     ------

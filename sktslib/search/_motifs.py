@@ -430,9 +430,9 @@ def motifs(
 ) -> Matches:
     """Find the pairs of windows that are nearest to each other, without a query.
 
-    The first motif is the pair of windows with the least distance of all; the next one is the pair with the least
-    distance of those whose windows do not overlap the ones before too much, and so on. The answer is exact: windows
-    are left out where a bound says that they cannot belong to it.
+    The first motif is the pair of windows with the lowest distance. The next one is the nearest pair whose windows do
+    not overlap those before by more than `max_overlap`, and so on. The result is exact: bounds exclude only windows
+    that cannot be part of it.
 
     Parameters
     ----------
@@ -441,13 +441,13 @@ def motifs(
     length : int
         Samples of a window.
     n : int, default=1
-        How many motifs at most.
+        Largest number of motifs.
     metric : str, metric object or callable, default="euclidean"
         The distance of two windows.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default="zscore"
         How each window is normalized, per channel.
     other : array-like of shape (k,) or (k, channels), optional
-        Another recording: pairs then have a window in each.
+        Another recording; pairs then have one window in each.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,) or (length, channels), optional
@@ -455,23 +455,23 @@ def motifs(
     max_overlap : float in [0, 1], default=0.0
         Share of their length that two windows of one recording may have in common.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": lockstep distances compare the points that both windows have, as a
-        search does; for all others no window holds a missing value.
+        What to do with missing values (NaN). "omit": lockstep distances compare the points that are observed in both
+        windows; under other distances no window contains a missing value.
     max_gap : float or timedelta, optional
-        Longest step of the times that is not a gap, which no window spans; as of `QuerySearcher`.
+        Largest time step that does not count as a gap, as in `QuerySearcher`. No window spans a gap.
     times : array-like of shape (n_timepoints,), optional
-        Sample times of the recording; with `other` a list, those of both. They tell gaps and the times of the result:
+        Sample times of the recording; with `other` a list of two. They define gaps and the times of the result;
         distances that use times count samples here.
     n_jobs : int, optional
-        Jobs of joblib. No result depends on it.
+        Number of joblib jobs. Results do not depend on it.
     verbose : int, default=0
-        Above 0: bars on stderr show how far it has come.
+        Above 0: progress bars on stderr.
 
     Returns
     -------
     Matches
-        Two entries for each motif, the earlier window first, nearest motif first: `query` is the motif's number, from
-        0, and `distance` that of its two windows, the lower one where it depends on which is the query. With `other`,
+        Two entries for each motif, the nearest motif first and the earlier window first. `query` is the motif's number,
+        from 0, and `distance` that of its two windows, the lower one if it depends on which is the query. With `other`,
         `sequence` is 0 or 1. The `path` of an entry aligns the motif's other window with it.
 
     See Also
@@ -480,10 +480,10 @@ def motifs(
 
     Notes
     -----
-    Under the z-normalized Euclidean distance without weights the correlations of all pairs are bounded along the
-    diagonals of their matrix [1]_, O(n^2) whatever the length, and the pairs that the bounds leave are computed as a
-    search computes them. Under an elastic distance each window is searched for as a query is, up to the distance of the
-    nearest pair that is known; the first one is the Euclidean motif. Other distances are computed for all pairs.
+    Under the z-normalized Euclidean distance without weights, the correlations of all pairs are bounded along the
+    diagonals of their matrix [1]_, in O(n^2) for any length; pairs that the bounds do not exclude are computed as in a
+    search. Under an elastic distance each window is searched for like a query, up to the distance of the nearest known
+    pair, at first that of the Euclidean motif. Other distances are computed for all pairs.
 
     References
     ----------
@@ -539,18 +539,18 @@ def discords(
     length : int
         Samples of a window.
     n : int, default=1
-        How many discords at most; none overlaps one before it too much.
+        Largest number of discords; none overlaps an earlier one by more than `max_overlap`.
     metric, normalize, metric_params, weight, max_overlap, nan_policy, max_gap, n_jobs, verbose
-        As of :func:`motifs`.
+        As in :func:`motifs`.
     other : array-like of shape (k,) or (k, channels), optional
-        Another recording, such as one that is known to be normal: then its windows are those that count as near.
+        Another recording, such as a normal one; its windows are then the neighbors.
     times : array-like of shape (n_timepoints,), optional
-        Sample times of `sequence`; with `other` and `max_gap` a list, those of both.
+        Sample times of `sequence`; with `other` and `max_gap` a list of two.
 
     Returns
     -------
     Matches
-        Farthest first: `distance` is that from the nearest window, with which `path` aligns the discord.
+        The discords, farthest first. `distance` is that from the nearest window, with which `path` aligns the discord.
 
     See Also
     --------
@@ -558,9 +558,9 @@ def discords(
 
     Notes
     -----
-    A window that is nearer to any other one than the farthest so far is from all is no discord, whatever else it is
-    near to. So each is first compared with the window next to the one that a neighbor of it is near to, and those that
-    are farthest by the Euclidean distance come first. The answer is exact.
+    A window is excluded as soon as any other window is nearer to it than the best known discord is to its nearest one.
+    To find such windows early, each is first compared with the window next to its neighbor's nearest one, and windows
+    are tried in the order of their Euclidean discord distances. The result is exact.
 
     References
     ----------

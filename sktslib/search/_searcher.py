@@ -51,82 +51,80 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     Parameters
     ----------
     metric : str, metric object or callable, default="dtw"
-        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
-        "auto": with labels the one that tells the occurrences from all else best, amerced or plain dynamic time
-        warping or windows by Euclidean distance, see :doc:`/definitions_learning`; without them ``ADTW(omega="auto")``.
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series. "auto": with
+        labels, the metric that separates the occurrences best from other matches, among ADTW, DTW and Euclidean windows
+        (see :doc:`/definitions_learning`); without labels ``ADTW(omega="auto")``.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), or list or dict of arrays, optional
-        The query, or several, as `fit` takes them; then `fit` takes from `X` the number of channels only, so that a
-        searcher with a fixed query can stand in a pipeline.
+        One query or several, as in `fit`. `fit` then reads only the number of channels from `X`, so that a searcher
+        with a fixed query can be a step of a pipeline.
     weight : array-like of shape (m,) or (m, channels), or MetricWeights, optional
-        Relative weights of the query's points, unless `fit` is given some. :class:`~sktslib.neighbors.MetricWeights`:
-        `fit` takes a recording and labels, also of a given `query`, and learns them so that what is labeled is nearer
-        than what else is found. Of several given queries `y` holds the names, or their numbers from 1.
+        Relative weights of the query's points, unless `fit` is given some. With
+        :class:`~sktslib.neighbors.MetricWeights` `fit` takes a recording and labels, also if `query` is given, and
+        learns weights such that labeled occurrences are nearer than other candidates. With several given queries `y`
+        holds their names, or numbers from 1.
     candidates : {"auto", "windows", "subsequence"}, Windows or Subsequences, default="auto"
-        Which parts of a sequence may match: all windows of the query's length, or of multiples of it, see `Windows`; or
-        subsequences of any length, open at start and end, see `Subsequences` (elastic metrics with a path only).
-        "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak, sbd), and where `normalize`
-        or `channels` is set.
+        Which ranges of a sequence may match. `Windows`: all windows of the query's length, or of multiples of it.
+        `Subsequences`: ranges of any length, with open start and end (only for elastic metrics with a path). "auto":
+        windows for lockstep metrics, for metrics without a path (soft_dtw, gak, sbd), and if `normalize` or `channels`
+        is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"} or Normalization, default=None
-        How query and each window are normalized, per channel and by weighted moments; in a subsequence search each
-        range by itself, all by plain moments. With ``metric="auto"`` and labels None leaves the choice to them. See
-        `Normalization` for limits of scale and offset.
+        How the query and each window are normalized, per channel and with weighted moments; in a subsequence search
+        each range by itself, with unweighted moments. With ``metric="auto"`` and labels, None means that the labels
+        decide. `Normalization` has limits of scale and offset.
     n_matches : int, None or "auto", default="auto"
-        How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold`, and where
-        queries are learned from labels, else 1.
+        Largest number of matches per query; None: all that fit. "auto": None in streams, with a `threshold`, and if
+        queries are learned from labels; otherwise 1.
     threshold : float, FalseDiscoveryRate, Conformal, Percentile or str, optional
-        The largest distance of an occurrence, inclusive, or the rule that finds it: `FalseDiscoveryRate`, or the text
-        ``"fdr:0.05"``, and `Percentile`, or ``"percentile:1"``, for each sequence and query by itself; `Conformal`, or
-        ``"conformal:0.1"``, by labels. None: with labels, the one learned for each class: midway between the last match
-        and the next, where F1 in the labeled recording is best; else no bound.
+        The largest distance of a match, inclusive, or a rule: `FalseDiscoveryRate` (``"fdr:0.05"``) or `Percentile`
+        (``"percentile:1"``) for each sequence and query; `Conformal` (``"conformal:0.1"``) by labels. None: with
+        labels, the threshold of the best F1 in the labeled recording, for each class; otherwise no bound.
     max_overlap : float in [0, 1], default=0.0
-        Share of the shorter of two occurrences that they may have in common.
+        Share of the shorter of two matches by which they may overlap.
     channels : ChannelPlan, optional
-        Compares each channel by itself, with its own lag and weight, see `ChannelPlan`. None: all channels together.
+        Compares each channel by itself, with its own lag and weight. None: all channels together.
     polarity : {"same", "any", "channels"}, default="same"
-        Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
-        channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
-        combinations are tried. A candidate counts with the signs that it
-        fits best, and is found once; see `Matches.polarity`. Compared by channel "channels" takes twice as long, with
-        any number of them.
+        "any" also tries the query times -1, which takes twice as long. "channels" tries all combinations of signs of at
+        most 8 channels, which takes 2^channels times as long; with a `ChannelPlan`, of any number of channels, twice as
+        long. A candidate counts once, with the signs that fit best, see `Matches.polarity`.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
-        is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
+        What to do with missing values (NaN). "omit": missing query points have weight 0; lockstep windows are compared
+        by their observed points, at least half of the weight; matches of a subsequence search do not cross a missing
+        point.
     max_gap : float or timedelta, optional
-        The longest step of a sequence's times that is not a gap: a number in their unit (of datetimes, seconds), or a
-        duration. No match spans a longer one. Every sequence needs times then.
+        Largest time step that does not count as a gap: a number in the unit of the times (seconds for datetimes), or a
+        duration. No match spans a gap. Every sequence then needs times.
     n_jobs : int, optional
-        Jobs of joblib, threads unless it is told otherwise, that share several queries and sequences among them, or
-        parts of a long sequence where there are fewer of these than jobs. No result depends on it, but distances of a
-        profile by Fourier transforms, in their last digits.
+        Number of joblib jobs (threads by default) that share queries and sequences, or parts of a long sequence.
+        Results do not depend on it, except for the last digits of distances in a profile by Fourier transforms.
     verbose : int, default=0
-        Above 0: bars on stderr show how far long work has come: the searches of several queries and sequences, the
-        chunks of a sequence that is read by chunks, and learning from labels. Streams show none.
+        Above 0: progress bars on stderr, for searches of several queries and sequences, the chunks of a long sequence,
+        and learning from labels. Streams show none.
 
     Attributes
     ----------
     query_ : ndarray of shape (m, channels)
-        The query; compared by channel, with NaN where a channel has no points, and in channels of weight 0.
+        The query; with a `ChannelPlan`, NaN where a channel has no points, and in channels of weight 0.
     weight_ : ndarray of shape (m, channels) or None
-        Relative weights; None where all are equal.
+        Relative weights; None if all are equal.
     alternatives_ : list of lists of tuples
-        Of each query its further templates, which `learn_from_answers` learns where occurrences have several shapes:
-        arrays (m, channels) and their weights or None. Each candidate counts by the template that it is nearest to.
+        Further templates of each query, which `learn_from_answers` learns if occurrences have several shapes: arrays
+        (m, channels) with their weights or None. A candidate's distance is that from the nearest template.
     classes_ : ndarray of shape (n_classes,)
-        The classes that were learned, in the order of the queries, or the names they were given by; absent otherwise.
+        The learned classes, in the order of the queries, or the names of given queries; otherwise absent.
     metric_weights_ : MetricWeights or list of them
-        What learned the weights, with `weight_`; only where they are learned so. Of several queries a list.
+        The fitted `MetricWeights`, if they learn the weights; a list for several queries.
     metric_ : Metric
         The metric object.
     normalize_ : str or None
-        How windows are normalized: `normalize`, or what ``metric="auto"`` chose.
+        The normalization: `normalize`, or the choice of ``metric="auto"``.
     cv_results_, best_index_ : dict of arrays and int, or None
-        What ``metric="auto"`` compared, as GridSearchCV has it, and the row that was taken, see `QuerySegmenter`.
+        The candidates of ``metric="auto"`` in the format of GridSearchCV, and the chosen row; see `QuerySegmenter`.
     report_ : EventReport or None
-        With labels: what was found in blocks that ``metric="auto"`` or a `Conformal` held out, each by what was learned
-        from the others, thresholds too; `by_class` and `confusion` say how good it is. Of matches of several classes
-        that overlap the nearest counts. None where no block was held out.
+        Matches and misses in the blocks that ``metric="auto"`` or a `Conformal` held out, with queries and thresholds
+        learned from the other blocks; see `by_class` and `confusion`. Of overlapping matches of several classes the
+        nearest counts. None if no block was held out.
     n_features_in_ : int
         Number of channels.
 
@@ -450,71 +448,69 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self.fit(X, y, weight=weight, times=of_query).transform(X, times=times)
 
     def learn_from_answers(self, matches: Matches, good: ArrayLike = (), bad: ArrayLike = ()) -> Self:
-        """Make a searcher that knows of some matches whether they are occurrences.
+        """Return a searcher that has learned which of some matches are occurrences.
 
         Parameters
         ----------
         matches : Matches
-            What this searcher, or one relearned from it, found in any sequence, by `search` or `search_all` or in a
-            stream.
+            Matches of this searcher, or of one learned from its answers, in any sequence, by `search`, `search_all` or
+            a stream.
         good, bad : array-like of int or of bool
             Numbers of the matches that are occurrences and of those that are not, or masks.
 
         Returns
         -------
         QuerySearcher
-            A new one; this one stays as it is. It remembers the answers, and its own `learn_from_answers` adds to
-            them. Its `threshold` is None, for the threshold is learned; see Notes. Without `n_matches` it finds all
-            that are within it.
+            A new searcher; this one does not change. It remembers the answers, and its own `learn_from_answers` adds to
+            them. Its `threshold` is None, because the threshold is learned; see Notes. Without `n_matches` it finds all
+            matches within the threshold.
 
         Raises
         ------
         TypeError
             If `matches` is not a `Matches`, or a number is not an integer.
         ValueError
-            If nothing is answered, a match is both good and bad, `matches` are of another number of queries or
-            channels, or channels have lags or several lengths.
+            If there are no answers, a match is both good and bad, `matches` have another number of queries or channels,
+            or channels have lags or several lengths.
         IndexError
-            If there is no match of a number.
+            If a number is not that of a match.
 
         Notes
         -----
-        Each query is learned from the answers about its own matches, from the samples on which they lie. With two good
-        ones or more it becomes the barycenter of itself, as one occurrence (learned from labels, as many as it was
-        learned from), and of the good ones; where these fall into clear groups, of the group that it is nearest to. Of
-        each further group the barycenter is an alternative of the query, see `alternatives_`: a match counts by the one
-        it is nearest to, and is found once. The query's length stays. With `normalize` all of them are normalized
-        before. Weights that were not given become the inverse variance about each point, shrunk as those that are
+        Each query learns from the answers about its own matches. With two or more good ones it becomes the barycenter
+        of itself, counted as one occurrence (or as many as it was learned from), and of the good ones. If these form
+        clear groups, only the group nearest to the query counts, and the barycenter of each further group becomes an
+        alternative of the query, see `alternatives_`. The query's length does not change. With `normalize` all are
+        normalized before. Weights that were not given become the inverse variance around each point, shrunk like those
         learned from labels.
 
-        The threshold is that of the largest expected F1, by distances from the new query: the share of occurrences
-        never rises with the distance, is 1 at 0 and 0 beyond all matches, and lies on a line between answers (isotonic
-        regression; answers that contradict each other are averaged). So it lies between good and bad ones, and where
-        none is bad, among the matches beyond the good ones, closer to them. Where all matches are occurrences, it is
-        the largest distance d of n and d / n more, the largest to expect if distances are spread evenly.
+        The threshold has the largest expected F1, by distances from the new query: the share of occurrences never rises
+        with the distance, is 1 at 0 and 0 beyond all matches, and is linear between answers (isotonic regression;
+        contradictory answers are averaged). So it is between good and bad ones or, without bad ones, among the matches
+        beyond the good ones, closer to them. If all n matches are occurrences, it is the largest distance d plus d / n,
+        the largest to expect if distances are spread evenly.
 
-        A query about whose matches nothing is answered stays as it is, with its threshold; with a false discovery rate
-        that of `matches`, with a `Percentile` one of the largest expected F1, too.
+        A query without answers keeps its threshold, with a false discovery rate that of `matches`; with a `Percentile`
+        it gets the one with the largest expected F1, too.
         """
         check_fitted(self)
         return relearned(self, matches, good, bad)
 
     def stream(self, max_delay: float | None = None) -> Stream:
-        """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
+        """Start a search that receives the sequence chunk by chunk; `threshold` must be set.
 
         Parameters
         ----------
         max_delay : int, optional
-            The largest number of samples between the end of an occurrence and the decision on it, at the end of a
-            chunk; at least the length of the query. A better match that overlaps may still come: the best ones so far
-            are reported, later ones that overlap them are left out, and no occurrence is longer than `max_delay`. The
-            stream then holds at most about twice as many samples. Without it an occurrence waits until nothing that
-            comes can overlap it, and the matches are those of `search`.
+            Largest number of samples between the end of an occurrence and its report, at the end of a chunk; at least
+            the length of the query. The best matches until then are reported, later ones that overlap them are dropped,
+            and no match is longer than `max_delay`. The stream then holds at most about twice as many samples. None: a
+            match is reported when no later candidate can overlap it, and the matches are those of `search`.
 
         Returns
         -------
         Stream
-            Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
+            The stream: ``update(X)`` returns the matches that are final, ``flush()`` those left at the end.
         """
         check_fitted(self)
         return Stream(copy(self), max_delay)

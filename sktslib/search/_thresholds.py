@@ -207,25 +207,23 @@ class ThresholdRule(ParameterHolder):
 
 @dataclass(eq=False, repr=False)
 class Conformal(ThresholdRule):
-    """A threshold with which at least a share of 1 - `alpha` of the occurrences is expected to be found.
+    """Threshold at which at least a share of 1 - `alpha` of the occurrences is expected to be found.
 
-    The occurrences of each class that labels mark are cut into blocks, up to five, one after the other in time. Those
-    of each block are looked for by a query that is learned from the other blocks, and the threshold of the class is the
-    ``ceil((n + 1) (1 - alpha))``-th smallest of the n distances at which they are found (Vovk 2015). Pass it as the
-    `threshold` of `QuerySearcher` or `QuerySegmenter`, or the text ``"conformal:0.1"``.
+    The labeled occurrences of each class are divided into up to five contiguous blocks. Those of each block are
+    searched for by a query learned from the other blocks, and the threshold of the class is the ``ceil((n + 1) (1 -
+    alpha))``-th smallest of their n distances (Vovk 2015). Pass it as the `threshold` of `QuerySearcher` or
+    `QuerySegmenter`, or as the text ``"conformal:0.1"``.
 
     Parameters
     ----------
     alpha : float in (0, 1), default=0.1
-        The expected share of occurrences that are missed. There must be at least ``1 / alpha - 1`` occurrences of each
-        class, and two.
+        The expected share of missed occurrences. Each class needs at least ``1 / alpha - 1`` occurrences, and two.
 
     Notes
     -----
-    It holds for occurrences to come that are exchangeable with those that are labeled: as a further one of the same
-    recording, of which no one could tell that it is not marked. It does not hold for another subject, or for a drift.
-    The query is learned from all blocks in the end, from a little more than in each block, which as a rule errs to the
-    safe side. Nothing is said of false matches.
+    The rate holds for later occurrences that are exchangeable with the labeled ones, such as further ones of the same
+    recording. Occurrences of another subject, or after a drift, are not. The final query is learned from all blocks, a
+    little more than for each block, so it usually errs on the safe side. The rule says nothing about false matches.
 
     References
     ----------
@@ -321,37 +319,36 @@ def conformal_thresholds(rule, marked, distances):
 
 @dataclass(eq=False, repr=False)
 class FalseDiscoveryRate(ThresholdRule):
-    """A threshold with which at most a share of the matches is expected to be false.
+    """Threshold at which at most a share `alpha` of the matches is expected to be false.
 
-    A decoy is a query that is like the query, but occurs by chance alone. Decoys are searched for in the same recording
-    in the same way, and the threshold is the largest distance for which ``(1 + decoys / n_decoys) / matches`` is at
-    most `alpha`: matches of the query, and of all decoys, up to that distance. It is found for each query in
-    each recording by itself. Pass it as the `threshold` of `QuerySearcher` or `QuerySegmenter`, or the text
+    Decoys resemble the query but occur only by chance. They are searched for in the same way in the same recording. The
+    threshold is the largest distance at which ``(1 + decoys / n_decoys) / matches`` is at most `alpha`, where both
+    numbers count matches up to that distance: those of all decoys, and those of the query. It is computed for each
+    query and recording. Pass it as the `threshold` of `QuerySearcher` or `QuerySegmenter`, or as the text
     ``"fdr:0.05"``.
 
     Parameters
     ----------
     alpha : float in (0, 1), default=0.05
-        The expected share of false ones among all matches. At least 1 / `alpha` matches must be nearer than nearly all
-        those of decoys; where they are fewer, there is no match, and a warning.
+        The expected share of false matches. At least 1 / `alpha` matches must be nearer than nearly all matches of
+        decoys; otherwise there are no matches, and a warning appears.
     null : {"phase", "negated"} or callable, default="phase"
-        What decoys are. "phase": the query mirrored about the recording's median, in the order that it has with the
-        phases of all frequencies in all channels shifted by one random angle of at most a quarter turn. "negated": the
-        mirrored query, which is a single decoy. A function ``f(query, random_state)`` returns a decoy of the query's
-        shape, (m, channels), drawn by a ``numpy.random.RandomState``. The query reversed in time is not one: an event
-        that rises as it falls is its own reverse, and is found by it.
+        How decoys are made. "phase": the query mirrored about the recording's median, in the order that it has after
+        the phases of all frequencies in all channels are shifted by one random angle of at most a quarter turn.
+        "negated": the mirrored query, a single decoy. A function ``f(query, random_state)`` returns a decoy of the
+        query's shape, (m, channels), drawn by a ``numpy.random.RandomState``. The query reversed in time is not a
+        decoy: a symmetric event is its own reverse.
     n_decoys : int, default=4
-        How many decoys: a search takes as much longer.
+        Number of decoys; the time of a search grows with it.
     random_state : int, RandomState instance or None, default=None
-        What decoys are drawn by. With an integer each call gives the same.
+        Draws the decoys. With an integer each call draws the same ones.
 
     Notes
     -----
-    Decoys know what chance finds in noise. They do not protect against look-alikes, which are no chance: another class
-    of event that resembles the query is found by the query and not by its decoys. A warning tells where matches fall
-    into groups far apart in distance or scale. Learn a query of that class too, or count it by labels. Nor do they
-    protect where a recording's background is not as likely to rise as to fall, such as one with artifacts to one side;
-    then give `null` a function that knows it.
+    Decoys measure what chance finds in noise. They do not protect against look-alikes: an event of another class that
+    resembles the query is found by the query and not by its decoys. A warning appears if matches form groups far apart
+    in distance or scale. Learn a query of that class too, or count it by labels. Nor do decoys protect if the
+    background is asymmetric, such as artifacts to one side; then pass a function as `null` that draws similar patterns.
 
     References
     ----------

@@ -41,7 +41,7 @@ def time_series_search(
     Parameters
     ----------
     dict_distances : dict
-        As made by `get_distance_dict`.
+        A dictionary of distances, made by `get_distance_dict`.
     query : array-like of shape (m,) or (m, channels)
         The query.
     sequence : array-like of shape (n,) or (n, channels)
@@ -52,15 +52,14 @@ def time_series_search(
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
     output : tuple, default=("number", 1)
-        ("number", k): the k best occurrences (None: as many as fit); ("threshold", t): all of at most this distance;
-        ("percentile", p): all of at most the p-th percentile of the profile.
+        ("number", k): the k best matches (None: as many as fit); ("threshold", t): all with a distance of at most t;
+        ("percentile", p): all up to the p-th percentile of the profile.
     n_jobs : int, optional
-        Jobs of joblib, threads unless it is told otherwise, that share the distances among them, or parts of a long
-        sequence where there are fewer distances than jobs. Profiles by Fourier transforms depend on it in their last
-        digits, nothing else does.
+        Number of joblib jobs (threads by default) that share the distances, or parts of a long sequence. Only the last
+        digits of profiles by Fourier transforms depend on it.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the distances that are done. With one distance it goes from 0 to 1,
-        unless jobs share the sequence: then a bar counts its parts.
+        Above 0: a progress bar on stderr that counts the distances or, with one distance and several jobs, parts of the
+        sequence.
 
     Returns
     -------
@@ -73,10 +72,10 @@ def time_series_search(
     Raises
     ------
     ValueError
-        For an unknown group, function or parameter, with the valid names and the nearest; for an entry that has no
-        search; and where the query, the sequence, the times or the weights do not fit.
+        For an unknown group, function or parameter, with the valid names and the nearest; for an entry without a
+        search; and if the query, the sequence, the times or the weights do not fit.
     TypeError
-        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+        If the dictionary or an entry does not have the form that `get_distance_dict` makes.
 
     Examples
     --------

@@ -133,7 +133,7 @@ def register_metric(
     multivariate: bool | None = True,
     uses_times: bool = False,
 ) -> Any:
-    """Give a distance of your own a name under which everything takes it that takes a metric.
+    """Register a distance of your own under a name that can be passed as a metric everywhere.
 
     Parameters
     ----------
@@ -141,25 +141,25 @@ def register_metric(
         The name, as in ``get_metric(name)``: an identifier that no distance of the package has. A name of your own is
         replaced.
     made_of : callable or NamedTuple class
-        A function of two series, plain or compiled by numba: called as ``function(x, y, **parameters)`` with arrays
-        (length,) or (length, channels). Its further arguments, which need defaults, are the metric's parameters; an
-        argument ``weight`` takes the query's weights, arguments ``tx`` and ``ty`` the times. It is a lockstep distance:
+        Either a function of two series, plain or compiled by numba, called as ``function(x, y, **parameters)`` with
+        arrays (length,) or (length, channels). Further arguments need defaults and are the metric's parameters; an
+        argument ``weight`` gets the query's weights, arguments ``tx`` and ``ty`` the times. It is a lockstep distance:
         searches compare windows. Or a NamedTuple class decorated with :func:`recurrence`, an elastic distance whose
-        fields, numbers or arrays with defaults, are the metric's parameters. Its functions take numbers and vectors of
-        numbers alike: no ``if``, but `sktslib.distances.elementwise`.
+        fields, numbers or arrays with defaults, are the metric's parameters. The functions of a recurrence take numbers
+        and vectors of numbers: use `sktslib.distances.elementwise` instead of ``if``.
     full_name : str, optional
-        The name in dictionaries of distances; by default made of `name`.
+        Name in dictionaries of distances; by default made from `name`.
     aliases : tuple of str, optional
         Further names.
     description : str, optional
         One line for dictionaries of distances; by default the first line of the docstring.
     symmetric, metric : bool or callable, default=False
-        Whether d(x, y) = d(y, x), and whether it is a metric on series of one length; a callable is asked with the
-        metric object, for what depends on parameters. A collection's distances to itself are halved where symmetric.
+        Whether d(x, y) = d(y, x), and whether it is a metric on series of one length; a callable gets the metric object
+        and decides by its parameters. For a symmetric distance only half of a collection's matrix is computed.
     multivariate : bool, default=True
         Whether it takes several channels.
     uses_times : bool, default=False
-        Whether the recurrence's lags and steps are in times where the caller gives them.
+        Whether lags and steps of the recurrence are in times, if times are given.
 
     Returns
     -------
@@ -169,15 +169,15 @@ def register_metric(
     Raises
     ------
     TypeError
-        If `made_of` is neither of the two, or a function of the recurrence takes other arguments.
+        If `made_of` is neither a function nor such a class, or a function of the recurrence has other arguments.
     ValueError
-        If `name` is no identifier, or a name is one of the package's own.
+        If `name` is not an identifier, or is the name of a distance of the package.
 
     Notes
     -----
-    What numba compiles for a recurrence is kept on disk under a hash of its functions and of all they refer to: an
-    edited recurrence is compiled again. Other processes, such as joblib's, know the name once they import the module
-    that registers it; a metric object, and an estimator with the name as its `metric`, take the distance along.
+    Compiled kernels of a recurrence are stored on disk under a hash of its functions and of everything they refer to:
+    an edited recurrence is compiled again. Other processes, such as joblib's, know the name once they import the module
+    that registers it; a metric object, and an estimator with the name as its `metric`, bring the distance with them.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def register_metric(
     >>> get_metric("within", {"eps": 0.1})([0, 1, 2, 3], [0, 1, 2, 4])
     0.25
 
-    A recurrence: dynamic time warping of absolute differences, with a price for every move that stretches.
+    A recurrence, dynamic time warping of absolute differences with a penalty for each move that stretches:
 
     >>> from typing import NamedTuple
     >>> def terms(p, row, y, y_before):

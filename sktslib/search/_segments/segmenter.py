@@ -72,113 +72,110 @@ if TYPE_CHECKING:
 class QuerySegmenter(QueryEstimator):
     """Segment a recording into repetitions of one or several queries and background.
 
-    The segmentation has the minimum cost of all: the costs of the repetitions plus a cost per background sample, found
-    by one-pass dynamic programming (Ney 1984). (Where a cost depends on where the repetition starts, as in TWED with
-    nu > 0 and WDTW, and with `lengths`, each end keeps the start of its cheapest path alone.)
-    Repetitions under an elastic metric may have any length, under a lockstep metric they have their query's.
+    The segmentation minimizes the sum of the costs of the repetitions and of a cost per background sample, by one-pass
+    dynamic programming (Ney 1984). If costs depend on the start of a repetition (TWED with nu > 0, WDTW), and with
+    `lengths`, only the start of the cheapest path to each end is kept, so the minimum may be missed. Repetitions have
+    any length under an elastic metric, and their query's length under a lockstep metric.
 
     Parameters
     ----------
     metric : str, metric object or callable, default="adtw"
-        The distance; segments count its un-rooted, un-normalized cost. The name "adtw" stands for
-        ``ADTW(omega="auto")``: a step that stretches costs a share of the variance of the queries.
-        "auto": with labels the penalty that tells the occurrences from all else best, or none, see
-        :doc:`/definitions_learning`; without them ``ADTW(omega="auto")``.
+        The distance; segments have its cost without root and division. The name "adtw" stands for
+        ``ADTW(omega="auto")``: a step that stretches costs a share of the variance of the queries. "auto": with labels,
+        the penalty (or none) that separates the occurrences best from other ranges, see :doc:`/definitions_learning`;
+        without labels ``ADTW(omega="auto")``.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
-        The query, or several; then `fit` takes from `X` the number of channels only. "auto": `X` is a recording, and
-        the query its average repetition, with weights of the channels. The period is the shortest one at which the
-        recording resembles itself nearly as much as at any other.
+        One query or several; `fit` then reads only the number of channels from `X`. "auto": `X` is a recording, and the
+        query is its average repetition, with weights of the channels. The period is the shortest one with nearly the
+        highest self-similarity.
     weight : array-like of shape (m,) or (m, channels), list of them or MetricWeights, optional
-        Relative weights of the query's points, unless `fit` is given some; or learned, as those of `QuerySearcher`.
+        Relative weights of the query's points, unless `fit` is given some; or `MetricWeights`, as in `QuerySearcher`.
     background : "auto" or float, default="auto"
-        Cost of a background sample. "auto": the cost of the query against a constant signal at its own mean, per sample
-        (of several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
-        background when the query explains it worse than a constant signal would explain the query. Learned from labels
-        it depends on the signal, see Notes. Metrics that count points (lcss, edr) round a constant cost to a multiple
-        of 2**-30, so that equally cheap segmentations are told apart in the same way by batches and streams. With
-        ``query="auto"`` that is the most that a sample costs; below it grows with the distance from the recording's
-        median.
+        Cost of a background sample. "auto": the cost per sample of the query against a constant signal at its mean (the
+        mean over several queries), times 1.5 for dynamic time warping and most variants. Learned from labels the cost
+        depends on the signal, see Notes. With ``query="auto"`` it grows with the distance from the recording's median,
+        up to this value. Metrics that count points (lcss, edr) round a constant cost to a multiple of 2**-30, so that
+        batches and streams resolve ties alike.
     transitions : array-like of shape (k + 1, k + 1), optional
-        Costs of one label following another: entry (a, b) is added where b follows a, 0 being a stretch of background
-        and 1..k the queries. Infinite costs forbid. Nothing is added for the first label, nor for the first after a
-        gap.
+        Costs of one label following another: entry (a, b) is added when b follows a, where 0 is background and 1 to k
+        are the queries. Infinity forbids a transition. Nothing is added for the first label, or the first after a gap.
     learning : Learning, optional
-        How queries are learned from labels and from what is found: the number of templates of a class, averaging by
-        `segment`, self-training, and how rare classes count, see `Learning`.
+        How queries are learned: number of templates per class, averaging by `segment`, self-training, rare classes; see
+        `Learning`.
     partial : bool or "auto", default="auto"
-        Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
-        observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams. "auto":
-        with ``query="auto"``, where the metric allows it; `segment` then chooses the phase at which repetitions begin
-        so that their number is the mean over all phases, and `Segments.count_interval` says how sure that is.
+        Whether the ends of a recording may cut a repetition off. At least half of the query's points must then be
+        observed; the others cost nothing. Only for elastic metrics without times, except "msm", and not for streams.
+        "auto": with ``query="auto"``, if the metric allows it; `segment` then chooses the phase whose number of
+        repetitions is the mean over all phases, and `Segments.count_interval` gives the range.
     threshold : float, FalseDiscoveryRate, Conformal, Margin or str, optional
-        The largest cost of a repetition per point of its query, inclusive, or the rule that finds it, as that of
-        `QuerySearcher`. Repetitions of the cheapest segmentation that cost more count as background. A rate is kept by
-        decoys that are segmented by themselves. `Margin` leaves out repetitions whose class is not sure.
+        The largest cost of a repetition per point of its query, inclusive, or a rule as in `QuerySearcher`. Repetitions
+        that cost more become background. For a false discovery rate, decoys are segmented separately. `Margin` leaves
+        out repetitions of uncertain class.
     lengths : tuple (shortest, longest), or list of tuples, optional
-        Bounds of the length of a repetition under an elastic metric, in samples, either of which may be None: one pair
-        for all queries, or a list with one for each. Durations are bounds in time, by the usual step of the times of
-        the recording that `fit` gets; times that are numbers count as seconds. Where queries are learned from labels,
-        the default is 2/3 of the shortest and 3/2 of the longest occurrence, one of less than 4/7 of the median length
-        counting as that; with ``query="auto"`` they are 1/1.6 and 1.6 times the period, which given bounds limit, too.
+        Bounds of the length of a repetition under an elastic metric, in samples; either may be None. One pair for all
+        queries, or a list with one pair each. Durations are converted by the usual time step of the recording that
+        `fit` gets; numeric times count as seconds. Default for learned queries: 2/3 of the shortest and 3/2 of the
+        longest occurrence, where an occurrence counts as at least 4/7 of the median length. With ``query="auto"``:
+        1/1.6 and 1.6 times the period, within the given bounds.
     polarity : {"same", "any", "channels"}, default="same"
-        Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
-        channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
-        combinations are tried. Each repetition has the signs that cost least; see `Segments.polarity`.
+        "any" also tries the query times -1, which takes twice as long. "channels" tries all combinations of signs of at
+        most 8 channels, which takes 2^channels times as long. Each repetition has the signs of the lowest cost, see
+        `Segments.polarity`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points have weight 0; no repetition crosses a
         missing point.
     max_gap : float or timedelta, optional
-        The longest step of a recording's times that is not a gap: a number in their unit (of datetimes, seconds), or a
-        duration. No repetition spans a longer one, and the segmentation starts again behind it. Every recording needs
-        times then.
+        Largest time step that does not count as a gap: a number in the unit of the times (seconds for datetimes), or a
+        duration. No repetition spans a gap, and the segmentation starts again after it. Every recording then needs
+        times.
     n_jobs : int, optional
-        Jobs of one segmentation of a long recording, in which each takes stretches of it: as in scikit-learn None is
-        one, or what `joblib.parallel_config` says, and -1 all processors. No result depends on it.
+        Number of joblib jobs that share a long recording. None: 1, unless in a `joblib.parallel_config` context; -1:
+        all processors. Results do not depend on it.
     verbose : int, default=0
-        Above 0: bars on stderr show how far long work has come: the samples of a segmentation, the rounds of
-        `refine` of `Learning` and of ``query="auto"``, and learning from labels. Streams show none.
+        Above 0: progress bars on stderr, for the samples of a segmentation, the rounds of ``Learning(refine=...)`` and
+        of ``query="auto"``, and learning from labels. Streams show none.
 
     Attributes
     ----------
     queries_ : list of ndarray of shape (m, channels)
         The queries; a repetition of the first has label 1.
     weights_ : list of ndarray of shape (m, channels) or None
-        Their relative weights; None where all are equal.
+        Relative weights of `queries_`; None if all are equal.
     query_, weight_ : ndarray of shape (m, channels)
-        Those of the first query.
+        The first query and its weights.
     classes_ : ndarray of shape (n_classes,)
-        The classes that were learned, sorted; for given queries their numbers, from 1.
+        The learned classes, sorted; for given queries their numbers, from 1.
     background_ : float
         Maximum cost of a background sample.
     metric_ : Metric
-        The metric object; ``metric_.omega_`` is what "auto" stands for.
+        The metric object; ``metric_.omega_`` is the value of "auto".
     metric_weights_ : MetricWeights or list of them
-        As that of `QuerySearcher`.
+        The fitted `MetricWeights`, if they learn the weights; a list for several queries.
     cv_results_, best_index_ : dict of arrays and int, or None
-        What ``metric="auto"`` compared, and the row that was taken: `params`, `metric`, `omega` (in variances of the
-        queries), `mean_test_score` (event F1), `mean_margin`, and `rank_test_score`; None with fewer than six labels.
+        The candidates of ``metric="auto"``, and the chosen row: `params`, `metric`, `omega` (in variances of the
+        queries), `mean_test_score` (event F1), `mean_margin`, and `rank_test_score`; None with fewer than six labeled
+        occurrences.
     report_ : EventReport or None
-        What was found in blocks that were held out, each by what the others tell; see `QuerySearcher`.
+        Matches and misses in held-out blocks, if ``metric="auto"`` or a `Conformal` uses such blocks.
     self_training_ : ndarray of int of shape (n_rounds, n_classes)
-        How many unlabeled occurrences of each class each round took; with labels and `self_train` of `Learning`.
+        Number of unlabeled occurrences of each class that each round accepted; only with ``Learning(self_train=...)``.
     n_features_in_ : int
         Number of channels.
 
     Notes
     -----
-    Learned from labels, each class has the barycenter of its occurrences (of fewer than three: the first) as its query,
-    of at most 50 of them. Occurrences more than 1.75 times as long as is usual for their class count as two that touch,
-    and not as examples. A point's weight is the inverse of the variance about it (of the spread, for metrics of
-    absolute differences), shrunk towards the mean of all points; the geometric mean is the same for all queries.
+    The learned query of a class is the barycenter of at most 50 of its occurrences (of fewer than three: the first).
+    Occurrences more than 1.75 times as long as is usual for their class count as two that touch, and are not examples.
+    The weight of a point is the inverse of the variance around it (of the spread, for metrics of absolute differences),
+    shrunk towards the mean of all points; the geometric mean is equal for all queries.
 
-    The background then costs a multiple of the (squared) distance from the median of the samples that are labeled as
-    background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
-    fits the query, but whether it fits the query better than the background. The multiple is the one with which the
-    occurrences are found best, from the middle of those that do as well; the fewer labels there are, and the more
-    occurrences without a mark, the closer it is to 1. If errors remain, a constant is tried too. What looks like an
-    occurrence and has no mark is not an error, so that some may stay unmarked.
+    A learned background costs a multiple of the (squared) distance from the median of the labeled background, and at
+    most what the strongest sample of an occurrence would. So a range is a repetition if it fits the query better than
+    it fits the background. The multiple is the one with the best F1, from the middle of those that do as well. It is
+    closer to 1 with few labels, or if many occurrences are unlabeled. If errors remain, a constant is tried too. An
+    unlabeled range that resembles an occurrence does not count as an error.
 
     References
     ----------
