@@ -15,15 +15,15 @@ __all__ = ["BlockedSeriesSplit", "query_sequence_split"]
 
 
 class BlockedSeriesSplit:
-    """Split one long recording into contiguous test blocks, each with the samples apart from it for training.
+    """Split one long recording into contiguous test blocks, and train on the rest.
 
-    Neighboring samples are alike, so a random split would test on what was trained on; and an event cut into single
-    samples would not be one. Of the training samples, those within `gap` of the test block are left out.
+    Neighboring samples are alike, so a random split would test on training data; and it would cut events into single
+    samples. Training samples within `gap` of the test block are left out.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Number of blocks, at least 2; they differ in length by one sample at most.
+        Number of blocks, at least 2; their lengths differ by at most one sample.
     gap : int, default=0
         Samples left out on either side of the test block.
 

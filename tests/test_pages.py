@@ -1,5 +1,6 @@
 """Code on the pages runs as pasted, a page from its top to its end, and prints what the page shows below it."""
 
+import ast
 import re
 import textwrap
 from pathlib import Path
@@ -64,7 +65,9 @@ def test_links_to_files_lead_somewhere(page):
 UNIDIOMATIC = re.compile(
     r"\b(is none|are none|anew|[Tt]he same (of|holds of)|so many as|so few as|[Ww]hat travels|numbers more|as ever"
     r"|(that|which) (is|are) no|will do|all else|holes?|[Bb]eside|more far|by turns|[Tt]ells? of|(a|the|its) begin"
-    r"|begins|began|begun)\b"
+    r"|begins|began|begun|[Nn]o (result|neighbor|match) depends|(work|it) has come|to begin with|told otherwise|lies?"
+    r"|[Ww]hat else|[Nn]obody|[Ff]orth and back|that are there|takes? along|of least (distance|cost|mean|inertia|sum)"
+    r"|(rows?|columns?|series|samples|MB) a (channel|row|series|job|second))\b|\b[Aa]s (of|those of|that of) [`:]"
 )
 FINE = re.compile(r"\bthere (is|are) none\b")
 
@@ -74,7 +77,20 @@ def prose_of(page):
     return " ".join((IN_MARKDOWN if page.suffix == ".md" else IN_RST).sub("", page.read_text(encoding="utf-8")).split())
 
 
-PLACES = {page.name: prose_of(page) for page in [ROOT / "README.md", *PAGES]}
+def docstrings():
+    """Docstrings of what the reference lists, and of the public methods of its classes."""
+    listed = {*re.findall(r"^   (\w+)$", (DOCS / "api.rst").read_text(encoding="utf-8"), flags=re.MULTILINE)}
+    listed |= {type(get_metric(name)).__name__ for name in metric_names()}
+    for path in sorted((ROOT / "sktslib").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in listed:
+                for one in (node, *node.body):
+                    if isinstance(one, (ast.ClassDef, ast.FunctionDef)) and not one.name.startswith("_"):
+                        where = node.name if one is node else f"{node.name}.{one.name}"
+                        yield where, " ".join((ast.get_docstring(one) or "").partition("Examples\n---")[0].split())
+
+
+PLACES = {page.name: prose_of(page) for page in [ROOT / "README.md", *PAGES]} | dict(docstrings())
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -121,7 +121,7 @@ class AlignmentDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
-            One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+            One for each of the first channels. Default: a new figure, one row per channel, at most 8.
         offset : float, optional
             What to add to the query. Default: just enough to keep the two apart.
         every : int, optional

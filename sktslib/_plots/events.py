@@ -47,7 +47,7 @@ class EventsDisplay(Display):
     ax_ : matplotlib Axes
         The first row.
     axes_ : ndarray of matplotlib Axes
-        A row a channel.
+        One row per channel.
     figure_ : matplotlib Figure
         The figure of the axes.
     sequence_lines_ : list of matplotlib Line2D
@@ -110,7 +110,7 @@ class EventsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
-            One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+            One for each of the first channels. Default: a new figure, one row per channel, at most 8.
         title : str, optional
             Written above.
         time_range : tuple (start, end), optional
@@ -190,7 +190,7 @@ class RepetitionsDisplay(Display):
     ax_ : matplotlib Axes
         The first row.
     axes_ : ndarray of matplotlib Axes
-        A row a channel.
+        One row per channel.
     figure_ : matplotlib Figure
         The figure of the axes.
     repetition_lines_ : list of matplotlib LineCollection

@@ -282,7 +282,7 @@ class SearchDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
-            One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+            One for each of the first channels. Default: a new figure, one row per channel, at most 8.
         cmap : str or matplotlib Colormap, optional
             Colors of the distances. Default: viridis without its yellow end.
         color_by : {"auto", "distance", "query", "label"}, default="auto"
@@ -436,7 +436,7 @@ class ExplanationDisplay(Display):
     ax_ : matplotlib Axes
         The first row.
     axes_ : ndarray of matplotlib Axes
-        A row a channel, and one for the lag.
+        One row per channel, and one for the lag.
     figure_ : matplotlib Figure
         The figure of the axes.
     query_lines_ : list of matplotlib LineCollection
@@ -649,7 +649,7 @@ class WeightedQueryDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
-            One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+            One for each of the first channels. Default: a new figure, one row per channel, at most 8.
         cmap : str or matplotlib Colormap, optional
             Colors of the weights. Default: viridis without its yellow end, the largest weight darkest.
         title : str, optional

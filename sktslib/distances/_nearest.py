@@ -402,7 +402,7 @@ class Pruning:
     bounded : int
         Pairs skipped because their lower bound was above the k-th best distance.
     abandoned : int
-        Pairs that were begun and found to be above it.
+        Pairs abandoned because their distance exceeded the k-th best.
     computed : int
         Pairs whose distance was computed.
 

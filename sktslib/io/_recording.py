@@ -185,15 +185,15 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A recording with what is known of it: times, names, units and marks.
+    """A recording with its times, names, units and marks.
 
-    The estimators' methods take it wherever they take a sequence or a query, and need no `times` then. Results have
-    its times and the names of its channels.
+    The estimators' methods take it wherever they take a sequence or a query, without `times`. Results have its times
+    and the names of its channels.
 
     Parameters
     ----------
     values : array-like of shape (n,) or (n, channels)
-        The samples. What can be sliced and is not in memory (numpy.memmap, zarr, h5py) stays where it is.
+        The samples. Objects that can be sliced and are not in memory (numpy.memmap, zarr, h5py) are not loaded.
     times : array-like of shape (n,) or Sampling, optional
         Strictly increasing sample times, or ``Sampling(rate, start)``. None: samples are counted.
     names : list of str, optional
@@ -201,7 +201,7 @@ class Recording:
     units : list of str, optional
         Units of the channels.
     marks : list of (start, end, label), optional
-        Annotations: half-open ranges in samples, and what they are called. They are no labels unless `labels` is
+        Annotations: half-open ranges in samples, with their names. They do not count as labels unless `labels` is
         called.
 
     Raises
@@ -211,7 +211,7 @@ class Recording:
 
     See Also
     --------
-    read : Read one from a file.
+    read : Read a recording from a file.
 
     Examples
     --------
@@ -320,9 +320,9 @@ class Recording:
         Parameters
         ----------
         only : str or list of str, optional
-            The marks that count, by what they are called. None: all.
+            Names of the marks to use. None: all.
         before, after : int, default=0
-            Samples by which each mark begins earlier and ends later: what is marked at one instant has no length.
+            Samples by which each mark starts earlier and ends later, since a mark at one instant has no length.
 
         Returns
         -------
@@ -332,7 +332,7 @@ class Recording:
         Raises
         ------
         ValueError
-            If marks overlap, or none has that name.
+            If marks overlap, or no mark has that name.
         """
         from ..metrics import labels_from_events
 

@@ -441,7 +441,7 @@ def labels_from_events(
     Raises
     ------
     ValueError
-        If shapes do not fit, an event is empty or begins before 0, a class means background, or events overlap and
+        If shapes do not fit, an event is empty or starts before 0, a class means background, or events overlap and
         `on_overlap` does not say what to do.
 
     Examples

@@ -25,40 +25,40 @@ KINDS = "hit", "missed", "false"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EventReport:
-    """True and found events, one row each or one for two that agree, in order of time; see `event_report`.
+    """True and found events in order of time, one row for each event or matched pair; see `event_report`.
 
     Attributes
     ----------
     kind : ndarray of str of shape (n,)
         "hit", "missed" or "false".
     cause : ndarray of str of shape (n,)
-        Why a true event was missed or a found one is false: "borders": it overlaps an event of the other side, but
-        their borders differ too much; "double": it agrees with one, which is another's partner; "distance": even the
-        best candidate in its range is above the threshold; "nothing": nothing is there. Of a hit "label" where it was
-        found as another class, else "".
+        Cause of a miss or a false event: "borders": it overlaps an event of the other side, but the borders differ too
+        much; "double": it agrees with an event that has another partner; "distance": even the best candidate in its
+        range is above the threshold; "nothing": otherwise. For a hit "label" if it was found as another class,
+        otherwise "".
     true, found : ndarray of int of shape (n,)
-        Numbers of the events in temporal order and of the found ones as they were given; -1 without one.
+        Numbers of the true events in temporal order, and of the found ones as given; -1 without one.
     true_start, true_end, found_start, found_end : ndarray of int of shape (n,)
         Half-open ranges in samples; -1 without one.
     start_error, end_error : ndarray of shape (n,)
-        The found border less the true one, in samples; NaN where one is lacking.
+        The found border minus the true one, in samples; NaN without a pair.
     start_error_time, end_error_time : ndarray of shape (n,) or None
-        The same between the times of the first samples, and of the last ones, in the unit of the times, that of
-        datetimes in seconds; None without times.
+        Differences of the times of the first samples, and of the last ones, in the unit of the times (seconds for
+        datetimes); None without times.
     iou : ndarray of shape (n,)
         Intersection over union with the partner, or the largest one with an event of the other side.
     overlaps : ndarray of int of shape (n,)
-        Of a hit its partner, else the number of the event of the other side with which it has the largest
-        intersection over union; -1 without one.
+        Partner of a hit; otherwise the number of the event of the other side with the largest intersection over union;
+        -1 without one.
     true_label, label : ndarray of shape (n,) or None
-        Classes, where they are known; None for an event that is lacking.
+        Classes, if known; None for a missing event.
     distance : ndarray of shape (n,) or None
-        Distance of a match, or cost of a segment. Of a missed event that of the best candidate in its range, of a query
-        of its class; NaN where there is no such query, or the samples are no longer held. None where ranges were given.
+        Distance of a match, or cost of a segment. For a missed event that of the best candidate in its range, for a
+        query of its class; NaN without such a query, or if the samples are no longer held. None if ranges were given.
     next_query : ndarray of int of shape (n,) or None
-        Of a found event the query of another class that is nearest to its samples; -1 without one.
+        For a found event, the query of another class nearest to its samples; -1 without one.
     next_distance : ndarray of shape (n,) or None
-        Its distance there, or its cost: near that of the match itself where the two are easily confused.
+        Distance or cost of `next_query` there: near that of the match itself if the classes are easily confused.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class Shapelet(NamedTuple):
     series : int
         The number of the series in the collection.
     start, length : int
-        Where the piece begins, and how long it is, in samples.
+        Start and length of the piece in its series, in samples.
     score : float
         Its information on the classes: bits, or the F-statistic.
     label : object

@@ -475,21 +475,20 @@ STATISTICS = {"std": running_std, "range": running_range, "mad": running_median}
 
 @dataclass(eq=False, repr=False)
 class RunningBaseline(RecordingTransformer):
-    """Take the running median off a recording.
+    """Subtract the running median from a recording.
 
-    The median of a window that is wider than the pattern, and narrower than what is to be removed, follows drift and
-    steps, and not the pattern itself. Each channel has a baseline of its own.
+    The median of a window that is wider than the pattern, and narrower than the baseline's changes, follows drift and
+    steps, and not the pattern itself. Each channel has its own baseline.
 
     Parameters
     ----------
     width : int, default=101
         Length of the window in samples. It is centered on each sample (with an even width one sample further into the
-        past), or ends at it with `causal`. At the ends of a recording it is cut off.
+        past), or ends at it with `causal`. At the ends of a recording it is truncated.
     causal : bool, default=False
-        Whether a sample depends on itself and those before alone, as it must in a stream.
+        Whether a sample depends only on itself and earlier ones, as in a stream.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": the median of the values of the window that are there; windows
-        reach across gaps, and NaN stay NaN.
+        What to do with missing values (NaN). "omit": the median of the values present in the window; NaN stay NaN.
 
     Attributes
     ----------
@@ -522,36 +521,36 @@ class RunningBaseline(RecordingTransformer):
 class RunningScale(RecordingTransformer):
     """Divide a recording by its running scale, so that a pattern has the same size wherever it occurs.
 
-    Nothing is subtracted: put `RunningBaseline` or `BandPass` before it where the recording has an offset. Each channel
-    has a scale of its own.
+    Nothing is subtracted: put `RunningBaseline` or `BandPass` before it if the recording has an offset. Each channel
+    has its own scale.
 
     Parameters
     ----------
     width : int, default=1001
-        Length of the window in samples, which lies as that of `RunningBaseline`. It should hold several repetitions of
-        the pattern: a window of less follows the pattern itself.
+        Length of the window in samples, placed as in `RunningBaseline`. It should hold several repetitions of the
+        pattern: a shorter window follows the pattern itself.
     statistic : {"std", "mad", "range"}, default="std"
-        The scale of a window: its standard deviation; the running median of the distances of the samples from their own
-        running median (not multiplied by 1.48), which single large values do not change; maximum less minimum.
+        The scale of a window. "std": its standard deviation; "mad": the running median of the distances of the samples
+        from their own running median (not multiplied by 1.48), which ignores single large values; "range": maximum
+        minus minimum.
     floor : float, default=0.1
-        No scale counts as less than this share of the usual one, the median over the recording that was fitted, so that
-        noise is not made as large as the pattern where there is no signal. 0: no such bound.
+        Scales are at least this share of the usual one, the median over the fitted recording, so that noise does not
+        become as large as the pattern. 0: no such bound.
     causal : bool, default=False
-        Whether a sample depends on itself and those before alone, as it must in a stream.
+        Whether a sample depends only on itself and earlier ones, as in a stream.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": the scale of the values of the window that are there; windows
-        reach across gaps, and NaN stay NaN.
+        What to do with missing values (NaN). "omit": the scale of the values present in the window; NaN stay NaN.
 
     Attributes
     ----------
     scale_ : ndarray of shape (n_channels,)
-        The usual scale of each channel, the median over the recording that was fitted.
+        The usual scale of each channel, the median over the fitted recording.
     n_features_in_ : int
         Number of channels.
 
     Notes
     -----
-    Where a window is constant and the floor 0 too, the divisor is 1, as in scikit-learn's scalers.
+    If a window is constant and the floor is 0, the divisor is 1, as in scikit-learn's scalers.
 
     Examples
     --------

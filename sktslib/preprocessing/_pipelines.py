@@ -25,40 +25,40 @@ ENDS = {QuerySearcher: "pipeline_search", QuerySegmenter: "pipeline_segment"}
 def pipeline_search(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
     """Find the occurrences of a query by a fitted pipeline or grid search whose last step is a QuerySearcher.
 
-    The steps before the searcher transform `X`, and the searcher searches in that. A pipeline's own ``predict``
-    gives labels of time points; this gives the matches, with the times of `X`.
+    The steps before the searcher transform `X`, and the searcher searches the result. A pipeline's own ``predict``
+    gives labels of time points; this function gives the matches, with the times of `X`.
 
     Parameters
     ----------
     fitted : estimator
-        A fitted `QuerySearcher`, or a `Pipeline` that ends with one, or a `GridSearchCV` or another search (of which
-        the best estimator counts), one within another in any way. All kinds of transformers may come before it,
-        `FeatureUnion` and `ColumnTransformer` among them, if they keep the number of samples.
+        A fitted `QuerySearcher`, a `Pipeline` that ends with one, or a `GridSearchCV` or similar (whose best estimator
+        counts), nested in any way. Any transformers may come before it, such as `FeatureUnion` and `ColumnTransformer`,
+        if they keep the number of samples.
     X : array-like of shape (n,) or (n, channels), or list of them
-        The sequence, or several, as the first step takes it.
+        The sequence, or several, as input of the first step.
     times : array-like of shape (n,), optional
-        Strictly increasing sample times, numbers or datetimes; of several sequences a list. Default: those of the index
-        of `X`, also where a step before the searcher returns arrays without one. Steps of `sktslib.preprocessing` are
-        given them; others only where metadata routing is enabled and they ask for `times` in `transform`.
+        Strictly increasing sample times, numbers or datetimes; for several sequences a list. Default: the index of `X`,
+        even if a step before the searcher returns arrays. Steps of `sktslib.preprocessing` get them; other steps only
+        if metadata routing is enabled and they request `times` in `transform`.
 
     Returns
     -------
     Matches
-        As `QuerySearcher.search` returns them. They are in the transformed sequence: ``matches.cut(X)`` gives the
-        samples of `X`, and ``matches.plot(sequence=X)`` draws it.
+        The matches in the transformed sequence: ``matches.cut(X)`` gives the samples of `X`, and
+        ``matches.plot(sequence=X)`` draws it.
 
     Raises
     ------
     NotFittedError
-        If `fitted` is not.
+        If `fitted` is not fitted.
     TypeError
-        If no `QuerySearcher` is at its end.
+        If `fitted` does not end with a `QuerySearcher`.
     ValueError
-        If a transformer changes the number of samples, or the search has not refitted its best estimator.
+        If a transformer changes the number of samples, or a grid search has not refitted its best estimator.
 
     See Also
     --------
-    pipeline_segment : The same for QuerySegmenter.
+    pipeline_segment : For pipelines that end with a QuerySegmenter.
 
     Examples
     --------
@@ -126,31 +126,31 @@ def pipeline_segment(fitted: Any, X: Sequences, times: Times | None = None) -> S
 
 
 def pipeline_stream(fitted: Any, *, max_delay: int | None = None) -> PipelineStream:
-    """Begin a search or segmentation, chunk by chunk, by a fitted pipeline or grid search.
+    """Start a search or segmentation chunk by chunk, by a fitted pipeline or grid search.
 
     Parameters
     ----------
     fitted : estimator
-        A fitted `QuerySearcher` or `QuerySegmenter`, or a pipeline or search with one at its end, as in
-        :func:`pipeline_search`. The steps before it must have a stream, as those of `sktslib.preprocessing` have with
+        A fitted `QuerySearcher` or `QuerySegmenter`, or a pipeline or search that ends with one, see
+        :func:`pipeline_search`. The steps before it must have a stream, like those of `sktslib.preprocessing` with
         ``causal=True``.
     max_delay : int, optional
-        As of `QuerySearcher.stream` and `QuerySegmenter.stream`.
+        See `QuerySearcher.stream` and `QuerySegmenter.stream`.
 
     Returns
     -------
     PipelineStream
-        Its ``update(X)`` returns the matches or segments that are decided, ``flush()`` those left at the end: together
-        those of :func:`pipeline_search` or :func:`pipeline_segment` of the whole recording.
+        The stream: ``update(X)`` returns the matches or segments that are final, ``flush()`` those left at the end;
+        together they are those of :func:`pipeline_search` or :func:`pipeline_segment` for the whole recording.
 
     Raises
     ------
     NotFittedError
-        If `fitted` is not.
+        If `fitted` is not fitted.
     TypeError
-        If neither a `QuerySearcher` nor a `QuerySegmenter` is at its end, or a step before it has no stream.
+        If `fitted` does not end with a `QuerySearcher` or `QuerySegmenter`, or a step before it has no stream.
     ValueError
-        If a step is not causal, or the last one can have no stream, as a searcher without a threshold.
+        If a step is not causal, or the last one cannot stream, such as a searcher without a threshold.
 
     Examples
     --------

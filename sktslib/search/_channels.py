@@ -289,10 +289,10 @@ def counts_of(plan):
 class ChannelPlan(ParameterHolder):
     """Comparison of each channel by itself.
 
-    Each channel of a query is a query of its own: normalized and weighted by itself, at its own length, lag and sign.
-    The distance of a candidate is the weighted sum of the channels' distances. Candidates are windows. A channel has no
-    points where the query begins or ends with NaN in it: pandas makes such a table of channels of several lengths,
-    ``pandas.DataFrame({"a": pandas.Series(x), "b": pandas.Series(y)})``. Pass it as the parameter `channels` of
+    Each channel of a query is a query of its own, with its own normalization, weights, length, lag and sign. The
+    distance of a candidate is the weighted sum of the channels' distances. Candidates are windows. If the query starts
+    or ends with NaN in a channel, the channel has no points there: ``pandas.DataFrame({"a": pandas.Series(x), "b":
+    pandas.Series(y)})`` makes such a table of channels of several lengths. Pass the plan as the parameter `channels` of
     `QuerySearcher`.
 
     Parameters
@@ -302,8 +302,7 @@ class ChannelPlan(ParameterHolder):
         with one for each channel, or a dict by names or numbers (0 for channels left out). With lags, labels mark
         whole occurrences, from the start of the first channel to the end of the last.
     tolerance : int or timedelta, default=0
-        How much earlier or later a channel may start; it counts at the lag that fits best. Less than half of a match's
-        length.
+        How much earlier or later a channel may start; the best lag counts. Less than half of a match's length.
     weight : list or dict of float, optional
         Factor of each channel's distance (1 for channels left out of a dict).
     min_votes : int, optional

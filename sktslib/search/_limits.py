@@ -267,21 +267,21 @@ def blocks(which, size):
 # ---------------------------------------------------------------------------------------------------------- parameters
 @dataclass(eq=False, repr=False)
 class Normalization(ParameterHolder):
-    """Normalization of query and candidates, with limits of what it takes away.
+    """Normalization of query and candidates, with limits of what it may remove.
 
-    Pass it as the parameter `normalize`; a name alone stands for the method without limits.
+    Pass it as the parameter `normalize`; a name alone means the method without limits.
 
     Parameters
     ----------
     method : {None, "zscore", "mean", "minmax", "robust"}, default=None
-        How query and each candidate are normalized; None: values as they are, with the limits alone.
+        How the query and each candidate are normalized; None: not at all, but within the limits.
     scale_limits : tuple (least, largest), optional
         Constrained normalization: a window, or a range of a subsequence search, is a candidate only if its standard
-        deviation, over that of the query, lies between these two, inclusive, in every channel; ``(0.7, 1.4)``, for
-        example. So flat noise, which normalization makes as large as the query, does not match. Compared by channel,
-        each channel keeps them by itself. See `Matches.scale`.
+        deviation over that of the query is between these two, inclusive, in every channel; for example ``(0.7, 1.4)``.
+        So flat noise, which normalization makes as large as the query, does not match. With a `ChannelPlan` the limits
+        apply to each channel separately. See `Matches.scale`.
     offset_limit : float, list or dict of float, optional
-        How far the mean of a candidate may be from that of the query, in the unit of the data; a number, or one for
+        Largest absolute difference of the means of candidate and query, in the unit of the data: a number, or one for
         each channel in a list, or in a dict by names or numbers (no limit for those left out). See `Matches.offset`.
 
     References

@@ -180,21 +180,20 @@ class _Parts(ChunkStream):
 
 
 class PartialSearch(_Parts):
-    """A search of one part of a recording; made by `QuerySearcher.partial_search`. It needs nothing of earlier parts.
+    """A search of one part of a recording; made by `QuerySearcher.partial_search`. It does not need earlier parts.
 
-    Parts side by side may be fed in any order, on any machine, and pickled at any time, so that a long search can be
-    saved and goes on where it was. `merge_parts` makes of all of them the matches that one search of the whole finds.
-    A part takes some samples before its begin, from `first` on: four lengths of the query in a subsequence search, by
-    windows those that a window reaches over.
+    Parts may be fed in any order, on any machine, and pickled at any time, so that a long search can be saved and
+    continued. `merge_parts` makes of all parts the matches of one search of the whole recording. A part needs some
+    samples before its start, from `first` on: four query lengths in a subsequence search, one window length otherwise.
 
     Attributes
     ----------
     begin : int
-        The sample of the recording at which it begins; it ends where its samples end.
+        Sample of the recording at which the part starts; it ends where its samples end.
     first : int
-        The first sample that it is to be fed.
+        First sample to feed.
     n_samples_seen : int
-        The sample of the recording that it is to be fed next.
+        Sample of the recording to feed next.
 
     Examples
     --------
@@ -298,45 +297,45 @@ class PartialSearch(_Parts):
         return [*found, *self._border, *(self._piece(part, part.feed.first, part.feed.seen) for part in self._parts)]
 
     def state(self) -> State | list[State]:
-        """Return what later candidates depend on apart from the samples: for several queries a list of states.
+        """Return the state on which later candidates depend; for several queries a list of states.
 
-        Two parts of which one went on to where the other began agree from there on if their states are equal.
+        If one part is continued to the start of another, and their states are equal there, both agree from there on.
 
         Returns
         -------
         State
             Samples seen, where the next candidates end at the earliest (of windows: where the next one starts), where
-            the samples that matter begin, and accumulated costs and starts of the column, None by windows.
+            the needed samples start, and accumulated costs and starts of the column (None for windows).
         """
         return self._searcher._of_each([part.feed.state() for part in self._parts])
 
 
 def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times | None = None) -> Matches:
-    """Make of the parts of a search the matches that one search of the whole recording finds.
+    """Merge the parts of a search into the matches of one search of the whole recording.
 
-    From left to right each part goes on into the next one until both agree, in all costs and starts to the bit, as a
-    rule at once. Where they do not, samples are needed again, of a recording without change all.
+    From left to right each part is continued into the next one until both agree in all costs and starts, to the bit;
+    usually they agree at once. Otherwise samples are needed again, for a constant recording all of them.
 
     Parameters
     ----------
     parts : list of PartialSearch
-        All parts of one recording, of one searcher; each ends where another one begins. They are left as they are.
+        All parts of one recording, by one searcher, each of which ends where another one starts. They do not change.
     sequence : array-like of shape (n,) or (n, channels), optional
-        The recording, or what can be sliced like it, for samples of parts that do not agree. It is needed where
-        `threshold` is a `Percentile`, and where neither `n_matches` nor `threshold` is set.
+        The recording, or an object that can be sliced like it, for samples of parts that do not agree. Required if
+        `threshold` is a `Percentile`, and if neither `n_matches` nor `threshold` is set.
     times : array-like of shape (n,), optional
-        Its times, if the parts were fed any.
+        Sample times of the recording, if the parts got any.
 
     Returns
     -------
     Matches
-        Those of ``searcher.search(sequence)``.
+        The matches of ``searcher.search(sequence)``.
 
     Raises
     ------
     ValueError
         If parts are missing or are not of one searcher, if times do not increase from part to part, if `sequence` has
-        not as many samples as the parts were fed, or if two parts do not agree and there is no `sequence`.
+        another number of samples than the parts, or if two parts do not agree and `sequence` is None.
 
     Examples
     --------
@@ -454,15 +453,15 @@ def found_in(rows, reader):
 class Stream(_Parts):
     """A search that continues with every chunk of a sequence; made by `QuerySearcher.stream`.
 
-    Matches are reported as soon as no later one can overlap them, and are those that a search of the whole sequence
-    would give (Sakurai, Faloutsos & Yamamuro 2007), unless `max_delay` asks for them sooner. They come in order of
-    time, by their starts; of several queries one that is decided later may start earlier. Memory: the samples of
-    candidates that are not decided yet. A stream can be pickled and goes on where it was.
+    A match is reported as soon as no later one can overlap it, and the matches are those of a search of the whole
+    sequence (Sakurai, Faloutsos & Yamamuro 2007), unless `max_delay` is set. They are ordered by their starts; with
+    several queries one that is decided later may start earlier. Memory: the samples of undecided candidates. A stream
+    can be pickled and continued.
 
     Attributes
     ----------
     n_samples_seen : int
-        Number of samples that came.
+        Number of samples received.
 
     Examples
     --------

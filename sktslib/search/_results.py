@@ -289,50 +289,49 @@ RATES = "qvalue", "pvalue", "false_per_hour"  # columns of what has a false disc
 class Matches(Ranges, RangeTable):
     """Occurrences of a query, best first.
 
-    They are indexed as an array is: a number gives a `Match`, as iterating does, and a slice, a mask or a list of
-    numbers the `Matches` of those, in their order. A pickle holds the samples of the sequence that the matches depend
-    on, and no others.
+    Index them like an array: a number gives a `Match`, as does iteration; a slice, a mask or a list of numbers gives
+    `Matches`, in that order. A pickle holds only the samples of the sequence on which the matches depend.
 
     Attributes
     ----------
     start, end : ndarray of shape (n_matches,)
         Half-open ranges in samples of the sequence.
     distance : ndarray of shape (n_matches,)
-        Their distances, ascending unless they were selected in another order.
+        Distances, ascending unless the matches were selected in another order.
     query, sequence : ndarray of int of shape (n_matches,) or None
-        Which of several queries, and in which of several sequences, from 0; None where there is one.
+        The number of the query, and of the sequence, from 0; None if there is only one.
     times : ndarray of shape (n_timepoints,), SparseTimes or None
-        The sequence's times, as they were given; of several sequences a list, with None for one without. Of a stream,
-        and where the matches were pickled, those of the starts and ends alone: ``times.times`` of the samples
-        ``times.samples``.
+        The sequence's times, as given; for several sequences a list, with None for one without. For a stream, and after
+        unpickling, only those of the starts and ends: ``times.times`` of the samples ``times.samples``.
     label : ndarray of shape (n_matches,) or None
-        The class that is matched, where the queries were learned from labels, or the name its query was given by.
+        The class, if the queries were learned from labels, or the name of the given query.
     channels : list of str or None
-        Names of the channels, the columns of the sequence where it was a table or a column of one.
+        Names of the channels: the columns of a sequence that was a table.
     scale, offset : ndarray of shape (n_matches,) or (n_matches, channels), or None
         In a search with normalization or limits: the standard deviation of each match over that of the query, and its
-        mean less that of the query, as the limits of `Normalization` bound them. The query that is
-        multiplied by the scale about its mean and shifted by the offset lies on the match. The scale is NaN where the
-        query is constant. Of motifs and discords relative to the nearest window; compared by channel of each channel's
-        window at its lag, and NaN of those that do not take part. Computed when asked for.
+        mean minus that of the query, as bounded by `Normalization`. The query times the scale about its mean, plus the
+        offset, fits the match. The scale is NaN if the query is constant. For motifs and discords relative to the
+        nearest window; with a `ChannelPlan` for each channel's window at its lag, and NaN for channels left out.
+        Computed on access.
     polarity : ndarray of int of shape (n_matches,) or (n_matches, channels), or None
-        The sign (1 or -1) of the query that each match fits, or of each of its channels; None with
-        ``polarity="same"``.
+        The sign (1 or -1) of the query that fits each match, or of each of its channels; None with ``polarity="same"``.
     qvalue : ndarray of shape (n_matches,) or None
-        Where the threshold is a `FalseDiscoveryRate`: the lowest rate with which each is taken.
+        With a `FalseDiscoveryRate`: the lowest rate at which the match is kept.
     pvalue : ndarray of shape (n_matches,) or None
-        There, too: the share of the matches of decoys that are as near, with one added to both counts.
+        With a `FalseDiscoveryRate`: the share of the matches of decoys that are at least as near, with one added to
+        both counts.
     false_per_hour : ndarray of shape (n_matches,) or None
-        There, too: how many matches of a decoy are as near in an hour of recording. Times that are numbers count as
-        seconds, and so do samples without times.
+        With a `FalseDiscoveryRate`: how many matches of one decoy are at least as near, per hour of recording. Numeric
+        times count as seconds, and so do samples without times.
     votes : ndarray of bool of shape (n_matches, channels) or None
-        Compared by channel (see `QuerySearcher`): whether the distance of each channel is in the sum.
+        With a `ChannelPlan`: whether the distance of each channel is in the sum.
     channel_distance : ndarray of shape (n_matches, channels) or None
-        There, too: the distance of each channel, not weighted; NaN where the query has no points.
+        With a `ChannelPlan`: the unweighted distance of each channel; NaN if the query has no points in it.
     lag : ndarray of int of shape (n_matches, channels) or None
-        With a `tolerance` of `ChannelPlan`: how many samples behind the start the query of each channel begins.
+        With a `tolerance` of `ChannelPlan`: the number of samples from the start of the match to that of each channel's
+        query.
     threshold : ndarray of shape (n_queries,) or None
-        The largest distance of an occurrence of each query, NaN where the searcher had none; see `uncertain`.
+        The threshold of each query, NaN without one; see `uncertain`.
 
     Examples
     --------
@@ -460,26 +459,26 @@ class Matches(Ranges, RangeTable):
         return search.explain(start, end)
 
     def uncertain(self, k: int = 5, known: Any = None) -> NDArray[np.intp]:
-        """Return the numbers of the matches to ask about next: those nearest to where occurrences end and others begin.
+        """Return the numbers of the matches to ask about next: those nearest to the border of the occurrences.
 
         Parameters
         ----------
         k : int, default=5
-            How many; fewer where there are not as many.
+            Number of matches; fewer if there are not as many.
         known : Matches or list of Matches, optional
-            What was asked about. Matches that have half of the shorter range in common with one of them are left out.
+            Earlier questions. Matches that share half of the shorter range with one of them are left out.
 
         Returns
         -------
         ndarray of shape (k,)
-            The most uncertain first. See Notes.
+            The numbers, most uncertain first. See Notes.
 
         Notes
         -----
-        The border is the `threshold` of the matches' query, or, without one, the middle of the largest gap
-        between the distances of its matches. Those of ``searcher.search_all(X)`` lie on both sides of it, those of
-        ``searcher.search(X)`` below alone. First come the nearest on either side, of each query in each sequence; then
-        the second nearest, and so on; in each round those whose distance differs from the border by the least share
+        The border is the `threshold` of the matches' query or, without one, the middle of the largest gap between the
+        distances of its matches. Matches of ``searcher.search_all(X)`` are on both sides of it, those of
+        ``searcher.search(X)`` only below. The nearest on either side, of each query in each sequence, come first, then
+        the second nearest, and so on; in each round those whose distance differs from the border by the smallest share
         of it, then the first.
 
         Examples

@@ -197,22 +197,21 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def fit(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
     ) -> Self:
-        """Fit the query, or queries, or learn them from labels.
+        """Set the query or queries, or learn them from labels.
 
         Parameters
         ----------
         X : array-like of shape (m,) or (m, channels), or list or dict of arrays
-            The query, or several, in a dict by their names, which are the labels of matches; with the parameter `query`
-            set, any series of the same channels; with `y`, a recording.
+            One query or several; a dict has their names, which are the labels of matches. With the parameter `query`,
+            any series with as many channels; with `y`, a recording.
         y : array-like of shape (n,), optional
-            Labels of a recording's time points, as `QuerySegmenter.fit` takes them: each run of one label is an
-            occurrence, so that those without background between them are a single long one; make labels of ranges by
-            :func:`sktslib.metrics.labels_from_events`, which leaves a sample of it. Each class has a query then, the
-            barycenter of its occurrences, weighted by the inverse variance about each point, and a threshold.
+            Labels of a recording's time points, as in `QuerySegmenter.fit`. Each run of one label is an occurrence, so
+            touching occurrences of one class are a single long one: :func:`sktslib.metrics.labels_from_events` leaves a
+            sample of background between them. The query of a class is the barycenter of its occurrences, weighted by
+            the inverse variance around each point, and has its own threshold.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter, or with MetricWeights what the weights
-            begin at and are drawn to. Of several queries a list, as are `times`;
-            of queries with names a list or a dict.
+            Relative weights of the query's points; replaces the parameter, or with MetricWeights the weights to which
+            learning is pulled. For several queries a list, like `times`; for queries with names a list or a dict.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, numbers or datetimes, for metrics that use them.
 
@@ -250,16 +249,16 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels), or list of arrays
-            The sequence, or several. What can be sliced and is not in memory (numpy.memmap, zarr, h5py) is read by
-            chunks; those of an array of dask are searched where they lie, by dask's current scheduler.
+            One sequence or several. Objects that can be sliced and are not in memory (numpy.memmap, zarr, h5py) are
+            read in chunks; the chunks of a dask array are searched by dask's current scheduler.
         times : array-like of shape (n,), optional
-            Strictly increasing sample times: numbers, datetimes, durations, periods or text of ISO 8601; of several
-            sequences a list. Without them the index of a pandas object, if it holds any of these but integers.
+            Strictly increasing sample times: numbers, datetimes, durations, periods or ISO 8601 text; for several
+            sequences a list. Default: the index of a pandas object, if it holds any of these but integers.
 
         Returns
         -------
         Matches
-            Best first. Each of several queries is searched for by itself: `n_matches` is how many of each there are in
+            The matches, best first. Each query is searched for separately: `n_matches` limits the matches of each in
             all sequences together.
         """
         check_fitted(self)
@@ -516,19 +515,19 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return Stream(copy(self), max_delay)
 
     def partial_search(self, at: int = 0, start_time: Any = None) -> PartialSearch:
-        """Begin the search of a part of a recording, for those who spread parts themselves; see `PartialSearch`.
+        """Start the search of one part of a recording, for your own distribution of work; see `PartialSearch`.
 
         Parameters
         ----------
         at : int, default=0
-            The sample of the recording at which the part begins.
+            Sample of the recording at which the part starts.
         start_time : datetime, optional
-            The time of the recording's first sample, where the metric or `max_gap` reads datetimes and `at` is not 0.
+            Time of the recording's first sample, if the metric or `max_gap` needs datetimes and `at` is not 0.
 
         Returns
         -------
         PartialSearch
-            Its ``feed(X)`` takes samples from its `first` on; `merge_parts` gives the matches of all parts.
+            The part: ``feed(X)`` takes samples from its `first` on; `merge_parts` gives the matches of all parts.
         """
         check_fitted(self)
         return PartialSearch(self, at, start_time)

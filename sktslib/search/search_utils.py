@@ -165,8 +165,8 @@ def elastic_search(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the subsequence profile of one elastic distance, with the accumulated costs.
 
-    One thread fills the matrix of costs, column by column. `time_series_search` gives the same profile alone, by as
-    many jobs as it is told.
+    One thread fills the matrix of costs, column by column. `time_series_search` gives the profile without the matrix,
+    by `n_jobs` jobs.
 
     Parameters
     ----------
@@ -181,24 +181,22 @@ def elastic_search(
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the profiles that are done. There is one, so it tells that the input was
-        validated, and how long the profile took, but not how far it has come.
+        Above 0: a progress bar on stderr for the single profile.
 
     Returns
     -------
     distance : ndarray of shape (n,)
         Distance of the best candidate that ends at each sample.
     ac : ndarray of shape (m, n)
-        Accumulated costs, free at both ends of the sequence; ``m * n`` floats of memory. `time_series_search` needs
-        none of it.
+        Accumulated costs with free start and end in the sequence: ``m * n`` floats of memory.
 
     Raises
     ------
     ValueError
-        For an unknown family, function or parameter, with the valid names and the nearest; for an entry that has no
-        search; and where the query, the sequence, the times or the weights do not fit.
+        For an unknown family, function or parameter, with the valid names and the nearest; for an entry without a
+        search; and if the query, the sequence, the times or the weights do not fit.
     TypeError
-        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+        If the dictionary or an entry does not have the form that `get_distance_dict` makes.
 
     Examples
     --------
@@ -239,11 +237,10 @@ def lockstep_search(
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
     n_jobs : int, optional
-        Jobs of joblib, threads unless it is told otherwise, that share parts of a long sequence among them. Distances
-        by Fourier transforms depend on it in their last digits, others do not.
+        Number of joblib jobs (threads by default) that share parts of a long sequence. Only the last digits of
+        distances by Fourier transforms depend on it.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the parts that jobs share; by one job there is one profile, as in
-        `elastic_search`.
+        Above 0: a progress bar on stderr that counts the parts of the jobs, or the single profile of one job.
 
     Returns
     -------
@@ -253,10 +250,10 @@ def lockstep_search(
     Raises
     ------
     ValueError
-        For an unknown family, function or parameter, with the valid names and the nearest; for an entry that has no
-        search; and where the query, the sequence, the times or the weights do not fit.
+        For an unknown family, function or parameter, with the valid names and the nearest; for an entry without a
+        search; and if the query, the sequence, the times or the weights do not fit.
     TypeError
-        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+        If the dictionary or an entry does not have the form that `get_distance_dict` makes.
 
     Examples
     --------

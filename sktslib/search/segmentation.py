@@ -49,8 +49,7 @@ def time_series_segmentation(
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
     n_jobs : int, optional
-        Jobs of joblib, threads unless it is told otherwise, that share parts of a long sequence among them. No result
-        depends on it.
+        Number of joblib jobs (threads by default) that share parts of a long sequence. Results do not depend on it.
     verbose : int, default=0
         Above 0: a bar on stderr counts the distances that are done.
 

@@ -70,7 +70,7 @@ def plot_alignment(
     path : array-like of int, shape (2, K)
         Indices into `ts1` (first row) and into the whole of `ts2` (second row).
     ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+        One for each of the first channels. Default: a new figure, one row per channel, at most 8.
     offset : float, optional
         What to add to `ts1` so that it is above `ts2`, in the units of the series. Default: just enough.
     every : int, optional
@@ -208,7 +208,7 @@ def plot_search_distance_result(
         Times of the sequence: increasing numbers or datetimes. Default: the times of the result or of a pandas index,
         else sample indices.
     ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+        One for each of the first channels. Default: a new figure, one row per channel, at most 8.
     cmap : str or matplotlib Colormap, optional
         Colors of the distances. Default: viridis without its yellow end.
     color_by : {"auto", "distance", "query", "label"}, default="auto"
@@ -268,7 +268,7 @@ def plot_weight_query(
     weight : array-like of shape (m,) or (m, channels)
         The weight of each point, at least 0.
     ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+        One for each of the first channels. Default: a new figure, one row per channel, at most 8.
     title : str, optional
         Written above.
 
@@ -333,7 +333,7 @@ def plot_segmentation(
         else sample indices.
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels; for a dict, one for each distance, which show the first channel. Default: a
-        new figure, one row a channel (at most 8) or distance.
+        new figure, one row per channel (at most 8) or distance.
     title : str, optional
         Written above.
     time_range : tuple (start, end), optional
@@ -386,7 +386,7 @@ def plot_repetitions(
     query : array-like of shape (m,) or (m, channels), optional
         The query.
     ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row a channel (at most 8).
+        One for each of the first channels. Default: a new figure, one row per channel (at most 8).
     title : str, optional
         Written above.
 

@@ -6,31 +6,31 @@ __all__ = ["show"]
 
 
 def show(recording, path=None, *, port=0, browser=True, **given):
-    """Show a recording on a page: drag over a pattern, see all that is like it, answer, learn, take away.
+    """Show a recording on a page in the browser, to mark a pattern, search for it, answer, learn and save the results.
 
-    In a notebook the page is the value of the call, and its messages go through the kernel. Elsewhere a server on
-    127.0.0.1 shows it in the browser until Ctrl-C.
+    In a notebook the page is the value of the call and works through the kernel. Elsewhere a server on 127.0.0.1 shows
+    it in the browser until Ctrl-C.
 
     Parameters
     ----------
     recording : str, path-like, Recording, object or array-like of shape (n,) or (n, channels)
-        A file or an object that `sktslib.io.read` takes, a `Recording`, a table, an array, a memory map or what else
-        can be sliced.
+        A file or an object that `sktslib.io.read` takes, a `Recording`, a table, an array, a memory map or anything
+        else that can be sliced.
     path : str or Path, optional
-        A file, such as ``"day.view.json"``. The session is saved there after each answer, and goes on where it was when
-        it is shown again. What is taken away is written next to it.
+        A file, such as ``"day.view.json"``, in which the session is saved after each answer, and from which it is
+        resumed. Labels, model and script are written next to it.
     port : int, default=0
         The port of the server; 0: a free one.
     browser : bool, default=True
-        Whether a browser is opened. The address is printed in any case.
+        Whether to open a browser. The address is printed in any case.
     **given
-        In place of the recording's own `times` of its samples or `rate`, samples per second; `names` and `units` of its
-        channels; `name` of the recording; `seed` of the matches that are drawn at random.
+        `times` of the samples or `rate`, in samples per second; `names` and `units` of the channels; `name` of the
+        recording; `seed` of the matches drawn at random. They replace those of the recording.
 
     Returns
     -------
     object or None
-        In a notebook the widget.
+        The widget in a notebook, otherwise None.
 
     Raises
     ------

@@ -98,20 +98,20 @@ class WarpingMetric(ElasticMetric):
 @register
 @dataclass(eq=False, repr=False)
 class DTW(WarpingMetric):
-    """Dynamic time warping (Sakoe & Chiba 1978): the least sum of squared differences over all alignments.
+    """Dynamic time warping (Sakoe & Chiba 1978): the lowest sum of squared differences over all alignments.
 
     Parameters
     ----------
     alpha : float in [0, 1], default=1.0
-        Local cost ``alpha * d(values) + (1 - alpha) * d(derivatives)``; the derivatives are brought to the scale of
-        the first series' values.
+        Local cost ``alpha * d(values) + (1 - alpha) * d(derivatives)``; the derivatives are scaled to the first series'
+        values.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
         Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
     dtw_type : {"dtw", "oe-dtw", "obe-dtw", "sub-dtw", "psi-dtw"}, default="dtw"
         Which ends are free: none, the series' end, both of the series' ends (two names), or `tolerance` points at
-        either end of both. In a search the sequence's ends are free in any case.
+        either end of both series. In a search the sequence's ends are always free.
     tolerance : int, default=0
         Free points of "psi-dtw", fewer than the shorter length.
     dist : callable, optional
@@ -271,8 +271,8 @@ class ADTW(WarpingMetric):
     Parameters
     ----------
     omega : float or "auto", default=1.0
-        The penalty, at least 0; 0 is dynamic time warping. "auto": 1.6 times the weighted variance of the series that
-        `fit` is given, see Notes.
+        The penalty, at least 0; 0 is dynamic time warping. "auto": 1.6 times the weighted variance of the series given
+        to `fit`, see Notes.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
         Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
@@ -281,18 +281,18 @@ class ADTW(WarpingMetric):
     Attributes
     ----------
     omega_ : float
-        What "auto" stands for; only after `fit`.
+        The value of "auto"; only after `fit`.
 
     Notes
     -----
     The weighted variance is the mean of ``w (x - mean)^2`` over the points of positive weight, summed over the
-    channels, averaged over the series: what a point costs against a constant signal at the mean. Missing points have no
-    weight. Constant series have a variance of 0, and so is `omega` then: dynamic time warping.
+    channels, averaged over the series: the cost of a point against a constant signal at the mean. Missing points have
+    no weight. For constant series the variance and `omega` are 0, which is dynamic time warping.
 
-    "auto" is fixed once, and never by the pair that is compared. Estimators fix it when they are fitted: by their
-    queries, as they are compared, or by the fitted collection. Functions of collections fix it by `X`. By itself the
-    metric object needs `fit`. A fitted one keeps its `omega_`, and so do its clones: an estimator that is given one, in
-    a grid search, too, does not fix it again. `QuerySegmenter` takes the name ``"adtw"`` for ``ADTW(omega="auto")``.
+    "auto" is determined once, and never by the compared pair. Estimators determine it in `fit`, by their queries as
+    they are compared, or by the fitted collection; functions of collections by `X`; the metric object alone needs
+    `fit`. A fitted metric and its clones keep `omega_`, also in an estimator or a grid search. In `QuerySegmenter` the
+    name ``"adtw"`` means ``ADTW(omega="auto")``.
 
     Examples
     --------

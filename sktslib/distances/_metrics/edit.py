@@ -133,11 +133,11 @@ class LCSS(MatchingMetric):
     ----------
     eps : float, default=1.0
         Two points match if they are at most this far apart (Euclidean norm over the channels). A quarter of the values'
-        standard deviation is usual. A warning says if all points match, since `eps` reaches the range of the values,
-        or hardly any, since it is above 0 and below 2 % of their standard deviation (and the values are no categories:
-        at most 64 that recur).
+        standard deviation is usual. A warning appears if all points match, because `eps` reaches the range of the
+        values, or hardly any, because it is above 0 and below 2 % of their standard deviation (unless the values are at
+        most 64 recurring ones, like categories).
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
-        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+        Band of the points that may match. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
 
@@ -198,11 +198,11 @@ class EDR(MatchingMetric):
     ----------
     eps : float, default=1.0
         Two points match if they are at most this far apart (Euclidean norm over the channels). A quarter of the values'
-        standard deviation is usual. A warning says if all points match, since `eps` reaches the range of the values,
-        or hardly any, since it is above 0 and below 2 % of their standard deviation (and the values are no categories:
-        at most 64 that recur).
+        standard deviation is usual. A warning appears if all points match, because `eps` reaches the range of the
+        values, or hardly any, because it is above 0 and below 2 % of their standard deviation (unless the values are at
+        most 64 recurring ones, like categories).
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
-        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+        Band of the points that may match. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
 
@@ -259,7 +259,7 @@ class ERP(GapCostMetric):
     g : float, default=0.0
         The value against which points left out are measured.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
-        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+        Band of the points that may match. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
 

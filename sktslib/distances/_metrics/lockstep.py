@@ -511,7 +511,7 @@ class Mahalanobis(LockstepMetric):
         Raises
         ------
         ValueError
-            If `X` is no collection of at least two series of one length, or holds missing values.
+            If `X` is not a collection of at least two series of one length, or holds missing values.
         """
         from sklearn.covariance import LedoitWolf
 

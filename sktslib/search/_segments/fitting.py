@@ -141,26 +141,26 @@ FEW = 2  # repetitions of which an average is taken
 
 
 class Learning(ParameterHolder):
-    """Parameters of a segmenter for learning its queries, from labels and from what it finds.
+    """Parameters for learning the queries of a segmenter, from labels and from the repetitions that it finds.
 
     Pass it as the parameter `learning` of `QuerySegmenter`.
 
     Parameters
     ----------
     n_templates : int or "auto", default="auto"
-        Number of queries learned for each class. "auto": as many as there are clear groups of at least three
-        occurrences, up to 4.
+        Number of queries per class. "auto": the number of clear groups of at least three occurrences, up to 4.
     refine : int, default=0
-        How many times `segment` averages the repetitions that it found, and segments again by these averages. They
-        belong to the recording and to this call; the fitted queries stay as they are. Not for streams.
+        Number of times that `segment` averages the repetitions that it found, and segments again by these averages.
+        They belong to the recording and to this call; the fitted queries do not change. Not for streams.
     self_train : int, default=0
-        The largest number of times that `fit` learns again from its own sure answers. Above 0 the label -1 in `y` means
-        unlabeled (with 0 it is a class): what is found there and is as near as labeled occurrences counts as one.
+        Largest number of times that `fit` learns again from its own certain repetitions. Above 0 the label -1 in `y`
+        means unlabeled (with 0 it is a class): repetitions found there that are as near as labeled occurrences count as
+        labeled.
     class_weight : {None, "balanced"}, default=None
-        None: a repetition is of a rare class only where that is clear. Its cost counts more, the rarer the class is
-        among the labels, and more yet where it is larger than that of labeled occurrences, relative to background.
-        "balanced": all classes count alike, however few occurrences they have; each repetition is of the class with
-        which the segmentation is the cheapest. With `transitions`, too, the segmentation decides.
+        None: a repetition gets a rare class only if the difference is clear. Its cost counts more, the rarer the class
+        is among the labels, and even more if it exceeds that of labeled occurrences, relative to background.
+        "balanced": all classes count alike; each repetition has the class with which the segmentation is the cheapest.
+        With `transitions` the segmentation decides, too.
 
     Examples
     --------

@@ -37,48 +37,48 @@ class Segment(NamedTuple):
 class Segments(RangeTable):
     """Repetitions of queries in temporal order; the samples between them are background.
 
-    They are indexed as an array is: a number gives a `Segment`, as iterating does, and a slice, a mask or a list of
-    numbers the `Segments` of those, in their order. These are still of the segmentation of the whole recording: nothing
-    is segmented again, so costs, alignments and what is partial stay as they were, and the sum of the costs is that of
-    what was selected. Between them may lie background, or repetitions that were not selected. A pickle holds the
-    samples of the recording that the repetitions depend on, and no others.
+    Index them like an array: a number gives a `Segment`, as does iteration; a slice, a mask or a list of numbers gives
+    `Segments`, in that order. A selection does not segment again: costs, alignments and `partial` do not change, the
+    sum of the costs is that of the selected ones, and unselected repetitions may be between them. A pickle holds only
+    the samples of the recording on which the repetitions depend.
 
     Attributes
     ----------
     start, end : ndarray of shape (n_segments,)
         Half-open ranges in samples of the recording.
     label : ndarray of shape (n_segments,)
-        The class that was learned, or the name or else the number of the given query, from 1.
+        The learned class, or the name or the number, from 1, of the given query.
     cost : ndarray of shape (n_segments,)
-        Un-normalized cost of each repetition, that of the cheapest path of its range.
+        Undivided cost of each repetition, that of the cheapest path in its range.
     query : ndarray of int of shape (n_segments,)
-        Which of the fitted `queries_`, from 0; a class may have several.
+        The number of the query in `queries_`, from 0; a class may have several.
     partial : ndarray of bool of shape (n_segments,)
-        Whether a repetition is cut off by an end of the recording.
+        Whether an end of the recording cuts the repetition off.
     times : ndarray of shape (n_timepoints,), SparseTimes or None
-        The recording's times, as they were given. For a stream, and where the segments were pickled, those of the
-        starts and ends alone: ``times.times`` of the samples ``times.samples``.
+        The recording's times, as given. For a stream, and after unpickling, only those of the starts and ends:
+        ``times.times`` of the samples ``times.samples``.
     channels : list of str or None
-        Names of the channels, the columns of the recording where it was a table or a column of one.
+        Names of the channels: the columns of a recording that was a table.
     polarity : ndarray of int of shape (n_segments,) or (n_segments, channels), or None
-        The sign (1 or -1) of the query that each repetition fits, or of each of its channels; None with
+        The sign (1 or -1) of the query that fits each repetition, or of each of its channels; None with
         ``polarity="same"``.
     qvalue : ndarray of shape (n_segments,) or None
-        Where the threshold is a `FalseDiscoveryRate`: the lowest rate with which each is taken.
+        With a `FalseDiscoveryRate`: the lowest rate at which the repetition is kept.
     pvalue : ndarray of shape (n_segments,) or None
-        There, too: the share of the repetitions of decoys that are as near, with one added to both counts.
+        With a `FalseDiscoveryRate`: the share of the repetitions of decoys that are at least as near, with one added to
+        both counts.
     false_per_hour : ndarray of shape (n_segments,) or None
-        There, too: how many repetitions of a decoy are as near in an hour of recording. Times that are numbers count as
-        seconds, and so do samples without times.
+        With a `FalseDiscoveryRate`: how many repetitions of one decoy are at least as near, per hour of recording.
+        Numeric times count as seconds, and so do samples without times.
     threshold : ndarray of shape (n_queries,) or None
-        The largest cost per query point that each query's repetitions may have, set or learned; NaN for none.
+        The largest cost per query point of each query's repetitions, set or learned; NaN without one.
     count_interval : tuple of (int, int) or None
-        The least and the largest number of repetitions that the whole recording may have, whatever was selected. For
-        ``query="auto"`` with ``partial="auto"`` and no threshold; None otherwise.
+        The smallest and the largest number of repetitions that the whole recording may have, whatever is selected. For
+        ``query="auto"`` with ``partial="auto"`` and no threshold; otherwise None.
     margin : ndarray of shape (n_segments,) or None
-        How sure the class is: 1 minus the cost of the range as its own class over the cost as the next one, 0 for a tie
-        and 1 for a copy; learned from labels, as rare classes count, see `class_weight` of `Learning`. NaN where no
-        other class can have the range, and for partial repetitions; None with a single class.
+        Certainty of the class: 1 minus the cost of the range as its own class over the cost as the next one, 0 for a
+        tie and 1 for a copy. If learned from labels, costs include the factors of rare classes, see `class_weight` of
+        `Learning`. NaN for partial repetitions and if no other class can have the range; None with a single class.
 
     Examples
     --------
@@ -139,21 +139,21 @@ class Segments(RangeTable):
         return search.path(start, end, tuple(self._shown[k].tolist()) if self.partial[k] else None)
 
     def warped(self, query: Queries | None = None) -> NDArray[np.float64]:
-        """Return every repetition on the time base of its query, and with its signs: times its `polarity`.
+        """Return every repetition on the time base of its query, times its `polarity`.
 
-        A point of a repetition is the mean of the samples that meet the query's point; where none does (as in LCSS),
-        it lies between its neighbors. So point i of each is the same phase, and repetitions can be compared and
-        averaged point by point.
+        Each point is the mean of the samples aligned with the query's point; a point without such samples (as in LCSS)
+        is interpolated. So point i of each repetition is the same phase, and repetitions can be compared and averaged
+        point by point.
 
         Parameters
         ----------
         query : int, optional
-            Which of the fitted queries, from 0. May be left out where there is one.
+            Number of the fitted query, from 0. Optional if there is only one.
 
         Returns
         -------
         ndarray of shape (n_repetitions, m, channels)
-            The repetitions of that query; NaN at what a partial one lacks.
+            The repetitions of that query; NaN where a partial one lacks points.
         """
         query = self._source.query(query)
         chosen = np.flatnonzero(self.query == query)
