@@ -63,60 +63,60 @@ def recurrence(
     monotone: bool = False,
     bounds: bool | BoundFacts = False,
 ) -> Callable[[type], type]:
-    """Give a NamedTuple of parameters the functions that make it an elastic distance (class decorator).
+    """Make an elastic distance of a NamedTuple of parameters and functions (class decorator).
 
-    All take floats and vectors of floats alike: they are made of the operators, `abs` and the functions of
-    `sktslib.distances.elementwise`, without ``if``. Their arguments have the names below; `p` is the record.
+    The functions take floats and vectors of floats: use operators, `abs` and the functions of
+    `sktslib.distances.elementwise`, and no ``if``. Their arguments have the names below; `p` is the NamedTuple.
 
     Parameters
     ----------
     terms : callable ``(p, row, y, y_before) -> (a, b, c)``
-        What one channel adds to up to `size` sums. `row` holds four numbers of the query point: its value, that of the
-        point before, its weight and that of the point before; before the first point all are 0.
+        Terms that one channel adds to up to `size` sums. `row` holds four numbers of the query point: its value, the
+        value of the point before, its weight, and the weight of the point before; before the first point all are 0.
     moves : callable ``(p, point_costs, lag_cost, a, b, c, gap) -> (diagonal, query, series)``
-        Costs of the three moves into a cell. `point_costs` are the three of the query point: if it is left out, if it
-        is matched, if it meets a point that does not match. `lag_cost` and `gap` are what these functions gave.
+        Costs of the three moves into a cell. `point_costs` has three costs of the query point: if it is skipped, if it
+        is matched, and if it meets a point that does not match. `a`, `b` and `c` are the sums; `lag_cost` and `gap` are
+        the results of these functions.
     add_terms : callable ``(p, sums, row, y, y_before) -> (a, b, c)``, optional
-        The three sums with what one more channel adds, where that is not to be rounded before; by default `sums` plus
+        Returns the three sums including one more channel, if its terms must not be rounded first. Default: `sums` plus
         `terms`.
     row : callable ``(p, x, x_before, w, w_before) -> (four numbers)``, optional
-        What that row holds instead, computed once for all cells of a query point; the third must be the weight. It
-        takes arrays of all points, too, as numpy does.
+        Returns the four numbers of `row`, computed once for all cells of a query point; the third must be the weight.
+        It also takes arrays of all points, like a numpy function.
     size : int, default=1
-        How many of the three sums are used.
+        Number of sums that are used.
     lag_cost : callable ``(p, lag, lag_before) -> float``, optional
-        What the moves need of the time lags of a pair of points and of the points before them. Only with a closed
+        Cost of the time lags of a pair of points and of the points before them, passed to `moves`. Only with a closed
         boundary.
     gap_terms, gap : callables ``(p, y, y_before) -> float`` and ``(p, total, step) -> float``, optional
-        The gap cost, that of a series point left out: what a channel adds, and what becomes of the sum, `step` being
-        the time since the point before.
+        The gap cost, which is the cost of skipping a series point: the term of a channel, and a function of their sum,
+        where `step` is the time since the point before.
     closed_boundary : bool, default=True
-        Whether a path starts with a diagonal move, the boundary being infinite. Where it does not, points may be left
-        out anywhere: a band restricts the diagonal moves alone.
+        Whether a path starts with a diagonal move, because the boundary is infinite. Otherwise points may be skipped
+        anywhere, and a band restricts only diagonal moves.
     pairs : callable ``(p, a) -> bool``, optional
-        Whether two points match, for distances with an open boundary: they may skip points, so that a candidate of a
-        search could be made of skipped points alone.
+        Whether two points match, for distances with an open boundary. Without it a candidate of a search could consist
+        of skipped points alone.
     accumulate : callable ``(p, total, cost) -> float``, optional
-        How a cost is combined with the accumulated cost, of which no larger one may give less; a sum by default.
+        Combines a cost with the accumulated cost; it must not fall if the accumulated cost rises. Default: the sum.
     equal_moves : bool, default=False
-        Whether the three moves cost the same, so that the best move into a cell can be chosen before its cost is added:
-        the one from the predecessor with the minimum cost.
+        Whether the three moves have equal costs. The best move is then the one from the predecessor with the lowest
+        cost.
     equal_stretches : bool, default=False
-        Whether the moves of the query and of the series cost the same, so that the better one can be chosen before its
-        cost is added.
+        Whether the moves of the query and of the series have equal costs, so that the better one can be chosen before
+        its cost is added.
     monotone : bool, default=False
-        Whether costs never fall along a path: none is negative, and `accumulate` gives no less than was accumulated.
-        Then searches and neighbors leave out what cannot matter. Where it does not hold, results are wrong.
+        Whether costs never fall along a path: costs are at least 0, and `accumulate` returns at least the accumulated
+        cost. Searches and neighbors then skip cells that cannot matter. If it does not hold, results are wrong.
     bounds : bool or BoundFacts, default=False
-        Whether two points cost no less the farther their values are apart, and every move costs at least what
-        ``moves`` gives for the diagonal one, if it does not leave a point out. Then lower bounds leave out series and
-        windows. Where it does not hold, results are wrong. Recurrences that leave points out say more, see
-        `BoundFacts`.
+        Whether the cost of two points never falls with the difference of their values, and every move that skips no
+        point costs at least as much as the diagonal one. Lower bounds then exclude series and windows. If it does not
+        hold, results are wrong. For recurrences that skip points see `BoundFacts`.
 
     Returns
     -------
     callable
-        The decorator; it returns the class as it is. Pass that to `register_metric`.
+        The decorator; it returns the class itself. Pass that to `register_metric`.
 
     Raises
     ------
