@@ -388,18 +388,18 @@ class QueryEstimator(MetricParameter, Estimator):
         return (weighed(self, queries, learned, marked, ty) if learner is not None else queries), learned
 
     def fit_threshold(self, X: Sequences, times: Times | None = None) -> Self:
-        """Fix the threshold that a false discovery rate means by a recording like those to come.
+        """Fix the threshold of a false discovery rate by a recording that is like later ones.
 
-        From then on it counts for every recording, and streams may begin; `threshold_` tells it, and q-values,
-        p-values and false ones per hour are those of this recording at the same distance. Without it each recording
-        has a threshold of its own.
+        The threshold, `threshold_`, then applies to every recording, and streams are possible; q-values, p-values and
+        false matches per hour are those of this recording at the same distance. Without it each recording has its own
+        threshold.
 
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels), or list of arrays
-            The recording, or, of a searcher, several, which count as one.
+            The recording; for a searcher several are allowed, which count as one.
         times : array-like of shape (n,), optional
-            Its sample times; of several recordings a list.
+            Sample times of the recording; for several recordings a list.
 
         Returns
         -------

@@ -288,20 +288,20 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return matches
 
     def search_all(self, X: Sequences, times: Times | None = None) -> Matches:
-        """Find the matches that there would be without `threshold` and `n_matches`.
+        """Find all matches, without `threshold` and `n_matches`.
 
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels), or list of arrays
-            The sequence, or several, as for `search`.
+            One sequence or several, as in `search`.
         times : array-like of shape (n,), optional
-            Their times.
+            Sample times of the sequence; for several sequences a list.
 
         Returns
         -------
         Matches
-            Best first, as many as fit. Their `threshold` is that of this searcher, about which `Matches.uncertain`
-            finds those to ask about.
+            The matches, best first, as many as fit. Their `threshold` is that of this searcher; `Matches.uncertain`
+            finds the matches nearest to it.
         """
         check_fitted(self)
         every = copy(self)
@@ -311,18 +311,18 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     @property
     def threshold_(self) -> float | list[float | None] | None:
-        """The largest distance of an occurrence: set, or learned from labels; None without one.
+        """The largest distance of a match, set or learned from labels; None without one. For several queries a list.
 
-        None too with a `Percentile`, and with a false discovery rate before `fit_threshold`, for it then is another in
-        each sequence. Of several queries a list.
+        None also with a `Percentile`, and with a false discovery rate before `fit_threshold`, because each sequence
+        then has its own threshold.
         """
         check_fitted(self)
         return self._of_each(self._thresholds)
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
-        """Label each time point: 0 outside of occurrences, else the rank of the best one over it, from 1.
+        """Label each time point: 0 outside of matches, otherwise the rank of the best match there, from 1.
 
-        Learned from labels: the class of the best one over it, and for background the label that was used for it.
+        If learned from labels: the class of the best match there; background has the label that it had in the labels.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def score(
         self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return the event F1 of the occurrences against labels, see :func:`sktslib.metrics.event_f1_score`.
+        """Return the event F1 of the matches against labels, see :func:`sktslib.metrics.event_f1_score`.
 
         Parameters
         ----------
@@ -359,12 +359,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         times : array-like of shape (n,), optional
             Its sample times.
         sample_weight : None
-            Time points of an event have no weights of their own; here because ``Pipeline.score`` names it.
+            Must be None: time points of an event have no weights. It exists because ``Pipeline.score`` passes it.
 
         Returns
         -------
         float
-            In [0, 1].
+            The score, in [0, 1].
         """
         refuse_sample_weight(sample_weight)
         X, times = unwrapped(X, times)
@@ -384,16 +384,16 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Returns
         -------
         Profile
-            One candidate per window, or per end of a subsequence. Of several queries a list.
+            The profile, with one candidate per window, or per end of a subsequence. For several queries a list.
         """
         return self._of_each(self._each_profile(X, times, run_profiles))
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
-        """Return the distance of the best occurrence that ends at each time point.
+        """Return the distance of the best candidate that ends at each time point.
 
-        Row t depends on samples up to t alone, unless a subsequence search compares slopes or shapes, which reach over
-        the next sample or half a shape, or lags are tolerated (`ChannelPlan`), which reach so much further. Rows at
-        which no candidate ends hold the largest finite value of the call, or 0 without one.
+        Row t depends only on samples up to t, with these exceptions: a subsequence search that compares slopes or
+        shapes reads the next sample or half a shape, and a `ChannelPlan` with a tolerance reads that much further. Rows
+        at which no candidate ends have the largest finite value of the call, or 0 without one.
 
         Parameters
         ----------
@@ -418,7 +418,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Returns
         -------
         ndarray of str of shape (n_queries,)
-            ``querysearcher_`` and the query's name in `classes_`; without names ``querysearcher`` and its number.
+            ``querysearcher_`` and the query's name in `classes_`; without names ``querysearcher`` and the query's
+            number.
         """
         names = super().get_feature_names_out(input_features)
         return names if self._classes is None else names_out(self, self._classes)
@@ -426,7 +427,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def fit_transform(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
     ) -> NDArray[np.float64]:
-        """Fit the query, and return the distance of the best occurrence that ends at each time point of `X`.
+        """Fit the query, and return the distance of the best candidate that ends at each time point of `X`.
 
         Parameters
         ----------
@@ -437,7 +438,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         weight : array-like of shape (m,) or (m, channels), optional
             As for `fit`.
         times : array-like of shape (n,), optional
-            Sample times of `X`. A query given as a parameter has its own, those of its DatetimeIndex.
+            Sample times of `X`. A query given as a parameter has its own times, those of its DatetimeIndex.
 
         Returns
         -------

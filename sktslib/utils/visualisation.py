@@ -55,24 +55,24 @@ def plot_alignment(
     title: str | None = None,
     time_range: Any = None,
 ) -> AlignmentDisplay:
-    """Draw two series, one above the other, and join the points that a warping path pairs.
+    """Draw two series, one above the other, and connect the points that a warping path pairs.
 
-    Of `ts2` the part around the path is shown, with one query length to both sides. When the path covers less than
-    half of `ts2`, as that of a search result does, `ts1` is moved above that part and gets its own axis there; the axis
-    below keeps the samples or times of `ts2`. The scale on the left gives each series' own values.
+    The part of `ts2` around the path is shown, with one query length on both sides. If the path covers less than half
+    of `ts2`, like that of a match, `ts1` is moved above that part and has its own axis there; the axis below has the
+    samples or times of `ts2`. The scale on the left has each series' own values.
 
     Parameters
     ----------
     ts1 : array-like of shape (m,) or (m, channels)
         The query.
     ts2 : array-like of shape (n,) or (n, channels)
-        The sequence, whole.
+        The whole sequence.
     path : array-like of int, shape (2, K)
         Indices into `ts1` (first row) and into the whole of `ts2` (second row).
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels. Default: a new figure, one row per channel, at most 8.
     offset : float, optional
-        What to add to `ts1` so that it is above `ts2`, in the units of the series. Default: just enough.
+        Added to `ts1` so that it is above `ts2`, in the unit of the series. Default: just enough.
     every : int, optional
         Draw every k-th pair of the path. Default: about 100 pairs.
     tx : array-like of shape (m,), optional
@@ -83,12 +83,12 @@ def plot_alignment(
     title : str, optional
         Written above.
     time_range : tuple (start, end), optional
-        The part of `ts2` that is shown, in its times or else samples. Default: the part around the path.
+        The part of `ts2` to show, in its times or otherwise samples. Default: the part around the path.
 
     Returns
     -------
     display : AlignmentDisplay
-        What was drawn: `ax_`, `figure_`, `query_lines_`, `sequence_lines_`, `pair_lines_`, `query_axis_`.
+        The drawn objects: `ax_`, `figure_`, `query_lines_`, `sequence_lines_`, `pair_lines_`, `query_axis_`.
 
     Raises
     ------
@@ -189,17 +189,17 @@ def plot_search_distance_result(
     title: str | None = None,
     time_range: Any = None,
 ) -> SearchDisplay:
-    """Draw a sequence and the occurrences that a search found in it.
+    """Draw a sequence and the matches of a search.
 
-    The sequence is gray, each occurrence colored by its distance, or by its class or query, the best one on top. Up to
-    30 occurrences carry their rank, from 1 for the first of the result. More than one for four pixels of width are a
-    strip below the sequence: in each column the color of the best. A sequence of more than 20,000 samples is drawn by
-    its extremes in each pixel column. The scale of colors ends where distances are outliers.
+    The sequence is gray, and each match is colored by its distance, class or query, the best one on top. Up to 30
+    matches have their rank, from 1 for the first of the result. If there is more than one match per four pixels of
+    width, a strip below the sequence has the color of the best match in each column. A sequence of more than 20,000
+    samples is drawn by its extremes in each pixel column. The color scale excludes outliers of the distances.
 
     Parameters
     ----------
     res : dict or object
-        The result of one distance: an entry of what `time_series_search` returns (a dict with arrays `start`, `end`,
+        The result of one distance: an entry of the result of `time_series_search` (a dict with arrays `start`, `end`,
         `path_dist`), or an object with the attributes `start`, `end` and `distance`, such as `Matches`. Ranges are
         half-open, in samples of the sequence.
     sequence : array-like of shape (n,) or (n, channels)
@@ -212,17 +212,16 @@ def plot_search_distance_result(
     cmap : str or matplotlib Colormap, optional
         Colors of the distances. Default: viridis without its yellow end.
     color_by : {"auto", "distance", "query", "label"}, default="auto"
-        What colors mean. "auto": classes or queries where the result has several, else distances.
+        The meaning of colors. "auto": classes or queries if the result has several, otherwise distances.
     title : str, optional
         Written above.
     time_range : tuple (start, end), optional
-        The part that is shown, in times or else samples; None on one side: up to there. Datetimes without a zone are
-        local.
+        The part to show, in times or otherwise samples; None for an open side. Datetimes without a zone are local.
 
     Returns
     -------
     display : SearchDisplay
-        What was drawn: `ax_`, `figure_`, `sequence_lines_`, `occurrence_lines_`, `strips_`, `rank_texts_`,
+        The drawn objects: `ax_`, `figure_`, `sequence_lines_`, `occurrence_lines_`, `strips_`, `rank_texts_`,
         `colorbar_`, `legend_`.
 
     Raises
@@ -314,18 +313,18 @@ def plot_segmentation(
     title: str | None = None,
     time_range: Any = None,
 ) -> SegmentationDisplay:
-    """Draw a sequence and where it is cut into segments.
+    """Draw a sequence and its segmentation.
 
-    Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbors in turn
-    light and dark, and each class has its color; what is left white is background. Partial ones are hatched. Where
-    there is more than one boundary for four pixels of width, a strip below the sequence stands for all of that.
+    Boundaries are dashed vertical lines. If starts and ends are known, repetitions are shaded, alternately light and
+    dark, in the color of their class; background is white. Partial repetitions are hatched. If there is more than one
+    boundary per four pixels of width, a strip below the sequence replaces all of these.
 
     Parameters
     ----------
     segments : object, array-like of int or dict of str -> array-like of int
         An object with arrays `start`, `end` and `label`, and perhaps `partial`, such as `Segments`; or sorted
-        boundaries, as sample indices from 0 to n; or the result of `time_series_segmentation`, boundaries by distance,
-        which get one row each.
+        boundaries, as sample indices from 0 to n; or the result of `time_series_segmentation`, with one row for each
+        distance.
     sequence : array-like of shape (n,) or (n, channels)
         The sequence that was segmented.
     ts : array-like of shape (n,), optional
@@ -337,14 +336,13 @@ def plot_segmentation(
     title : str, optional
         Written above.
     time_range : tuple (start, end), optional
-        The part that is shown, in times or else samples; None on one side: up to there. Datetimes without a zone are
-        local.
+        The part to show, in times or otherwise samples; None for an open side. Datetimes without a zone are local.
 
     Returns
     -------
     display : SegmentationDisplay
-        What was drawn: `ax_`, `figure_`, `sequence_lines_`, `boundary_lines_`, `repetition_areas_`, `partial_areas_`,
-        `strips_`, `legend_`.
+        The drawn objects: `ax_`, `figure_`, `sequence_lines_`, `boundary_lines_`, `repetition_areas_`,
+        `partial_areas_`, `strips_`, `legend_`.
 
     Raises
     ------

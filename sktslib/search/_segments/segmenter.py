@@ -291,8 +291,8 @@ class QuerySegmenter(QueryEstimator):
         X : array-like of shape (n,) or (n, channels)
             The recording.
         times : array-like of shape (n,), optional
-            Strictly increasing sample times: numbers, datetimes, durations, periods or text of ISO 8601. Without them
-            the index of a pandas object, if it holds any of these but integers.
+            Strictly increasing sample times: numbers, datetimes, durations, periods or ISO 8601 text. Default: the
+            index of a pandas object, if it holds any of these but integers.
 
         Returns
         -------
@@ -352,9 +352,9 @@ class QuerySegmenter(QueryEstimator):
         return SegmentStream(prompt, max_delay)
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
-        """Label each time point: 0 background, else the number of the query that is repeated, from 1.
+        """Label each time point: 0 for background, otherwise the number of the query, from 1.
 
-        Learned from labels: the classes of `classes_`, and for background the label that was used for it.
+        If learned from labels: the classes of `classes_`; background has the label that it had in the labels.
 
         Parameters
         ----------
@@ -384,17 +384,17 @@ class QuerySegmenter(QueryEstimator):
         X : array-like of shape (n,) or (n, channels)
             The recording.
         y : array-like of shape (n,)
-            True labels of the time points, 0 for background; each run of one label is an event, so repetitions that
-            touch need labels that differ.
+            True labels of the time points, 0 for background. Each run of one label is an event, so touching repetitions
+            need different labels.
         times : array-like of shape (n,), optional
             Its sample times.
         sample_weight : None
-            Time points of an event have no weights of their own; here because ``Pipeline.score`` names it.
+            Must be None: time points of an event have no weights. It exists because ``Pipeline.score`` passes it.
 
         Returns
         -------
         float
-            In [0, 1].
+            The score, in [0, 1].
         """
         refuse_sample_weight(sample_weight)
         segments = self.segment(X, times)
@@ -402,9 +402,9 @@ class QuerySegmenter(QueryEstimator):
 
     @property
     def threshold_(self) -> float | list[float | None] | None:
-        """The largest cost per query point of a repetition, of several queries a list; None without one.
+        """The largest cost per query point of a repetition; None without one. For several queries a list.
 
-        None too with a false discovery rate before `fit_threshold`, for it then is another in each recording.
+        None also with a false discovery rate before `fit_threshold`, because each recording then has its own threshold.
         """
         check_fitted(self)
         thresholds = set_thresholds(self)
