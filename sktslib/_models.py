@@ -66,15 +66,15 @@ def _packed(model):
 
 
 def load_model(path: str | os.PathLike[str], trust: bool = False) -> Any:
-    """Load an estimator that `sktslib learn` saved, or that skops or joblib did.
+    """Load an estimator saved by `sktslib learn`, skops or joblib.
 
     Parameters
     ----------
     path : str or path-like
-        The file. One of skops is built only if it consists of types that skops trusts itself, such as scikit-learn's
-        estimators and numpy's arrays, and those of sktslib: no code of the file runs.
+        The file. A skops file is loaded only if all its types are trusted by skops, such as scikit-learn's estimators
+        and numpy's arrays, or belong to sktslib: no code of the file runs.
     trust : bool, default=False
-        Whether a file that skops did not save is loaded by joblib, which runs what is in it.
+        Whether to load a file that is not of skops by joblib, which runs any code in it.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def load_model(path: str | os.PathLike[str], trust: bool = False) -> Any:
     Raises
     ------
     ValueError
-        If there is no such file, if it holds no model or other types, or if skops did not save it and is not trusted.
+        If the file does not exist, holds no model or other types, or is not of skops and not trusted.
 
     Examples
     --------

@@ -81,26 +81,26 @@ def warmup(
     verbose: int = 0,
     n_jobs: int | None = None,
 ) -> None:
-    """Load compiled code, or compile what is not on disk yet, so that no later call has to.
+    """Load compiled code, or compile it, so that later calls need not.
 
-    Code is compiled when it is first needed, which takes seconds, and kept on disk, from where each process loads it
-    within tenths of a second. A service calls this before it takes requests.
+    Code is compiled when it is first needed, which takes seconds, and stored on disk, from where each process loads it
+    within tenths of a second. A service calls this function before it accepts requests.
 
     Parameters
     ----------
     metrics : str, metric object, or list of them, default="dtw"
-        What will be used. The parameters matter where they choose other code, as the window of :class:`DTW` does.
+        The metrics to prepare. Parameters matter if they need other code, such as the window of :class:`DTW`.
     tasks : str or list of {"distance", "pairwise", "neighbors", "search", "segmentation"}, default=all
-        What they will be used for. A task that a metric refuses, as :class:`TAM` does a search, is skipped.
+        The tasks to prepare. A task that a metric refuses, such as a search by :class:`TAM`, is skipped.
     n_channels : int, default=1
-        Channels of the series.
+        Number of channels of the series.
     weighted : bool, default=False
-        Whether queries will have weights.
+        Whether queries have weights.
     verbose : int, default=0
-        Above 0: a line is printed for each task, with the seconds it took.
+        Above 0: prints a line for each task with its seconds.
     n_jobs : int, optional
-        Processes that compile at once what is not on disk yet, each a task of a metric; -1: one for each core.
-        This process then loads it.
+        Number of processes that compile in parallel, each a task of a metric; -1: one per core. This process then loads
+        the code.
 
     Raises
     ------

@@ -109,8 +109,8 @@ def query_sequence_split(query: Queries, sequence: Sequences) -> Any:
 
     Examples
     --------
-    Which metric finds the beats best? The query is a parameter too, so that `fit` does not look for it in its labels;
-    with ``refit=False`` nothing is fitted on query and sequence together in the end.
+    Which metric finds the beats best? The query is a parameter too, so that `fit` does not learn it from labels;
+    ``refit=False`` prevents a final fit on query and sequence together.
 
     >>> import numpy as np
     >>> from sklearn.model_selection import GridSearchCV

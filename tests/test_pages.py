@@ -86,8 +86,8 @@ def docstrings():
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in listed:
                 for one in (node, *node.body):
                     if isinstance(one, (ast.ClassDef, ast.FunctionDef)) and not one.name.startswith("_"):
-                        where = node.name if one is node else f"{node.name}.{one.name}"
-                        yield where, " ".join((ast.get_docstring(one) or "").partition("Examples\n---")[0].split())
+                        text = (ast.get_docstring(one) or "").partition("Examples\n---")[0]
+                        yield f"{path.stem}: {node.name}{'' if one is node else '.' + one.name}", " ".join(text.split())
 
 
 PLACES = {page.name: prose_of(page) for page in [ROOT / "README.md", *PAGES]} | dict(docstrings())

@@ -421,16 +421,16 @@ class Pruning:
 
 @dataclass(frozen=True)
 class Neighbors:
-    """Nearest neighbors; unpacks into distances and indices, and is indexed alike.
+    """Nearest neighbors; unpacks into distances and indices, which also have the positions 0 and 1.
 
     Attributes
     ----------
     distances : ndarray of shape (n_series, n_neighbors)
         Distances to the nearest series, ascending.
     indices : ndarray of shape (n_series, n_neighbors)
-        Their positions in the collection; of equally near ones the first.
+        Positions of these series in the collection; of equally near ones the first.
     report : Pruning
-        What was computed and what was not.
+        Counts of the computed and skipped pairs.
 
     Examples
     --------

@@ -411,17 +411,17 @@ def labels_from_events(
     after: int = 0,
     on_overlap: str = "error",
 ) -> NDArray:
-    """Label each time point by the event it belongs to, so that the events can be distinguished again.
+    """Label each time point by its event, such that the events can be distinguished again.
 
-    It is the inverse of `events_from_labels`, and what `fit` of the estimators takes as `y`. Between two events of one
-    class that touch one time point becomes background, for else they would be one run; only two single time points
-    that touch stay one run. An event that is listed twice with the same class counts once.
+    The inverse of `events_from_labels`; estimators take the result as `y`. Between two touching events of one class one
+    time point becomes background, because they would otherwise be one run; only two touching events of a single time
+    point stay one run. An event that is listed twice with the same class counts once.
 
     Parameters
     ----------
     events : array-like of shape (n_events, 2) or (n_events,)
         Half-open ranges ``[start, end)`` in samples, in any order; with `before` or `after` also single samples, such
-        as R peaks or picks. Whatever is outside of the recording is cut off.
+        as R peaks or picks. Parts outside of the recording are cut off.
     kinds : array-like of shape (n_events,), optional
         The class of each event, numbers other than 0 or texts. Default: 1 for all.
     n_samples : int
@@ -429,14 +429,14 @@ def labels_from_events(
     before, after : int, default=0
         Samples by which each event is widened: the range of a single sample is ``[sample - before, sample + after)``.
     on_overlap : {"error", "first", "merge", "cut"}, default="error"
-        What to do with events that share time points. "first": keep the one that is listed first, and leave out those
-        that overlap it. "merge": join events of one class; those of two classes remain an error. "cut": divide them
-        halfway through what they share; if one is within another, the outer one keeps its longer side.
+        What to do with events that share time points. "first": keep the one listed first, and drop those that overlap
+        it. "merge": join events of one class; overlaps of two classes remain an error. "cut": divide them halfway
+        through the overlap; if one is within another, the outer one keeps its longer side.
 
     Returns
     -------
     labels : ndarray of shape (n_samples,)
-        0, or an empty text, for background.
+        The labels; 0, or an empty text, for background.
 
     Raises
     ------
@@ -543,11 +543,11 @@ def _cut(listed):
 
 
 class EventScorer:
-    """A score of found events as scikit-learn's searches and cross-validation take it.
+    """Scorer of found events for scikit-learn's searches and cross-validation.
 
-    Unlike ``make_scorer``, which sees labels per time point, it compares the ranges that `QuerySearcher.search` or
-    `QuerySegmenter.segment` find, so that repetitions end to end stay apart. In a pipeline the last step is asked.
-    Times come with the index of pandas objects, or by metadata routing, see `set_score_request`.
+    Unlike ``make_scorer``, which compares labels per time point, it compares the ranges found by `QuerySearcher.search`
+    or `QuerySegmenter.segment`, so that touching repetitions stay apart. In a pipeline the last step finds them. Times
+    come with the index of pandas objects, or by metadata routing, see `set_score_request`.
 
     Parameters
     ----------
@@ -555,9 +555,9 @@ class EventScorer:
         Called as ``score(y_true, events, **parameters)``, such as `event_f1_score`, `boundary_error` and
         `segmentation_covering`.
     greater_is_better : bool, default=True
-        Whether to turn the sign, as for errors.
+        False negates the score, as for errors.
     **parameters
-        Passed on.
+        Passed to `score`.
 
     Examples
     --------

@@ -30,15 +30,15 @@ SEEN = 1000  # samples of a sequence, about: where they tell enough, no others a
 
 @dataclass(eq=False, repr=False)
 class Windows(ParameterHolder):
-    """Candidates of a search that are windows of the query's length, or of multiples of it.
+    """Windows of the query's length, or of multiples of it, as the candidates of a search.
 
-    Pass it as the parameter `candidates`; the text ``"windows"`` stands for ``Windows()``.
+    Pass it as the parameter `candidates`; the text ``"windows"`` means ``Windows()``.
 
     Parameters
     ----------
     scales : tuple (least, largest) or list of float, optional
-        Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
-        resampled to its length, and each start counts at the one that fits best. None: the query's length alone.
+        Uniform scaling: windows of these multiples of the query's length are resampled to it. A tuple gives a range of
+        multiples, a list single ones. Each start has the length that fits best. None: only the query's length.
 
     Examples
     --------
@@ -60,10 +60,10 @@ class Windows(ParameterHolder):
 
 @dataclass(eq=False, repr=False)
 class Subsequences(ParameterHolder):
-    """Candidates of a search that are subsequences of any length, open at start and end.
+    """Subsequences of any length, with open start and end, as the candidates of a search.
 
-    They need an elastic metric with a warping path. Pass it as the parameter `candidates`; the text ``"subsequence"``
-    stands for ``Subsequences()``.
+    The metric must be elastic, with a warping path. Pass it as the parameter `candidates`; the text ``"subsequence"``
+    means ``Subsequences()``.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Subsequences(ParameterHolder):
         The shortest match, in samples; None: no bound. "auto": half of the query's length, rounded down, at least 1
         and at most `max_length`.
     max_length : int, optional
-        The longest match, in samples. None: no bound, but with `normalize` twice the query's length.
+        The longest match, in samples. None: no bound or, with `normalize`, twice the query's length.
 
     Examples
     --------

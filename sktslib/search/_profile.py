@@ -29,19 +29,18 @@ class Explanation:
     Attributes
     ----------
     path : ndarray of shape (2, K)
-        Alignment: query indices and indices of the whole sequence. Point by point where channels are aligned by
-        themselves.
+        Alignment: query indices and indices of the whole sequence; point by point with a `ChannelPlan`.
     cost : ndarray of shape (m, channels)
-        What each query point costs in each channel. Elastic distances: the rise of the accumulated cost at the point,
-        shared out among the channels by their weighted squared differences; adds up to the accumulated cost. Lockstep
-        sums: the terms, which add up to the sum before its root. Other distances: the weighted squared differences.
-        Compared by channel: each channel's own costs times its weight, at its lag; 0 of those without a vote. Windows
-        under `Mixed`: each part's own costs times its weight.
+        Cost of each query point in each channel. Elastic distances: the rise of the accumulated cost at the point,
+        divided among the channels in proportion to their weighted squared differences; the sum is the accumulated cost.
+        Lockstep sums: the terms, whose sum is the distance before its root. Other distances: the weighted squared
+        differences. With a `ChannelPlan`: each channel's own costs times its weight, at its lag; 0 without a vote.
+        Windows under `Mixed`: each part's own costs times its weight.
     lag : ndarray of shape (m,)
-        How many samples later than at an even pace each query point is met, on average; NaN for one without a partner.
+        How many samples later than at an even pace each query point is aligned, on average; NaN without a partner.
     advance, delay, phase : float
-        Shares of the path's steps where only the query moves, where only the sequence moves, and where both do, as in
-        the time alignment measurement (Folgado et al. 2018).
+        Shares of the path's steps in which only the query moves, only the sequence moves, and both move, as in the time
+        alignment measurement (Folgado et al. 2018).
     """
 
     path: np.ndarray

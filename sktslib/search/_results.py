@@ -389,28 +389,27 @@ class Matches(Ranges, RangeTable):
         return self._source.beside(self.start, self.end)
 
     def path(self, k: int, channel: int | str | None = None) -> NDArray[np.intp]:
-        """Return the alignment of the k-th match with its query; it is computed when asked for.
+        """Return the alignment of the k-th match with its query, computed on access.
 
         Parameters
         ----------
         k : int
-            The match's place in the list, from 0.
+            Position of the match, from 0.
         channel : int or str, optional
-            Number or name of a channel, whose path is given: where channels are compared by themselves, or by
-            `Mixed`, each has one of its own. Elsewhere all channels share one.
+            Number or name of a channel. With a `ChannelPlan` or `Mixed` each channel has its own path; otherwise all
+            channels share one.
 
         Returns
         -------
         ndarray of int of shape (2, K)
-            Query indices and sequence indices. Of a channel that is compared by itself these are rows of
-            ``searcher.query_`` and samples of its window, at its lag and with its sign; none, shape (2, 0), where it
-            is infinitely far. Compared by channel, without `channel`: the samples of the match, one by one, and their
-            numbers in it.
+            Query indices and sequence indices. For a channel of a `ChannelPlan` they are rows of ``searcher.query_``
+            and samples of its window, at its lag and with its sign, or empty, shape (2, 0), if it is infinitely far.
+            With a `ChannelPlan` and without `channel` they pair the samples of the match with their numbers in it.
 
         Raises
         ------
         ValueError
-            If the metric has no warping path, or there is no such channel, or it is not compared.
+            If the metric has no warping path, or if the channel does not exist or is not compared.
 
         Examples
         --------
@@ -436,12 +435,12 @@ class Matches(Ranges, RangeTable):
         raise unknown_name("channel", channel, [*names, *range(count)], type(self).__name__)
 
     def explain(self, k: int) -> Explanation:
-        """Explain where the k-th match fits and where not: costs per query point and channel, advance and delay.
+        """Return the costs of the k-th match per query point and channel, and its advance and delay.
 
         Parameters
         ----------
         k : int
-            The match's place in the list, from 0.
+            Position of the match, from 0.
 
         Returns
         -------

@@ -408,9 +408,9 @@ class FalseDiscoveryRate(ThresholdRule):
 
 @dataclass(eq=False, repr=False)
 class Percentile(ThresholdRule):
-    """A threshold that is a percentile of the distances of all candidates, for each sequence and query by itself.
+    """Threshold at a percentile of the distances of all candidates, for each sequence and query.
 
-    Pass it as the `threshold` of `QuerySearcher`, or the text ``"percentile:1"``. Not for streams.
+    Pass it as the `threshold` of `QuerySearcher`, or as the text ``"percentile:1"``. Not for streams.
 
     Parameters
     ----------
@@ -432,14 +432,15 @@ class Percentile(ThresholdRule):
 
 
 class Margin(ThresholdRule):
-    """A threshold for the margin of a repetition to the next class, below which it counts as background.
+    """Threshold for the margin between a repetition's class and the next one.
 
-    Pass it as the `threshold` of `QuerySegmenter`, or the text ``"margin:0.5"``. Repetitions without a margin stay.
+    Repetitions with a lower margin become background; those without a margin are kept. Pass it as the `threshold` of
+    `QuerySegmenter`, or as the text ``"margin:0.5"``.
 
     Parameters
     ----------
     least : float in [0, 1], default=0.5
-        The least margin, see `Segments.margin`: with 0.5 a repetition costs at most half of what it would as any other
+        The lowest margin, see `Segments.margin`: with 0.5 a repetition costs at most half of its cost as any other
         class.
 
     Examples

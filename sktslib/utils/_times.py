@@ -36,15 +36,15 @@ HEAD = 1000  # samples that tell of nearly every channel that it holds no times
 
 @dataclass(frozen=True)
 class Sampling:
-    """The times of a recording with a constant rate, taken wherever ``times=`` takes an array.
+    """Times of a recording with a constant rate, for ``times=`` in place of an array.
 
     Sample k is at ``start + k / rate``. In a stream k counts from its first sample, in a part of a recording from the
-    recording's first one. Of several sequences one `Sampling` may serve for all.
+    recording's first one. Several sequences may share one `Sampling`.
 
     Parameters
     ----------
     rate : float
-        Samples per second, or per unit of `start` where that is a number; above 0.
+        Samples per second, or per unit of a numeric `start`; above 0.
     start : float or datetime-like, default=0
         Time of the first sample, a number or a datetime, which may have a time zone.
 

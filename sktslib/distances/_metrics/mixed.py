@@ -70,31 +70,30 @@ def label_of(key):
 
 
 class Mixed(Metric):
-    """Different distances for different channels: the weighted sum of the distances of the channels.
+    """Weighted sum of different distances for different channels.
 
     Parameters
     ----------
     metrics : dict
-        For each channel its metric: an object, a registered name or a function. The keys are names of channels, where
-        the data have some, or their numbers from 0, or tuples of these, whose channels are compared jointly. Every
-        channel must be named once; None leaves one out.
+        The metric of each channel: an object, a registered name or a function. Keys are names of channels, if the data
+        have names, or their numbers from 0, or tuples of these, whose channels are compared jointly. Every channel must
+        be named once; None leaves one out.
     weight : dict or array-like, optional
-        How much each distance counts, at least 0: a dict with the same keys, or one number a key, in their order. None:
-        1 each.
+        Weight of each distance, at least 0: a dict with the same keys, or one number per key, in their order. None: 1
+        each.
 
     Notes
     -----
-    The distance is ``sum(weight[key] * metrics[key](x[key], y[key]))``: each part aligns its channels by itself.
-    Weights of points and channels are handed to the parts as they are; a part whose points all have weight 0 adds
-    nothing.
+    The distance is ``sum(weight[key] * metrics[key](x[key], y[key]))``: each part has its own alignment. Parts get the
+    weights of points and channels as given; a part whose points all have weight 0 adds nothing.
 
-    A search by windows computes this sum for each window, normalized by channel. A query compared by channel (see
-    `QuerySearcher`) has each channel compared by its own metric, at its own lag. Searches of
-    subsequences and segmentations have one path for all channels, so they take one metric for all: weight its channels.
+    A search by windows computes this sum for each window, normalized by channel. With a `ChannelPlan` each channel is
+    compared by its own metric, at its own lag. Searches of subsequences and segmentations have one path for all
+    channels, so they need one metric for all: weight its channels.
 
-    Names are those of the columns of a table: of a time series, or of a collection with a whole series in each cell.
-    Parameters of the parts can be set by ``acc__eps``, by ``0__eps`` of the channel 0, and by ``acc_gyro__eps`` of the
-    channels ``("acc", "gyro")``; in an estimator by ``metric__acc__eps``.
+    Names are the columns of a table: of a time series, or of a collection with a whole series in each cell.
+    ``acc__eps`` sets a parameter of the part ``acc``, ``0__eps`` of channel 0, ``acc_gyro__eps`` of the channels
+    ``("acc", "gyro")``; in an estimator it is ``metric__acc__eps``.
 
     Examples
     --------

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 class CallableMetric(Metric):
-    """A distance of the caller's: any function of two series.
+    """A distance of your own: any function of two series.
 
     Parameters
     ----------
     function : callable
-        Called as ``function(x, y, **parameters)``, with arrays (length,) or (length, channels) as they were given,
-        and with ``weight=`` where the caller gives weights.
+        Called as ``function(x, y, **parameters)``, with the given arrays (length,) or (length, channels), and with
+        ``weight=`` if there are weights.
     parameters : dict, optional
         Further keyword arguments.
     timed : bool, default=False
-        Whether the times are handed on: ``function(x, y, tx, ty, **parameters)``.
+        Whether the function takes the times: ``function(x, y, tx, ty, **parameters)``.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def class_of_function(function):
 
 
 def get_metric(metric: MetricLike, params: Any = None) -> Metric:
-    """Return the metric object that a name, a class, an object or a callable stands for.
+    """Return the metric object for a name, a class, an object or a function.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     TypeError
         If `metric` is not one of these, or `params` is not a dictionary.
     ValueError
-        If the name or a parameter is unknown, which the message lists, or a value is out of its range.
+        If the name or a parameter is unknown (the message lists the valid ones), or a value is out of its range.
 
     Examples
     --------

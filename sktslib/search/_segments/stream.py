@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 class SegmentStream(ChunkStream):
     """A segmentation that continues with every chunk of a recording; made by `QuerySegmenter.stream`.
 
-    A repetition is reported as soon as it belongs to every segmentation that may still be the cheapest, so that
-    all of them together are those that `segment` finds in the whole recording. Memory: what is not decided yet. A
-    stream can be pickled and resumes where it was.
+    A repetition is reported as soon as it belongs to every segmentation that may still be the cheapest. All reported
+    ones together are those that `segment` finds in the whole recording. Memory: undecided samples. A stream can be
+    pickled and continued.
 
     Attributes
     ----------
     n_samples_seen : int
-        Number of samples that came.
+        Number of samples received.
 
     Examples
     --------
