@@ -69,11 +69,8 @@ def seconds_of(text):
 
 def split_slice(text):
     """Return a path and the slice behind it, or None; drive letters and timestamps have colons, too."""
-    if os.path.exists(text):
-        return text, None
-    for colon in re.finditer(":", text):
-        cut = parse_slice(text[colon.end() :])
-        if cut is not None:
+    for colon in () if os.path.exists(text) else re.finditer(":", text):
+        if cut := parse_slice(text[colon.end() :]):
             return text[: colon.start()], cut
     return text, None
 
@@ -125,22 +122,20 @@ def unit_of(name, unit=None):
 
 
 def _by_times(cut, times, time_name, option, unit, day_first):
-    begin, end = as_index(times[:1])[0], as_index(times[len(times) - 1 :])[0]
-    dated, what = hasattr(as_index(times[:1]), "asi8"), "times"
-    if not dated and cut.kind != "seconds":
+    known, end = as_index(times[:1]), as_index(times[len(times) - 1 :])[0]
+    begin, dated = known[0], hasattr(known, "asi8")
+    if cut.kind == "seconds":
+        wanted = np.array([cut.start, cut.stop]) / (1.0 if dated else unit_of(time_name, unit))
+    elif not dated:
         got = f"{cut.text!r}, and times from {begin} to {end}. Write seconds, such as 12.5s-13.1s"
         raise ValueError(f"{option}: a slice in timestamps needs a recording with dates. Got {got}.")
-    wanted = np.array([cut.start, cut.stop]) if cut.kind == "seconds" else None
-    if not dated:
-        wanted = wanted / unit_of(time_name, unit)
-    elif wanted is None:
+    else:
         try:
-            known = as_index(times[:1])
             ends = _stamp(cut.start, known, day_first), _stamp(cut.stop or cut.start, known, day_first, not cut.stop)
-            wanted = np.array([(end - begin).total_seconds() for end in ends])
+            wanted = since(ends, begin)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{option}: cannot find {cut.text!r} among times from {begin}: {error}.") from None
-    what = f"seconds after {begin}" if dated else what
+    what = f"seconds after {begin}" if dated else "times"
     step, (first, last) = step_of(times), since([begin, end], begin)
     low, high = wanted if cut.stop != "" else wanted[::-1]  # of a day or a month the recording may hold a part
     if low < first - SLACK * step or high > last + 1.5 * step:

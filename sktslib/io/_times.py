@@ -25,12 +25,8 @@ EITHER = re.compile(
 
 def kind_of_column(column):
     """Return what most of the first cells of a column are: numbers, dates, clock times or text."""
-    if column.dtype.kind in "biuf":
-        return "number"
-    if column.dtype.kind == "M" or hasattr(column.dtype, "tz"):
-        return "datetime"
-    if column.dtype.kind == "m":
-        return "clock"
+    if column.dtype.kind in "biufMm":
+        return {"M": "datetime", "m": "clock"}.get(column.dtype.kind, "number")
     kinds = Counter(kind_of(str(cell).strip(), EITHER) for cell in column.dropna().iloc[:SAMPLE])
     return (kinds.most_common(1) or [("text", 0)])[0][0] or "text"
 
@@ -38,17 +34,16 @@ def kind_of_column(column):
 def time_columns(frame):
     """Return the names of the columns that hold times: none, one, or a date and a clock time."""
     kinds = {name: kind_of_column(frame[name]) for name in frame}
-    dates = [name for name, kind in kinds.items() if kind == "date"]
-    clocks = [name for name, kind in kinds.items() if kind == "clock"]
-    if dates and clocks:
-        return [dates[0], clocks[0]]
-    named = [name for name in kinds if NAME.fullmatch(name)]
-    named = named or [name for name, kind in kinds.items() if not name.strip() and kind in ("datetime", "date")]
-    dated = [name for name in named if kinds[name] not in ("number", "text")]
-    numbers = [name for name in named if kinds[name] == "number"]
+    first = {kind: name for name, kind in reversed(kinds.items())}
+    if {"date", "clock"} <= first.keys():
+        return [first["date"], first["clock"]]
     alone = [name for name, kind in kinds.items() if kind not in ("number", "text")]
+    named = [name for name in kinds if NAME.fullmatch(name)]
+    named = named or [name for name in alone if not name.strip() and kinds[name] != "clock"]
     # A text that is named as a time comes last, and is refused unless it is a date of an unusual writing.
-    return (dated or numbers or (alone if len(alone) == 1 else []) or named)[:1]
+    rank = dict.fromkeys(alone, 2) if len(alone) == 1 else {}
+    rank |= {name: {"number": 1, "text": 3}.get(kinds[name], 0) for name in named}
+    return sorted(rank, key=rank.get)[:1]
 
 
 def times_of_columns(columns, option, reading, table=None):
@@ -77,9 +72,8 @@ def times_of_columns(columns, option, reading, table=None):
 
     def refused(wrong, got, rule, way="Correct that row, or name"):
         row = int(np.argmax(wrong))
-        got = f"{got or repr(column.iloc[row])} in row {row + 1}{about_line(table, row)}"
-        way_out = f"{way} another column with time_column=..., or none."
-        return ValueError(f"{option}: the column {name} must hold {rule}. Got {got}. {way_out}")
+        got = f"{got or repr(column.iloc[row])} in row {row + 1}{about_line(table, row)}. {way} another column with"
+        return ValueError(f"{option}: the column {name} must hold {rule}. Got {got} time_column=..., or none.")
 
     for column in columns:
         if column.isna().any():
@@ -91,7 +85,7 @@ def times_of_columns(columns, option, reading, table=None):
     try:
         if kind == "number":
             times, rule = as_numbers(column, table), "numbers, as its other cells do"
-        elif column.dtype.kind in "mM" or hasattr(column.dtype, "tz"):
+        elif column.dtype.kind in "mM":
             times = pd.Index(column)
         else:
             column = column.astype(str).str.strip().reset_index(drop=True)
@@ -137,7 +131,7 @@ def as_numbers(column, table=None):
 
     if column.dtype.kind in "biuf":
         return column.to_numpy(np.float64)
-    if column.dtype.kind in "Mm" or hasattr(column.dtype, "tz"):
+    if column.dtype.kind in "Mm":
         return np.full(len(column), np.nan)
     decimal, thousands = (".", "") if table is None else table.marks
     if decimal != "." or thousands:
@@ -154,15 +148,11 @@ def clocks_of(texts):
     """Return clock times as durations, which go on over midnight, what there is to say about them, and None."""
     import pandas as pd
 
-    times = pd.to_timedelta(texts.mask(texts.str.contains(",", regex=False)), errors="coerce")
-    other = times.isna()
-    if other.any():  # without seconds, with AM or PM, with a comma
-        parts = _with_hours(texts[other]).str.extract(CLOCK_PARTS)
-        hours, minutes = parts[0].astype(float), parts[1].astype(float)
-        hours = hours.mask(parts[3].notna(), hours % 12) + 12 * parts[3].isin(["p", "P"])
-        seconds = (hours * 60 + minutes) * 60 + parts[2].fillna("0").str.replace(",", ".").astype(float)
-        times = pd.concat([times[~other], pd.to_timedelta(seconds.round(9), unit="s")]).sort_index()
-    times = pd.TimedeltaIndex(times).as_unit("ns")
+    parts = _with_hours(texts).str.extract(CLOCK_PARTS)
+    hours, minutes = parts[0].astype(float), parts[1].astype(float)
+    hours = hours.mask(parts[3].notna(), hours % 12) + 12 * parts[3].isin(["p", "P"])
+    seconds = (hours * 60 + minutes) * 60 + parts[2].fillna("0").str.replace(",", ".").astype(float)
+    times = pd.TimedeltaIndex(pd.to_timedelta(seconds.round(9), unit="s")).as_unit("ns")
     days = np.cumsum(np.diff(times.asi8, prepend=times.asi8[:1]) < -HALF_DAY)
     if times.hasnans or not days[-1]:
         return times, [], None
@@ -178,12 +168,11 @@ def dates_of(day_first, texts):
     texts = texts.str.replace(rf"{NAMED_ZONE}$", "", regex=True) if named else texts
     if texts.str.contains(",", regex=False).any():
         texts = texts.str.replace(r"(:\d\d),(?=\d)", r"\1.", regex=True)
-    first = re.match(r"(\d{1,2})([-/.])(\d{1,2})[-/.]", texts[0])
-    if first is not None and day_first is None:
-        day_first = day_order(texts)
+    iso = not re.match(r"\d{1,2}[-/.]\d{1,2}[-/.]", texts[0])
+    day_first = _day_order(texts) if not iso and day_first is None else day_first
     offset = re.search(rf"\d({ZONE})$", texts[0])[1] if re.search(r"\d:\d\d", texts[0]) and texts[0][-1] != "M" else ""
-    index = _parsed(texts, first is None, bool(day_first), bool(offset))
-    if first is not None and day_first is None:
+    index = _parsed(texts, iso, bool(day_first), bool(offset))
+    if not iso and day_first is None:
         other = _parsed(texts, False, True, bool(offset))
         day_first = _unevenness(other) < _unevenness(index)
         index = other if day_first else index
@@ -222,10 +211,9 @@ def _unevenness(index):
     return steps.max() / steps.min() if len(steps) and steps.min() > 0 else np.inf
 
 
-def day_order(texts):
+def _day_order(texts):
     """Return whether the day comes before the month; None if it does not show."""
-    fields = texts.str.extract(r"^(\d{1,2})([-/.])(\d{1,2})")
-    first, second = fields[0].astype(float), fields[2].astype(float)
-    if (first > 12).any() or fields[1].iloc[0] == ".":
+    first, second = texts.str.extract(r"^(\d{1,2})[-/.](\d{1,2})").astype(float).max()
+    if first > 12 or re.match(r"\d+\.", texts[0]):
         return True
-    return False if (second > 12).any() else None
+    return False if second > 12 else None
