@@ -89,6 +89,9 @@ def add_task(parser, argv, name="segment", counts=False):
     add_estimator(parser, task)
     add_scale(parser, "of the recording")
     output = add_output(parser)
+    if name == "search":
+        text = "draw the distances of all candidates, too, however long they take (default: if that is a second)"
+        output.add_argument("--profile", action="store_true", help=text)
     output.add_argument(
         "--time-range",
         metavar="START-STOP",
@@ -108,8 +111,9 @@ ONE_PER_PLACE = {
 }
 LABELS = (
     "NAME|FILE",
-    "a column of the recording with the class of each row (0 or empty: background), or a file of ranges: columns "
-    "start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
+    "a column of the recording with the class of each row (0 or empty: background); a file of ranges: columns start "
+    "and end in samples, or start_time and end_time, half-open, and label unless there is one class; or marks, the "
+    "annotations in the recording's own file",
 )
 
 
@@ -125,7 +129,7 @@ LEARNING = {
     "--labels": (*LABELS, {"required": True}),
     "--where": (
         "COLUMN=VALUE",
-        "the ranges of a file that count: those with this value in a column, such as foot=left (default: all)",
+        "the ranges that count: those with this value in a column, such as foot=left or label=spindle (default: all)",
     ),
     "--labeled": (
         "START-STOP",
@@ -133,7 +137,7 @@ LEARNING = {
     ),
     "--around": (
         "BEFORE,AFTER",
-        "the file holds instants, such as R peaks: what they label, in samples (12,18) or durations (0.1s,0.15s)",
+        "the labels are instants, such as R peaks: what they label, in samples (12,18) or durations (0.1s,0.15s)",
     ),
     "--on-overlap": (
         "WAY",
@@ -164,7 +168,7 @@ def add_evaluate(parser, argv):
     """Add the arguments of evaluate."""
     parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
     parser.add_argument("found", metavar="FOUND", help="the ranges that were found, as --format csv prints them")
-    add_options(parser, "what is known", {"--labels": LEARNING["--labels"]})
+    add_options(parser, "what is known", {name: LEARNING[name] for name in ("--labels", "--where", "--around")})
     add_parameters(parser, "what agrees", EVALUATE)
     notes = "how events are printed (default: table)"
     add_options(parser, "output", {"--format": (None, notes, {"choices": FORMATS, "default": "table"})})

@@ -1,11 +1,10 @@
 """The command evaluate: found ranges against those that are known."""
 
-import os
 from types import SimpleNamespace
 
 import numpy as np
 
-from .labels import confusions, label_column_name, ranges_of, read_labels_of
+from .labels import are_ranges, confusions, label_column_name, ranges_of, read_labels_of
 from .options import errors_of, given, reading_of
 from .output import note, print_frame, tell_notes
 from .recordings import Files
@@ -20,11 +19,12 @@ def run(options):
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
     tell_notes([recording])
-    if os.path.exists(options.labels):
-        true, kinds, described, _ = ranges_of(options.labels, recording, files)
+    if are_ranges(options.labels, recording) and options.around is None:
+        true, kinds, described, _ = ranges_of(options.labels, recording, files, where=options.where)
         note(f"labels: {len(true)} ranges, {described}")
     else:
-        labels, line = read_labels_of(options.labels, recording, files)
+        given_ranges = {"where": options.where, "around": options.around}
+        labels, line = read_labels_of(options.labels, recording, files, **given_ranges)
         read = read_labels(labels)
         true, code = occurrences(read.code)
         kinds = read.classes[code - 1]

@@ -18,11 +18,17 @@ EDGES = (("start_time", "end_time"), ("start", "end"), ("onset", "duration"))
 INSTANTS = ("sample", "peak", "time", "onset", "start_time", "start")
 TIMED = ("start_time", "time", "onset")  # as names of columns
 CLASSES = ("label", "class", "kind", "type", "event")
+MARKS = "marks"  # as the name of labels: the annotations in the recording's own file
 
 
 def label_column_name(given):
     """Return the columns of a recording that are no channels because they hold labels."""
     return () if os.path.exists(given) else (given,)
+
+
+def are_ranges(given, recording):
+    """Return whether labels are ranges, of a file or the recording's marks, and not a column."""
+    return os.path.exists(given) or (given == MARKS and len(recording.marks) > 0)
 
 
 def read_labels_of(given, recording, files, *, labeled=None, self_train=False, **ranges):
@@ -50,7 +56,7 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, *
     """
     from ..search._query import known_labels, occurrences, read_labels
 
-    if os.path.exists(given):
+    if are_ranges(given, recording):
         labels, described = _of_ranges(given, recording, files, **ranges)
     elif wrong := [name for name, value in ranges.items() if value is not None]:
         option = f"--{wrong[0].replace('_', '-')}"
@@ -93,7 +99,8 @@ def _with_unlabeled(labels, labeled, recording):
 def _of_column(name, recording):
     if recording.others is None or name not in recording.others:
         there = [] if recording.others is None else recording.others.columns
-        raise no_column("--labels", name, {recording.option: there}, "a file of ranges that exists, or a column")
+        own = ", or marks, those of the recording" * (len(recording.marks) > 0)
+        raise no_column("--labels", name, {recording.option: there}, f"a file of ranges that exists{own}, or a column")
     column = recording.others[name]
     if column.dtype.kind in "biuf":
         values = column.fillna(0).to_numpy()
@@ -150,8 +157,11 @@ def ranges_of(path, recording, files, option="--labels", where=None, instants=Fa
         The ranges in samples, their classes, how they were read, and a way out where they overlap.
     """
     try:
-        source, _ = files.source(path, option)
-        frame = _chosen(getattr(source, "frame", None), where, path)
+        if path == MARKS and not os.path.exists(path):
+            frame = files.source(recording.path, option)[0].marks.to_frame()
+        else:
+            frame = getattr(files.source(path, option)[0], "frame", None)
+        frame = _chosen(frame, where, path)
     except ValueError as error:
         raise ValueError(in_options(str(error))) from None
     by_name = {name.lower().strip(): name for name in getattr(frame, "columns", ())}

@@ -36,6 +36,7 @@ PHRASES = {
     r"\ba float in\b": "a number in",
     r"The 'path' parameter of load_model": "--model",
     r"with trust=True": "with --trust",
+    r"a larger 'alpha'": "a larger ALPHA",
 }
 
 

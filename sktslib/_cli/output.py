@@ -264,7 +264,7 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
         rows.plot(ax=list(axes[-profiles:]), time_range=time_range)
         for ax, name in zip(axes[-profiles:], names if profiles > 1 else (), strict=False):
             ax.set_title(name, loc="left", fontsize="medium")
-    _name_rows(axes, recording.channels * len(panels) + ["distance"] * profiles, recording)
+    _name_rows(axes, recording.described_channels * len(panels) + ["distance"] * profiles, recording)
     below.align_ylabels(axes)
     if marks is not None:
         _write_marks(axes[-channels], recording, *marks)
@@ -277,7 +277,7 @@ def draw_recording(recording, most):
 
     from ..utils.visualisation import SegmentationDisplay
 
-    names = recording.channels[:most]
+    names = recording.described_channels[:most]
     figure = Figure(figsize=(11, 0.8 + 1.6 * len(names)), layout="constrained", dpi=120)
     axes = _rows(figure, recording.short_title, names)
     SegmentationDisplay(np.empty(0, np.int64), recording.values, recording.times).plot(ax=list(axes))
@@ -291,7 +291,7 @@ def _draw_queries(figure, queries, recording, found, notes):
     ratios = [1] * len(queries) + [1.35 if notes or len(queries) == 1 else 1]
     parts = np.ravel(figure.subfigures(1, columns, width_ratios=ratios))
     for k, (part, query) in enumerate(zip(parts[:-1], queries, strict=True)):
-        names = recording.channels if k == 0 else [""] * len(recording.channels)
+        names = recording.described_channels if k == 0 else [""] * len(recording.channels)
         axes = _rows(part, shortened(query.short_title, TITLE // columns), names)
         weight = np.ones(len(query.values)) if query.weight is None else query.weight
         display = plot_weight_query(query.times, query.values, weight, ax=list(axes))

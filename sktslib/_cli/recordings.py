@@ -9,6 +9,7 @@ from datetime import timedelta
 import numpy as np
 
 from ..io._columns import NO_TIMES, channels_of, columns_of, no_column
+from ..io._library import split
 from ..io._parts import as_index, samples_of, split_slice, step_of, unit_of
 from ..io._recording import Recording, channel_names
 from ..io._tables import Reading, listed, source_of, split_names
@@ -61,7 +62,13 @@ class FileRecording(Recording):
     @property
     def short_title(self):
         """The title without the folder, for pictures."""
-        return f"{os.path.basename(self.path)}{self.title.removeprefix(self.path)}"
+        return self.title.removeprefix(os.path.dirname(split(self.path)[0])).lstrip(os.sep)
+
+    @property
+    def described_channels(self):
+        """Names of the channels with their units, for pictures."""
+        units = self.units or [""] * len(self.channels)
+        return [f"{name} ({unit})" if unit else name for name, unit in zip(self.channels, units, strict=True)]
 
     @property
     def is_dated(self):

@@ -32,7 +32,7 @@ from .scaling import scale_of, scaler_of, searched, unscaled
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
 DEFAULT_MATCHES = 10  # enough to see what a pattern finds
-LONG_PROFILE = 2**20  # samples from which the distances of all candidates are not drawn
+CHEAP = 2**31  # cells of alignments in all candidates, whose distances a picture shows unasked: a second at most
 LONG = 3  # lengths of the query; a repetition that is longer holds several
 
 
@@ -113,6 +113,8 @@ def run(options):
     if shown is not None and options.picture is None:
         needs = "--picture, of which it is the part that is shown"
         raise ValueError(f"--time-range needs {needs}. To search a part, write RECORDING:START-STOP.")
+    if getattr(options, "profile", False) and options.picture is None:
+        raise ValueError("--profile needs --picture, into which it draws the distances of all candidates.")
     if options.trust and options.model is None:
         raise ValueError("--trust needs --model, which it is about.")
     if (options.query is None) == (options.model is None):
@@ -144,12 +146,23 @@ def run(options):
         count, where = counted(found, NOUNS[options.task][0]), shortened(recording.short_title, 40)
         title = f"{count} in {where}: {estimator.metric_.full_name}"
         more = {"shown": shown}
-        if options.task == "search" and len(recording) <= LONG_PROFILE:
+        if options.task == "search" and (options.profile or _cells(estimator, len(recording)) <= CHEAP):
             more |= {"profile": estimator.profile(searched(recording, scaler)), "threshold": estimator.threshold_}
+        elif options.task == "search":
+            note("the picture leaves out the distances of all candidates, which take long to compute: --profile")
         save_picture(draw(queries, recording, {title: found}, **more), options.picture)
     if len(found) or options.format != "table":
         print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1
+
+
+def _cells(estimator, n):
+    """Return how many cells the alignments of all candidates in n samples have; those of windows are one by one."""
+    from ..distances._metrics.elastic import ElasticMetric
+
+    plans = [one for plan, _ in estimator._searches for one in plan.versions]
+    apart = [isinstance(one.metric, ElasticMetric) and (one.mode == "windows" or one.by_range) for one in plans]
+    return sum(n * one.x.size * (one.m if alone else 1) for one, alone in zip(plans, apart, strict=True))
 
 
 def _count(found):

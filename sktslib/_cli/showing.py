@@ -1,9 +1,12 @@
 """The command show: channels, times, rate and gaps of a recording, before anything is searched for in it."""
 
+from collections import Counter
+
 import numpy as np
 
 from .._plots.base import MAX_ROWS
 from ..io._parts import as_index, since, slice_of
+from ..io._tables import listed
 from ..utils._sampling import LONG, holes
 from ..utils._times import EvenTimes
 from .options import reading_of
@@ -33,6 +36,10 @@ def run(options):
         longest = max(times["gaps"], key=lambda gap: gap["seconds"])
         what = f"the longest {longest['seconds']:.6g} s, before sample {longest['sample']}"
         note(f"{counted(times['gaps'], 'gap')} of more than {LONG} usual steps: {what}; --max-gap keeps them apart")
+    if len(recording.marks):
+        kinds = Counter(recording.marks.label.tolist()).most_common()
+        named = listed([f"{name} ({count})" for name, count in kinds], 8)
+        note(f"{counted(recording.marks, 'mark')}, which --labels marks learns from: {named}")
     if options.picture is not None:
         if len(recording.channels) > MAX_ROWS:
             note(

@@ -56,11 +56,10 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
         index = _nameless_times(frame, notes)
     found, of_times = _times(frame, index, reading, option, table, notes, part or slice(0, None))
     found = found or times_besides(table.times, len(frame), reading, notes)
-    weight_name = reading.weight_column if weighted else None
+    by_name = next((name for name in frame if name.lower() == "weight"), None) if part is None else None
+    weight_name = (reading.weight_column or by_name) if weighted else None
     if weight_name not in (None, *table.names):
         raise no_column("The 'weight_column' parameter", weight_name, {option: table.names})
-    if weighted and weight_name is None and part is None:
-        weight_name = next((name for name in frame if name.lower() == "weight"), None)
     if weight_name is not None:
         found["weight"] = _numbers(table.frame[weight_name], option, table)
         as_weight(found["weight"], len(frame), 1, name="weight_column=...")
@@ -80,22 +79,20 @@ def channels_of(recording, reading, path, notes):
     """Return of a recording what `columns_of` returns of a table, and its units and marks."""
     n, channels = (*recording.shape, 1)[:2]
     said = [f"{channels} channels of {n} samples; if its rows are the channels: transpose=True"] * (n < channels)
-    found = {name: getattr(recording, name) for name in ("values", "names", "units", "marks")}
-    found |= times_besides(recording.times, n, reading, said)
+    found = times_besides(recording.times, n, reading, said)
+    found |= {name: getattr(recording, name) for name in ("values", "names", "units", "marks")}
     return found | {"notes": [*notes, *(f"{path}: {note}" for note in said)]}
 
 
 def times_besides(times, n, reading, notes):
     """Return the times that are in no column of a file, or those by a rate, which counts more than the file's."""
-    rate = reading.rate
-    if rate is not None and (times is None or isinstance(times, Sampling)):
-        if times is not None and times.rate != rate:
-            notes.append(f"the file says {times.rate:g} samples per second; rate={rate:g} counts")
+    rate, own = reading.rate, getattr(times, "rate", None)
+    if rate is not None and (times is None or own):
+        if own not in (None, rate):
+            notes.append(f"the file says {own:g} samples per second; rate={rate:g} counts")
         times = Sampling(rate, getattr(times, "start", 0.0))
-    if times is None:
-        return {}
     times = EvenTimes(times, n) if isinstance(times, Sampling) else times
-    return {"times": times, "time_name": "time" if is_datetime(times[:1]) else "time (s)"}
+    return {} if times is None else {"times": times, "time_name": "time" if is_datetime(times[:1]) else "time (s)"}
 
 
 def named(text, names):
@@ -105,28 +102,22 @@ def named(text, names):
 
 def _without_index(table, notes, chosen):
     """Return the table without columns that count its rows, and an unnamed column of other numbers that increase."""
-    frame, index, told, drop = table.frame, None, [], []
+    frame, index, drop = table.frame, None, {}  # what there is to say of each column that is left out
     for k, name in enumerate(frame.columns):
         numbers, empty = frame[name].dtype.kind in "iuf", frame[name].isna().all()
         column = frame[name].to_numpy() if numbers else np.empty(0)
-        if not name.strip() and (k or numbers):
-            drop.append(name)
-            lost = not empty and not counts(column)
-            if lost and k == 0 and (np.diff(column) > 0).all():
-                index = frame[name]
-                told.append("the first column has no name and increases: it was read as times")
-            elif lost:
-                told.append(f"column {k + 1} has no name and was left out")
-            continue
         counter = (_is_counter(name) or (k == 0 and table.header)) and counts(column, FEW)
-        if (empty or counter) and not chosen and not time_columns(frame[[name]]):
-            drop.append(name)
+        if not name.strip() and (k or numbers):
+            drop[name] = "" if empty or counts(column) else f"column {k + 1} has no name and was left out"
+            if drop[name] and k == 0 and (np.diff(column) > 0).all():
+                index, drop[name] = frame[name], "the first column has no name and increases: it was read as times"
+        elif (empty or counter) and not chosen and not time_columns(frame[[name]]):
             what = "is empty" if empty else "counts the rows"
-            told.append(f"column {name!r} {what} and was left out (columns=... takes it)")
-    left = frame.drop(columns=drop)
+            drop[name] = f"column {name!r} {what} and was left out (columns=... takes it)"
+    left = frame.drop(columns=list(drop))
     if not chosen and index is None and not any(kind_of_column(left[name]) == "number" for name in left):
         return frame, None  # what counts is all that there is
-    notes += told
+    notes += filter(None, drop.values())
     return left, index
 
 
@@ -154,11 +145,11 @@ def _nameless_times(frame, notes):
     column = frame.iloc[:, 0]
     steps = np.diff(column.to_numpy()) if column.dtype.kind in "iuf" else np.zeros(1)
     rises = len(frame.columns) > 1 and len(frame) > 2 and (steps > 0).all()
-    if not rises or np.mean(abs(steps / np.median(steps) - 1) < EVEN) < 0.9:
-        return None
-    said = "increases in even steps: it was read as times (time_column=none: as a channel)"
-    notes.append(f"the file has no header, and column {column.name} {said}")
-    return column
+    if rises and np.mean(abs(steps / np.median(steps) - 1) < EVEN) >= 0.9:
+        said = "increases in even steps: it was read as times (time_column=none: as a channel)"
+        notes.append(f"the file has no header, and column {column.name} {said}")
+        return column
+    return None
 
 
 def _times(frame, index, reading, option, table, notes, rows):
@@ -174,8 +165,8 @@ def _times(frame, index, reading, option, table, notes, rows):
     notes += noted
     _refuse_disorder(times[rows], of_times, option, table.path, rows.start)
     as_times(times[rows], len(times[rows]), where)
-    name = " and ".join(name.strip() or "index" for name in of_times)
-    return {"times": times, "time_name": name, "day_first": day_first}, of_times
+    called = " and ".join(name.strip() or "index" for name in of_times)
+    return {"times": times, "time_name": called, "day_first": day_first}, of_times
 
 
 def _refuse_disorder(times, names, option, path, first):
@@ -198,18 +189,16 @@ def _refuse_disorder(times, names, option, path, first):
 
 def _with_numbers(frame, names, table, notes):
     """Return the columns that hold numbers; what holds nothing but dates or text is left out, and said so."""
-    kept = []
-    for name in names:
-        column = frame[name]
-        if kind_of_column(column) == "number" or np.isfinite(as_numbers(column, table)).any():
-            kept.append(name)
-            continue
-        starts, hint = np.flatnonzero((column != column.shift()).to_numpy()), ""
+    texts = [name for name in names if kind_of_column(frame[name]) != "number"]
+    texts = [name for name in texts if not np.isfinite(as_numbers(frame[name], table)).any()]
+    for name in texts:
+        column, hint = frame[name], ""
+        starts = np.flatnonzero((column != column.shift()).to_numpy())
         if 1 < len(starts) == column.nunique() <= len(column) // FEW:
             one = f"{table.path}:0-{starts[1]}"
             hint = f". It changes at row {starts[1]}: if recordings stand one below the other, name one, {one}"
         notes.append(f"column {name!r} holds no numbers and was left out{hint}")
-    return kept
+    return [name for name in names if name not in texts]
 
 
 def _noticed(columns, reading):

@@ -18,7 +18,6 @@ def open(path):
     """Return the array that the path names, or the only one."""
     h5py = library("h5py", "hdf5")
     file, wanted = split(path)
-    file = os.path.abspath(file)
     with h5py.File(file, "r") as opened:
         shapes = {}
 
@@ -32,7 +31,7 @@ def open(path):
         missing = [np.ravel(array.attrs[key])[0] for key in ("_FillValue", "missing_value") if key in array.attrs]
         is_turned = "MATLAB_class" in array.attrs
         shape, chunks = (shapes[name][::-1], None) if is_turned else (shapes[name], array.chunks)
-        return of_array(Stored(shape, partial(_values, file, name, is_turned, missing), chunks))
+        return of_array(Stored(shape, partial(_values, os.path.abspath(file), name, is_turned, missing), chunks))
 
 
 def _values(path, name, is_turned, missing, start, end):

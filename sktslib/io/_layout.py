@@ -8,6 +8,7 @@ import csv
 import json
 import re
 from collections import Counter
+from contextlib import suppress
 from functools import cached_property, reduce
 from itertools import pairwise
 
@@ -91,8 +92,6 @@ class Layout:
         one = separator != NO_SEPARATOR and width < 2
         if one or (separator == "," and width == 2 and decimal == "." and _is_split(whole)):
             self.score = -1
-        self.names, self.rate = None, None  # of the columns, and samples per second, where the lines say so
-        self.skipped, self.notes = [], []  # lines before the data that are neither header nor comment, by their numbers
 
     def has_value(self, cells):
         """Return whether any of the cells is a number, a date or a clock time."""
@@ -161,11 +160,13 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     first = next((at for at, (_, cells) in enumerate(rows) if best.is_data(cells)), None)
     if first is None:
         return None
-    if header is not None:
-        first, names = 0, split(lines[header - 1].lstrip("# "), best.separator) if 0 < header <= len(lines) else None
-    else:
+    if header is None:
         first, used, names, best.notes = _head(best, first)
-        best.skipped = [(k, written[k]) for at, (k, _) in enumerate(rows[:first]) if at not in used]
+    else:
+        names = split(lines[header - 1].lstrip("# "), best.separator) if 0 < header <= len(lines) else None
+        first, used, best.notes = 0, [], []
+    # Lines before the data that are neither header nor comment, by their numbers.
+    best.skipped = [(k, written[k]) for at, (k, _) in enumerate(rows[:first]) if at not in used]
     best.first, best.quote = rows[first][0], quote  # the number of the first line of data, what stands around cells
     best.rate, said = _said([line for k, line in comments.items() if k < best.first], best)
     best.names = _as_wide(names or (said if header is None else None), best, header, written)
@@ -182,69 +183,63 @@ def _as_wide(names, trial, header, written):
     if names is None:
         return None
     short = trial.width - len(names)
-    if 0 < short <= trial.empty:
-        return [*names, *[""] * short]
-    if short not in (0, 1):
+    if short not in (0, 1, *range(trial.empty + 1)):
         rule = f"the line of the names, as many as there are columns, {trial.width}"
         got = f"line {header} with {len(names)}: {written[header - 1].strip()[:60]!r}"
         raise ValueError(f"The 'header' parameter must be {rule}. Got {got}.")
-    return [""] * short + names
+    return [*names, *[""] * short] if short <= trial.empty else [""] * short + names
 
 
 def _said(comments, trial):
     """Return the rate and the names of columns that comments before the data say, as JSON or as numpy writes names."""
     rate = None
     for text in (text for text in comments if text.startswith("{")):
-        try:
+        with suppress(ValueError):
             found = json.loads(text)
-        except ValueError:
-            continue
-        inner = next((value for value in found.values() if isinstance(value, dict)), {})  # of the device
-        facts = {re.sub(r"\W|_", "", key.lower()): value for key, value in {**found, **inner}.items()}
-        rates = (facts.get(key) for key in ("rate", "samplingrate", "samplerate", "fs"))
-        rate = next((found for found in rates if isinstance(found, int | float) and found > 0), None)
-        names = next((facts[key] for key in ("columns", "column") if isinstance(facts.get(key), list)), [])
-        if trial.width - trial.empty <= len(names) <= trial.width:
-            return rate, list(map(str, names))
+            inner = next((value for value in found.values() if isinstance(value, dict)), {})  # of the device
+            facts = {re.sub(r"\W|_", "", key.lower()): value for key, value in {**found, **inner}.items()}
+            rates = (facts.get(key) for key in ("rate", "samplingrate", "samplerate", "fs"))
+            rate = next((found for found in rates if isinstance(found, int | float) and found > 0), None)
+            names = next((facts[key] for key in ("columns", "column") if isinstance(facts.get(key), list)), [])
+            if trial.width - trial.empty <= len(names) <= trial.width:
+                return rate, list(map(str, names))
     inside = split(comments[-1], trial.separator) if comments else []
     return rate, inside if len(inside) == trial.width and not trial.has_value(inside) else None
 
 
 def _head(trial, first):
     """Return the first row of data, the rows of names, the names of columns or None, and what there is to say."""
-    rows = [cells for _, cells in trial.rows]
-    following = next((row for row in rows[first + 1 :] if len(row) == trial.width), [""])
+    rows, width = [cells for _, cells in trial.rows], trial.width
+    following = next((row for row in rows[first + 1 :] if len(row) == width), [""])
     if (trial.kinds[0] != "text" or not rows[first][0]) and _is_numbered(rows[first], following, trial):
         return first + 1, [first], rows[first], []
 
     def names_columns(at):  # a row of about as many cells as the data, and no number among them
-        cells, least = rows[at], max(min(2, trial.width), trial.width - max(1, trial.empty))
-        return least <= len(cells) <= trial.width and not trial.has_value(cells) and not cells[0].endswith(":")
+        cells, least = rows[at], max(min(2, width), width - max(1, trial.empty))
+        return least <= len(cells) <= width and not trial.has_value(cells) and not cells[0].endswith(":")
 
     block = [at for at in range(first) if names_columns(at)]
     # What stands between the names and the first whole row, and holds a number, is data that somebody spoiled.
     between = [at for at in range(block[-1] + 1 if block else first, first) if trial.has_value(rows[at])]
     above = rows[first - 1] if first and not block else [""]
-    if len(above) == trial.width > 1 and not above[0].endswith(":") and _is_numbered(above, rows[first], trial):
+    if len(above) == width > 1 and not above[0].endswith(":") and _is_numbered(above, rows[first], trial):
         return first, [first - 1], above, []
     if not block or any(rows[at][0].endswith(":") for at in between):  # what is above is settings, too
         return first, [], None, []
     first, at = min(between, default=first), block[-1]
-    adjacent = at - 1 in block and trial.rows[at - 1][0] == trial.rows[at][0] - 1
-    above = rows[at - 1] if adjacent and len(rows[at - 1]) == len(rows[at]) else None
-    if above is not None and trial.width > 1 and rows[at][0] and not any(rows[at][1:]):  # pandas names an index below
-        levels = [rows[level] for level in block if level < at and len(rows[level]) == len(rows[at])]
-        return first, block, [rows[at][0], *reduce(_joined, levels)[1:]], ["rows of names were joined"]
-    if above is None:
-        return first, [at], rows[at], []
-    filled, merged = [name for name in rows[at] if name], _merged(above, rows[at])
-    timed = [any(map(TIME_WORD.match, cells)) for cells in (above, rows[at])] == [True, False]
+    above, names = rows[at - 1], rows[at]
+    if at - 1 not in block or trial.rows[at - 1][0] != trial.rows[at][0] - 1 or len(above) != len(names):
+        return first, [at], names, []
+    if width > 1 and names[0] and not any(names[1:]):  # pandas names an index below
+        levels = [rows[level] for level in block if level < at and len(rows[level]) == len(names)]
+        return first, block, [names[0], *reduce(_joined, levels)[1:]], ["rows of names were joined"]
+    filled, merged, joined = [name for name in names if name], _merged(above, names), _joined(above, names)
+    timed = [any(map(TIME_WORD.match, cells)) for cells in (above, names)] == [True, False]
     if all(map(UNIT.fullmatch, filled)) or (timed and not merged):
         return first, [at - 1], above, []
-    joined = _joined(above, rows[at])
     if not merged and (len({*filled}) == len(filled) or len({*joined}) < len(joined)):
-        return first, [at], rows[at], []
-    example = next((new for new, old in zip(joined, rows[at], strict=True) if new.endswith(f" {old}")), joined[-1])
+        return first, [at], names, []
+    example = next((new for new, old in zip(joined, names, strict=True) if new.endswith(f" {old}")), joined[-1])
     return first, [at - 1, at], joined, [f"two rows of names were joined: {example!r}"]
 
 

@@ -27,7 +27,7 @@ class MixedRates(ValueError):
             self.groups.setdefault(rate, []).append(name)
         told = "; ".join(f"{rate:g} per second: {', '.join(names[:8])}" for rate, names in self.groups.items())
         super().__init__(
-            f"the channels must have one sampling rate. Got {told}. Choose some, channels={self.names[:1]}, or bring "
+            f"the channels must have one sampling rate. Got {told}. Choose some, channels={self.names[0]!r}, or bring "
             f"all to one rate, rate={max(self.groups):g}."
         )
 

@@ -7,7 +7,7 @@ import io
 import lzma
 import os
 import zipfile
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 NOT_UNPACKED = (".7z", ".rar", ".tar", ".tgz")
@@ -23,10 +23,7 @@ def _zstandard(file):
     packed, parts = file.read(), []
     while packed:  # a file may hold several frames
         frame = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            parts.append(frame.decompress(packed))
-        except zstandard.ZstdError as error:
-            raise OSError(f"the packed file cannot be unpacked: {error}") from None
+        parts.append(frame.decompress(packed))
         if not frame.eof:
             raise EOFError("the packed file ends before its contents do; copy or download it again")
         packed = frame.unused_data
@@ -60,11 +57,8 @@ def opened(path):
         raise ValueError("a pipe or the standard input cannot be read twice. Write its contents to a file.")
     if kind in NOT_UNPACKED and os.path.exists(path):
         raise ValueError(f"files packed as {kind} cannot be read. Unpack it, or pack it as {' '.join(UNPACKERS)}.")
-    with ExitStack() as stack:
-        file = stack.enter_context(open(path, "rb"))
-        if kind in UNPACKERS:
-            file = stack.enter_context(UNPACKERS[kind](file))
-        yield io.BufferedReader(file, 2**18)
+    with open(path, "rb") as file, UNPACKERS.get(kind, nullcontext)(file) as unpacked:
+        yield io.BufferedReader(unpacked, 2**18)
 
 
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32"}

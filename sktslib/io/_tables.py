@@ -4,18 +4,17 @@ In a workbook the sheet and the start of its table are found.
 """
 
 import io
-import lzma
 import os
 import re
-import zipfile
 from dataclasses import dataclass, replace
 from functools import partial
+from glob import glob
 
 import numpy as np
 
-from ..utils._names import did_you_mean
+from ..utils._names import did_you_mean, warn
 from ._layout import EMPTY_CELLS
-from ._library import on_one_line
+from ._library import MixedRates, on_one_line
 from ._packed import contents
 from ._read import read, reader_of
 from ._text import Table, read_text, table_of, unique_names
@@ -113,10 +112,14 @@ def source_of(path, reading, option):
     except pd.errors.ParserError as error:
         reason = on_one_line(error).removeprefix("Error tokenizing data. C error: ")
         raise ValueError(f"{readable}: {reason}. Each row must have as many cells as the first.") from None
-    except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{readable}: {on_one_line(error)}.") from None
     except ValueError as error:
-        raise ValueError(f"{option}: {path!r}: {error}") from None
+        message = str(error).removeprefix(f"In {path}: ").replace("channels=", "columns=")
+        raise ValueError(f"{option}: {path!r}: {message}") from None
+    except Exception as error:  # of any kind, from what unpacks a damaged file
+        names = map(os.path.basename, glob(os.path.join(os.path.dirname(path), "*")))
+        near = did_you_mean(os.path.basename(path), names) if isinstance(error, FileNotFoundError) else ""
+        what = "the packed file cannot be unpacked: " * (packed and not isinstance(error, OSError | EOFError))
+        raise ValueError(f"{readable}: {what}{on_one_line(error)}.{near}") from None
 
 
 # ------------------------------------------------------------------------------------------------------- spreadsheets
@@ -196,7 +199,14 @@ def _read_recording(path, reading, reader, name):
     options = {"transpose": True} if name == "arrays" and reading.transpose else {}
     if reading.columns is not None:
         options["channels"] = split_names(reading.columns)
-    return read(path, missing=reading.codes or None, reader=reader, **options)
+    options |= {"missing": reading.codes or None, "reader": reader}
+    try:
+        return read(path, **options)
+    except ValueError as error:
+        if reading.rate is None or not isinstance(error.__cause__, MixedRates):
+            raise
+        warn(f"{path}: the channels, which have several rates, were brought to {reading.rate:g} samples per second")
+        return read(path, rate=reading.rate, **options)
 
 
 def _refuse_json(path, reading):

@@ -3,7 +3,7 @@
 import io
 import warnings
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -62,33 +62,33 @@ def table_of(path, source, reading, notes, row="line"):
     layout = layout_of(lines, missing=reading.words, **known)
     if layout is None:
         raise ValueError(NO_NUMBERS)
-    frame = None
-    try:
+    frame, notes = None, [*notes, *layout.notes]
+    with suppress(pd.errors.ParserError):  # by lines that are no data, for all that the first lines say
         frame = _frame(source, layout, reading)
-        numbers = frame[[k for k, kind in enumerate(layout.kinds) if kind == "number"]]
-        wrong = any(dtype.kind not in "biuf" for dtype in numbers.dtypes)
-        wrong = wrong or (numbers.shape[1] and numbers[-1:].isna().all(axis=None))
-        wrong = wrong or (layout.kinds[0] != "number" and frame[0].str.startswith("#").any())
-    except pd.errors.ParserError:
-        wrong = True  # for all that the first lines say
-    notes = [*notes, *layout.notes]
     names = unique_names(layout.names or [str(k + 1) for k in range(len(layout.kinds))], notes)
     if layout.skipped:
         which = _numbered([number for number, _ in layout.skipped], row)
         notes.append(f"{which} neither names nor numbers and skipped: {layout.skipped[0][1].strip()[:60]!r}")
-    skip = _between(source, layout, notes, row) if wrong else ()
-    if skip or frame is None:
-        frame = _frame(source, layout, reading, skip)
+    if frame is None or _has_others(frame, layout.kinds):
+        skip = _between(source, layout, notes, row)
+        frame = _frame(source, layout, reading, skip) if skip or frame is None else frame
     if not len(frame):
         raise ValueError(NO_NUMBERS)
-    full = np.flatnonzero(frame.notna().any(axis=1).to_numpy())
-    empty = len(frame) - (full[-1] + 1 if len(full) else 0)
-    if 0 < empty < len(frame):
+    empty = int(np.argmax(frame.notna().any(axis=1).to_numpy()[::-1]))
+    if empty:
         notes.append(f"{empty} empty row{'s' if empty > 1 else ''} at the end left out")
         frame = frame.iloc[: len(frame) - empty]
     marks, header = (layout.decimal, layout.thousands or ""), layout.names is not None
     times = layout.rate and Sampling(layout.rate)
     return Table(path, frame.set_axis(names, axis=1), names, layout.first + 1, header, marks, notes, times)
+
+
+def _has_others(frame, kinds):
+    """Return whether lines of other things than data may be among the rows: texts for numbers, and comments."""
+    numbers = frame[[k for k, kind in enumerate(kinds) if kind == "number"]]
+    texts = any(dtype.kind not in "biuf" for dtype in numbers.dtypes)
+    nothing = numbers.shape[1] and numbers[-1:].isna().all(axis=None)
+    return texts or nothing or (kinds[0] != "number" and frame[0].str.startswith("#").any())
 
 
 def _numbered(lines, row):
@@ -118,22 +118,14 @@ def _frame(source, layout, reading, skip=()):
     words, columns = [*EMPTY_CELLS, *reading.words], dict(enumerate(layout.kinds))
     with source() as text, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
+        marks = {"decimal": layout.decimal, "thousands": layout.thousands, "quotechar": layout.quote}
+        rows = {"skiprows": {*range(layout.first), *skip}, "header": None, "names": range(len(columns))}
+        types = {"dtype": {k: "str" for k, kind in columns.items() if kind != "number"}}
+        types["na_values"] = {k: words + WORDS * (kind == "number") for k, kind in columns.items()}
+        # With low memory off a column of numbers and texts holds texts, and is refused with the row.
+        rest = {"index_col": False, "skipinitialspace": True, "low_memory": False}
         try:
-            return pd.read_csv(
-                text,
-                sep=r"\s+" if layout.separator is None else layout.separator,
-                decimal=layout.decimal,
-                thousands=layout.thousands,
-                quotechar=layout.quote,
-                header=None,
-                names=range(len(columns)),
-                index_col=False,
-                skiprows={*range(layout.first), *skip},
-                dtype={k: "str" for k, kind in columns.items() if kind != "number"},
-                skipinitialspace=True,
-                na_values={k: words + WORDS * (kind == "number") for k, kind in columns.items()},
-                low_memory=False,  # a column of numbers and texts holds texts, and is refused with the row
-            )
+            return pd.read_csv(text, sep=layout.separator or r"\s+", **marks, **rows, **types, **rest)
         except pd.errors.ParserWarning as warning:
             raise pd.errors.ParserError(str(warning)) from None
         except pd.errors.EmptyDataError:
