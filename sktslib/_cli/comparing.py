@@ -6,12 +6,7 @@ import textwrap
 
 import numpy as np
 
-from .options import (
-    errors_of,
-    given,
-    reading_of,
-    with_bar,
-)
+from .options import errors_of, given, reading_of, with_bar
 from .output import (
     check_picture,
     counted,

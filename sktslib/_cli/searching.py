@@ -6,13 +6,7 @@ from .._models import check_ending, load_model, save
 from ..io._parts import slice_of
 from . import PART
 from .labels import label_column_name, lines_of_report, read_labels_of
-from .options import (
-    WARNING,
-    errors_of,
-    given,
-    reading_of,
-    with_bar,
-)
+from .options import WARNING, errors_of, given, reading_of, with_bar
 from .output import (
     check_picture,
     check_writable,

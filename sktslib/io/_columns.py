@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 
+from ..utils._names import did_you_mean
 from ..utils._times import EvenTimes, Sampling, column_of_times, is_datetime
-from ..utils.validation import as_times, as_weight, shown, unknown_name
+from ..utils.validation import as_times, as_weight, shown
 from ._recording import without
 from ._tables import FORMATS, listed, split_names
 from ._times import about_line, as_numbers, kind_of_column, time_columns, times_of_columns
@@ -241,6 +242,5 @@ def _numbers(column, option, table):
 def no_column(option, name, tables, wanted="a column"):
     """Return the error of a column that no table has."""
     there = "; ".join(f"{of} has {listed(table)}" for of, table in tables.items())
-    known = [column for table in tables.values() for column in table]
-    near = str(unknown_name("column", name, known)).partition("Did you mean ")[2].partition("?")[0]
-    return ValueError(f"{option} must name {wanted}. Got {name!r}; {there}.{f' Did you mean {near}?' if near else ''}")
+    near = did_you_mean(name, [column for table in tables.values() for column in table])
+    return ValueError(f"{option} must name {wanted}. Got {name!r}; {there}.{near}")

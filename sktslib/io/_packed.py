@@ -10,24 +10,7 @@ import zipfile
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-NOT_UNPACKED = (".7z", ".rar", ".tar", ".tgz")
-
-
-def _zstandard(file):
-    """Return a file of what a Zstandard file holds; a truncated one is an error, as with the other formats."""
-    try:
-        import zstandard
-    except ImportError:
-        way_out = "which is not installed: pip install zstandard, or unpack the file."
-        raise ValueError(f"files packed as .zst need zstandard, {way_out}") from None
-    packed, parts = file.read(), []
-    while packed:  # a file may hold several frames
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        parts.append(frame.decompress(packed))
-        if not frame.eof:
-            raise EOFError("the packed file ends before its contents do; copy or download it again")
-        packed = frame.unused_data
-    return io.BytesIO(b"".join(parts))
+NOT_UNPACKED = (".7z", ".rar", ".tar", ".tgz", ".zst")
 
 
 def _member(file):
@@ -39,7 +22,7 @@ def _member(file):
     return archive.open(members[0])
 
 
-UNPACKERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _zstandard, ".zip": _member}
+UNPACKERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zip": _member}
 
 
 def contents(path):

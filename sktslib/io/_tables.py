@@ -13,7 +13,7 @@ from glob import glob
 import numpy as np
 
 from ..utils._names import did_you_mean, warn
-from ._layout import EMPTY_CELLS
+from ._layout import EMPTY_CELLS, number_form
 from ._library import MixedRates, on_one_line
 from ._packed import contents
 from ._read import read, reader_of
@@ -51,12 +51,7 @@ class Reading:
     @property
     def codes(self):
         """The numbers among these."""
-        return [float(word) for word in self.words if is_number(word)]
-
-
-def is_number(word):
-    """Return whether a word for missing values is a number."""
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", word, re.IGNORECASE) is not None
+        return [float(word) for word in self.words if number_form(".", None).fullmatch(word)]
 
 
 def split_names(text):
@@ -118,8 +113,7 @@ def source_of(path, reading, option):
     except Exception as error:  # of any kind, from what unpacks a damaged file
         names = map(os.path.basename, glob(os.path.join(os.path.dirname(path), "*")))
         near = did_you_mean(os.path.basename(path), names) if isinstance(error, FileNotFoundError) else ""
-        what = "the packed file cannot be unpacked: " * (packed and not isinstance(error, OSError | EOFError))
-        raise ValueError(f"{readable}: {what}{on_one_line(error)}.{near}") from None
+        raise ValueError(f"{readable}: {on_one_line(error)}.{near}") from None
 
 
 # ------------------------------------------------------------------------------------------------------- spreadsheets

@@ -5,7 +5,8 @@ import warnings
 from collections import deque
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
+from functools import partial
+from itertools import islice, takewhile
 
 import numpy as np
 
@@ -100,14 +101,12 @@ def _numbered(lines, row):
 
 
 def _first_lines(text):
-    for number in range(1, HEAD + 1):
-        line = text.readline(LONGEST_LINE + 1)
+    pieces = iter(partial(text.readline, LONGEST_LINE + 1), "")  # a line may be the whole file
+    for number, line in enumerate(islice(pieces, HEAD), 1):
         if len(line.rstrip("\n")) > LONGEST_LINE:
             rule = f"a file must have lines of at most {LONGEST_LINE} characters, one for each time point"
             way_out = "Write one time point a line, its channels side by side."
             raise ValueError(f"{rule}. Got a longer one, line {number}. {way_out}")
-        if not line:
-            return
         yield line.rstrip("\n")
 
 
