@@ -355,7 +355,7 @@ class Parser(argparse.ArgumentParser):
         raise ValueError(f"{message} ({self.prog} --help lists all options)")
 
     def parse_args(self, args=None, namespace=None):
-        options, unknown = self.parse_known_args(args, namespace)
+        options, unknown = self.parse_known_intermixed_args(args, namespace)
         if unknown:
             known = [name for name in self._option_string_actions if name.startswith("--")]
             near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1, cutoff=0.5)

@@ -5,13 +5,14 @@ from functools import partial
 
 import numpy as np
 
-from ._library import is_real, library, one_array, split
+from ._library import OF_MNE, is_real, library, one_array, split
 from ._recording import Recording, Stored, without
 
 
 def can_open(path, head):
     """Return whether a file is HDF5, which may begin behind a block of its user's."""
-    return any(head[at : at + 8] == b"\x89HDF\r\n\x1a\n" for at in (0, 512)) or head[:10] == b"MATLAB 7.3"
+    begins = any(head[at : at + 8] == b"\x89HDF\r\n\x1a\n" for at in (0, 512)) or head[:10] == b"MATLAB 7.3"
+    return begins and not path.lower().endswith(OF_MNE)
 
 
 def open(path):

@@ -10,6 +10,7 @@ import numpy as np
 from ..utils.validation import check_names
 
 CUT_OFF = "It may have been cut off or damaged: compare its size with the original's, and copy it again."
+OF_MNE = (".set", ".snirf")  # MAT and HDF5 files of EEGLAB and of fNIRS, which MNE reads
 BY_ANOTHER = "Recording(values, Sampling(rate), names) of what it holds"
 
 

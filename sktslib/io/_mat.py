@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..utils._conversion import shown
 from ._hdf5 import of_array
-from ._library import CUT_OFF, check_fits, one_array, split
+from ._library import CUT_OFF, OF_MNE, check_fits, one_array, split
 
 NUMBERS = set("double single int8 int16 int32 int64 uint8 uint16 uint32 uint64 logical".split())
 MATRIX, TYPES = 14, {*range(1, 8), 9, 12, 13, 14, 16, 17, 18}  # of elements in a file
@@ -14,6 +14,8 @@ MATRIX, TYPES = 14, {*range(1, 8), 9, 12, 13, 14, 16, 17, 18}  # of elements in 
 
 def can_open(path, head):
     """Return whether a file says that it is of MATLAB, or is called so."""
+    if path.lower().endswith(OF_MNE):
+        return False
     return head[:10] == b"MATLAB 5.0" or (path.lower().endswith(".mat") and head[:8] != b"\x89HDF\r\n\x1a\n")
 
 

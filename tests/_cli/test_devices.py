@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from command_runs import printed, table
 
@@ -103,3 +104,47 @@ def test_the_head_of_a_device_file_is_read_once(monkeypatch, query):
     files = Files(Reading())
     assert files.read("rec.edf", "the recording").channels == files.read("rec.edf:0-9", "--query").channels == ["MLII"]
     assert opened.count("rec.edf") == 1  # by what asks the readers
+
+
+def test_annotations_of_a_recording_are_labels(capsys, query):
+    edfio = pytest.importorskip("edfio")
+    onset = np.array([200, 900, 1700, 2400])
+    wave, kinds = ECG.copy(), ["a", "b", "a", "b"]
+    for k, kind in zip(onset, kinds, strict=True):
+        wave[k : k + 60] = np.hanning(60) * {"a": 5, "b": -5}[kind]
+    marks = [edfio.EdfAnnotation(k / 100, 0.6, kind) for k, kind in zip(onset, kinds, strict=True)]
+    edfio.Edf([edfio.EdfSignal(wave, 100, label="MLII")], annotations=marks).write("rec.edf")
+    assert "4 marks, which --labels marks learns from: a (2), b (2)" in printed(capsys, "show rec.edf").err
+    _, err = printed(capsys, "learn rec.edf --labels marks --task search --output model.joblib")
+    assert "labels: 4 ranges of a, b, 'start' to 'end' read as samples" in err
+    true = np.column_stack([onset, onset + 60])
+    pd.DataFrame({"start": true[:, 0], "end": true[:, 1], "label": kinds}).to_csv("found.csv", index=False)
+    _, err = printed(capsys, "evaluate rec.edf found.csv --labels marks")
+    assert "4 hits, 0 missed, 0 false" in err
+    _, err = printed(capsys, "evaluate rec.edf found.csv --labels marks --where label=a")
+    assert "2 hits, 0 missed, 2 false" in err
+    # Of a part the marks count from its first sample, and those that are not whole in it do not count.
+    _, err = printed(capsys, "learn rec.edf:230-2000 --labels marks --output model.joblib")
+    assert "labels: 2 ranges of a, b" in err and "2 ranges that are not whole in the recording left out" in err
+    _, err = printed(capsys, "evaluate rec.edf found.csv --labels marks --around 0s,0.6s")
+    assert "4 hits, 0 missed, 0 false" in err
+    _, err = printed(capsys, "learn rec.edf --labels mark --output model.joblib", code=2)
+    assert "or marks, those of the recording" in err
+
+
+def test_channels_of_several_rates_are_chosen_or_brought_to_one(capsys, query):
+    edfio = pytest.importorskip("edfio")
+    signals = [edfio.EdfSignal(ECG, 100, label="MLII"), edfio.EdfSignal(np.sin(np.arange(750) / 9), 25, label="Resp")]
+    edfio.Edf(signals).write("rec.edf")
+    _, err = printed(capsys, "show rec.edf", code=2)
+    assert "Choose some, --columns 'MLII', or bring all to one rate, --rate 100." in err
+    assert "rec.edf:0-100: 100 samples of 1 channel" in printed(capsys, "show rec.edf --columns MLII 0-100").err
+    _, err = printed(capsys, "show rec.edf --rate 50")
+    assert "brought to 50 samples per second" in err and "1499 samples of 2 channels" in err
+
+
+def test_the_nearest_file_is_named(capsys, query):
+    _, err = printed(capsys, "show query", code=2)
+    assert "Did you mean 'query.csv'?" in err
+    _, err = printed(capsys, "show elsewhere/query", code=2)
+    assert "No such file" in err and "Did you mean" not in err

@@ -409,3 +409,17 @@ def test_the_picture_names_queries_and_shows_their_profiles(files, drawn, capsys
     assert [ax.get_ylabel() for ax in rows[1]] == ["mV", "distance", "distance"]
     printed(capsys, argv.replace("search", "segment").replace(":50-115 --query beat.csv", ":50-115"))
     assert len(drawn[2].subfigs[1].axes) == 1
+
+
+def test_distances_that_take_long_are_drawn_when_asked_for(files, drawn, capsys, monkeypatch):
+    line = "search rec.csv --query :50-115 --normalize zscore --metric dtw --picture a.png"
+    printed(capsys, line)
+    monkeypatch.setattr("sktslib._cli.searching.CHEAP", 0)
+    profiles = []
+    monkeypatch.setattr(QuerySearcher, "profile", lambda *a, _own=QuerySearcher.profile: profiles.append(_own(*a)))
+    _, err = printed(capsys, line)
+    assert "the picture leaves out the distances of all candidates, which take long to compute: --profile" in err
+    assert not profiles and len(drawn[0].subfigs[1].axes) == len(drawn[1].subfigs[1].axes) + 1
+    monkeypatch.undo()
+    monkeypatch.chdir(files)
+    assert "--profile needs --picture" in printed(capsys, "search rec.csv --query :50-115 --profile", code=2).err

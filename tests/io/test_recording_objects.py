@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 from inputs import Slices
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -254,6 +255,67 @@ def test_recordings_of_mne(preload, tmp_path):
     np.testing.assert_array_equal(np.asarray(read(raw, channels="V1")), raw.get_data(["V1"]).T)
     file = read(tmp_path / "one_raw.fif", channels=["V1"])
     np.testing.assert_allclose(np.asarray(file)[125:], raw.get_data(["V1"]).T)
+
+
+BRAINVISION = """Brain Vision Data Exchange Header File Version 1.0
+[Common Infos]
+Codepage=UTF-8
+DataFile=made.eeg
+MarkerFile=made.vmrk
+DataFormat=BINARY
+DataOrientation=MULTIPLEXED
+NumberOfChannels=2
+SamplingInterval=4000
+[Binary Infos]
+BinaryFormat=IEEE_FLOAT_32
+[Channel Infos]
+Ch1=II,,1,µV
+Ch2=V1,,1,µV
+"""
+BRAINVISION_MARKS = """Brain Vision Data Exchange Marker File Version 1.0
+[Common Infos]
+DataFile=made.eeg
+[Marker Infos]
+Mk1=Comment,blink,251,125,0
+"""
+
+
+def brainvision(path):
+    path.write_text(BRAINVISION, encoding="utf-8")
+    path.with_suffix(".vmrk").write_text(BRAINVISION_MARKS, encoding="utf-8")
+    TWO.astype("<f4").tofile(path.with_suffix(".eeg"))
+
+
+def eeglab(path):
+    places = np.array([(name,) for name in NAMES], dtype=[("labels", object)])
+    marks = np.array([("blink", 251.0, 125.0)], dtype=[(name, object) for name in ("type", "latency", "duration")])
+    about = {"data": TWO.T, "srate": 250.0, "nbchan": 2.0, "pnts": float(len(TWO)), "trials": 1.0, "xmin": 0.0}
+    about |= {"xmax": (len(TWO) - 1) / 250, "chanlocs": places, "event": marks, "epoch": []}
+    empty = {key: [] for key in ("icawinv", "icasphere", "icaweights", "icaact")}
+    scipy.io.savemat(path, {"EEG": about | empty}, appendmat=False)
+
+
+def fif(path):
+    mne = pytest.importorskip("mne")
+    raw = mne.io.RawArray(TWO.T * 1e-6, mne.create_info(NAMES, 250.0, "eeg"), verbose="error")
+    raw.set_annotations(mne.Annotations([1.0], [0.5], ["blink"]))
+    raw.save(path, verbose="error")
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [(fif, "made_raw.fif"), (fif, "made_raw.fif.gz"), (brainvision, "made.vhdr"), (eeglab, "made.set")],
+)
+def test_files_that_mne_reads(write, name, tmp_path):
+    mne = pytest.importorskip("mne")
+    write(tmp_path / name)
+    one, raw = read(tmp_path / name), mne.io.read_raw(tmp_path / name, verbose="error")
+    np.testing.assert_array_equal(np.asarray(one), raw.get_data().T)
+    np.testing.assert_array_equal(np.asarray(one[300:400]), raw.get_data(start=300, stop=400).T)
+    np.testing.assert_allclose(np.asarray(one), TWO * 1e-6, atol=1e-12)
+    assert one.names == NAMES and one.units == ["V", "V"] and one.rate == 250
+    assert (one.marks.start.tolist(), one.marks.end.tolist()) == ([250], [375])
+    assert one.marks.label[0].removeprefix("Comment/") == "blink"
 
 
 def test_streams_of_obspy():
