@@ -16,7 +16,7 @@ EVEN = 0.1  # of the median step: what rounding may add or take
 FEW = 10  # rows of a recording among several, at least on average
 FAR = 10  # ranges of all other values, beyond which a value that repeats may stand for a missing one
 COUNTERS = set("index row sample samples nr no number id seq nseq sequence count counter packet frame".split())
-CLOCK_CHANGES = {(month, hour) for month in (3, 4, 9, 10, 11) for hour in range(4)}
+
 # What helps where times do not increase.
 CLOCK = "Where the clock was set back, name the zone, such as time_zone=Europe/Berlin; else sort the rows by time."
 ONE_OF_SEVERAL = "Where recordings stand one below the other, name one, {}; else sort the rows by time."
@@ -57,8 +57,8 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
         index = _nameless_times(frame, notes)
     found, of_times = _times(frame, index, reading, option, table, notes, part or slice(0, None))
     found = found or times_besides(table.times, len(frame), reading, notes)
-    by_name = next((name for name in frame if name.lower() == "weight"), None) if part is None else None
-    weight_name = (reading.weight_column or by_name) if weighted else None
+    called = (name for name in frame if part is None and name.lower() == "weight")
+    weight_name = (reading.weight_column or next(called, None)) if weighted else None
     if weight_name not in (None, *table.names):
         raise no_column("The 'weight_column' parameter", weight_name, {option: table.names})
     if weight_name is not None:
@@ -178,11 +178,10 @@ def _refuse_disorder(times, names, option, path, first):
         return
     row = int(np.argmax(wrong)) + 1
     before, after, way_out = times[row - 1], times[row], SORT if falls else ROUNDED
-    dated = falls and getattr(times, "tz", times) is None
-    if dated and (before - after).total_seconds() < 3600 and (after.month, after.hour) in CLOCK_CHANGES:
-        way_out = CLOCK
-    elif falls and row >= FEW and after <= times[0]:
+    if falls and row >= FEW and after <= times[0]:
         way_out = ONE_OF_SEVERAL.format(f"{path}:{first}-{first + row}")
+    elif falls and getattr(times, "tz", times) is None and (before - after).total_seconds() < 3600:
+        way_out = CLOCK
     what = f"the times in {' and '.join(map(repr, names))} must be strictly increasing"
     got = f"{before} in row {first + row} and {after} in row {first + row + 1}"
     raise ValueError(f"{option}: {what}. Got {got}. {way_out}")

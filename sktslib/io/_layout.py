@@ -89,8 +89,7 @@ class Layout:
         self.score = known / max(1, width * len(telling)) * max(shares) + 1e-3 * shares[0]
         # Columns at the end of which no cell holds anything, but perhaps a name.
         self.empty = width - max((k for cells in telling for k, cell in enumerate(cells, 1) if cell), default=0)
-        one = separator != NO_SEPARATOR and width < 2
-        if one or (separator == "," and width == 2 and decimal == "." and _is_split(whole)):
+        if (separator != NO_SEPARATOR and width < 2) or ((separator, decimal) == (",", ".") and _is_split(whole)):
             self.score = -1
 
     def has_value(self, cells):
@@ -102,13 +101,10 @@ class Layout:
         """The kind of most cells of each column: number, a key of `KINDS`, or text."""
         kinds = []
         for column in zip(*self.whole, strict=True):
-            cells = [cell for cell in column if cell not in self.words] or column
-            counts = Counter(kind for cell in cells if (kind := kind_of(cell, self.numbers)) is not None)
-            kinds.append(counts.most_common(1)[0][0] if counts else "number")
-        # Names in a header of a few rows must not outvote the numbers below them.
-        last = self.rows[-1][1]
-        if len(self.rows) < 6 and len(last) == self.width:
-            kinds = [kind_of(cell, self.numbers) or kind for cell, kind in zip(last, kinds, strict=True)]
+            known = [kind_of(cell, self.numbers) for cell in column if cell not in self.words]
+            known = [kind for kind in known if kind is not None] or ["number"]
+            # Names in a header of a few rows must not outvote the numbers below them.
+            kinds.append(known[-1] if len(self.rows) < 6 else Counter(known).most_common(1)[0][0])
         return kinds
 
     def is_data(self, cells):
@@ -123,7 +119,7 @@ def _is_split(rows):
 
     Such columns have as many digits in each row, some after a zero.
     """
-    second = [cells[1] for cells in rows]
+    second = [cells[1] for cells in rows if len(cells) == 2]
     alike = len({len(cell) for cell in second}) == 1 and all(map(str.isdigit, second))
     return alike and any(cell[0] == "0" for cell in second) and len(second[0]) > 1
 

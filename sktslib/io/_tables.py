@@ -84,11 +84,9 @@ def source_of(path, reading, option):
     """
     import pandas as pd
 
-    packed, kind = contents(path)
-    reader = READERS.get(kind)
-    if reader is None:
-        opener, name = reader_of(path)
-        reader = read_text if name in ("table", None) else partial(_read_recording, reader=opener, name=name)
+    (packed, kind), (opener, name) = contents(path), reader_of(path)
+    of_recording = partial(_read_recording, reader=opener, name=name)
+    reader = READERS.get(kind) or (read_text if name in ("table", None) else of_recording)
     is_text = reader in (read_text, _refuse_json) and kind not in NOT_TEXT
     readable = f"{option} must name a readable file. Got {path!r}"
     if packed and os.path.exists(path) and not is_text:

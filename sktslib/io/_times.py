@@ -100,24 +100,21 @@ def times_of_columns(columns, option, reading, table=None):
         except (ValueError, OverflowError):
             rule = f"{epoch} since 1970, as epoch=... says"
             raise refused([True], f"{times[0]:g}, beyond all dates,", rule, "Name another unit, or") from None
-    return _zoned(times, reading.time_zone, option, notes, day_first)
-
-
-def _zoned(times, zone, option, notes, day_first):
-    """Return times in a zone, what there is to say about them, and whether days come first."""
-    import pandas as pd
-
-    if zone is None:
+    if reading.time_zone is None:
         return times, notes, day_first
-    dates = times if isinstance(times, pd.DatetimeIndex) else pd.DatetimeIndex([])  # a zone may be wrong without any
+    if not isinstance(times, pd.DatetimeIndex):
+        _zoned(pd.DatetimeIndex([]), reading.time_zone, option)  # which may be wrong without any date
+        return times, [*notes, f"{option} are no dates: time_zone=... says nothing of them"], None
+    return _zoned(times, reading.time_zone, option), [note for note in notes if SEVERAL not in note], day_first
+
+
+def _zoned(dates, zone, option):
+    """Return dates in a zone."""
     try:
-        zoned = dates.tz_localize(zone, ambiguous="infer") if dates.tz is None else dates.tz_convert(zone)
+        return dates.tz_localize(zone, ambiguous="infer") if dates.tz is None else dates.tz_convert(zone)
     except Exception as error:  # of the library of zones, which depends on the version of pandas
         rule = f"name a zone in which {option} exist, such as Europe/Berlin, an hour that the clock repeats being there"
         raise ValueError(f"The 'time_zone' parameter must {rule} twice. Got {zone!r}: {on_one_line(error)}.") from None
-    if dates is not times:
-        return times, [*notes, f"{option} are no dates: time_zone=... says nothing of them"], None
-    return zoned, [note for note in notes if SEVERAL not in note], day_first
 
 
 def about_line(table, row):
