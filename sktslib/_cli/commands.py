@@ -207,7 +207,6 @@ def add_metrics(parser, argv):
 DEMO_OUTPUT = {
     "--output": ("FILE", "the picture (default: sktslib.png)", {"default": "sktslib.png"}),
     "--no-picture": (None, "draw nothing", {"action": "store_true"}),
-    "--csv": ("FILE", "write all tables into one CSV file too"),
 }
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from .output import (
     check_picture,
-    check_writable,
     counted,
     decimals_between,
     draw,
@@ -38,7 +37,6 @@ def run(options):
 
     if not options.no_picture:
         check_picture(options.output, "--output")
-    check_writable(options.csv, "--csv")
     note("searching the packaged electrocardiogram, in mV and s")
     note("the first run compiles kernels (once), which takes some seconds ...")
     ecg = load_ecg_example()
@@ -57,9 +55,7 @@ def run(options):
     frames = [_frame(one, ecg.beats, beats) for one in tables.values()]
     text = [COLORS, _summary([*metrics, f"segmentation by {SEGMENTS}"], frames), TOO_CLOSE]
 
-    # Files first: who reads only the head of the tables gets them all the same.
-    if options.csv is not None:
-        _write(frames, [*metrics, SEGMENTS], options.csv)
+    # The picture first: who reads only the head of the tables gets it all the same.
     if not options.no_picture:
         about = {"names": ["mV"], "time_name": "time (s)"}
         title = "query and the weights of its points"
@@ -69,8 +65,6 @@ def run(options):
     for title, frame in zip(tables, frames, strict=True):
         print(title, *lines_of(frame, ecg.ts), "", sep="\n")
     print("\n".join(fill(line, 120) for line in text))
-    if options.csv is not None:
-        print(f"table: {options.csv}")
     if not options.no_picture:
         print(f"picture: {options.output}")
     return 0
@@ -80,19 +74,6 @@ def _frame(found, peaks, beats):
     """Return a table of `Matches` or `Segments`, with the known beats whose R peak is in each range."""
     held = [", ".join(beats[(peaks >= s) & (peaks < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
     return ranges_frame(found).drop(columns=["label", "stretch", "duration"], errors="ignore").assign(**{BEATS: held})
-
-
-def _write(frames, names, path):
-    """Write all tables into one file, a row for each occurrence, and behind them for each repetition."""
-    import pandas as pd
-
-    kinds = ["occurrence"] * (len(frames) - 1) + ["repetition"]
-    table = pd.concat(
-        frame.rename(columns={"cost": "distance", "number": "rank", BEATS: "beats"}).assign(kind=kind, metric=name)
-        for frame, kind, name in zip(frames, kinds, names, strict=True)
-    )
-    first = ["kind", "metric"]
-    table[[*first, *table.columns.drop(first)]].to_csv(path, index=False)
 
 
 def _summary(names, frames):

@@ -205,7 +205,7 @@ HEADROOM = 0.18  # share of a row's height that is kept free for the names of ma
 MOST_QUERIES = 4  # side by side
 TITLE = 110  # characters in a line of titles
 MOST_RANGES = 50  # one over the other
-CLOCK_WIDTH, SECONDS_WIDTH = 170, 90  # pixels for a tick with a clock time, and with seconds
+CLOCK_WIDTH = 170  # pixels for a tick with a clock time
 CLOCK_STEPS = (1, 2, 3, 6, 10)  # of ticks, times powers of ten: 30 or 60 seconds, not 25
 
 
@@ -335,14 +335,11 @@ def _name_rows(axes, names, recording=None):
     if getattr(getattr(getattr(recording, "times", None), "dtype", None), "kind", "") == "m":
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-        (first, last), width = axes[0].get_xlim(), axes[0].bbox.width
-        minute = first // 60 * 60 if last - first < 60 and width < 3 * CLOCK_WIDTH else None  # no room for clock times
-        write = clock_of if minute is None else lambda seconds: f"{seconds - minute:.6g}"
-        count = max(1, round(width / (CLOCK_WIDTH if minute is None else SECONDS_WIDTH)))
+        count = max(1, round(axes[0].bbox.width / CLOCK_WIDTH))
         for ax in axes:
             ax.xaxis.set_major_locator(MaxNLocator(count, steps=CLOCK_STEPS))
-            ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: write(seconds)))
-        own = label = label if minute is None else f"{label}, s after {clock_of(minute)}"
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: clock_of(seconds)))
+        own = label
     axes[-1].set_xlabel(own if own.startswith("time (") else label)
 
 
