@@ -2,6 +2,9 @@
 
 The period is the shortest lag at which the recording resembles itself nearly as much as it does at any. One stretch of
 a period is compared with the next by its own variance, so neither drift nor rest nor a random walk resembles itself.
+A stretch between two repetitions that is about as long as one or two, and no rest, holds repetitions, too: a stride in
+a turn, or a premature beat, is unlike the others.
+
 The start of a repetition is arbitrary. A recording is therefore segmented from several phases of the query, and the
 number of repetitions is the mean over the phases: a repetition that an end cuts off is then counted neither always nor
 never.
@@ -17,10 +20,13 @@ from ...utils._sampling import holes
 from .._channels import with_signs
 from .._chunks import kernel_times
 from .._learning.choice import given_weight
+from .._learning.templates import examples
 from .._limits import runs
 from .._sources import ArraySource
 from .fitting import check_lengths_of, refined
-from .optimal import power_of, segment
+from .optimal import Versions, power_of, segment
+from .parallel import SegmentTable
+from .state import costs_by_all
 
 ROUNDS = 3  # of segmentation and averaging
 STRETCH = 1.6  # how many times longer or shorter than the period a repetition may be
@@ -29,6 +35,8 @@ STEP = 1.04  # from one lag to the next
 FINE = 32  # samples of a period that are enough to compare it: longer ones are averaged down to them
 NEARLY = 0.7  # of the largest gain: the first peak as high as that is the period, not a multiple of it
 PHASES = 16
+LOUD = 0.5  # of the usual cost of repetitions as background: from there on a stretch between two of them is no rest
+MISSED = 2  # repetitions in a row that may be unlike the query: a longer stretch is a pause, however loud
 LOST = 0.2  # of a repetition: what the mean over the phases misses at a border of rest, where only whole ones count
 LOOSER = 0.5  # of the penalty "auto" of a step that stretches: the lengths are bounded, and rest is cheap background
 
@@ -167,7 +175,36 @@ def rolled(plan, by):
     return with_signs(plan.unsigned._replace(x=np.roll(plan.x, -by, axis=1), w=w), plan.signs)
 
 
-def by_phases(plan, found, ranges_of, n):
+def with_unlike(plan, found, source, rules):
+    """Return the segments of a recording with those between two of them that are unlike the query, but no rest.
+
+    A constant cost of background does not say what is rest, so nothing is added then.
+    """
+    background, (shortest, longest) = rules.background, rules.limits[0]
+    between = found.start[1:] - found.end[:-1]
+    number = np.maximum(np.round(between / plan.m), 1).astype(int)
+    fits = (number <= MISSED) & (shortest * number <= between) & (between <= longest * number)
+    if background.slope is None or not fits.any():
+        return found
+    usual = np.median([background.costs(y).mean() for y in source.cuts(examples(found.start), examples(found.end))])
+    edges = []
+    for k in np.flatnonzero(fits):
+        a, b = int(found.end[k]), int(found.start[k + 1])
+        y, ty = source.cut(a - 1, b + 1)
+        whole = np.array_equal(plan.runs(y, ty), [[0, y.shape[1]]])  # no repetition crosses a hole
+        if whole and background.costs(y[:, 1:-1]).mean() >= LOUD * usual:
+            edges.append(np.linspace(a, b, number[k] + 1).round().astype(np.int64))
+    if not edges:
+        return found
+    start, end = (np.concatenate([one[part] for one in edges]) for part in (slice(-1), slice(1, None)))
+    costs, none = costs_by_all(Versions([plan]).readers(source), start, end), np.zeros_like(start)
+    shown = np.column_stack([none, none + plan.m])
+    added = SegmentTable(start, end, none, costs.min(axis=1), shown, costs.argmin(axis=1))
+    together = SegmentTable.together([found, added])
+    return together.take(np.argsort(together.start, kind="stable"))
+
+
+def by_phases(plan, found, ranges_of, source, rules):
     """Return the plan and the segments of the phase whose number is the mean over the phases, and an interval of it.
 
     Each run of repetitions between pauses longer than a period has a mean of its own, more by `LOST` for each end in a
@@ -181,12 +218,15 @@ def by_phases(plan, found, ranges_of, n):
         Its segments.
     ranges_of : function
         The segments by a list of queries.
-    n : int
-        Samples of the recording.
+    source : Source
+        The samples of the recording.
+    rules : Rules
+        The rules of the segmentations.
     """
-    k = min(PHASES, plan.m)
+    k, n = min(PHASES, plan.m), source.extent(0)[1]
     plans = [plan, *(rolled(plan, j * plan.m // k) for j in range(1, k))]
     each = [found, *(ranges_of([other]) for other in plans[1:])]
+    each = [with_unlike(*one, source, rules) for one in zip(plans, each, strict=True)]
     sets = [_run_sizes(one, plan.m, n) for one in each]
     counts, usual = np.array([len(one.start) for one in each]), int(np.median([len(some) for some in sets]))
     alike = [some for some in sets if len(some) == usual] or [counts.mean(keepdims=True)]

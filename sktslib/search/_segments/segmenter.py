@@ -305,7 +305,7 @@ class QuerySegmenter(QueryEstimator):
         segmentation = source, found, given, queries, ranges_of = self._segmentation(X, times)
         interval = None
         if self._counts_phases and self.threshold is None:
-            plan, found, interval = by_phases(queries[0], found, ranges_of, source.extent(0)[1])
+            plan, found, interval = by_phases(queries[0], found, ranges_of, source, self._rules)
             queries = [plan]
         calibrations, thresholds = calibrations_of(self), set_thresholds(self)
         if is_awaited(self):

@@ -372,7 +372,7 @@ def has_lanes(plan):
     return plan.tx is None and getattr(plan.metric, "dist", None) is None
 
 
-def _costs_by_all(readers, start, end):
+def costs_by_all(readers, start, end):
     """Return the costs of the queries of several readers of one source against each range, see `_costs_by`."""
     plan = readers[0].plan
     if plan.mode == "windows" or not has_lanes(plan) or not _are_dense(readers[0], start, end):
@@ -402,7 +402,7 @@ class Classes(NamedTuple):
 
     def costs(self, readers, start, end):
         """Return the costs of each range as each query (n, k), and how they count as each class (n, n_classes)."""
-        own = _costs_by_all(readers, start, end)
+        own = costs_by_all(readers, start, end)
         counted = own
         if self.rarity is not None:
             rarity, share = self.rarity[self.of_query], self.share[self.of_query]
