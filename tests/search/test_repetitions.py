@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import naive
 import numpy as np
 import pytest
 from strategies import long_without_compiler
@@ -66,6 +67,34 @@ def test_pauses_between_sets_are_no_repetitions():
     assert abs(len(segments) - 18) <= 1
     inside = (segments.start > len(X) + 40) & (segments.end < len(X) + 460)
     assert not inside.any()
+
+
+@long_without_compiler
+def test_what_is_unlike_the_others_counts_between_two_of_them_unless_it_is_rest_or_long(tmp_path):
+    rng = np.random.default_rng(9)
+    before, after = exercise(rng, 6, noise=0.02), exercise(rng, 6, noise=0.02)
+    odd = 2 * rng.standard_normal((350, 3))
+    for between, more in ((odd[:70], 1), (odd[:140], 2), (odd, 0), (0.05 * odd[:70], 0)):
+        X = np.concatenate([before, between, after])
+        fitted = QuerySegmenter(query="auto").fit(X)
+        segments = fitted.segment(X)
+        assert abs(len(segments) - 12 - more) <= (not more)
+        added = (segments.start > len(before) - 35) & (segments.end < len(before) + len(between) + 35)
+        assert added.sum() == more
+        weight, penalty = segments._source.readers[0].plan.w.T, fitted.metric_.omega_
+        for k in np.flatnonzero(added):
+            query = segments._source.readers[0].plan.x.T
+            cost = naive.segment_cost("adtw", query, X, weight, segments.start[k], segments.end[k], omega=penalty)
+            assert segments.cost[k] == pytest.approx(cost * weight.max())
+            assert not segments.partial[k]
+        np.save(tmp_path / "X.npy", X)
+        for n_jobs, recording in ((2, X), (None, np.load(tmp_path / "X.npy", mmap_mode="r"))):
+            again = fitted.set_params(n_jobs=n_jobs).segment(recording)
+            np.testing.assert_array_equal([again.start, again.end], [segments.start, segments.end])
+            np.testing.assert_array_equal(again.cost, segments.cost)
+    X = np.concatenate([before, odd[:70], after])
+    X[len(before) + 30] = np.nan  # no repetition crosses a missing value
+    assert len(QuerySegmenter(query="auto", nan_policy="omit").fit(X).segment(X)) == 12
 
 
 @long_without_compiler
