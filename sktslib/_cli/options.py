@@ -43,7 +43,8 @@ PHRASES = {
 class Parameter(NamedTuple):
     """A parameter of a class or function as an option.
 
-    Its `form` says how a text is read: "value", "flag", "array" (the name of a file), "duration", "lag" or "tolerance".
+    Its `form` says how a text is read: "value", "flag", "array" (the name of a file), "duration", "lag", "bounds" or
+    "tolerance".
     """
 
     name: str
@@ -195,8 +196,10 @@ SEGMENT = [
     ),
     Parameter(
         "lengths",
-        "SHORTEST,LONGEST: bounds of the length of a repetition in samples, for elastic distances; none: no bound",
+        "SHORTEST,LONGEST: bounds of the length of a repetition in samples, or durations such as 500ms,2s, for elastic "
+        "distances; none: no bound",
         "no bound; with labels 2/3 of the shortest and 3/2 of the longest occurrence",
+        "bounds",
     ),
     POLARITY,
     Parameter("nan_policy", "raise: refuse missing values; omit: let no repetition cross one", "raise"),
@@ -268,21 +271,25 @@ DURATIONS = {
     "tolerance": "a number of samples, or a duration such as 500ms or 1.5s",
     "lag": "a number of samples, or a duration such as 500ms or 1.5s, or a list of one for each channel, 0s,0.5s, or a "
     """dict of numbers by channel, '{"B": 10}'""",
+    "bounds": "SHORTEST,LONGEST, each none, a number of samples, or a duration such as 500ms or 1.5s",
 }
 
 
 def _durations(text, parameter):
-    """Return a duration, such as 1.5s, or a list of them where the parameter may be one."""
+    """Return a duration, such as 1.5s, or as many of them as the parameter may be."""
     from ..io._parts import SECONDS, seconds_of
 
     if not isinstance(text, str):
         return text
-    seconds = [seconds_of(part.strip()) for part in (text.split(",") if parameter.form == "lag" else [text])]
-    if None in seconds:
+    bounds = parameter.form == "bounds"
+    parts = [part.strip() for part in (text.split(",") if bounds or parameter.form == "lag" else [text])]
+    seconds = [seconds_of(part) for part in parts]
+    given = [value_of(part) if s is None else timedelta(seconds=s) for part, s in zip(parts, seconds, strict=True)]
+    no_bounds = len(given) != 2 or any(isinstance(one, str) for one in given)
+    if no_bounds if bounds else None in seconds:
         rule = f"{DURATIONS[parameter.form]}; units are {', '.join(SECONDS)}"
         raise ValueError(f"{parameter.option} must be {rule}. Got {text!r}.")
-    given = [timedelta(seconds=each) for each in seconds]
-    return given[0] if len(given) == 1 else given
+    return tuple(given) if bounds else given[0] if len(given) == 1 else given
 
 
 def _array(path, parameter):

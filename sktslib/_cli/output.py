@@ -209,7 +209,7 @@ CLOCK_WIDTH = 170  # pixels for a tick with a clock time
 CLOCK_STEPS = (1, 2, 3, 6, 10)  # of ticks, times powers of ten: 30 or 60 seconds, not 25
 
 
-def draw(queries, recording, panels, notes=(), shown=None, profile=None, threshold=None, marks=None):
+def draw(queries, recording, panels, notes=(), shown=None, profile=None, threshold=None, marks=None, periods=None):
     """Draw queries with their weights, and what was found in a recording.
 
     Parameters
@@ -230,6 +230,8 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
         What is drawn in these.
     marks : tuple of (list of int, list of str), optional
         Samples that are named.
+    periods : ndarray of shape (n_lags, 2), optional
+        Lags in samples, and how well the recording repeats itself at each; the length of the query is marked.
 
     Returns
     -------
@@ -245,7 +247,7 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
     above, under = max(2.3, 1.1 * channels), 0.3 + row * channels * len(panels) + 1.25 * profiles
     figure = Figure(figsize=(11, above + under + 0.3), layout="constrained", dpi=120)
     top, below = figure.subfigures(2, height_ratios=[above, under])
-    _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes)
+    _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes, periods)
     time_range = None
     if shown is not None:
         times = np.arange(float(len(recording))) if recording.times is None else recording.times
@@ -285,12 +287,17 @@ def draw_recording(recording, most):
     return figure
 
 
-def _draw_queries(figure, queries, recording, found, notes):
-    """Draw the queries side by side, and next to them notes, or what was found from its starts on."""
-    columns = len(queries) + 1
-    ratios = [1] * len(queries) + [1.35 if notes or len(queries) == 1 else 1]
+def _draw_queries(figure, queries, recording, found, notes, periods):
+    """Draw the queries side by side, and next to them notes, or what was found from its starts on.
+
+    For a query that is a period of the recording it is drawn why.
+    """
+    columns = len(queries) + 1 + (periods is not None)
+    ratios = [1] * (columns - 1) + [1.35 if notes or columns == 2 else 1]
     parts = np.ravel(figure.subfigures(1, columns, width_ratios=ratios))
-    for k, (part, query) in enumerate(zip(parts[:-1], queries, strict=True)):
+    if periods is not None:
+        _draw_periods(parts[-2], periods, len(queries[0].values))
+    for part, query, k in zip(parts, queries, range(len(queries)), strict=False):
         names = recording.described_channels if k == 0 else [""] * len(recording.channels)
         axes = _rows(part, shortened(query.short_title, TITLE // columns), names)
         weight = np.ones(len(query.values)) if query.weight is None else query.weight
@@ -353,6 +360,15 @@ def _draw_found(part, recording, found):
         for ax, y in zip(axes, piece.T, strict=True):
             ax.plot(y, color=BLUE, linewidth=0.8, alpha=max(0.15, 1 / (1 + 0.2 * count)))
     _name_rows(axes, [""] * len(axes))
+
+
+def _draw_periods(part, periods, chosen):
+    """Draw how well a recording repeats itself at each lag, and mark the one that was chosen as its period."""
+    (ax,) = _rows(part, f"period: {chosen} samples", [""])
+    ax.plot(*periods.T, color=BLUE, linewidth=0.9)
+    ax.axvline(chosen, color="black", linewidth=0.9, linestyle="dashed")
+    ax.set_xscale("log")
+    ax.set(xlabel="lag in samples", ylabel="resembles itself", ylim=(0, 1))
 
 
 def _write_marks(ax, recording, index, texts):

@@ -57,11 +57,15 @@ def estimator_of(options, learns=False):
         return estimator_class(options.task)(**values).set_params(**of_objects)
 
 
-def count_gap(estimator, recording):
-    """Count a duration in the unit of the recording's times, which is the second where these are no numbers."""
-    gap = getattr(estimator, "max_gap", None)
+def count_durations(estimator, recording):
+    """Count durations in the unit of the recording's times, the second where these are no numbers, or in samples."""
+    gap, lengths = getattr(estimator, "max_gap", None), getattr(estimator, "lengths", None)
     if isinstance(gap, timedelta) and recording.times is not None:
         estimator.set_params(max_gap=gap.total_seconds() / recording.unit)
+    if isinstance(lengths, tuple):
+        counted = [recording.count(one, "--lengths") for one in lengths]
+        whole = [round(n) if isinstance(one, timedelta) else n for one, n in zip(lengths, counted, strict=True)]
+        estimator.set_params(lengths=tuple(whole))
 
 
 def described(estimator):
@@ -139,7 +143,7 @@ def run(options):
     if options.picture is not None:
         count, where = counted(found, NOUNS[options.task][0]), shortened(recording.short_title, 40)
         title = f"{count} in {where}: {estimator.metric_.full_name}"
-        more = {"shown": shown}
+        more = {"shown": shown, "periods": getattr(estimator, "periods_", None)}
         if options.task == "search" and (options.profile or _cells(estimator, len(recording)) <= CHEAP):
             more |= {"profile": estimator.profile(searched(recording, scaler)), "threshold": estimator.threshold_}
         elif options.task == "search":
@@ -172,7 +176,7 @@ def _count(found):
 def _by_query(options, files):
     estimator = estimator_of(options)
     recording = files.read(options.recording, "the recording")
-    count_gap(estimator, recording)
+    count_durations(estimator, recording)
     if options.query == ["auto"]:
         queries = []
         tell_notes([recording])
@@ -310,7 +314,7 @@ def run_learn(options):
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.channels)}")
     note(line)
-    count_gap(estimator, recording)
+    count_durations(estimator, recording)
     scaler = _scaler(options, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
         X = searched(recording, scaler)

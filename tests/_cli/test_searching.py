@@ -386,6 +386,40 @@ def test_repetitions_are_counted_without_a_query(files, capsys):
     assert frame[["least", "most"]].isna().all(axis=None)
 
 
+def test_lengths_may_be_durations_by_the_times_of_the_recording(files, capsys):
+    phase = 2 * np.pi * np.arange(30 * 9) / 30
+    wave = np.sin(phase) + 0.5 * np.cos(2 * phase) + 0.05 * np.random.default_rng(0).standard_normal(len(phase))
+    pd.DataFrame({"time_ms": 20 * np.arange(len(wave)), "a": wave}).to_csv("timed.csv", index=False)
+    pd.DataFrame({"a": wave}).to_csv("bare.csv", index=False)
+    found = QuerySegmenter(query="auto", lengths=(45, 80)).fit(wave).segment(wave)
+    assert len(found) in (4, 5)
+    for line in ("timed.csv --lengths 0.9s,1600ms", "bare.csv --rate 50 --lengths 45,1.6s", "bare.csv --lengths 45,80"):
+        frame, err = table(capsys, f"count {line}")
+        assert frame["count"].tolist() == [len(found)]
+        assert "lengths=(45, 80)" in err
+    frame, _ = table(capsys, "segment timed.csv --query :300ms-900ms --lengths none,0.7s")
+    same(frame, QuerySegmenter(lengths=(None, 35)).fit(wave[15:45]).segment(wave), ("start", "end", "cost"))
+    for given, message in (
+        ("0.9s,1.6s", "--lengths may be a duration if the recording has times. Give samples, or name --rate."),
+        ("0.9s", "--lengths must be SHORTEST,LONGEST, each none, a number of samples, or a duration such as 500ms"),
+        ("0.9s,long", "--lengths must be SHORTEST,LONGEST"),
+    ):
+        assert message in printed(capsys, "count", "bare.csv", "--lengths", given, code=2).err
+
+
+def test_the_picture_of_a_count_shows_why(files, drawn, capsys):
+    wave = np.sin(2 * np.pi * np.arange(30 * 9) / 30) + 0.05 * np.random.default_rng(0).standard_normal(270)
+    pd.DataFrame({"a": wave}).to_csv("wave.csv", index=False)
+    printed(capsys, "count wave.csv --picture why.png")
+    fitted = QuerySegmenter(query="auto").fit(wave)
+    (ax,) = [ax for ax in drawn[0].axes if ax.get_ylabel() == "resembles itself"]
+    lags, gain = fitted.periods_.T
+    np.testing.assert_array_equal(ax.lines[0].get_xydata(), fitted.periods_)
+    assert set(ax.lines[1].get_xdata()) == {len(fitted.query_)} == {lags[gain.argmax()]}
+    printed(capsys, "segment wave.csv --query :0-30 --picture p.png")
+    assert all(ax.get_ylabel() != "resembles itself" for ax in drawn[1].axes)
+
+
 def test_arrays_may_be_files_or_literals(files, capsys):
     costs = [[0, 0], [0, 2.5]]
     np.savetxt("costs.csv", costs, delimiter=",")

@@ -135,7 +135,7 @@ def test_half_and_twice_the_period_are_not_taken():
     for period in (23, 60, 170):
         for _ in range(3):
             X = exercise(rng, 15, period, noise=0.3).T
-            found, _ = dominant_period((X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True))
+            found, *_ = dominant_period((X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True))
             assert abs(found / period - 1) < 0.1
 
 

@@ -83,7 +83,7 @@ def _within(total, p):
 def dominant_period(z, bounds=(None, None)):
     """Return the period of a standardized recording (channels, n) in samples, and the gain of each channel there.
 
-    A channel counts by the square of its largest gain.
+    A channel counts by the square of its largest gain. Also return the lags and the mean gain at each (k, 2).
     """
     n = z.shape[1]
     shortest, longest = max(bounds[0] or SHORTEST, SHORTEST), min(bounds[1] or n // 2, n // 2)
@@ -101,7 +101,8 @@ def dominant_period(z, bounds=(None, None)):
         )
     high = mean[1:-1][peaks]
     at = int(peaks[high >= NEARLY * high.max()][0])
-    return int(lags[at]), gain[max(at - 1, 0) : at + 2].max(axis=0)
+    evidence = np.column_stack([lags, mean[1:-1] / weight.sum()])
+    return int(lags[at]), gain[max(at - 1, 0) : at + 2].max(axis=0), evidence
 
 
 def most_alike(z, period, weight):
@@ -127,7 +128,7 @@ def fit_recording(segmenter, data, times):
     a, b = gapless[np.argmax(np.diff(gapless, axis=1))]
     z = standardize(data[:, a:b])
     bounds = check_lengths_of(segmenter._lengths, 1)[0]
-    period, gain = dominant_period(z, bounds)
+    period, gain, segmenter.periods_ = dominant_period(z, bounds)
     weight = np.maximum(gain / gain.max(), 1e-2) ** 2
     start = a + most_alike(z, period, weight[np.newaxis])
     end, offset = start + period, np.nanmedian(data, axis=1, keepdims=True)
