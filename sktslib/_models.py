@@ -20,6 +20,7 @@ def known_types():
     from .metrics import EventReport
     from .search._channels import ByChannel
     from .search._learning.choice import Candidate
+    from .search._learning.dialogue import Answers
     from .search._limits import ScaleLimits
     from .search._plan import QueryPlan
     from .search._segments.optimal import Background, Rules
@@ -28,7 +29,7 @@ def known_types():
     public = [*vars(distances).values(), *vars(search).values()]
     types = {one for one in public if isinstance(one, type) and issubclass(one, Parameters)}
     types -= {distances.CallableMetric}  # whose function is code
-    types |= {Background, ByChannel, Candidate, EventReport, QueryPlan, Rules, ScaleLimits, timedelta}
+    types |= {Answers, Background, ByChannel, Candidate, EventReport, QueryPlan, Rules, ScaleLimits, timedelta}
     return {f"{one.__module__}.{one.__name__}" for one in types}
 
 

@@ -1,22 +1,31 @@
 """Exports of a session: labels, the model, and a script that finds the same."""
 
+import re
+from copy import copy
+from importlib.util import find_spec
+
 import numpy as np
 
-from ..search import QuerySearcher
+from .._models import save
+from ..search import Matches, QuerySearcher
 from ._work import NEAR, limited, units
 
-SUFFIXES = {"labels": ".labels.csv", "model": ".model.joblib", "script": ".script.py"}
+FORMS = {"csv": ".labels.csv", "audacity": ".labels.txt", "edf": ".labels.edf", "mne": ".labels-annot.fif"}
+FORMS |= {"wfdb": ".found"}  # whose suffix is the annotator
+MODEL = "skops" if find_spec("skops") else "joblib"  # which runs code when it is loaded
 OVERLAPS = """\
 # Of matches of several queries that overlap the one counts that is nearer by its threshold.
-from sktslib.search._selection import select
-
-found = found[select(found.distance / found.threshold[found.query], found.start, found.end)]
+free, kept = np.ones(len(X), bool), []
+for k in np.argsort(found.distance / found.threshold[found.query], kind="stable"):
+    if free[found.start[k] : found.end[k]].all():
+        free[found.start[k] : found.end[k]] = False
+        kept.append(k)
+found = found[kept]
 """
 SCRIPT = """\
-import joblib
 import numpy as np
 
-from sktslib import QuerySearcher, QuerySegmenter
+from sktslib import {needed}
 
 {code}
 estimator = {estimator}
@@ -27,16 +36,16 @@ found = estimator.{call}(X{channels}, times={times})
 
 def export(session, what, form=None, name=None):
     """Write labels, model or script into the session's folder; return where, None without a folder, and the text."""
-    if what not in SUFFIXES or form not in (None, SUFFIXES[what].rpartition(".")[2]):
-        raise ValueError(f"'what' must be one of {SUFFIXES}, which are written in this form. Got {what!r} as {form!r}.")
-    path = None if session.path is None else beside(session, SUFFIXES[what], name)
+    kinds = {"labels": FORMS, "model": {MODEL: f".model.{MODEL}"}, "script": {"py": ".script.py"}}
+    if (form := form or next(iter(kinds.get(what, [None])))) not in kinds.get(what, ()):
+        raise ValueError(f"'what' must be one of {kinds}, which are written in these forms. Got {what!r} as {form!r}.")
+    path = None if session.path is None else beside(session, kinds[what][form], name)
+    if what == "labels":
+        return {"path": path and str(path), "text": labels(session, form, path)}
     if what == "model":
-        import joblib
-
-        text = repr(fitted(session))
-        joblib.dump(fitted(session), needed(path))
-        return {"path": str(path), "text": text}
-    text = labels(session) if what == "labels" else script(session)
+        save(fitted(session), needed(path))
+        return {"path": str(path), "text": repr(fitted(session))}
+    text = script(session)
     if path is not None:
         path.write_text(text, encoding="utf-8", newline="")
     return {"path": path and str(path), "text": text}
@@ -45,7 +54,9 @@ def export(session, what, form=None, name=None):
 def beside(session, suffix, name=None):
     """Return a file in the folder of the session, of a name that is given or of the session's."""
     path = needed(session.path)
-    own = path.parent / (name or f"{path.name.removesuffix('.json').removesuffix('.view')}{suffix}")
+    stem = path.name.removesuffix(".json").removesuffix(".view")
+    stem = re.sub(r"[^-\w]", "_", stem) if suffix == FORMS["wfdb"] else stem  # for WFDB takes no others
+    own = path.parent / (name or f"{stem}{suffix}")
     if own.parent != path.parent or own == path:
         raise ValueError(f"'path' must be the name of a file in the session's folder. Got {name!r}.")
     return own
@@ -58,34 +69,40 @@ def needed(path):
     return path
 
 
-def labels(session):
-    """Return the labels as a table in text form: half-open ranges, times where there are some, classes."""
-    import pandas as pd
-
-    ranges, names = session.labels()
-    table = pd.DataFrame({"start": ranges[:, 0], "end": ranges[:, 1], "label": names})
-    if session.viewed.times is not None:
-        for at, side in ((2, "start"), (3, "end")):
-            table.insert(at, f"{side}_time", [session.viewed.label(k, 6) for k in table[side]])
-    return table.to_csv(index=False, lineterminator="\n")
+def labels(session, form, path):
+    """Write labels in a form that `to_annotations` knows, or as the table of matches; return the text, if it is one."""
+    start, end, kind, _, distance = (column[session.marks.answer != 0] for column in session.marks)
+    names = np.array([session.classes[k]["name"] for k in kind.tolist()], str)
+    table = Matches(start, end, distance, times=session.viewed.times, label=names)
+    if form == "csv":
+        text = table.to_frame().to_csv(index=False, lineterminator="\n")
+        if path is not None:
+            path.write_text(text, encoding="utf-8", newline="")
+        return text
+    if session.viewed.times is None and form != "wfdb":
+        way_out = "Start again with the samples per second: --rate HZ, or show(..., rate=HZ)."
+        raise ValueError(f"Labels as {form!r} are in seconds, and the recording has no times. {way_out}")
+    made = table.to_annotations(form, path if form == "audacity" else needed(path))
+    return made if form == "audacity" else None
 
 
 def fitted(session):
     """Return the estimator that finds what the session shows, with its threshold."""
-    value, (_, _, estimator, _) = session.threshold, session.found_by()
+    estimator, value = session.found_by().estimator, session.threshold
     if isinstance(estimator, QuerySearcher):
         if len(estimator._queries) > 1:
             return limited(estimator, None, [unit * value for unit in units(estimator._thresholds)])
         estimator = limited(estimator, None)
-    return estimator.set_params(threshold=value)
+    return copy(estimator).set_params(threshold=value)
 
 
 def script(session):
     """Return a script that finds the same."""
-    (_, task, _, relearned), estimator = session.found_by(), fitted(session)
+    (_, task, _, kind, _), estimator = session.found_by(), fitted(session)
     channels, gap = f"[:, {task.channels}]", session.viewed.max_gap is not None
-    if relearned:  # what the answers taught
-        made = f"joblib.load({export(session, 'model')['path']!r})"
+    if kind == "relearn":  # what the answers taught
+        trust = ", trust=True" if MODEL == "joblib" else ""
+        made = f"load_model({export(session, 'model')['path']!r}{trust})"
     else:
         pieces = [f"X[{start}:{end}]{channels}" for start, end in task.queries or [(0, NEAR)]]
         times = [f"times[{start}:{end}]" if gap else "None" for start, end in task.queries or [(0, NEAR)]]
@@ -94,6 +111,7 @@ def script(session):
     is_search = isinstance(estimator, QuerySearcher)
     parts = {"call": "search" if is_search else "segment", "times": "times" if gap else None, "channels": channels}
     parts["overlaps"] = OVERLAPS if is_search and len(estimator._queries) > 1 else ""
+    parts["needed"] = next(name for name in ("load_model", "QuerySearcher", "QuerySegmenter") if made.startswith(name))
     return SCRIPT.format(code=session.code or copied(session), estimator=made, **parts)
 
 

@@ -1,9 +1,10 @@
 """The state of a page: a recording, what is searched for, what was found and what was answered."""
 
 import base64
+import hashlib
 import json
-import os
 import threading
+import traceback
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +26,8 @@ NORMALIZATIONS = None, "zscore", "mean", "minmax", "robust"
 POINTS = 64  # of a picture
 BINS = 60  # of the histogram of distances
 IN_TURN = 5  # of which one is drawn at random
-SAVED = "settings", "queries", "classes", "answers"
+SAVED = "settings", "queries", "classes", "thresholds", "drawn", "run"
+START = b"\n["  # of the file of a session
 NO_FINDS = "Nothing was searched for yet: drag over the pattern that you look for."
 NO_QUERY = "There is no query yet: drag over the pattern that you look for, or count, which finds a period itself."
 
@@ -37,7 +39,16 @@ class Answer(NamedTuple):
     end: int
     yes: bool
     kind: int  # number of its class
-    random: bool  # whether it was drawn at random, at some time
+
+
+class Made(NamedTuple):
+    """Whence finds come."""
+
+    job: Job
+    task: Task
+    estimator: object
+    kind: str  # the message that asked for them
+    key: str  # of all that they depend on
 
 
 class Marks(NamedTuple):
@@ -81,7 +92,8 @@ class Session:
     recording : str, path-like, Recording, object or array of shape (n,) or (n, channels)
         A file or an object that `sktslib.io.read` takes, a recording, or a table or array in memory or not.
     path : str or Path, optional
-        Where the session is saved after each change, and opened if it is there. Exports are written next to it.
+        Where each change of the session is appended as a line, and read from when it is opened again. Several sessions
+        may share it, also of several processes: each takes over what the others add. Exports are written next to it.
     name : str, optional
         What the recording is called.
     code : str, optional
@@ -97,60 +109,88 @@ class Session:
         self.viewed, self.path, self.code = Viewed(recording, **given), path and Path(path), code
         self.name, self.notice, self._seed, self._mark = name, None, seed, self.viewed.mark
         self.lock, self.pyramid = threading.RLock(), Pyramid(self.viewed.values)
-        self.job = self.finds = self.chosen = self._made = None
+        self.job = self.finds = self._made = None
         self.settings = {"metric": "auto", "normalize": None, "channels": list(range(self.viewed.channels))}
-        self.queries, self.classes, self.answers = {}, [{"name": "match", "color": COLORS[0]}], []
-        self._asked, self._random, self._turn, self._kept, self._jobs = [], set(), 0, {}, []
-        if self.path is not None and self.path.exists():
-            self._open()
+        self.queries, self.classes, self.answers = {}, {0: {"name": "match", "color": COLORS[0]}}, []
+        self.thresholds, self.drawn, self.run = {}, {}, {}  # by keys of finds, by ranges, and the last kind of work
+        self._asked, self._turn, self._kept, self._jobs, self._seen = [], 0, {}, [], 0
+        if self.path is not None and self.path.exists() and self.path.read_bytes()[:2] not in (b"", START):
+            rule = "'path' must name the file of a session, or a new one"
+            raise ValueError(f"{rule}. Got {path}, which is damaged or holds something else. Name another one.")
+        self._catch_up()
 
     def handle(self, message):
         """Answer a message of the page; what cannot be done is an answer with `error`."""
-        answer = getattr(self, f"_on_{message.get('type')}", None)
         try:
+            answer = getattr(self, f"_on_{message.get('type')}", None)
             if answer is None:
                 raise ValueError(f"There is no message of type {message.get('type')!r}.")
             with self.lock:
-                return answer(message)
+                self._catch_up()
+                return {**answer(message), "notice": self.notice}
+        except (ValueError, TypeError, OSError, ImportError) as error:  # which say what is wrong and what to do
+            return {"error": str(error)}
         except Exception as error:
-            return {"error": f"{type(error).__name__}: {error}" if isinstance(error, KeyError) else str(error)}
+            traceback.print_exc()
+            return {"error": f"{type(error).__name__}: {error} (the terminal shows where)"}
 
     # ----------------------------------------------------------------------------------------------------- saved state
-    def _open(self):
-        try:
-            saved = json.loads(self.path.read_text(encoding="utf-8"))
-            answers, classes = [Answer(*one) for one in saved["answers"]], [{**one} for one in saved["classes"]]
-            queries = {int(k): [int(start), int(end)] for k, (start, end) in saved["queries"].items()}
-            settings = {**self.settings, **saved["settings"]}
-            why = "is of another recording: this one has changed since"
-            if saved["recording"] == self._mark:
-                self.answers, self.queries, self.settings, self.classes = answers, queries, settings, classes
-                return
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            why = f"is damaged ({type(error).__name__}: {error})"
-        kept = (self.path.with_suffix(f".{k}.json") for k in range(1, 10_000))
-        kept = self.path.rename(next(one for one in kept if not one.exists()))
-        self.notice = f"The saved session {why}. It was kept as {kept.name}, and a new one begins."
+    def _catch_up(self):
+        """Apply the changes that the file has and the session has not: at first all, then those of any window."""
+        if self.path is not None and self.path.exists():
+            with open(self.path, "rb") as file:
+                file.seek(self._seen)
+                for line in file:
+                    if not line.endswith(b"\n"):  # not whole; the next change ends it
+                        break
+                    if line.strip():
+                        self._apply(line)
+                    self._seen += len(line)
 
-    def _save(self):
-        """Write the session, as a whole or not at all."""
-        self._kept = {}
-        if self.path is not None:
-            new, state = self.path.with_name(f"{self.path.name}.new"), {name: getattr(self, name) for name in SAVED}
-            try:
-                new.write_text(json.dumps({"recording": self._mark, **state}), encoding="utf-8")
-                os.replace(new, self.path)
-            except OSError as error:
-                self.notice = f"The session cannot be saved: {error}. Name a file in another folder for it."
+    def _apply(self, line):
+        """Make the change that a line of the file holds, if it is whole and of this recording."""
+        try:
+            self._kept = {}
+            mark, kind, *values = json.loads(line)
+            if mark != self._mark:
+                self.notice = f"This recording has changed since. What was said of it before stays in {self.path.name}."
+            elif kind == "answer":
+                self.answers.append(Answer(*values))
+            elif kind == "undo":
+                del self.answers[-1:]
+            else:
+                key, value = values
+                {name: getattr(self, name) for name in SAVED}[kind][key] = value
+        except (ValueError, TypeError, KeyError):
+            self.notice = f"{self.path.name} is damaged: its line at byte {self._seen} is left out, and stays there."
+
+    def _change(self, *changes):
+        """Make changes: append them to the file, from which they come into the session; without one make them alone."""
+        lines = [json.dumps([self._mark, *change]) for change in changes]
+        try:
+            if self.path is not None:
+                with open(self.path, "ab", buffering=0) as file:  # one call, which no other window's parts
+                    file.write("\n".join(["", *lines, ""]).encode())
+                return self._catch_up()
+        except OSError as error:
+            self.notice = f"The session cannot be saved: {error}. Name a file in another folder for it."
+        for line in lines:
+            self._apply(line)
 
     # -------------------------------------------------------------------------------------------- what is seen of all
     def _on_open(self, message):
         names, query = zip(self.viewed.names, self.viewed.units, strict=True), self.queries.get(0)
-        job = len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None
-        found = {"name": self.name, "n": self.viewed.n, "ready": self.pyramid.ready, "notice": self.notice, "job": job}
-        found |= {"channels": [{"name": name, "unit": unit} for name, unit in names], "classes": self.classes}
-        found |= {"metrics": ["auto", *metric_names()], "normalizations": NORMALIZATIONS, "settings": self.settings}
-        found |= {"has_results": self.finds is not None, **self._standing()}
+        found = {
+            "name": self.name,
+            "n": self.viewed.n,
+            "ready": self.pyramid.ready,
+            "settings": self.settings,
+            **self.run,
+        }
+        found |= {"channels": [{"name": name, "unit": unit} for name, unit in names], "formats": [*_export.FORMS]}
+        found |= {"metrics": ["auto", *metric_names()], "normalizations": NORMALIZATIONS, **self._standing()}
+        found |= {"has_results": self.finds is not None, "classes": [*self.classes.values()]}
+        found["job"] = len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None
         return {**found, "query": query and {"start": query[0], "end": query[1]}}
 
     def _on_view(self, message):
@@ -192,8 +232,7 @@ class Session:
         start, end = sorted(min(max(round(float(message[name])), 0), self.viewed.n) for name in ("start", "end"))
         if end - start < 2:
             raise ValueError(f"A query must have two samples at least. Got samples {start} to {end}. Drag further.")
-        self.queries[self._class(message.get("class"))] = [start, end]
-        self._save()
+        self._change(["queries", self._class(message.get("class")), [start, end]])
         about = {"start": start, "end": end, "label": self.viewed.label(start), "picture": self._picture(start, end)}
         return {**about, "channels": self.viewed.channels, "points": POINTS}
 
@@ -202,19 +241,19 @@ class Session:
             raise ValueError(f"'class' must be from 0 to {len(self.classes) - 1}. Got {number}.")
         return int(number or 0)
 
-    def _begin(self, work, queries, *, relearned=False):
+    def _begin(self, kind, work, queries, answers=()):
         """Begin work in place of what runs; it takes a job, a task and a function that shows finds."""
         if self.job is not None:
             self.job.stopped.set()
-        own = dict(enumerate(queries))
         task = Task(self.viewed, list(queries.values()), **self.settings)
+        key = hashlib.sha256(json.dumps([kind, queries, self.settings, answers]).encode()).hexdigest()
+        self._change(["run", "last", kind])
 
         def publish(finds, estimator):
             with self.lock:
                 if job is self.job and not job.stopped.is_set():
-                    if self._made is None or self._made[0] is not job:
-                        self.chosen = None
-                    self.finds, self._made = finds._replace(classes=own), (job, task, estimator, relearned)
+                    self.finds = finds._replace(classes=dict(enumerate(queries)))
+                    self._made = Made(job, task, estimator, kind, key)
                     self._kept, self._asked = {}, []
 
         self.job = job = Job(lambda job: work(job, task, publish))
@@ -229,13 +268,12 @@ class Session:
             raise ValueError(f"'channels' must be from 0 to {self.viewed.channels - 1}. Got {given['channels']}.")
         if 0 not in self.queries:
             raise ValueError(NO_QUERY)
-        self.settings = given
-        self._save()
-        return self._begin(search, {0: self.queries[0]})
+        self._change(*(["settings", *one] for one in given.items()))
+        return self._begin("search", search, {0: self.queries[0]})
 
     def _on_relearn(self, message):
         answers, finds, queries = self._answers, self.finds, dict(self.queries)
-        for start, end, yes, kind, *_ in answers.tolist():  # a class without a query has its first match
+        for start, end, yes, kind in answers.tolist():  # a class without a query has its first match
             if yes:
                 queries.setdefault(kind, [start, end])
         if not len(answers) or not queries:
@@ -246,20 +284,20 @@ class Session:
         def work(job, task, publish):
             search(job, task, publish, learned(job, task, finds, answers[:, :2], numbers))
 
-        return self._begin(work, queries, relearned=True)
+        return self._begin("relearn", work, queries, answers.tolist())
 
     def _on_segment(self, message):
         if not self.queries:
             raise ValueError(NO_QUERY)
-        return self._begin(segmented, dict(sorted(self.queries.items())))
+        return self._begin("segment", segmented, dict(sorted(self.queries.items())))
 
     def _on_count(self, message):
-        return self._begin(segmented, {})
+        return self._begin("count", segmented, {})
 
     def _on_progress(self, message):
         job = self._jobs[int(message["job"])]
         found = {"state": job.state, "share": 1.0 if job.state == "done" else job.share, "error": job.error}
-        is_shown = self._made is not None and self._made[0] is job
+        is_shown = self._made is not None and self._made.job is job
         return {**found, "n_matches": len(self.finds.start) if is_shown else 0, "notes": job.notes}
 
     def _on_cancel(self, message):
@@ -269,8 +307,8 @@ class Session:
     # --------------------------------------------------------------------------------------------- finds and answers
     @cached
     def _answers(self):
-        """Rows of the answers that hold, of ranges in order of time, and last the number of each."""
-        every = np.array([(*one, k) for k, one in enumerate(self.answers)], int).reshape(-1, 6)
+        """Rows of the answers that hold, of ranges in order of time."""
+        every = np.array(self.answers, int).reshape(-1, 4)
         earlier, later = pairs_by_iou(every[:, :2], every[:, :2], SHIFTED)
         every = np.delete(every, earlier[earlier < later], axis=0)
         return every[np.argsort(every[:, 0], kind="stable")]
@@ -278,7 +316,7 @@ class Session:
     @cached
     def _states(self):
         """Answers of the finds (1, 0 or -1 without one), their classes, and their rows of the answers, or -1."""
-        finds, answers = self.found_by() and self.finds, np.vstack([self._answers, np.full(6, -1)])
+        finds, answers = self.found_by() and self.finds, np.vstack([self._answers, np.full(4, -1)])
         which = same(np.column_stack(finds[:2]), self._answers[:, :2])
         own = np.array([finds.classes.get(k, 0) for k in range(finds.query.max(initial=0) + 1)])[finds.query]
         return answers[which, 2], np.where(which < 0, own, answers[which, 3]), which
@@ -286,7 +324,8 @@ class Session:
     @property
     def threshold(self):
         """The largest distance of a match, chosen or else proposed."""
-        return self.finds.limit if self.chosen is None else self.chosen
+        chosen = self.thresholds.get(self._made.key)
+        return self.finds.limit if chosen is None else chosen
 
     @property
     def _within(self):
@@ -295,12 +334,13 @@ class Session:
     @property
     def _are_drawn(self):
         """Whether each find within the threshold was drawn at random."""
-        return np.append(self._answers[:, 4], 0)[self._states[2][: self._within]] == 1
+        drawn = np.array([self._range(name) for name in self.drawn], int).reshape(-1, 2)
+        return same(np.column_stack(self.finds[:2])[: self._within], drawn) >= 0
 
     @cached
     def marks(self):
         """Finds within the threshold, and all that is answered."""
-        start, end, yes, kind = self._answers[:, :4].T
+        start, end, yes, kind = self._answers.T
         parts = [Marks(start, end, kind, yes, np.full(len(start), np.nan))]
         if self.finds is not None:
             answer, own, which = self._states
@@ -312,13 +352,8 @@ class Session:
         order = np.argsort(columns[0], kind="stable")
         return Marks(*(column[order] for column in columns))
 
-    def labels(self):
-        """Return ranges in order of time and the names of their classes: finds within the threshold, and answers."""
-        own = self.marks.answer != 0
-        return np.column_stack(self.marks[:2])[own], [self.classes[k]["name"] for k in self.marks.kind[own]]
-
     def found_by(self):
-        """Return the job, the task and the estimator of the finds, and whether it learned from answers."""
+        """Return what made the finds."""
         if self.finds is None:
             raise ValueError(NO_FINDS)
         return self._made
@@ -350,7 +385,8 @@ class Session:
     def _on_threshold(self, message):
         self.found_by()
         if "value" in message:
-            self.chosen, self._kept = None if message["value"] is None else float(message["value"]), {}
+            value = None if message["value"] is None else float(message["value"])
+            self._change(["thresholds", self._made.key, value])
         (decoys, count, known), distance = self.finds.chance or ((), 1, -1.0), self.finds.distance
         expected = np.searchsorted(decoys, self.threshold, "right") / count if self.threshold <= known else None
         counts, edges = np.histogram(distance, BINS, (0.0, distance.max(initial=0.0) or 1.0))
@@ -358,30 +394,35 @@ class Session:
         return {**found, "histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
 
     def _on_next(self, message):
-        answer, _, which = self._states
-        self._turn += 1
-        while self._turn % IN_TURN == 0 and not self._are_drawn.all():  # of all within, those answered before as well
-            left = np.flatnonzero(~self._are_drawn)
-            k = int(np.random.default_rng([self._seed, self._within - len(left)]).choice(left))
-            if answer[k] < 0:
-                row = self._row(k)
-                self._random.add(row["id"])
-                return {"id": row["id"], "why": "random", "row": row}
-            number = self._answers[which[k], 5]
-            self.answers[number] = self.answers[number]._replace(random=True)
-            self._save()
+        answer, self._turn = self._states[0], self._turn + 1
+        drawn = self._are_drawn
+        while self._turn % IN_TURN == 0:
+            if (waiting := np.flatnonzero(drawn & (answer[: len(drawn)] < 0))).size:
+                return self._question("random", waiting[0])
+            if drawn.all():
+                break
+            # Of all others within, so that some have an answer already.
+            k = np.random.default_rng([self._seed, len(self.drawn)]).choice(np.flatnonzero(~drawn))
+            self._change(["drawn", self._name(k), True])
+            drawn[k] = True
         is_new = answer < 0
         is_new[np.array(self._asked, int)] = False
         if not is_new.any():
             self._asked, is_new = [], answer < 0
         left = np.flatnonzero(is_new)
         at = int(np.searchsorted(left, self._within))
-        pair = left[max(at - 1, 0) : at], left[at : at + 1]  # the next below the threshold and the next above
-        for k in np.concatenate([pair[self._turn % 2], pair[1 - self._turn % 2]]).tolist():
-            self._asked.append(k)
-            row = self._row(k)
-            return {"id": row["id"], "why": "uncertain", "row": row}
-        return {"id": None}
+        pair = left[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
+        if not len(pair):
+            return {"id": None}
+        self._asked.append(pair[self._turn % len(pair)])
+        return self._question("uncertain", self._asked[-1])
+
+    def _question(self, why, k):
+        row = self._row(int(k))
+        return {"id": row["id"], "why": why, "row": row}
+
+    def _name(self, k):
+        return f"{self.finds.start[k]}-{self.finds.end[k]}"
 
     def _range(self, name):
         """Return the samples of a match by its name, START-END."""
@@ -392,17 +433,14 @@ class Session:
 
     def _on_answer(self, message):
         at, kind = self._range(message["id"]), self._class(message.get("class"))
-        (k,) = same(np.array([at]), self._answers[:, :2])
-        is_random = message["id"] in self._random or (k >= 0 and self._answers[k, 4] == 1)
-        self.answers.append(Answer(*at, bool(message["yes"]), kind, bool(is_random)))
-        self._save()
+        self._change(["answer", *at, bool(message["yes"]), kind])
         return self._standing()
 
     def _on_undo(self, message):
         if not self.answers:
             raise ValueError("There is no answer that could be taken back.")
-        last = self.answers.pop()
-        self._save()
+        last = self.answers[-1]
+        self._change(["undo"])
         return {**self._standing(), "id": f"{last.start}-{last.end}"}
 
     def _standing(self):
@@ -412,22 +450,21 @@ class Session:
 
     def _on_class(self, message):
         number = len(self.classes) if message.get("number") is None else self._class(message["number"])
-        if number == len(self.classes):
-            self.classes.append({"name": f"class {number + 1}", "color": COLORS[number % len(COLORS)]})
-        self.classes[number] |= {name: message[name] for name in ("name", "color") if message.get(name)}
-        self._save()
-        return {"classes": self.classes}
+        own = self.classes.get(number, {"name": f"class {number + 1}", "color": COLORS[number % len(COLORS)]})
+        given = {name: message[name] for name in ("name", "color") if message.get(name)}
+        self._change(["classes", number, {**own, **given}])
+        return {"classes": [*self.classes.values()]}
 
     def mark(self, ranges, labels):
         """Add ranges (k, 2) that are known to be occurrences, with the names of their classes."""
         with self.lock:
-            self.classes, names = self.classes if self.answers else [], list(map(str, labels))
-            for name in names:
-                if name not in [one["name"] for one in self.classes]:
-                    self._on_class({"name": name})
-            kinds = [[one["name"] for one in self.classes].index(name) for name in names]
-            self.answers += [Answer(*map(int, at), True, k, False) for at, k in zip(ranges, kinds, strict=True)]
-            self._save()
+            kinds = {one["name"]: k for k, one in self.classes.items()} if self.answers else {}
+            for name in dict.fromkeys(map(str, labels)):
+                if name not in kinds:
+                    kinds[name] = len(kinds)
+                    self._on_class({"name": name, "number": kinds[name] if kinds[name] < len(self.classes) else None})
+            kinds = [kinds[str(name)] for name in labels]
+            self._change(*(["answer", *map(int, at), True, k] for at, k in zip(ranges, kinds, strict=True)))
 
     def _on_export(self, message):
         return _export.export(self, message["what"], message.get("format"), message.get("path"))

@@ -187,11 +187,12 @@ def learned(job, task, finds, ranges, numbers):
     """Return a searcher that has learned from answers about ranges (k, 2): numbers of their queries, -1 for none."""
     searcher = task.searcher()
     source = searcher._source(task.source(job, 0.0), task.times())
-    if finds is not None:
-        others = np.column_stack([finds.start, finds.end])
-        others = others[same(others, ranges) < 0]
-        others = others[np.linspace(0, len(others) - 1, min(len(others), OTHERS)).astype(int)]
-        ranges = np.concatenate([ranges, others])
+    if finds is None:  # of a session that was opened again
+        finds = limited(searcher, FEW).search(task.source(job, 0.0), times=task.times())
+    others = np.column_stack([finds.start, finds.end])
+    others = others[same(others, ranges) < 0]
+    others = others[np.linspace(0, len(others) - 1, min(len(others), OTHERS)).astype(int)]
+    ranges = np.concatenate([ranges, others])
     rank, version = np.arange(len(ranges), dtype=float), np.zeros(len(ranges), np.int64)  # learning finds distances
     found = [Found(*ranges.T, rank, source.reader(plan), version) for plan, _ in searcher._searches]
     about = matches_of(found, len(found), None, None)

@@ -3,8 +3,10 @@
 import base64
 import csv
 import json
-import os
+import re
 import runpy
+import subprocess
+import sys
 import threading
 import time
 from itertools import pairwise
@@ -14,10 +16,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib import QuerySearcher, QuerySegmenter, Sampling
-from sktslib.io import Recording
-from sktslib.view import _work
-from sktslib.view._session import Session, wilson
+from sktslib import QuerySearcher, QuerySegmenter, Sampling, load_model
+from sktslib.io import Recording, read_annotations
+from sktslib.view import _export, _work
+from sktslib.view._session import Made, Session, wilson
 from sktslib.view._work import Task
 
 RNG = np.random.default_rng(5)
@@ -175,15 +177,13 @@ def test_every_match_is_drawn_with_the_same_probability():
         session = Session(np.zeros(700), seed=seed)
         start = np.arange(0, 600, 100)
         session.finds = _work.Finds(start, start + 50, np.zeros(6, int), np.arange(6.0), 9.0, classes={})
-        session._made = (None,) * 4
+        session._made = Made(None, None, None, None, None)
         for k in (0, 1, 2):
             say(session, "answer", id=f"{start[k]}-{start[k] + 50}", yes=True)
         session._turn = 4
-        found = say(session, "next")
-        if found["why"] == "random":
-            drawn[found["row"]["start"] // 100] += 1
-        for one in session.answers:
-            drawn[one.start // 100] += one.random
+        assert say(session, "next")["why"] == "random"
+        for name in session.drawn:
+            drawn[int(name.partition("-")[0]) // 100] += 1
     assert drawn.sum() > 300 and drawn[3:].sum() == 300  # one new one each time
     first_three = drawn[:3].sum() / 300
     assert abs(first_three - 3 / 4) < 0.2  # of 6 in random order, 3 / 4 of the known come before the first other
@@ -374,50 +374,59 @@ def test_a_session_is_opened_again(tmp_path):
     assert done(again, "relearn")["state"] == "done"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"recording": 1}', "\x00\x01"])
-def test_a_damaged_session_file_is_kept_and_said(tmp_path, text):
+@pytest.mark.parametrize("text", ["{", "[]\n", "start,end\n1,2\n", '{"recording": 1}\n', "\x00\x01\n"])
+def test_another_file_is_no_session(tmp_path, text):
     path = tmp_path / "rec.view.json"
     path.write_text(text)
+    with pytest.raises(ValueError, match=r"'path' must name the file of a session.*rec\.view\.json.*Name another one"):
+        Session(recording(), path)
+    assert [p.read_text() for p in tmp_path.iterdir()] == [text]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "null", '["MARK", "answer", 1]', '["MARK", "no", 1, 2]'])
+def test_a_damaged_line_is_said_and_kept(tmp_path, line):
+    path = tmp_path / "rec.view.json"
     session = Session(recording(), path)
-    assert "is damaged" in say(session, "open")["notice"]
     say(session, "query", start=0, end=50)
-    assert [p.read_text() for p in tmp_path.iterdir() if p != path] == [text]
-    assert Session(recording(), path).notice is None
+    damaged = path.read_text() + line.replace("MARK", session.viewed.mark) + "\n"
+    path.write_text(damaged)
+    again = Session(recording(), path)
+    assert "rec.view.json is damaged: its line at byte" in say(again, "open")["notice"]
+    say(again, "answer", id="5-65", yes=True)
+    assert again.queries == {0: [0, 50]} and len(again.answers) == 1
+    assert path.read_text().startswith(damaged)
 
 
 def test_another_recording_keeps_the_old_session(tmp_path):
     path = tmp_path / "rec.view.json"
     say(Session(recording(), path), "query", start=0, end=50)
-    before = path.read_text()
-    for number, other in enumerate([recording() + 1, recording()[:-1], recording().astype("f4")], 1):
+    for other in [recording() + 1, recording()[:-1], recording().astype("f4")]:
         session = Session(other, path)
-        assert "changed" in session.notice
-        assert (tmp_path / f"rec.view.{number}.json").exists() and not path.exists()
-        path.write_text(before)
-    assert (tmp_path / "rec.view.1.json").read_text() == before
+        assert "has changed since" in say(session, "answer", id="5-65", yes=True)["notice"]
+        assert session.queries == {} and len(session.answers) == 1
+    again = Session(recording(), path)  # as it was
+    assert again.queries == {0: [0, 50]} and again.answers == []
 
 
-def test_each_change_is_a_whole_file(tmp_path, monkeypatch):
+def test_a_killed_server_loses_the_last_answer_at_most(tmp_path):
     path = tmp_path / "rec.view.json"
     session = Session(recording(), path)
-    say(session, "query", start=0, end=50)
     say(session, "answer", id="5-65", yes=True)
-    replace = os.replace
-
-    def killed(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", killed)
-    with pytest.raises(KeyboardInterrupt):
-        session.handle({"type": "answer", "id": "100-160", "yes": True})
-    monkeypatch.setattr(os, "replace", replace)
-    assert say(Session(recording(), path), "open")["n_answers"] == 1  # the last one at most is lost
+    say(session, "answer", id="100-160", yes=True)
+    path.write_text(path.read_text()[:-3])
+    again = Session(recording(), path)
+    assert again.notice is None and [(one.start, one.end) for one in again.answers] == [(5, 65)]
+    say(again, "answer", id="200-260", yes=True)
+    for other in (again, Session(recording(), path)):
+        assert [(one.start, one.end) for one in other.answers] == [(5, 65), (200, 260)]
+        assert "is damaged" in other.notice
 
 
 def test_a_folder_that_cannot_be_written_to_is_said(tmp_path):
     session = Session(recording(), tmp_path / "nowhere" / "rec.view.json")
     say(session, "query", start=0, end=50)
     assert "cannot be saved" in say(session, "open")["notice"]
+    assert session.queries == {0: [0, 50]}
 
 
 def test_two_windows_lose_no_answer(tmp_path):
@@ -433,8 +442,81 @@ def test_two_windows_lose_no_answer(tmp_path):
         window.start()
     for window in windows:
         window.join()
-    assert len(json.loads(path.read_text())["answers"]) == 60
     assert say(Session(recording(), path), "open")["n_answers"] == len(EVENTS[:60])
+
+
+OTHER_PROCESS = """
+import sys
+import numpy as np
+from sktslib.view._session import Session
+session, first = Session(np.arange(30_000.0), sys.argv[1]), int(sys.argv[2])
+print("ready", flush=True)
+input()
+for k in range(first, 400, 2):
+    session.handle({"type": "answer", "id": f"{50 * k}-{50 * k + 40}", "yes": True})
+session.handle({"type": "undo"})
+session.handle({"type": "answer", "id": f"{50 * k}-{50 * k + 40}", "yes": False})
+"""
+
+
+def test_two_processes_lose_no_answer(tmp_path):
+    """Both have opened the session before there was a file, and write at the same time."""
+    path = tmp_path / "rec.view.json"
+    here = Session(np.arange(30_000.0), path)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen([sys.executable, "-c", OTHER_PROCESS, str(path), str(k)], **pipes) for k in (0, 1)]
+    for one in both:
+        assert one.stdout.readline() == "ready\n"
+    for one in both:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    for one in both:
+        one.communicate()
+    for session in (here, Session(np.arange(30_000.0), path)):
+        n_answers = say(session, "open")["n_answers"]  # what others said is there without a new start
+        assert session.notice is None and len(session.answers) == 400
+        # An undo takes back the last answer of all, which may be the other one's.
+        assert n_answers >= 398
+
+
+def test_sessions_of_one_file_see_each_others_changes(tmp_path):
+    one, other = (Session(recording(), tmp_path / "rec.view.json") for _ in range(2))
+    say(one, "query", start=3, end=70)
+    say(other, "answer", id="5-65", yes=True)
+    say(one, "class", name="other", color=None, number=None)
+    assert say(one, "open")["n_answers"] == 1
+    found = say(other, "open")
+    assert found["query"] == {"start": 3, "end": 70} and [c["name"] for c in found["classes"]] == ["match", "other"]
+    assert say(one, "undo")["id"] == "5-65"
+    assert say(other, "open")["n_answers"] == 0
+
+
+@pytest.mark.parametrize("kind", ["search", "relearn", "segment"])
+def test_a_moved_threshold_is_there_again(tmp_path, kind):
+    """After a new start, a search of the same with the same answers; another one proposes its own."""
+    path, y = tmp_path / "rec.view.json", recording()
+    session = searched(Session(y, path))
+    for k in range(4):
+        say(session, "answer", id="{}-{}".format(*EVENTS[k]), yes=True)
+    if kind != "search":
+        done(session, kind)
+    proposed = say(session, "threshold")["value"]
+    distance = sorted(row["distance"] for row in rows_of(session))
+    moved = (distance[9] + distance[10]) / 2
+    say(session, "threshold", value=moved)
+    rows = rows_of(session)
+    again = Session(y, path)
+    assert say(again, "open")["last"] == kind  # which the page runs
+    done(again, kind)
+    assert say(again, "threshold")["value"] == moved < proposed
+    assert [row["id"] for row in rows_of(again)] == [row["id"] for row in rows]
+    assert _export.fitted(again).threshold == moved
+    assert f"threshold={moved!r}" in say(again, "export", what="script")["text"] or kind == "relearn"
+    assert load_model(say(again, "export", what="model")["path"]).threshold == moved
+    assert say(again, "threshold", value=None)["value"] == pytest.approx(proposed, rel=0.2)
+    say(again, "threshold", value=moved)
+    done(again, "search", metric="euclidean", normalize="mean")
+    assert say(again, "threshold")["value"] != moved
 
 
 # ------------------------------------------------------------------------------------------------------------- exports
@@ -454,6 +536,7 @@ def test_a_script_finds_the_same(tmp_path, capsys, kind):
     assert found["text"] == Path(found["path"]).read_text(encoding="utf-8")
     starts = [row["start"] for row in rows_of(session)]
     assert len(starts) > 10
+    assert not re.search(r"import.*\b_|[\w.]\._\w|\w\._", found["text"])  # public names alone
     runpy.run_path(found["path"])
     assert [int(row["start"]) for row in csv.DictReader(capsys.readouterr().out.splitlines())] == starts
 
@@ -465,23 +548,59 @@ def test_labels_are_a_table_with_times(tmp_path):
     say(session, "answer", id=rows[0]["id"], yes=False)
     say(session, "answer", id=f"{N - 5}-{N}", yes=True)
     found = say(session, "export", what="labels")
-    table = pd.read_csv(found["path"])
+    table = pd.read_csv(found["path"], parse_dates=["start_time", "end_time"])
     assert table.start.tolist() == [*(row["start"] for row in rows[1:]), N - 5] and set(table.label) == {"match"}
-    assert table.start_time.iloc[-1] == "2024-01-01 08:19:55.000000" and table.end_time.iloc[-1].endswith(
-        "08:20:00.000000"
-    )
+    assert (table.start_time == times[table.start]).all()
+    assert table.end_time.iloc[-1] == pd.Timestamp("2024-01-01 08:20:00+01:00")
+    np.testing.assert_array_equal(table.distance, [*(row["distance"] for row in rows[1:]), np.nan])
     assert found["text"] == Path(found["path"]).read_text(encoding="utf-8")
 
 
-def test_the_model_is_what_the_command_line_takes(tmp_path):
-    import joblib
+LIBRARIES = {"mne": "mne", "edf": "edfio", "wfdb": "wfdb"}
 
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # which wfdb gets from pandas
+@pytest.mark.parametrize("form", ["csv", "audacity", "edf", "mne", "wfdb"])
+def test_labels_are_written_in_all_forms(tmp_path, form):
+    library = pytest.importorskip(LIBRARIES.get(form, "pandas"))
+    session = searched(Session(recording(), tmp_path / "day.csv.view.json", rate=50.0))
+    say(session, "class", name="two words", color=None, number=None)
+    say(session, "answer", id=rows_of(session)[1]["id"], yes=True, **{"class": 1})
+    assert form in say(session, "open")["formats"]
+    rows = rows_of(session)
+    found = say(session, "export", what="labels", format=form)
+    assert (found["text"] is None) == (form in LIBRARIES)
+    if form == "mne":
+        marks = library.read_annotations(found["path"])
+        start, label = np.rint(marks.onset * 50).astype(int), marks.description
+    else:
+        marks = read_annotations(found["path"], 50.0)
+        start, label = marks.start, marks.label
+    assert start.tolist() == [row["start"] for row in rows]
+    assert label.tolist() == ["match", "two words", *["match"] * (len(rows) - 2)]
+
+
+def test_labels_in_seconds_need_times(tmp_path):
+    session = searched(Session(recording(), tmp_path / "rec.view.json"))
+    error = session.handle({"type": "export", "what": "labels", "format": "audacity"})["error"]
+    assert "has no times" in error and "--rate HZ" in error
+    assert "must be one of" in session.handle({"type": "export", "what": "labels", "format": "xml"})["error"]
+
+
+@pytest.mark.parametrize("kind", ["skops", "joblib", "segment"])
+def test_the_model_is_what_the_command_line_takes(tmp_path, monkeypatch, kind):
+    if kind != "joblib":
+        pytest.importorskip("skops")
+    else:
+        monkeypatch.setattr(_export, "MODEL", "joblib")
     y = recording()
     session = searched(Session(y, tmp_path / "rec.view.json"))
     say(session, "answer", id="{}-{}".format(*EVENTS[2]), yes=True)
-    done(session, "relearn")
+    done(session, "segment" if kind == "segment" else "relearn")
     path = say(session, "export", what="model")["path"]
-    found = joblib.load(path).search(y).sorted()
+    assert path.endswith("joblib" if kind == "joblib" else "skops")
+    model = load_model(path, trust=kind == "joblib")
+    found = (model.segment if kind == "segment" else model.search)(y).sorted()
     assert found.start.tolist() == [row["start"] for row in rows_of(session)]
     assert "name of a file" in session.handle({"type": "export", "what": "model", "path": "../x"})["error"]
 
@@ -489,7 +608,7 @@ def test_the_model_is_what_the_command_line_takes(tmp_path):
 def test_without_a_file_labels_are_text():
     session = searched(Session(recording()))
     found = say(session, "export", what="labels")
-    assert found["path"] is None and found["text"].startswith("start,end,label\n")
+    assert found["path"] is None and found["text"].startswith("start,end,distance,label\n")
     assert "needs a file" in session.handle({"type": "export", "what": "model"})["error"]
 
 
