@@ -6,7 +6,6 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from .._models import save
 from ..search import Matches, QuerySearcher
 from ._work import NEAR, limited, units
 
@@ -34,32 +33,35 @@ found = estimator.{call}(X{channels}, times={times})
 """
 
 
-def export(session, what, form=None, name=None):
-    """Write labels, model or script into the session's folder; return where, None without a folder, and the text."""
-    kinds = {"labels": FORMS, "model": {MODEL: f".model.{MODEL}"}, "script": {"py": ".script.py"}}
-    if (form := form or next(iter(kinds.get(what, [None])))) not in kinds.get(what, ()):
-        raise ValueError(f"'what' must be one of {kinds}, which are written in these forms. Got {what!r} as {form!r}.")
-    path = None if session.path is None else beside(session, kinds[what][form], name)
-    if what == "labels":
-        return {"path": path and str(path), "text": labels(session, form, path)}
+def export(session, what, form="csv"):
+    """Write labels, model or script next to the session; return where, None without a file, and the text."""
+    suffix = {"labels": FORMS.get(form), "model": f".model.{MODEL}", "script": ".script.py"}.get(what)
+    if suffix is None:
+        raise ValueError(f"'what' must be one of {list(FORMS)}, or 'model' or 'script'. Got {what!r} as {form!r}.")
+    path, text = session.path and beside(session, suffix), None
     if what == "model":
+        from .._models import save  # which is above the folders
+
         save(fitted(session), needed(path))
-        return {"path": str(path), "text": repr(fitted(session))}
-    text = script(session)
-    if path is not None:
-        path.write_text(text, encoding="utf-8", newline="")
+        text = repr(fitted(session))
+    elif what == "labels" and form != "csv":
+        if session.viewed.times is None and form != "wfdb":
+            way_out = "Start again with the samples per second: --rate HZ, or show(..., rate=HZ)."
+            raise ValueError(f"Labels as {form!r} are in seconds, and the recording has no times. {way_out}")
+        made = labels(session).to_annotations(form, path if form == "audacity" else needed(path))
+        text = made if form == "audacity" else None
+    else:
+        text = script(session) if what == "script" else labels(session).to_frame().to_csv(index=False)
+        if path is not None:
+            path.write_text(text, encoding="utf-8", newline="")
     return {"path": path and str(path), "text": text}
 
 
-def beside(session, suffix, name=None):
-    """Return a file in the folder of the session, of a name that is given or of the session's."""
-    path = needed(session.path)
-    stem = path.name.removesuffix(".json").removesuffix(".view")
+def beside(session, suffix):
+    """Return a file next to that of the session."""
+    stem = needed(session.path).name.removesuffix(".json").removesuffix(".view")
     stem = re.sub(r"[^-\w]", "_", stem) if suffix == FORMS["wfdb"] else stem  # for WFDB takes no others
-    own = path.parent / (name or f"{stem}{suffix}")
-    if own.parent != path.parent or own == path:
-        raise ValueError(f"'path' must be the name of a file in the session's folder. Got {name!r}.")
-    return own
+    return session.path.with_name(f"{stem}{suffix}")
 
 
 def needed(path):
@@ -69,50 +71,43 @@ def needed(path):
     return path
 
 
-def labels(session, form, path):
-    """Write labels in a form that `to_annotations` knows, or as the table of matches; return the text, if it is one."""
-    start, end, kind, _, distance = (column[session.marks.answer != 0] for column in session.marks)
+def labels(session):
+    """Return what is a match, or is answered with yes, as a table."""
+    start, end, kind, _, find = session.marks[session.marks[:, 3] != 0].T
+    distance = np.append(() if session.finds is None else session.finds.distance, np.nan)[find]
     names = np.array([session.classes[k]["name"] for k in kind.tolist()], str)
-    table = Matches(start, end, distance, times=session.viewed.times, label=names)
-    if form == "csv":
-        text = table.to_frame().to_csv(index=False, lineterminator="\n")
-        if path is not None:
-            path.write_text(text, encoding="utf-8", newline="")
-        return text
-    if session.viewed.times is None and form != "wfdb":
-        way_out = "Start again with the samples per second: --rate HZ, or show(..., rate=HZ)."
-        raise ValueError(f"Labels as {form!r} are in seconds, and the recording has no times. {way_out}")
-    made = table.to_annotations(form, path if form == "audacity" else needed(path))
-    return made if form == "audacity" else None
+    return Matches(start, end, distance, times=session.viewed.times, label=names)
 
 
 def fitted(session):
     """Return the estimator that finds what the session shows, with its threshold."""
     estimator, value = session.found_by().estimator, session.threshold
-    if isinstance(estimator, QuerySearcher):
-        if len(estimator._queries) > 1:
-            return limited(estimator, None, [unit * value for unit in units(estimator._thresholds)])
-        estimator = limited(estimator, None)
-    return copy(estimator).set_params(threshold=value)
+    if not isinstance(estimator, QuerySearcher):
+        return copy(estimator).set_params(threshold=value)
+    if len(estimator._queries) == 1:
+        return limited(estimator, None).set_params(threshold=value)
+    return limited(estimator, None, [unit * value for unit in units(estimator._thresholds)])
 
 
 def script(session):
     """Return a script that finds the same."""
-    (_, task, _, kind, _), estimator = session.found_by(), fitted(session)
+    task, estimator = session.found_by().task, fitted(session)
     channels, gap = f"[:, {task.channels}]", session.viewed.max_gap is not None
-    if kind == "relearn":  # what the answers taught
+    if session.found_by().kind == "relearn":  # what the answers taught
         trust = ", trust=True" if MODEL == "joblib" else ""
         made = f"load_model({export(session, 'model')['path']!r}{trust})"
     else:
-        pieces = [f"X[{start}:{end}]{channels}" for start, end in task.queries or [(0, NEAR)]]
-        times = [f"times[{start}:{end}]" if gap else "None" for start, end in task.queries or [(0, NEAR)]]
-        query, times = (one[0] if len(one) == 1 else f"[{', '.join(one)}]" for one in (pieces, times))
+        ranges = [f"[{start}:{end}]" for start, end in task.queries.values() or [(0, NEAR)]]
+        query, times = (
+            ", ".join(each) for each in ([f"X{k}{channels}" for k in ranges], [f"times{k}" for k in ranges])
+        )
+        query, times = (f"[{each}]" if len(ranges) > 1 else each for each in (query, times))
         made = f"{estimator!r}.fit({query}, times={times if gap else None})"
     is_search = isinstance(estimator, QuerySearcher)
     parts = {"call": "search" if is_search else "segment", "times": "times" if gap else None, "channels": channels}
     parts["overlaps"] = OVERLAPS if is_search and len(estimator._queries) > 1 else ""
-    parts["needed"] = next(name for name in ("load_model", "QuerySearcher", "QuerySegmenter") if made.startswith(name))
-    return SCRIPT.format(code=session.code or copied(session), estimator=made, **parts)
+    parts |= {"needed": made.partition("(")[0], "estimator": made, "code": session.code or copied(session)}
+    return SCRIPT.format(**parts)
 
 
 def copied(session):

@@ -69,20 +69,18 @@ class Viewed:
 
     def ticks(self, first, last, columns):
         """Return samples and labels of some round times, far enough apart."""
-        ends, rate, base = [int(first), min(int(last), self.n - 1)], self.rate or 1.0, 0.0
-        low, high = [k / rate for k in ends] if self._t is None else self._t[ends]
-        if self.is_dated:  # round by the clock on the wall
-            base = np.dot([3600, 60, 1], [float(part) for part in self.label(0, 6)[11:].split(":")])
-        elif self.rate is not None:
-            base = float(self.times[:1][0])
+        ends = [int(first), min(int(last), self.n - 1)]
+        low, high = np.divide(ends, self.rate or 1.0) if self._t is None else self._t[ends]
+        begin, day = self.label(ends[0], 9), self.label(0)[:10]  # as the clock on the wall has it
+        begin = (np.datetime64(begin) - np.datetime64(day)) / np.timedelta64(1, "s") if self.is_dated else float(begin)
         least = max((high - low) / max(int(columns) // APART, 2), 1e-12)
         power = 10.0 ** floor(log10(least))
         step = next(k * power for k in (1, 2, 5, 10) if k * power >= least * (1 - 1e-9))
         if self.is_dated and least > 1:
             step = next((s for s in CLOCK if s >= least), np.ceil(least / DAY) * DAY)
         step = max(step, 1.0) if self.times is None else step
-        at = np.arange(np.ceil((low + base) / step - 1e-9), (high + base) / step + 1e-9) * step - base
-        samples = np.rint(at * rate) if self._t is None else np.searchsorted(self._t, at * (1 - 1e-12))
+        at = np.arange(np.ceil(begin / step - 1e-9), (begin + high - low) / step + 1e-9) * step - begin + low
+        samples = np.rint(at * (self.rate or 1.0)) if self._t is None else np.searchsorted(self._t, at * (1 - 1e-12))
         samples, day, found = np.unique(np.clip(samples.astype(int), 0, self.n - 1)).tolist(), None, []
         for sample in samples:
             text = self.label(sample, max(-floor(log10(step) + 1e-9), 0))

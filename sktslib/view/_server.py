@@ -4,12 +4,10 @@ Both send the messages of the page to ``session.handle`` and its answers back, a
 alone. Other users of the machine lack the token in the address; pages of other sites are refused by Host and Origin.
 """
 
-import errno
 import json
 import os
 import secrets
 import sys
-import traceback
 import webbrowser
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -50,7 +48,7 @@ def serve(session, *, port=0, browser=True):
 
     Raises
     ------
-    OSError
+    ValueError
         When the port is in use, or may not be used.
     """
     with make_server(session, port) as server:
@@ -104,13 +102,9 @@ def make_server(session, port=0):
     """Return a server that listens and does not answer yet; its ``address`` has the token."""
     try:
         return _Server(session, port)
-    except OSError as error:
-        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-            raise
-        reason = "is in use" if error.errno == errno.EADDRINUSE else "may not be used without more rights"
-        raise OSError(f"'port' must be free. Got {port}, which {reason}; choose another, or 0 for any.") from None
-    except OverflowError:
-        raise ValueError(f"'port' must be at least 0 and at most 65535. Got {port}.") from None
+    except (OSError, OverflowError) as error:
+        rule = "free and from 1024 to 65535, or 0 for any that is free"
+        raise ValueError(f"'port' must be {rule}. Got {port}: {error}.") from None
 
 
 def _has_screen():
@@ -126,17 +120,7 @@ def _page(name):
 
 
 def _answer(session, text):
-    """Return the JSON text of the answer to a message, or of its error."""
-    try:
-        message = json.loads(text)
-        if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-            raise ValueError("A message must be an object with a 'type'.")
-        return json.dumps(session.handle(message), allow_nan=False)
-    except (ValueError, TypeError, OSError, ImportError) as error:  # which say what is wrong and what to do
-        return json.dumps({"error": str(error)})
-    except Exception as error:
-        traceback.print_exc()
-        return json.dumps({"error": f"{type(error).__name__}: {error} (the terminal shows where)"})
+    return json.dumps(session.handle(json.loads(text)), allow_nan=False)
 
 
 class _Server(ThreadingTCPServer):

@@ -6,7 +6,6 @@ import json
 import threading
 import traceback
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,35 +29,6 @@ SAVED = "settings", "queries", "classes", "thresholds", "drawn", "run"
 START = b"\n["  # of the file of a session
 NO_FINDS = "Nothing was searched for yet: drag over the pattern that you look for."
 NO_QUERY = "There is no query yet: drag over the pattern that you look for, or count, which finds a period itself."
-
-
-class Answer(NamedTuple):
-    """An answer about a range."""
-
-    start: int
-    end: int
-    yes: bool
-    kind: int  # number of its class
-
-
-class Made(NamedTuple):
-    """Whence finds come."""
-
-    job: Job
-    task: Task
-    estimator: object
-    kind: str  # the message that asked for them
-    key: str  # of all that they depend on
-
-
-class Marks(NamedTuple):
-    """Ranges of a recording that are shown, in order of time."""
-
-    start: np.ndarray
-    end: np.ndarray
-    kind: np.ndarray
-    answer: np.ndarray  # 1, 0 or -1 without one
-    distance: np.ndarray
 
 
 def packed(values):
@@ -155,7 +125,8 @@ class Session:
             if mark != self._mark:
                 self.notice = f"This recording has changed since. What was said of it before stays in {self.path.name}."
             elif kind == "answer":
-                self.answers.append(Answer(*values))
+                start, end, number, yes = values
+                self.answers.append([start, end, number, yes])
             elif kind == "undo":
                 del self.answers[-1:]
             else:
@@ -180,15 +151,9 @@ class Session:
     # -------------------------------------------------------------------------------------------- what is seen of all
     def _on_open(self, message):
         names, query = zip(self.viewed.names, self.viewed.units, strict=True), self.queries.get(0)
-        found = {
-            "name": self.name,
-            "n": self.viewed.n,
-            "ready": self.pyramid.ready,
-            "settings": self.settings,
-            **self.run,
-        }
+        found = {"name": self.name, "n": self.viewed.n, "settings": self.settings, **self.run, **self._standing()}
         found |= {"channels": [{"name": name, "unit": unit} for name, unit in names], "formats": [*_export.FORMS]}
-        found |= {"metrics": ["auto", *metric_names()], "normalizations": NORMALIZATIONS, **self._standing()}
+        found |= {"metrics": ["auto", *metric_names()], "normalizations": NORMALIZATIONS, "ready": self.pyramid.ready}
         found |= {"has_results": self.finds is not None, "classes": [*self.classes.values()]}
         found["job"] = len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None
         return {**found, "query": query and {"start": query[0], "end": query[1]}}
@@ -196,10 +161,10 @@ class Session:
     def _on_view(self, message):
         first, columns = max(min(float(message["first"]), self.viewed.n - 1), 0.0), max(int(message["columns"]), 1)
         last = max(min(float(message["last"]), self.viewed.n), first + 1)
-        begin = int(np.searchsorted(np.maximum.accumulate(self.marks.end), first, "right"))
-        marks = Marks(*(column[begin : np.searchsorted(self.marks.start, last)] for column in self.marks))
-        if len(marks.start) <= columns:
-            shown = {"marks": [self._mark_of(*mark) for mark in zip(*(c.tolist() for c in marks), strict=True)]}
+        begin = int(np.searchsorted(np.maximum.accumulate(self.marks[:, 1]), first, "right"))
+        marks = self.marks[begin : np.searchsorted(self.marks[:, 0], last)]
+        if len(marks) <= columns:
+            shown = {"marks": marks[:, :4].tolist()}
         else:
             shown = {"density": packed(self._density(marks, np.linspace(first, last, columns + 1)))}
         low, high = map(packed, self.pyramid.view(first, last, columns))
@@ -208,15 +173,11 @@ class Session:
         shown["ranges"] = [finite(pair) for pair in self.pyramid.ranges]
         return {**shown, "ticks": self.viewed.ticks(first, last, columns)}
 
-    def _mark_of(self, start, end, kind, answer, distance):
-        known = {"answer": None if answer < 0 else answer == 1, "class": kind if answer else None}
-        return {"id": f"{start}-{end}", "start": start, "end": end, "distance": finite(distance)[0], **known}
-
     def _density(self, marks, edges):
         """Return the share of each column that marks of each class cover."""
         out = []
         for k in range(len(self.classes)):
-            start, end = np.array(marks[:2])[:, (marks.kind == k) & (marks.answer != 0)]
+            start, end = marks[(marks[:, 2] == k) & (marks[:, 3] != 0), :2].T
             until = np.append(0, np.maximum.accumulate(end))
             start = np.maximum(start, until[:-1])  # what marks share counts once
             out.append(coverage(edges, start, np.maximum(until[1:], start)))
@@ -242,23 +203,21 @@ class Session:
         return int(number or 0)
 
     def _begin(self, kind, work, queries, answers=()):
-        """Begin work in place of what runs; it takes a job, a task and a function that shows finds."""
+        """Begin work of a job in place of what runs."""
         if self.job is not None:
             self.job.stopped.set()
-        task = Task(self.viewed, list(queries.values()), **self.settings)
         key = hashlib.sha256(json.dumps([kind, queries, self.settings, answers]).encode()).hexdigest()
         self._change(["run", "last", kind])
 
-        def publish(finds, estimator):
+        def publish(job, finds, estimator):
             with self.lock:
                 if job is self.job and not job.stopped.is_set():
-                    self.finds = finds._replace(classes=dict(enumerate(queries)))
-                    self._made = Made(job, task, estimator, kind, key)
+                    self.finds, self._made, job.estimator = finds, job, estimator
                     self._kept, self._asked = {}, []
 
-        self.job = job = Job(lambda job: work(job, task, publish))
-        self._jobs.append(job)
-        job.start()
+        self.job = Job(kind, key, Task(self.viewed, queries, **self.settings), work, publish)
+        self._jobs.append(self.job)
+        self.job.start()
         return {"job": len(self._jobs) - 1}
 
     def _on_search(self, message):
@@ -273,16 +232,16 @@ class Session:
 
     def _on_relearn(self, message):
         answers, finds, queries = self._answers, self.finds, dict(self.queries)
-        for start, end, yes, kind in answers.tolist():  # a class without a query has its first match
+        for start, end, kind, yes in answers.tolist():  # a class without a query has its first match
             if yes:
                 queries.setdefault(kind, [start, end])
         if not len(answers) or not queries:
             raise ValueError("There is nothing to learn from yet: drag over a pattern, and answer for some matches.")
         queries = dict(sorted(queries.items()))
-        numbers = np.where(answers[:, 2], np.searchsorted(list(queries), answers[:, 3]), -1)
+        numbers = np.where(answers[:, 3], np.searchsorted(list(queries), answers[:, 2]), -1)
 
-        def work(job, task, publish):
-            search(job, task, publish, learned(job, task, finds, answers[:, :2], numbers))
+        def work(job):
+            search(job, learned(job, finds, answers[:, :2], numbers))
 
         return self._begin("relearn", work, queries, answers.tolist())
 
@@ -297,8 +256,7 @@ class Session:
     def _on_progress(self, message):
         job = self._jobs[int(message["job"])]
         found = {"state": job.state, "share": 1.0 if job.state == "done" else job.share, "error": job.error}
-        is_shown = self._made is not None and self._made.job is job
-        return {**found, "n_matches": len(self.finds.start) if is_shown else 0, "notes": job.notes}
+        return {**found, "n_matches": len(self.finds.start) if job is self._made else 0, "notes": job.notes}
 
     def _on_cancel(self, message):
         self._jobs[int(message["job"])].stopped.set()
@@ -318,8 +276,8 @@ class Session:
         """Answers of the finds (1, 0 or -1 without one), their classes, and their rows of the answers, or -1."""
         finds, answers = self.found_by() and self.finds, np.vstack([self._answers, np.full(4, -1)])
         which = same(np.column_stack(finds[:2]), self._answers[:, :2])
-        own = np.array([finds.classes.get(k, 0) for k in range(finds.query.max(initial=0) + 1)])[finds.query]
-        return answers[which, 2], np.where(which < 0, own, answers[which, 3]), which
+        own = np.array([*self._made.task.queries, 0]).take(finds.query, mode="clip")  # a count has no class
+        return answers[which, 3], np.where(which < 0, own, answers[which, 2]), which
 
     @property
     def threshold(self):
@@ -339,21 +297,20 @@ class Session:
 
     @cached
     def marks(self):
-        """Finds within the threshold, and all that is answered."""
-        start, end, yes, kind = self._answers.T
-        parts = [Marks(start, end, kind, yes, np.full(len(start), np.nan))]
+        """Rows (start, end, class, answer, number) of finds within the threshold and of answers, in order of time.
+
+        An answer is 1, 0 or -1 without one; the number of an answer that is no find is -1.
+        """
+        every = np.column_stack([self._answers, np.full(len(self._answers), -1)])
         if self.finds is not None:
-            answer, own, which = self._states
-            shown = (np.arange(len(answer)) < self._within) | (answer >= 0)
-            alone = np.setdiff1d(np.arange(len(start)), which)
-            finds = Marks(self.finds.start, self.finds.end, own, answer, self.finds.distance)
-            parts = [[column[alone] for column in parts[0]], [column[shown] for column in finds]]
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        order = np.argsort(columns[0], kind="stable")
-        return Marks(*(column[order] for column in columns))
+            answer, kind, which = self._states
+            finds = np.column_stack([*self.finds[:2], kind, answer, np.arange(len(answer))])
+            finds = finds[(finds[:, 4] < self._within) | (answer >= 0)]
+            every = np.concatenate([np.delete(every, which[which >= 0], axis=0), finds])
+        return every[np.argsort(every[:, 0], kind="stable")]
 
     def found_by(self):
-        """Return what made the finds."""
+        """Return the job that made the finds."""
         if self.finds is None:
             raise ValueError(NO_FINDS)
         return self._made
@@ -394,35 +351,26 @@ class Session:
         return {**found, "histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
 
     def _on_next(self, message):
-        answer, self._turn = self._states[0], self._turn + 1
-        drawn = self._are_drawn
-        while self._turn % IN_TURN == 0:
-            if (waiting := np.flatnonzero(drawn & (answer[: len(drawn)] < 0))).size:
-                return self._question("random", waiting[0])
-            if drawn.all():
-                break
-            # Of all others within, so that some have an answer already.
+        answer, drawn, self._turn = self._states[0], self._are_drawn, self._turn + 1
+        waiting = np.flatnonzero(drawn & (answer[: len(drawn)] < 0))
+        while self._turn % IN_TURN == 0 and not len(waiting) and not drawn.all():
+            # Of all others, so that some have an answer already.
             k = np.random.default_rng([self._seed, len(self.drawn)]).choice(np.flatnonzero(~drawn))
-            self._change(["drawn", self._name(k), True])
-            drawn[k] = True
-        is_new = answer < 0
-        is_new[np.array(self._asked, int)] = False
-        if not is_new.any():
-            self._asked, is_new = [], answer < 0
-        left = np.flatnonzero(is_new)
-        at = int(np.searchsorted(left, self._within))
-        pair = left[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
-        if not len(pair):
-            return {"id": None}
-        self._asked.append(pair[self._turn % len(pair)])
-        return self._question("uncertain", self._asked[-1])
-
-    def _question(self, why, k):
-        row = self._row(int(k))
-        return {"id": row["id"], "why": why, "row": row}
-
-    def _name(self, k):
-        return f"{self.finds.start[k]}-{self.finds.end[k]}"
+            self._change(["drawn", self._row(int(k))["id"], True])
+            drawn[k], waiting = True, [k] if answer[k] < 0 else []
+        if is_random := self._turn % IN_TURN == 0 and len(waiting) > 0:
+            self._asked.append(waiting[0])
+        else:
+            left = np.flatnonzero(answer < 0)
+            self._asked = [] if np.isin(left, self._asked).all() else self._asked
+            left = np.setdiff1d(left, self._asked)
+            at = int(np.searchsorted(left, len(drawn)))
+            pair = left[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
+            if not len(pair):
+                return {"id": None}
+            self._asked.append(pair[self._turn % len(pair)])
+        row = self._row(int(self._asked[-1]))
+        return {"id": row["id"], "why": "random" if is_random else "uncertain", "row": row}
 
     def _range(self, name):
         """Return the samples of a match by its name, START-END."""
@@ -433,19 +381,20 @@ class Session:
 
     def _on_answer(self, message):
         at, kind = self._range(message["id"]), self._class(message.get("class"))
-        self._change(["answer", *at, bool(message["yes"]), kind])
+        self._change(["answer", *at, kind, bool(message["yes"])])
         return self._standing()
 
     def _on_undo(self, message):
         if not self.answers:
             raise ValueError("There is no answer that could be taken back.")
-        last = self.answers[-1]
+        start, end, *_ = self.answers[-1]
         self._change(["undo"])
-        return {**self._standing(), "id": f"{last.start}-{last.end}"}
+        return {**self._standing(), "id": f"{start}-{end}"}
 
     def _standing(self):
         """Return how many ranges are answered, and the precision by those that were drawn at random."""
-        said = [] if self.finds is None else self._states[0][: self._within][self._are_drawn]
+        said = np.empty(0) if self.finds is None else self._states[0][: self._within][self._are_drawn]
+        said = said[said >= 0]
         return {"n_answers": len(self._answers), "precision": wilson(int(sum(said)), len(said)) if len(said) else None}
 
     def _on_class(self, message):
@@ -464,7 +413,7 @@ class Session:
                     kinds[name] = len(kinds)
                     self._on_class({"name": name, "number": kinds[name] if kinds[name] < len(self.classes) else None})
             kinds = [kinds[str(name)] for name in labels]
-            self._change(*(["answer", *map(int, at), True, k] for at, k in zip(ranges, kinds, strict=True)))
+            self._change(*(["answer", *map(int, at), k, True] for at, k in zip(ranges, kinds, strict=True)))
 
     def _on_export(self, message):
-        return _export.export(self, message["what"], message.get("format"), message.get("path"))
+        return _export.export(self, message["what"], message.get("format") or "csv")

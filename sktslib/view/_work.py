@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._plots.pyramid import rows
+from ..io._recording import Stored
 from ..metrics._events import pairs_by_iou
 from ..search import FalseDiscoveryRate, QuerySearcher, QuerySegmenter
 from ..search._learning.background import SHIFTED
@@ -27,9 +28,10 @@ RATE = 0.05  # of false ones, which the first threshold keeps
 class Job(threading.Thread):
     """Work that a thread does; kernels hear by its event that nobody waits for it any longer."""
 
-    def __init__(self, work):
+    def __init__(self, kind, key, task, work, publish):
         super().__init__(daemon=True)
-        self.work, self.stopped = work, threading.Event()
+        self.kind, self.key, self.task = kind, key, task  # the message that asked for it, and all it depends on
+        self.work, self.publish, self.estimator, self.stopped = work, publish, None, threading.Event()
         self.unwanted = (self.stopped,)  # where kernels look
         self.state, self.share, self.error, self.notes = "running", 0.0, None, []
 
@@ -45,22 +47,6 @@ class Job(threading.Thread):
             self.error, self.state = str(error) or type(error).__name__, "failed"
 
 
-class Chosen:
-    """The chosen channels of a recording, read where they are sliced; a job hears how far they were read."""
-
-    def __init__(self, values, channels, job, end):
-        self._values, self._channels, self._job, self._begin, self._end = values, channels, job, job.share, end
-        self.shape = values.shape[0], len(channels)
-
-    def __getitem__(self, part):
-        if self._job.is_alive():
-            if self._job.stopped.is_set():
-                raise CancelledError
-            share = self._begin + (self._end - self._begin) * (part.start or 0) / self.shape[0]
-            self._job.share = max(self._job.share, share)
-        return rows(self._values, part.start, part.stop, part.step)[:, self._channels]
-
-
 class Finds(NamedTuple):
     """Ranges that were found, the nearest first; of several queries distances are shares of each one's threshold."""
 
@@ -70,7 +56,6 @@ class Finds(NamedTuple):
     distance: np.ndarray
     limit: float  # the distance between those that are proposed and the others
     table: object = None  # Matches or Segments of the rows
-    classes: dict | None = None  # of queries, by their numbers
     q: np.ndarray | None = None
     chance: tuple = ()  # distances of matches of decoys, ascending, how many decoys there were, and how far is known
 
@@ -101,16 +86,20 @@ class Task(NamedTuple):
     """A recording, its channels and queries, half-open ranges, as they are searched."""
 
     viewed: object
-    queries: list
+    queries: dict  # by the numbers of classes
     metric: str
     normalize: str | None
     channels: list
 
     def source(self, job, end):
         """Return the samples that are searched: an array, or what is read by chunks while the share grows to `end`."""
-        if self.viewed.n * len(self.channels) <= IN_MEMORY:
-            return self.samples(0, self.viewed.n)
-        return Chosen(self.viewed.values, self.channels, job, end)
+        n, begin = self.viewed.n, job.share
+
+        def read(first, last):
+            job.share = max(job.share, begin + (end - begin) * first / n)
+            return self.samples(first, last)
+
+        return read(0, n) if n * len(self.channels) <= IN_MEMORY else Stored((n, len(self.channels)), read)
 
     def samples(self, start, end):
         """Return the samples [start, end) of the chosen channels as an array."""
@@ -127,9 +116,10 @@ class Task(NamedTuple):
 
     def fitted(self, estimator):
         """Return the estimator, fitted to the queries."""
-        pieces, times = ([get(*query) for query in self.queries] for get in (self.samples, self.times))
-        one, times = len(pieces) == 1, None if self.viewed.max_gap is None else times
-        return estimator.fit(pieces[0] if one else pieces, times=times and times[0] if one else times)
+        pieces, times = ([get(*query) for query in self.queries.values()] for get in (self.samples, self.times))
+        if len(pieces) == 1:
+            return estimator.fit(pieces[0], times=times[0])
+        return estimator.fit(pieces, times=None if self.viewed.max_gap is None else times)
 
     def searcher(self):
         """Return the searcher of the queries, before any answer."""
@@ -144,32 +134,33 @@ def limited(searcher, most, limits=None):
     return new
 
 
-def search(job, task, publish, searcher=None):
+def search(job, searcher=None):
     """Search a recording: about the query, for few matches, for all, and for what is found by chance."""
+    task = job.task
     searcher = task.searcher() if searcher is None else searcher
     limits, n = searcher._thresholds, task.viewed.n
     if n > 2 * NEAR:
-        begin = min(max(task.queries[0][0] - NEAR // 2, 0), n - NEAR)
+        begin = min(max(next(iter(task.queries.values()))[0] - NEAR // 2, 0), n - NEAR)
         part = begin, begin + NEAR
         found = limited(searcher, FEW).search(task.samples(*part), times=task.times(*part))
-        publish(Finds.of(found, found.distance, limits, begin), searcher)
+        job.publish(job, Finds.of(found, found.distance, limits, begin), searcher)
     for most, end in ((FEW, 0.3), (MOST, 0.7)):
         found = limited(searcher, most).search(task.source(job, end), times=task.times())
         finds, job.share = Finds.of(found, found.distance, limits), end
-        publish(finds, searcher)
+        job.publish(job, finds, searcher)
         if len(found) < most:
             break
     try:
-        publish(with_chance(job, task, searcher, finds), searcher)
+        job.publish(job, with_chance(job, searcher, finds), searcher)
     except ValueError as error:  # a query that has no decoy
         warnings.warn(str(error), stacklevel=2)
 
 
-def with_chance(job, task, searcher, finds):
+def with_chance(job, searcher, finds):
     """Return finds with q-values, by the nearest matches of decoys of each query."""
     limits, every, plain = searcher._thresholds, [], limited(searcher, FEW)
     decoys = FalseDiscoveryRate(RATE, random_state=0)._decoys(len(limits))
-    source = plain._source(task.source(job, 1.0), task.times())
+    source = plain._source(job.task.source(job, 1.0), job.task.times())
     made = decoys.of(plain, [plan for plan, _ in plain._searches], center_of(source))
     for (_, choice), unit, plans in zip(plain._searches, units(limits), made, strict=True):
         for plan in plans:
@@ -183,8 +174,9 @@ def with_chance(job, task, searcher, finds):
     return finds._replace(q=q, chance=(calibration.decoys, decoys.count, known), limit=max(limit, 0.0))
 
 
-def learned(job, task, finds, ranges, numbers):
+def learned(job, finds, ranges, numbers):
     """Return a searcher that has learned from answers about ranges (k, 2): numbers of their queries, -1 for none."""
+    task = job.task
     searcher = task.searcher()
     source = searcher._source(task.source(job, 0.0), task.times())
     if finds is None:  # of a session that was opened again
@@ -201,8 +193,9 @@ def learned(job, task, finds, ranges, numbers):
     return searcher.learn_from_answers(about, good=good, bad=(number > -2) & ~good)
 
 
-def segmented(job, task, publish):
+def segmented(job):
     """Cut a recording into repetitions; without a query into those of its own period."""
+    task = job.task
     estimator = QuerySegmenter(task.metric, **task.parameters(normalized=False))
     if task.queries:
         task.fitted(estimator)
@@ -210,4 +203,5 @@ def segmented(job, task, publish):
         estimator.set_params(query="auto").fit(task.samples(0, NEAR), times=task.times(0, NEAR))
     found = estimator.segment(task.source(job, 1.0), times=task.times())
     cost = found.cost / np.array([len(query) for query in estimator.queries_])[found.query]
-    publish(Finds.of(found, cost)._replace(limit=float(cost.max(initial=0.0))), estimator)  # all of them are chosen
+    finds = Finds.of(found, cost)._replace(limit=float(cost.max(initial=0.0)))  # all of them are chosen
+    job.publish(job, finds, estimator)

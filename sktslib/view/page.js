@@ -4,6 +4,7 @@
 const INK = "#23303d", FAINT = "#8a96a3", GRID = "#e3e8ee", QUERY = "#0b62c4", NO_CLASS = "#7a7f87";
 const GUTTER = 74, AXIS = 20; // pixels left of the channels and below them
 const FEWEST = 8; // samples in view at the highest zoom
+const FIRST = "There are no matches yet: hold shift, drag over a pattern, and press Search.";
 
 /** Make an element; of its attributes, functions are listeners. */
 function el(tag, attributes = {}, ...children) {
@@ -121,7 +122,9 @@ class Plot {
     const low = floats(answer.low), high = floats(answer.high), columns = low.length / channels;
     const [lows, highs] = [0, 1].map((side) => answer.ranges.map((pair) => pair[side] ?? NaN)); // of all that was read
     const ranges = { low: lows, high: highs }, density = answer.density && floats(answer.density);
-    this.answer = { ...answer, low, high, columns, ranges, density };
+    const marks = answer.marks?.map(([start, end, number, said]) =>
+      ({ id: `${start}-${end}`, start, end, answer: [false, true][said], class: said ? number : null }));
+    this.answer = { ...answer, low, high, columns, ranges, density, marks };
   }
 
   draw(page) {
@@ -285,15 +288,14 @@ const LAYOUT = `
       <button data-do="segment" title="Cut the recording at each repetition">Segment</button>
       <button data-do="count" title="Count the repetitions">Count</button></div></section>
   <section><h2>Take away</h2>
-    <input type="text" data-is="path" aria-label="File to write" placeholder="file (empty: next to the recording)">
     <div class="row"><button data-do="labels" title="Write the labels">Labels</button>
       <select data-is="format" aria-label="Format of the labels"></select>
       <button data-do="model" title="Write the fitted model">Model</button>
       <button data-do="script" title="Write a Python script that finds the same matches">Script</button></div>
     <textarea data-is="written" rows="6" readonly hidden aria-label="What was exported"></textarea></section>
 </aside>
-<footer>Drag moves, wheel or + − zooms, shift + drag selects the query. Keys: j k next and previous match, y n answer,
-  u undo, a next to ask, 1–9 class, s select, f fit height.</footer>`;
+<footer>Drag or ← → moves, wheel or + − zooms, shift + drag selects the query. Keys: j k next and previous match,
+  a next to ask, y n answer, u undo, 1–9 class, s select, f fit height, Esc cancel.</footer>`;
 
 /** Build the page in an element; `send` takes a message and promises its answer. Return what takes it away again. */
 function mount(root, send) {
@@ -326,6 +328,7 @@ function mount(root, send) {
   async function call(message) {
     try {
       const answer = await send(message);
+      if (!answer.error) Object.assign(parts.notice, { textContent: answer.notice ?? "", hidden: !answer.notice });
       if (!answer.error || message.type === "progress") return answer;
       complain(answer.error);
     } catch (error) {
@@ -454,6 +457,7 @@ function mount(root, send) {
   }
   async function run(type, more = {}) {
     if (page.job != null) return say("Wait until this is done, or cancel it.");
+    parts.errors.replaceChildren(); // of what was tried before
     const started = performance.now(), answer = await call({ type, ...more });
     if (answer) await follow(answer.job, type, started);
   }
@@ -474,8 +478,8 @@ function mount(root, send) {
     page.place = { offset: 0 };
     parts.working.hidden = true;
     if (state?.error) complain(state.error);
-    else if (state) say(state.text || `${type} ${state.state}`);
-    page.told = !state?.text && state?.state === "done" ? type : null;
+    else if (state) say(`${type} ${state.state}`);
+    page.told = state?.state === "done" ? type : null;
     for (const note of state?.notes ?? []) complain(note);
     refresh();
   }
@@ -490,7 +494,7 @@ function mount(root, send) {
     const share = value == null ? 1 : (value - edges[0]) / (edges.at(-1) - edges[0] || 1);
     if (document.activeElement !== slider) slider.value = 1000 * share;
     if (document.activeElement !== exact) exact.value = value == null ? "" : Number(value.toPrecision(5));
-    const chance = wrong == null ? "expected false ones unknown" : `about ${short(wrong)} of them false by chance`;
+    const chance = wrong == null ? "expected false ones unknown" : `about ${short(wrong, 2)} of them false by chance`;
     parts.counts.textContent = `${whole(n)} matches, ${chance}`;
     if (page.told) say(`${page.told} done: ${whole(n)} matches`);
     page.told = null;
@@ -559,6 +563,7 @@ function mount(root, send) {
   }
   function step(by) {
     page.asking = false;
+    if (!page.total) return say(FIRST);
     const { rows, total, place } = page, i = rows.findIndex((row) => row.id === page.current?.id);
     const next = i < 0 && by < 0 ? rows.length - 1 : i + by, index = place.offset + next;
     if (rows[next]) go(rows[next]);
@@ -595,6 +600,7 @@ function mount(root, send) {
     askDetail();
   }
   async function ask() {
+    if (!page.total) return say(FIRST);
     const next = await call({ type: "next" });
     page.asking = next?.id != null;
     if (!page.asking) return next && say("There is nothing to ask.");
@@ -632,10 +638,10 @@ function mount(root, send) {
   }
   // ---- what one takes away
   async function take(what) {
-    const format = (what === "labels" && parts.format.value) || null, path = parts.path.value || null;
-    const got = await call({ type: "export", what, format, path });
+    say("Writing…");
+    const got = await call({ type: "export", what, format: what === "labels" ? parts.format.value : null });
+    say(got?.path ? `Written: ${got.path}` : got ? "Copy it from the box on the right." : "");
     if (!got) return;
-    say(got.path ? `Written: ${got.path}` : "Copy it from the box on the right.");
     parts.written.hidden = !got.text;
     parts.written.value = got.text || "";
     parts.written.scrollIntoView({ block: "nearest" });
@@ -706,8 +712,6 @@ function mount(root, send) {
     const info = await call({ type: "open" }), isFirst = !page.info;
     if (!info) return;
     const { n, channels, settings } = (page.info = info);
-    parts.notice.textContent = info.notice || "";
-    parts.notice.hidden = !info.notice;
     page.found = info.has_results;
     showClasses(info.classes);
     tellPrecision(info);
@@ -716,16 +720,16 @@ function mount(root, send) {
     if (root.id) document.title = `${info.name} – sktslib`;
     fill(parts.metric, info.metrics, settings.metric);
     fill(parts.normalize, info.normalizations, settings.normalize);
-    fill(parts.format, info.formats || [], info.formats?.[0]);
-    parts.format.hidden = !info.formats;
+    fill(parts.format, info.formats, info.formats[0]);
     parts.channels.replaceChildren(...channels.map(({ name }, i) =>
       el("label", {}, el("input", { type: "checkbox", checked: settings.channels.includes(i) }), name)));
     parts.overview.style.height = `${clamp(22 + 16 * channels.length, 56, 112)}px`;
     [overview.first, overview.last] = [0, n];
     show(0, n);
     refresh();
-    if (info.query) setQuery(info.query, false);
-    if (info.job != null) follow(info.job, "search", performance.now());
+    if (info.query) await setQuery(info.query, false);
+    if (info.job != null) follow(info.job, info.last, performance.now());
+    else if (info.last && !info.has_results) run(info.last); // of a session that goes on
   }
   const look = () => page.info && document.visibilityState === "visible" && open();
   const resized = new ResizeObserver(() => page.info && refresh());

@@ -40,7 +40,7 @@ def test_labels_are_answers_of_a_new_session(files):
     for _ in range(2):
         found = session("rec.csv", "--labels", "labels.csv", "--session", "own.json")
         assert [one["name"] for one in found.handle({"type": "open"})["classes"]] == ["a", "b"]
-        assert [(one.start, one.end, one.kind) for one in found.answers] == [(24, 89, 0), (217, 282, 1)]
+        assert [tuple(one[:3]) for one in found.answers] == [(24, 89, 0), (217, 282, 1)]
 
 
 def test_an_unknown_channel_is_refused(files):

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from sktslib import load_ecg_example
+from sktslib.io import read_annotations
 from sktslib.view._server import make_server
 from sktslib.view._session import Session
 
@@ -162,8 +163,34 @@ def day():
     return X[kept], {"times": times, "names": ["load", "room", "roof"], "units": ["kW", "°C", "°C"]}, events
 
 
-@pytest.mark.parametrize(("make", "others"), [(electrocardiogram, []), (day, ["room", "roof"])])
-def test_the_whole_way(chromium, served, tmp_path, make, others):
+def gait():
+    """Two walks with a rest between them, six channels of a sensor on a foot; strides differ in length and strength."""
+    rng = np.random.default_rng(1)
+    knots = np.array([[0, -250, 400, 60, -80, 0], [0, 3, -6, 9, -2, 0], [0, 40, -20, 10, 30, 0]])
+    pieces, events, at = [rng.normal(size=(300, 6))], [], 300
+    for k in range(24):
+        length = int(rng.integers(190, 250))
+        own = np.array([np.interp(np.linspace(0, 5, length), np.arange(6), row) for row in knots]).T
+        pieces.append(np.repeat(own, 2, axis=1) * rng.uniform(0.85, 1.15) + rng.normal(size=(length, 6)))
+        events.append([at, at + length])
+        at += length
+        if k == 11:
+            pieces.append(rng.normal(size=(500, 6)))
+            at += 500
+    names = ["gyr_y", "gyr_x", "acc_x", "acc_y", "gyr_z", "acc_z"]
+    units = ["deg/s", "deg/s", "m/s^2", "m/s^2", "deg/s", "deg/s"]
+    return np.concatenate([*pieces, pieces[0]]), {"rate": 204.8, "names": names, "units": units}, np.array(events)
+
+
+@pytest.mark.parametrize(
+    ("make", "others", "metric", "normalize"),
+    [
+        (electrocardiogram, [], "euclidean", "zscore"),
+        (gait, ["gyr_x", "acc_x", "acc_y", "gyr_z", "acc_z"], "dtw", ""),
+        (day, ["room", "roof"], "euclidean", "zscore"),
+    ],
+)
+def test_the_whole_way(chromium, served, tmp_path, make, others, metric, normalize):
     """Open, drag, search, answer ten, learn again, export, run the script: it finds the same matches."""
     values, given, events = make()
     session, address = served(values, name=f"{make.__name__}.csv", **given)
@@ -178,8 +205,8 @@ def test_the_whole_way(chromium, served, tmp_path, make, others):
     assert np.abs(np.array(query) - [start, end]).max() <= 0.02 * (end - start) + 2
     for channel in others:
         window.page.get_by_label(channel, exact=True).uncheck()
-    window.part("metric").select_option("euclidean")
-    window.part("normalize").select_option("zscore")
+    window.part("metric").select_option(metric)
+    window.part("normalize").select_option(normalize)
     window.runs("Search")
     window.shot("searched")
     assert int(window.part("counts").inner_text().split()[0].replace(",", "")) >= 2
@@ -210,11 +237,39 @@ def test_the_whole_way(chromium, served, tmp_path, make, others):
     labels = pd.read_csv(paths["Labels"])
     refused = {(row["start"], row["end"]) for row in rows if row["answer"] is False}
     assert {*zip(found["start"], found["end"], strict=True)} - refused <= {*zip(labels.start, labels.end, strict=True)}
-    # Nearly all events, and little besides.
+    # Nearly all events, and little else.
     middle = labels[["start", "end"]].mean(axis=1).to_numpy()
     hit = (events[:, :1] <= middle) & (middle < events[:, 1:])
     assert hit.any(axis=1).mean() > 0.7
     assert hit.any(axis=0).mean() > 0.7
+    window.close()
+
+    again, address = served(values, name=f"{make.__name__}.csv", **given)  # the session goes on by itself
+    window = Window(chromium, address, f"{make.__name__}_again")
+    expect(window.part("status")).to_have_text(re.compile("relearn done: [0-9,]+ match"), timeout=SLOW)
+    assert len(again.answers) == 10
+    expect(window.page.locator(".card").first).to_be_visible()
+    for form, reader in {"audacity": read_annotations, "csv": lambda path, rate: pd.read_csv(path)}.items():
+        window.part("format").select_option(form)
+        assert len(reader(window.writes("Labels"), 1.0)) == (again.marks[:, 3] != 0).sum()
+    window.close()
+
+
+def test_hints_before_the_first_search(chromium, served):
+    _, address = served(np.arange(100.0))
+    window = Window(chromium, address, "new")
+    for key in "jkay":
+        window.page.evaluate("document.querySelector('[data-is=status]').textContent = ''")
+        window.press(key)
+        expect(window.part("status")).to_contain_text(re.compile("hold shift|Choose a match first"))
+    window.click("Model")
+    error = window.page.locator(".errors > div")
+    expect(error).to_contain_text("Nothing was searched for yet")
+    window.part("format").select_option("edf")
+    window.click("Labels")
+    expect(error.last).to_contain_text("--rate HZ")
+    for _ in range(2):
+        window.page.get_by_role("button", name="Close this message").first.click()
     window.close()
 
 

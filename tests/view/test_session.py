@@ -19,7 +19,7 @@ import pytest
 from sktslib import QuerySearcher, QuerySegmenter, Sampling, load_model
 from sktslib.io import Recording, read_annotations
 from sktslib.view import _export, _work
-from sktslib.view._session import Made, Session, wilson
+from sktslib.view._session import Session, wilson
 from sktslib.view._work import Task
 
 RNG = np.random.default_rng(5)
@@ -49,6 +49,12 @@ def done(session, kind, **fields):
     while (found := say(session, "progress", job=job))["state"] == "running":
         time.sleep(0.005)
     return found
+
+
+def marks_of(session, **view):
+    """The marks of a view, as the page reads them."""
+    names = "start", "end", "class", "answer"
+    return [dict(zip(names, row, strict=True)) for row in say(session, "view", **view)["marks"]]
 
 
 def floats(packed, *shape):
@@ -106,6 +112,8 @@ def test_views_hold_samples_ticks_and_ranges():
             [[0, "2024-03-01 23:59:30"], [30, "2024-03-02 00:00:00"], [60, "00:00:30"]],
         ),
         (Sampling(1, pd.Timestamp("2024-03-01 23:50")), 0, 7200, [[600, "2024-03-02 00:00"], [2400, "00:30"]]),
+        (Sampling(1, pd.Timestamp("2024-03-01 23:50")), 1000, 3000, [[1200, "2024-03-02 00:10"], [2400, "00:30"]]),
+        (Sampling(1 / 60, pd.Timestamp("2024-03-01 23:50")), 0, 8 * 1440, [[10, "2024-03-02"], [1450, "2024-03-03"]]),
         (pd.timedelta_range("1s", periods=N, freq="100ms"), 0, 100, [[10, "2"], [30, "4"]]),
         (np.datetime64("2024-01-01") + np.arange(N).astype("m8[h]"), 0, 24 * 30, [[0, "2024-01-01"]]),
     ],
@@ -165,6 +173,10 @@ def test_one_in_five_is_random_and_precision_comes_from_these_alone():
             assert standing["precision"]["n"] >= len(right)
     assert [k for k, why in enumerate(asked) if why == "random"] == [4, 9, 14, 19, 24, 29, 34, 39]
     assert n > len(STARTS)
+    before = standing["precision"]["n"]
+    drawn = [say(session, "next") for _ in range(5)][-1]  # whose answer is awaited, and counts nothing before
+    assert drawn["why"] == "random" and say(session, "open")["precision"]["n"] >= before
+    assert [say(session, "next")["id"] for _ in range(5)][-1] == drawn["id"]  # it is asked again
     assert standing["n_answers"] == 40 and standing["precision"]["low"] < 1
     low, high = wilson(8, 10)["low"], wilson(8, 10)["high"]
     np.testing.assert_allclose([low, high], [0.4901625, 0.9433178], rtol=1e-6)
@@ -176,8 +188,8 @@ def test_every_match_is_drawn_with_the_same_probability():
     for seed in range(300):
         session = Session(np.zeros(700), seed=seed)
         start = np.arange(0, 600, 100)
-        session.finds = _work.Finds(start, start + 50, np.zeros(6, int), np.arange(6.0), 9.0, classes={})
-        session._made = Made(None, None, None, None, None)
+        session.finds = _work.Finds(start, start + 50, np.zeros(6, int), np.arange(6.0), 9.0)
+        session._made = _work.Job("search", "key", _work.Task(None, {0: [0, 50]}, "auto", None, [0]), None, None)
         for k in (0, 1, 2):
             say(session, "answer", id=f"{start[k]}-{start[k] + 50}", yes=True)
         session._turn = 4
@@ -215,13 +227,13 @@ def test_learning_from_answers_is_that_of_the_searcher():
     assert f1 > 0.95
     base = QuerySearcher("dtw", nan_policy="omit").fit(y[slice(*EVENTS[1])])
     matches = base.search_all(y)
-    answered = {(one.start, one.end): one.yes for one in session.answers}
+    answered = {(start, end): yes for start, end, _, yes in session.answers}
     known = [answered.get((m.start, m.end)) for m in matches]
     learned = base.learn_from_answers(
         matches, good=[k for k, one in enumerate(known) if one], bad=[k for k, one in enumerate(known) if one is False]
     )
-    np.testing.assert_allclose(session.found_by()[2].query_, learned.query_)
-    np.testing.assert_allclose(session.found_by()[2].weight_, learned.weight_)
+    np.testing.assert_allclose(session.found_by().estimator.query_, learned.query_)
+    np.testing.assert_allclose(session.found_by().estimator.weight_, learned.weight_)
 
 
 def test_classes_have_queries_of_their_own():
@@ -240,15 +252,15 @@ def test_classes_have_queries_of_their_own():
     assert np.mean([kinds.get(k) == is_small[k] for k in range(len(STARTS))]) > 0.9
     found = rows_of(session)
     assert all(a["end"] <= b["start"] for a, b in pairwise(found))
-    marks = say(session, "view", first=0, last=N, columns=500)["marks"]
-    assert {mark["class"] for mark in marks} == {0, 1, None}
+    marks = marks_of(session, first=0, last=N, columns=500)
+    assert {mark["class"] if mark["answer"] else None for mark in marks} == {0, 1, None}
 
 
 def test_many_marks_are_a_density():
     session = searched(Session(recording()))
     rows = rows_of(session)
-    marks = say(session, "view", first=0, last=N, columns=1000)["marks"]
-    assert [mark["id"] for mark in marks] == [row["id"] for row in rows]
+    marks = marks_of(session, first=0, last=N, columns=1000)
+    assert [(mark["start"], mark["end"]) for mark in marks] == [(row["start"], row["end"]) for row in rows]
     columns = len(rows) - 1
     found = say(session, "view", first=0, last=N, columns=columns)
     covered = np.zeros(N)
@@ -318,15 +330,19 @@ def test_a_job_is_cancelled_and_another_one_takes_its_place(monkeypatch, tmp_pat
     assert say(session, "progress", job=job)["state"] == "cancelled"
     assert say(session, "progress", job=job)["n_matches"] == 0 < say(session, "progress", job=other)["n_matches"]
     assert say(session, "progress", job=other)["state"] == "done"
-    assert session.found_by()[1].normalize == "mean"
+    assert session.found_by().task.normalize == "mean"
 
 
 def test_long_recordings_show_matches_near_the_query_first(monkeypatch):
     monkeypatch.setattr(_work, "NEAR", 4000)
     monkeypatch.setattr(_work, "IN_MEMORY", 1000)
     session, seen = Session(recording()), []
-    make = _work.Finds._replace
-    monkeypatch.setattr(_work.Finds, "_replace", lambda self, **kw: seen.append(make(self, **kw)) or seen[-1])
+    make = _work.Job.__init__
+
+    def noting(self, *given):
+        make(self, *given[:-1], lambda job, finds, estimator: seen.append(finds) or given[-1](job, finds, estimator))
+
+    monkeypatch.setattr(_work.Job, "__init__", noting)
     searched(session, query=EVENTS[30])
     assert 0 < len(seen[0].start) < len(seen[1].start)
     assert (np.abs(seen[0].start - STARTS[30]) < 4000).all() and seen[0].distance[0] == 0
@@ -415,10 +431,10 @@ def test_a_killed_server_loses_the_last_answer_at_most(tmp_path):
     say(session, "answer", id="100-160", yes=True)
     path.write_text(path.read_text()[:-3])
     again = Session(recording(), path)
-    assert again.notice is None and [(one.start, one.end) for one in again.answers] == [(5, 65)]
+    assert again.notice is None and [tuple(one[:2]) for one in again.answers] == [(5, 65)]
     say(again, "answer", id="200-260", yes=True)
     for other in (again, Session(recording(), path)):
-        assert [(one.start, one.end) for one in other.answers] == [(5, 65), (200, 260)]
+        assert [tuple(one[:2]) for one in other.answers] == [(5, 65), (200, 260)]
         assert "is damaged" in other.notice
 
 
@@ -602,7 +618,6 @@ def test_the_model_is_what_the_command_line_takes(tmp_path, monkeypatch, kind):
     model = load_model(path, trust=kind == "joblib")
     found = (model.segment if kind == "segment" else model.search)(y).sorted()
     assert found.start.tolist() == [row["start"] for row in rows_of(session)]
-    assert "name of a file" in session.handle({"type": "export", "what": "model", "path": "../x"})["error"]
 
 
 def test_without_a_file_labels_are_text():
@@ -616,8 +631,7 @@ def test_known_labels_are_answers():
     session = Session(recording())
     session.mark(EVENTS[:4], ["a", "b", "a", "b"])
     assert [one["name"] for one in say(session, "open")["classes"]] == ["a", "b"]
-    marks = say(session, "view", first=0, last=N, columns=100)["marks"]
-    assert [mark["class"] for mark in marks] == [0, 1, 0, 1]
+    assert [mark["class"] for mark in marks_of(session, first=0, last=N, columns=100)] == [0, 1, 0, 1]
     assert done(session, "relearn")["state"] == "done"
 
 
