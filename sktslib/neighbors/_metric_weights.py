@@ -21,7 +21,7 @@ from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import spread
 from ..search._learning.choice import QueryTask, choose_pull, learn_weights
-from ..search._profile import Choice
+from ..search._pruning import Choice
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
 from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, equal, learned, weights_of
 from ..utils._parameters import Interval, StrOptions

@@ -19,7 +19,8 @@ from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
 from ..search._limits import observed_query
 from ..search._plan import MODES, QueryPlan, resolve_mode, warn_of_query, warn_of_sequences, with_metric
-from ..search._profile import Choice, Search
+from ..search._profile import Search
+from ..search._pruning import Choice
 from ..search._query import named
 from ..search._results import matched
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress

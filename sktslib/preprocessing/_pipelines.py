@@ -14,7 +14,7 @@ from ..io._objects import unwrapped
 from ..search import QuerySearcher, QuerySegmenter
 from ..search._chunks import entry, one_each, refuse_several, several, taken_apart
 from ..search._results import Matches
-from ..search._segments.results import Segments
+from ..search._segments.segmenter import Segments
 from ..search._sources import n_samples
 from ..utils._times import Sequences, Times, times_of
 from ..utils.validation import refused, shown

@@ -12,10 +12,10 @@ from ._profile import Explanation as Explanation
 from ._results import Matches as Matches
 from ._searcher import QuerySearcher
 from ._segments.fitting import Learning
-from ._segments.results import Segment as Segment
-from ._segments.results import Segments as Segments
 from ._segments.segmenter import QuerySegmenter
-from ._segments.stream import SegmentStream as SegmentStream
+from ._segments.segmenter import Segment as Segment
+from ._segments.segmenter import Segments as Segments
+from ._segments.segmenter import SegmentStream as SegmentStream
 from ._selection import Match as Match
 from ._selection import Profile as Profile
 from ._thresholds import Conformal, FalseDiscoveryRate, Percentile

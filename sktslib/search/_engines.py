@@ -21,7 +21,7 @@ from ..distances._kernels import batch, bounds, dispatch
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair
 from ..distances._series import SCALINGS, full_weight, normalize_values
 from ._limits import LimitedRanges, allowed_ranges
-from ._pruning import Rule
+from ._pruning import Choice
 from ._selection import Profile, select
 
 LEAST = 2**20  # cells of all ranges together; with fewer the whole profile takes no time
@@ -40,7 +40,7 @@ def range_profile(plan, y, ty, rule=None, first=0):
 
     Of equally near ranges the shortest counts. No range crosses a missing value or a gap in time.
     """
-    profiles, rule = [], rule or Rule()
+    profiles, rule = [], Choice() if rule is None or rule.needs_all else rule
     for one in plan.versions:
         known = _Known(y.shape[1], one.range_lengths[1], rule)
         for a, b in one.runs(y, ty):

@@ -11,7 +11,6 @@ from ..distances._kernels.scalar import oldest_start
 from ..distances._kernels.simd import scratch
 from ._chunks import Buffer
 from ._engines import range_profile
-from ._plan import check_lengths
 from ._profile import window_profile
 from ._selection import Candidates, From, Profile
 
@@ -120,8 +119,6 @@ class WindowProfile(IncrementalProfile):
         super().__init__(plan, first)
         self.done, self.rule = first, rule  # done: number of starts that are done
         self.short, self.long = plan.shortest, plan.longest
-        if plan.lengths is None:
-            check_lengths(plan.m, *plan.limits)
 
     @property
     def needed(self):

@@ -40,8 +40,8 @@ from ..utils.validation import (
 from ._chunks import one_each
 from ._limits import observed_query
 from ._plan import QueryPlan, check_domain, resolve_mode
-from ._profile import Choice, Search
-from ._pruning import Rule, Windows, applies, less_offset, nearest_window
+from ._profile import Search
+from ._pruning import Choice, Windows, less_offset, nearest_window, prunes
 from ._results import Matches, matched
 from ._sources import ArraySource, CandidateReader, MatchOrigins, owned
 
@@ -82,7 +82,7 @@ class Rows(NamedTuple):
     def prepared(self):
         """The rows with the prepared windows of `other`, where a search leaves out some windows."""
         plan = self.plan
-        if not applies(plan.metric, Rule(1), plan.tx is not None, np.inf):
+        if not prunes(plan, Choice(1), np.inf):
             return self
         windows = Windows(plan.x, plan.w, self.other, plan.normalize)
         if plan.normalize in SCALINGS:

@@ -66,7 +66,7 @@ class QueryPart:
     def __init__(self, plan, choice, begin, first, *, whole=False):
         self.plan, self.begin = plan, begin
         whole = whole or choice.needs_all
-        self.rule = None if whole else choice.rule
+        self.rule = None if whole else choice
         self.feed = make_profile(plan, self.rule, first)
         self.pool = ProfilePool(plan) if whole else MatchPool(plan, choice)
         self.states = []  # kept for comparison with what comes from before
@@ -109,7 +109,7 @@ class QueryPart:
         if end == self.feed.seen:
             return
         for y, ty, _ in source.chunks(self.feed.seen, end):
-            self.take(y, ty, source.reader(self.plan))
+            self.take(y, ty, CandidateReader(self.plan, source))
             self.feed.forget(self.feed.seen)
 
     def follows(self, before, source):
@@ -135,14 +135,14 @@ def joined(parts, source):
         if part.follows(last, source):
             pools.append(last.pool)
             last = part
-    reader = source.reader(last.plan)
+    reader = CandidateReader(last.plan, source)
     last.pool.take(last.feed, last.feed.candidates(last=True), reader)
     return last.pool.joined(pools, reader)
 
 
 def as_found(result, plan, choice, source):
     """Return the matches of a result: the ones that parts give together, or the ones chosen from their profile."""
-    reader = source.reader(plan)
+    reader = CandidateReader(plan, source)
     if isinstance(result, Profile):
         return chosen(reader, result, choice)
     version, start, end = result[2:].astype(np.int64)
@@ -153,7 +153,7 @@ def run_part(source, searches, begin, end, whole=False, count=None):
     """Return the part of each search that samples [begin, end) give."""
     first = first_of(searches, begin)
     parts = [QueryPart(plan, choice, begin, first, whole=whole) for plan, choice in searches]
-    readers = [source.reader(plan) for plan, _ in searches]
+    readers = [CandidateReader(plan, source) for plan, _ in searches]
     for y, ty, _ in source.chunks(first, end):
         for part, reader in zip(parts, readers, strict=True):
             part.take(y, ty, reader)
@@ -374,7 +374,7 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
         found.append(as_found(one, plan, choice, source))
     if timed and sequence is None:
         known = _times_of(parts, pieces)
-    rest = known, searcher._classes, None, searcher._limits_of_distance
+    rest = known, searcher._classes, None, np.array(searcher._thresholds, float)
     return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=calibrations_of(searcher))
 
 

@@ -100,16 +100,8 @@ class Subsequences(ParameterHolder):
             rule, got = "not exceed 'max_length'", f"{self.min_length} and {self.max_length}"
             raise refused("'min_length' of Subsequences", rule, got)
 
-    def _bounds(self, plan):
-        """Return the least and the largest length of a query's matches."""
-        longest = plain_count(self.max_length)
-        if self.min_length != "auto":
-            return plain_count(self.min_length), longest
-        return (None if plan.mode == "windows" else min(max(1, plan.m // 2), longest or plan.m)), longest
-
 
 CANDIDATES = [StrOptions({*MODES}), Windows, Subsequences]
-SUBSEQUENCES = Subsequences()
 
 
 def mode_of(candidates):
@@ -117,9 +109,14 @@ def mode_of(candidates):
     return {Windows: "windows", Subsequences: "subsequence"}.get(type(candidates), candidates)
 
 
-def subsequences_of(candidates):
-    """Return the parameters of subsequences, where the candidates are given as something else those by default."""
-    return candidates if isinstance(candidates, Subsequences) else SUBSEQUENCES
+def length_bounds(candidates, plan):
+    """Return the least and the largest length of a query's matches; None for no bound, and for windows."""
+    if plan.mode == "windows":
+        return None, None
+    shortest, longest = getattr(candidates, "min_length", "auto"), plain_count(getattr(candidates, "max_length", None))
+    if shortest == "auto":
+        return min(max(1, plan.m // 2), longest or plan.m), longest
+    return plain_count(shortest), longest
 
 
 class QueryPlan(NamedTuple):
@@ -292,13 +289,6 @@ def resolve_mode(metric, mode, normalize):
         mode = "subsequence" if warps and normalize is None else "windows"
     metric._check_search(mode)
     return mode
-
-
-def check_lengths(m, min_length, max_length):
-    """Refuse bounds of the length that leave out windows of the query's length, m."""
-    if (min_length or m) > m or (max_length or m) < m:
-        got = f"{min_length} and {max_length}; a search by windows knows no other length"
-        raise refused("'min_length' and 'max_length'", f"let windows of the query's length through, {m} points", got)
 
 
 def check_room(m, n, otherwise="search by an elastic metric with candidates='subsequence'"):

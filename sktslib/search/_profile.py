@@ -17,8 +17,8 @@ from ..distances._series import alike, base_of, full_weight, normalize_values, p
 from ._channels import Part, channel_profile, parts_of, shares_of, signed
 from ._engines import of_ranges, range_profile
 from ._limits import allowed_lengths, limited_distances, observed_profile
-from ._plan import check_domain, check_lengths, check_room
-from ._pruning import Rule, applies, near_windows
+from ._plan import check_domain, check_room
+from ._pruning import near_windows, prunes
 from ._selection import Profile, select, select_exactly
 
 
@@ -122,31 +122,19 @@ def window_profile(plan, y, ty, rule=None, *, exactly=False, room=None):
     return best
 
 
-def prunes(plan, rule, n):
-    """Return whether windows that a rule cannot choose are left out, of n samples."""
-    if rule is None or plan.mode != "windows" or plan.by_channel is not None or plan.lengths is not None:
-        return False
-    return applies(plan.metric, rule, plan.tx is not None, plan.m * (n - plan.m + 1))
-
-
-def _has_gaps(plan, y, ty):
-    # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
-    spans = plan.max_gap is not None and len(plan.holes(ty)) > 0
-    return spans or (plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
-
-
 def _windows_of(plan, y, ty, rule, exactly, room):
     """Return the profile of a query without alternatives."""
     if plan.by_channel is not None:
         exactly = exactly or plan.metric._may_be_negative  # an error of a summand may be any share of the sum
         distance, slack = channel_profile(plan, y, ty, partial(window_profile, exactly=exactly), exactly=exactly)
         return Profile(distance, None, plan.m, slack)
-    gaps = _has_gaps(plan, y, ty)
+    # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
+    gaps = plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any()
+    gaps = gaps or (plan.max_gap is not None and len(plan.holes(ty)) > 0)
     metric, x, w, m, n = plan.metric, plan.x, plan.w, plan.m, y.shape[1]
     if plan.lengths is None:
         if prunes(plan, rule, n):
-            pieces = plan.runs(y, ty) if gaps else np.array([[0, n]])
-            return Profile(*near_windows(metric, x, w, y, plan.normalize, rule, pieces, plan.scale_limits), m)
+            return Profile(*near_windows(plan, y, rule, plan.runs(y, ty) if gaps else None), m)
         slack = 0.0 if exactly else metric._relative_error(x, w, n - m + 1, plan.normalize)
         if slack and room is not None and not gaps and plan.scale_limits is None and isinstance(metric, LockstepMetric):
             distance = metric._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, plan.normalize, room)[0]
@@ -201,8 +189,11 @@ class Search:
     """
 
     def __init__(self, plan, y, ty=None, first=0):
-        plan = plan.untimed if ty is None else plan
-        self.plan, self.y, self.ty, self.first = plan, y, ty if plan.reads_times else None, first
+        if ty is None:
+            plan = plan.untimed
+        elif not plan.reads_times:
+            ty = None
+        self.plan, self.y, self.ty, self.first = plan, y, ty, first
         self.runs = ()  # subsequence searches: where the stretches without a gap begin, and these prepared
         if plan.mode == "windows":
             check_room(plan.shortest, y.shape[1])
@@ -224,7 +215,6 @@ class Search:
         """Return distance and range of every candidate; a `rule` may leave out candidates that it cannot choose."""
         n, (shortest, longest), metric = self.y.shape[1], self.plan.limits, self.plan.metric
         if self.plan.mode == "windows":
-            check_lengths(self.plan.m, shortest, longest)
             return window_profile(self.plan, self.y, self.ty, rule)
         if self.plan.by_range:
             return range_profile(self.plan, self.y, self.ty, rule)
@@ -408,25 +398,6 @@ def neighbors(start, m, apart):
         yield from np.split(run, np.flatnonzero(np.diff(part)) + 1)
 
 
-class Choice(NamedTuple):
-    """Parameters by which matches are chosen from candidates."""
-
-    n_matches: int | None = None
-    threshold: float | None = None
-    max_overlap: float = 0.0
-    percentile: float | None = None  # of the distances, instead of a threshold
-
-    @property
-    def needs_all(self):
-        """Whether every candidate may be needed, as for a percentile, which is one of all distances."""
-        return self.percentile is not None or (self.n_matches is None and self.threshold is None)
-
-    @property
-    def rule(self):
-        """The `Rule` of what the choice is known to leave out; None where it needs the whole profile."""
-        return Rule(*self[:3]) if self.percentile is None else None
-
-
 def percentile_of(distance, percentile, exact=None, slack=0.0):
     """Return a percentile of the finite distances; infinity if no distance is finite.
 
@@ -459,7 +430,7 @@ def choose(reader, candidates, choice):
     """Choose matches from candidates; the `reader` knows the exact distance of a range."""
     distance, start, end, slack = candidates
     exact = lambda which: reader.distances(start[which], end[which])  # noqa: E731
-    n_matches, threshold, max_overlap, percentile = choice
+    n_matches, threshold, max_overlap, percentile, _ = choice
     if percentile is not None:
         threshold = percentile_of(distance, percentile, exact, slack)
     rule = {"n_matches": n_matches, "threshold": threshold, "max_overlap": max_overlap}

@@ -216,13 +216,19 @@ ROWS = 16  # rows of long sequences, each of which is a call
 PROMISING = 32  # windows of many that a thread compares before the others
 
 
-class Rule(NamedTuple):
-    """The rule by which matches are selected, and the number of threads that look for them."""
+class Choice(NamedTuple):
+    """The rule by which matches are chosen from candidates, and the number of threads that look for them."""
 
     n_matches: int | None = None
     threshold: float | None = None
     max_overlap: float = 0.0
+    percentile: float | None = None  # of the distances, instead of a threshold
     jobs: int = 1
+
+    @property
+    def needs_all(self):
+        """Whether every candidate may be needed, as for a percentile, which is one of all distances."""
+        return self.percentile is not None or (self.n_matches is None and self.threshold is None)
 
     def below(self, distance):
         """Return the rule for a search in which no match is farther than a distance."""
@@ -237,20 +243,25 @@ class Rule(NamedTuple):
         return distance[chosen[-1]] if len(chosen) == most else np.inf
 
 
-def applies(metric, rule, timed, cells):
-    """Return whether only some distances are needed, and less work is known for them."""
-    known = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and not timed
-    return known and cells >= LEAST and (rule.n_matches is not None or rule.threshold is not None)
+def prunes(plan, rule, n):
+    """Return whether windows that a rule cannot choose are left out, of n samples, for that is less work."""
+    if rule is None or rule.needs_all or plan.mode != "windows" or plan.by_channel is not None:
+        return False
+    metric, cells = plan.metric, plan.m * (n - plan.m + 1)
+    known = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and plan.tx is None
+    return known and plan.lengths is None and cells >= LEAST
 
 
-def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
+def near_windows(plan, y, rule, pieces=None):
     """Return distances and ascending starts of the windows in `pieces` (k, 2) of `y` that `rule` may choose.
 
-    Windows beyond the `limits` of scale and offset are left out.
+    All of `y` is a piece unless some are given. Windows beyond the limits of scale and offset are left out.
     """
-    if limits is None and len(pieces) == 1 and pieces[0][1] - pieces[0][0] == y.shape[1] >= x.shape[1]:
-        return _near_of(metric, x, Windows(x, w, y, normalize), rule)  # all of them, as most often
+    x, w, limits = plan.x, plan.w, plan.scale_limits
+    if limits is None and pieces is None:
+        return _near_of(plan, y, rule)
     m, found = x.shape[1], np.zeros(max(y.shape[1] - x.shape[1] + 1, 0), bool)
+    pieces = [(0, y.shape[1])] if pieces is None else pieces
     for first, last in pieces:
         if last - first >= m:
             piece = np.ascontiguousarray(y[:, first:last])
@@ -258,26 +269,26 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
     if not found.any():
         return np.empty(0), np.empty(0, np.int64)
     if found.all():
-        return _near_of(metric, x, Windows(x, w, y, normalize), rule)
+        return _near_of(plan, y, rule)
     # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window spans: so
     # two windows overlap there if they did before.
     first, last = covered(found, m)
     kept = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
     among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: kept.shape[1] - m + 1]
-    distance, start = _near_of(metric, x, Windows(x, w, kept, normalize), rule, among)
+    distance, start = _near_of(plan, kept, rule, among)
     begin = np.cumsum(last - first) - (last - first)
     return distance, start + (first - begin)[np.searchsorted(begin, start, "right") - 1]
 
 
-def _near_of(metric, x, windows, rule, among=None):
+def _near_of(plan, y, rule, among=None):
     """Return distances and starts of the windows that a rule may choose; without `among` all count."""
     with shared(rule.jobs) as for_each:
-        return _Cascade(metric, x, windows, rule, among, for_each).near()
+        return _Cascade(plan.metric, plan.x, Windows(plan.x, plan.w, y, plan.normalize), rule, among, for_each).near()
 
 
 def nearest_window(metric, x, windows, limit):
     """Return distance and number of the window nearest to a query, (inf, -1) beyond a limit; ties: the first."""
-    rule = Rule(1, None if np.isinf(limit) else limit)
+    rule = Choice(1, None if np.isinf(limit) else limit)
     distance, start = _Cascade(metric, x, windows, rule).near()
     near = np.flatnonzero(distance <= limit)
     if not len(near):
@@ -378,7 +389,7 @@ class _Cascade:
         self._seed()
         rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // self.jobs)  # threads take one each, and end together
         size = -(-windows.n // (rounds * self.jobs))
-        found = self.for_each(lambda at: self._find(at, min(at + size, windows.n)), range(0, windows.n, size))
+        found = self.for_each(partial(self._find, size), range(0, windows.n, size))
         found, beyond = zip(*found, strict=True)
         few = sum(len(some.low) for some in found) < FEW * len(found)
         self._compare_all([Candidates.joined(found)] if few else found)
@@ -454,9 +465,9 @@ class _Cascade:
         self._compare_all(found.divided(PROMISING * self.jobs))
         self.known.forget()  # they are found again
 
-    def _find(self, begin, end):
-        """Return the windows [begin, end) that may be within the limit, and the ones beyond running moments."""
-        found, beyond = self._candidates(begin, end)
+    def _find(self, size, begin):
+        """Return those of `size` windows that may be within the limit, and the ones beyond running moments."""
+        found, beyond = self._candidates(begin, min(begin + size, self.windows.n))
         if self.known.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
             best, found = found.divided(PROMISING)
             self._compare(best)
@@ -464,7 +475,7 @@ class _Cascade:
 
     def _compare_all(self, found):
         """Compare windows in pieces: first small ones, for their costs tell how far to look, and at the end again."""
-        found = self.for_each(lambda some: some.within(self.known.limit), found)
+        found = [some.within(self.known.limit) for some in found]
         parts, size, left = [], SEEDS // 2, sum(len(some.low) for some in found)
         for some in found:
             at, share = 0, max(-(-len(some.low) // self.jobs), PROMISING)

@@ -414,8 +414,3 @@ class QueryEstimator(MetricParameter, Estimator):
         forget_threshold(self)
         fit_rate(self, self._calibrated(X, times))
         return self
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.nan_policy == "omit"
-        return tags

@@ -617,8 +617,7 @@ def chosen(reader, profile, choice):
 def matched(search, choice, source=None, jobs=1):
     """Return the matches chosen in a search of a sequence in memory, its `source` if that is known, by its profile."""
     source = ArraySource(search.y, search.ty) if source is None else source
-    profile = search.profile(choice.rule and choice.rule._replace(jobs=jobs))
-    return chosen(source.reader(search.plan), profile, choice)
+    return chosen(CandidateReader(search.plan, source), search.profile(choice._replace(jobs=jobs)), choice)
 
 
 def matches_of(

@@ -23,22 +23,20 @@ from ..utils.validation import as_weight, plain_count
 from . import _plan as plans
 from . import _thresholds as rules
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
-from ._chunks import entry, kernel_times, notice, one_each, refuse_several, several
-from ._dask import DaskSource, is_dask
-from ._far_groups import warn_of_groups
+from ._chunks import entry, kernel_times, notice, one_each, refuse_several, several, validated
 from ._learning import choice as metric_choice
 from ._learning.background import learn_threshold
 from ._learning.dialogue import relearned
 from ._learning.templates import EXAMPLES
 from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
 from ._partial_search import PartialSearch, Stream
-from ._plan import CANDIDATES, Subsequences, Windows, mode_of, subsequences_of
-from ._profile import Choice
+from ._plan import CANDIDATES, Subsequences, Windows, length_bounds, mode_of
+from ._pruning import Choice
 from ._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
 from ._results import Matches, matches_of, within
-from ._run import run_endings, run_profiles, run_searches, search_ranges
+from ._run import DaskSource, is_dask, run_endings, run_profiles, run_searches, search_ranges
 from ._selection import Profile
-from ._sources import ArraySource, ChunkedSource, is_long, n_samples
+from ._sources import ArraySource, ChunkedSource, is_long, n_samples, owned
 from ._thresholds import Conformal, FalseDiscoveryRate, Percentile, rule_of
 
 
@@ -143,7 +141,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     """
 
     _parameter_constraints = {
-        **QueryEstimator._parameter_constraints,
         "candidates": CANDIDATES,
         "normalize": NORMALIZE,
         "n_matches": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
@@ -268,7 +265,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         held = [one.reader for one in found if one.reader.source.in_memory]
         if held:  # once for all that were searched
             plans.warn_of_sequences([reader.plan for reader in held], [reader.source.y for reader in held])
-        limits = self._limits_of_distance
+        limits = np.array(self._thresholds, float)  # NaN for None
         if calibrations is not None and rules.is_awaited(self):
             thresholds = rules.rate_of(self)._thresholds(calibrations)
             found = [within(one, threshold) for one, threshold in zip(found, thresholds, strict=True)]
@@ -278,13 +275,14 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             given.append(source.times_of_found(found[k * count : (k + 1) * count]))
             if source.in_memory:
                 notice(self, sequence, source.times, source.ty)
-                source.own()  # not before: a whole profile and a copy of the sequence are never held at once
+                # Not before: a whole profile and a copy of the sequence are never held at once.
+                source.y = owned(source.y, sequence)
         given = None if all(t is None for t in given) else given if listed else given[0]
         rest = self._most, given, self._classes, names_of(X), limits
         name = time_name(X[0] if listed else X, times)
         matches = matches_of(found, count, *rest, calibrations=calibrations, listed=listed, name=name)
         if calibrations is not None:
-            warn_of_groups(rules.rate_of(self).alpha, matches, self._classes)
+            rules.warn_of_groups(rules.rate_of(self).alpha, matches, self._classes)
         return matches
 
     def search_all(self, X: Sequences, times: Times | None = None) -> Matches:
@@ -307,7 +305,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         every = copy(self)
         every.n_matches = every.threshold = None
         every._learned_thresholds = [None] * len(self._queries)
-        return replace(every.search(X, times), threshold=self._limits_of_distance)
+        return replace(every.search(X, times), threshold=np.array(self._thresholds, float))
 
     @property
     def threshold_(self) -> float | list[float | None] | None:
@@ -610,8 +608,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return queries, learned
 
     def _limits_to_learn(self, plan, one=None):
-        shortest, longest = subsequences_of(self.candidates)._bounds(plan)
-        is_auto = subsequences_of(self.candidates).min_length == "auto"
+        shortest, longest = length_bounds(self.candidates, plan)
+        is_auto = getattr(self.candidates, "min_length", "auto") == "auto"
         # Between occurrences there may be no room but for short matches.
         return (None if is_auto and not plan.by_range else shortest), longest
 
@@ -633,7 +631,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
-        rule, source = rule_of(self.threshold), ArraySource.of(self, X, times)
+        rule, source = rule_of(self.threshold), ArraySource(*validated(self, X, times))
         if isinstance(rule, Conformal):
             found, held = rules.conformal_thresholds(
                 rule, marked, partial(self._found_at, source=source, weight=weight)
@@ -654,7 +652,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         queries = [with_polarity(plan, self.polarity) for plan in plans.with_metric(self.metric_, queries)]
         out, every = np.full(len(code), np.inf), []
         for plan, one in zip(queries, learned, strict=True):
-            plan = plan._replace(limits=subsequences_of(self.candidates)._bounds(plan))
+            plan = plan._replace(limits=length_bounds(self.candidates, plan))
             (found,) = search_ranges(source, [(plan, Choice(max_overlap=float(self.max_overlap)))])
             own = code == one.number + 1
             out[own] = rules.found_at(ranges[own], found.start, found.end, found.distance)
@@ -696,11 +694,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self._learned_thresholds if self.threshold is None else rules.set_thresholds(self)
 
     @property
-    def _limits_of_distance(self):
-        """The threshold of each query, NaN for a query without one."""
-        return np.array([np.nan if limit is None else limit for limit in self._thresholds], float)
-
-    @property
     def _most(self):
         """The largest number of matches of a query; None for as many as fit."""
         if self.n_matches != "auto":
@@ -711,12 +704,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     @property
     def _searches(self):
         """The plan of each query and the choice of its matches, in numbers as compiled code takes them."""
-        rule, bounds = rule_of(self.threshold), subsequences_of(self.candidates)
+        rule = rule_of(self.threshold)
         rest = float(self.max_overlap), float(rule.q) if isinstance(rule, Percentile) else None
         awaited = rule is not None and rules.is_awaited(self)
         most = None if awaited else self._most  # those that keep the rate are counted first
         return [
-            (plan._replace(limits=bounds._bounds(plan)), Choice(most, threshold, *rest))
+            (plan._replace(limits=length_bounds(self.candidates, plan)), Choice(most, threshold, *rest))
             for plan, threshold in zip(self._queries, self._thresholds, strict=True)
         ]
 
@@ -724,7 +717,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """Return the source of a sequence: in memory, or read by chunks."""
         if is_long(X):
             return (DaskSource if is_dask(X) else ChunkedSource)(self, X, times)
-        return ArraySource.of(self, X, times)
+        return ArraySource(*validated(self, X, times))
 
     def _searched(self, X, times):
         """Return what each query finds in each sequence, the sources of these, and the calibrations or None."""

@@ -16,7 +16,7 @@ from ..utils._conversion import is_stored, n_samples, opened, rows_of_chunk, sto
 from ..utils._times import EvenTimes, Sampling, as_dates, given_times, index_of, index_times
 from ..utils.validation import as_points, as_series, check_one_time_per_point, refused
 from ._channels import Shares, parts_of, signed
-from ._chunks import Clock, Entrance, refuse_channels, validated
+from ._chunks import Clock, Entrance, refuse_channels
 from ._limits import beside, blocks, limited
 from ._plan import QueryPlan
 from ._profile import MOST_TERMS, Search, neighbors
@@ -144,23 +144,15 @@ class Source:
     in_memory = has_engine = False  # has_engine: whether its `parts` are another one's work
     sequence = None
 
-    def reader(self, plan):
-        """Return the reader of the candidates of a query."""
-        return CandidateReader(plan, self)
-
     def cuts(self, start, end):
         """Yield the samples (channels, n) of each of some ranges, in memory that the next range may use again."""
         return (self.cut(int(s), int(e))[0] for s, e in zip(start, end, strict=True))
 
 
 def owned(y, X):
-    """Return the array `y` made of `X`, copied if it is the caller's."""
-    return y.copy() if is_borrowed(y, X) else y
-
-
-def is_borrowed(y, X):
-    """Return whether the array `y` made of `X` may be the caller's memory, who is free to write into it."""
-    return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
+    """Return the array `y` made of `X`, copied if it may be the caller's memory, who is free to write into it."""
+    is_borrowed = np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
+    return y.copy() if is_borrowed else y
 
 
 @dataclass(eq=False)
@@ -170,20 +162,8 @@ class ArraySource(Source):
     y: np.ndarray
     ty: np.ndarray | None = None
     times: object = None
-    is_borrowed: bool = False  # whether the samples are in the caller's memory
     in_memory, first = True, 0
     piece = 1  # parts may begin anywhere
-
-    @classmethod
-    def of(cls, estimator, X, times):
-        """Return the source of a sequence that is validated."""
-        y, ty, given = validated(estimator, X, times)
-        return cls(y, ty, given, is_borrowed=is_borrowed(y, X))
-
-    def own(self):
-        """Copy samples that are the caller's."""
-        if self.is_borrowed:
-            self.y, self.is_borrowed = self.y.copy(), False
 
     def __len__(self):
         return self.y.shape[1]

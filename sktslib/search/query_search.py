@@ -13,7 +13,7 @@ from ..utils.validation import check_verbose
 from ._plan import warn_of_sequences
 from ._profile import Search
 from ._results import chosen, matches_of
-from ._run import jobs_within
+from ._run import jobs_of
 from ._searcher import QuerySearcher
 from ._sources import ArraySource, CandidateReader
 from .search_utils import choice_of, each_search, profile_by
@@ -89,7 +89,7 @@ def time_series_search(
     choice, verbose = choice_of(output), check_verbose(verbose)
     searches = each_search(dict_distances, query, sequence, tq, ts, weight)
     given, count = None if ts is None else times_of(sequence, ts), len(searches)
-    jobs = jobs_within(n_jobs, searches[0][2].shape[1], count) if searches else 1
+    jobs = jobs_of(ArraySource(searches[0][2]), n_jobs, count) if searches else 1
     inner, outer = verbose if jobs > 1 else 0, verbose if jobs == 1 or count > 1 else 0
     calls = [delayed(_found)(*search, given, choice, jobs, inner) for search in searches]
     found = in_jobs(calls, n_jobs if jobs == 1 else 1, outer, "search", "distance")

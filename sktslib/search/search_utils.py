@@ -15,9 +15,10 @@ from ..utils._names import warn
 from ..utils._times import Queries, Sequences, notice_column
 from ..utils.validation import refused
 from ._plan import QueryPlan, resolve_mode, warn_of_sequences, with_metric
-from ._profile import Choice, Search, percentile_of
+from ._profile import Search, percentile_of
+from ._pruning import Choice
 from ._query import one_query
-from ._run import jobs_within, profile_ranges
+from ._run import jobs_of, profile_ranges
 from ._selection import select
 from ._sources import ArraySource
 
@@ -264,7 +265,8 @@ def lockstep_search(
     """
     verbose = validation.check_verbose(verbose)
     search = one_search(dict_distances, "lockstep", "windows", query, sequence, weight=weight)
-    return profile_by(search, jobs_within(n_jobs, search.y.shape[1], 1), verbose).distance
+    jobs = jobs_of(ArraySource(search.y), n_jobs, 1)
+    return profile_by(search, jobs, verbose).distance
 
 
 def start_sequences_index(distance: Any, output: tuple[str, float] = ("number", 1), overlap: float = 1.0) -> Any:

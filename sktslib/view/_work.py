@@ -16,6 +16,7 @@ from ..search._learning.background import SHIFTED
 from ..search._results import Found, border_between, matches_of
 from ..search._run import search_ranges
 from ..search._selection import select
+from ..search._sources import CandidateReader
 from ..search._thresholds import Calibration, center_of
 
 NEAR = 2**20  # samples about the query that are searched first, and in which a period is looked for
@@ -186,7 +187,7 @@ def learned(job, finds, ranges, numbers):
     others = others[np.linspace(0, len(others) - 1, min(len(others), OTHERS)).astype(int)]
     ranges = np.concatenate([ranges, others])
     rank, version = np.arange(len(ranges), dtype=float), np.zeros(len(ranges), np.int64)  # learning finds distances
-    found = [Found(*ranges.T, rank, source.reader(plan), version) for plan, _ in searcher._searches]
+    found = [Found(*ranges.T, rank, CandidateReader(plan, source), version) for plan, _ in searcher._searches]
     about = matches_of(found, len(found), None, None)
     number = np.append(numbers, [-2] * (len(ranges) - len(numbers)))[about.distance.astype(int)]
     good = number == (0 if about.query is None else about.query)

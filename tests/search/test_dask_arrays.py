@@ -10,7 +10,7 @@ from inputs import searcher_of
 from strategies import unmeant
 from test_parts import assert_same, ecg
 
-from sktslib.search import _dask, _partial_search, _sources
+from sktslib.search import _partial_search, _run, _sources
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -125,7 +125,7 @@ def made(samples):
 def test_no_samples_travel(monkeypatch):
     n, x = 9_000, ecg()[1]
     held, sizes, read = [], [], []
-    search_range, search_alone = _dask.search_range, _dask.search_alone
+    search_range, search_alone = _run.search_range, _run.search_alone
     load = _sources.ChunkedSource.read
 
     def spy(work, first, begin, y, *rest):
@@ -138,13 +138,13 @@ def test_no_samples_travel(monkeypatch):
         return found
 
     def reads(source, start, end):
-        if type(source) is _dask.DaskSource:
+        if type(source) is _run.DaskSource:
             read.append(end - start)
         return load(source, start, end)
 
     monkeypatch.setattr(_partial_search, "LEAST", 1000)
-    monkeypatch.setattr(_dask, "search_range", spy)
-    monkeypatch.setattr(_dask, "search_alone", weighed)
+    monkeypatch.setattr(_run, "search_range", spy)
+    monkeypatch.setattr(_run, "search_alone", weighed)
     monkeypatch.setattr(_sources.ChunkedSource, "read", reads)
     X = da.arange(n, chunks=750).map_blocks(made, dtype=float)
     for metric in ("dtw", "euclidean"):
@@ -172,13 +172,13 @@ def test_chunks_are_computed_once():
     X = da.from_array(y, chunks=200).map_blocks(load, dtype=float, meta=np.empty(0))
     searcher = searcher_of("dtw", n_matches=3).fit(x[:30])
     with dask.config.set(scheduler="synchronous"):
-        dask.compute(*_dask.DaskSource(searcher, X, None)._tasks(searcher._searches, False))
+        dask.compute(*_run.DaskSource(searcher, X, None)._tasks(searcher._searches, False))
     assert sorted(calls) == list(range(6))
 
 
 @pytest.mark.parametrize("chunks", [[7], [10, 20, 5], [200, 200, 3], [200, 0, 0], [200] * 3, [100, 100, 100, 119]])
 def test_ranges_hold_two_leads_and_all_chunks(chunks):
-    found = _dask.cut(chunks, 60)
+    found = _run.ranges_of_chunks(chunks, 60)
     assert [k for a, b in found for k in range(a, b)] == list(range(len(chunks)))
     assert len(found) == 1 or min(sum(chunks[a:b]) for a, b in found) >= 120
 
@@ -218,9 +218,9 @@ def test_what_is_refused_and_warned_of():
 
 
 def test_dask_is_not_imported_for_others(monkeypatch):
-    assert _dask.is_dask(da.zeros(3)) and not _dask.is_dask(np.zeros(3))
-    monkeypatch.delitem(_dask.sys.modules, "dask.array")
-    assert not _dask.is_dask(da.zeros(3))
+    assert _run.is_dask(da.zeros(3)) and not _run.is_dask(np.zeros(3))
+    monkeypatch.delitem(_run.sys.modules, "dask.array")
+    assert not _run.is_dask(da.zeros(3))
 
 
 # ------------------------------------------------------------------------------------------------ on worker processes

@@ -18,7 +18,7 @@ from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.neighbors import MetricWeights
 from sktslib.search import ChannelPlan
 from sktslib.search._learning.choice import QueryTask, comparisons, near_and_far, right_and_wrong, terms
-from sktslib.search._profile import Choice
+from sktslib.search._pruning import Choice
 from sktslib.utils._linear_weights import ALPHAS, basis_of, objective, weights_of
 
 LENGTH = 8

@@ -31,7 +31,8 @@ from ...utils.validation import refused, shown
 from .._channels import parts_of, with_polarity
 from .._chunks import kernel_times
 from .._plan import QueryPlan, with_metric
-from .._profile import Choice, Search, choose
+from .._profile import Search, choose
+from .._pruning import Choice
 from .._results import matched
 from .._segments.optimal import Background, background_cost, constant_cost, segment
 from .._selection import select

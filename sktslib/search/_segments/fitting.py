@@ -18,7 +18,6 @@ from ...utils._times import times_of
 from ...utils.validation import as_floats, as_times, check_count, refused, shown
 from .._channels import with_polarity, with_signs
 from .._chunks import kernel_times, several
-from .._far_groups import warn_of_look_alikes
 from .._learning.background import (
     NOTHING,
     USUAL,
@@ -41,11 +40,13 @@ from .._thresholds import (
     check_rate,
     conformal_thresholds,
     found_at,
+    gap_between,
     rate_of,
     recorded_hours,
     rule_of,
+    warn_of_look_alikes,
 )
-from .optimal import Versions, background_cost, segment, warn_of_covered_background
+from .optimal import Versions, background_cost, segment
 from .state import Classes
 
 
@@ -123,6 +124,36 @@ def calibrations_in(segmenter, segmentation):
 
     each = range(len(queries))
     return [Calibration.of(costs(found, q), [costs(other, q) for other in others], hours) for q in each]
+
+
+# Of repetitions that cover background: the least share of all, what they cost at least as a share of background, and
+# how many times as much as the others, from which a clear gap divides them. A few are soon seen among the others.
+COVERING, NEARLY, DEARER = 0.6, 0.5, 2.0
+GROUP = 7  # repetitions that make a group
+
+
+def warn_of_covered_background(cost, length, background):
+    """Warn of repetitions that cost nearly as much as the background, and far more than the others.
+
+    Parameters
+    ----------
+    cost, length : ndarray of shape (n,)
+        Costs and lengths of the repetitions.
+    background : float
+        Cost of a sample of background, which the queries tell.
+    """
+    each = cost / length
+    gap = gap_between(each, GROUP, 1.0)
+    if gap is None or gap[1] < DEARER * gap[0]:
+        return
+    border = float(f"{np.sqrt(max(gap[0], gap[1] / DEARER**2) * gap[1]):.2g}")
+    far = each > border
+    if far.mean() >= COVERING and np.median(each[far]) >= NEARLY * background:
+        warn(
+            f"{far.sum()} of {len(far)} repetitions cost nearly as much as background, {each[far].min():.3g} or more a "
+            f"sample, and the others at most {each[~far].max():.3g}: they may cover flat noise. If they do, set "
+            f"background={border}, which is {background:.3g} by default, to leave them out."
+        )
 
 
 def warn_of_found(segmenter, found):

@@ -9,18 +9,12 @@ import numpy as np
 
 from ...distances._series import full_weight
 from ...utils._jobs import progress
-from ...utils._names import warn
-from .._far_groups import gap_between
 from .._incremental_profile import LastSamples
 from .._profile import Search
 from .._sources import ArraySource, CandidateReader
 from .parallel import Segmentation, SegmentTable
 from .state import Classes
 
-# Of repetitions that cover background: the least share of all, what they cost at least as a share of background, and
-# how many times as much as the others, from which a clear gap divides them. A few are soon seen among the others.
-COVERING, NEARLY, DEARER = 0.6, 0.5, 2.0
-LEAST = 7  # repetitions that make a group
 ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points
 
 
@@ -62,30 +56,6 @@ class Background(NamedTuple):
 def power_of(metric):
     """Return the power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
     return 1.0 if metric._center == "median" else 2.0
-
-
-def warn_of_covered_background(cost, length, background):
-    """Warn of repetitions that cost nearly as much as the background, and far more than the others.
-
-    Parameters
-    ----------
-    cost, length : ndarray of shape (n,)
-        Costs and lengths of the repetitions.
-    background : float
-        Cost of a sample of background, which the queries tell.
-    """
-    each = cost / length
-    gap = gap_between(each, LEAST, 1.0)
-    if gap is None or gap[1] < DEARER * gap[0]:
-        return
-    border = float(f"{np.sqrt(max(gap[0], gap[1] / DEARER**2) * gap[1]):.2g}")
-    far = each > border
-    if far.mean() >= COVERING and np.median(each[far]) >= NEARLY * background:
-        warn(
-            f"{far.sum()} of {len(far)} repetitions cost nearly as much as background, {each[far].min():.3g} or more a "
-            f"sample, and the others at most {each[~far].max():.3g}: they may cover flat noise. If they do, set "
-            f"background={border}, which is {background:.3g} by default, to leave them out."
-        )
 
 
 class Versions:

@@ -24,9 +24,9 @@ from ...distances._kernels.segmentation import (
     windows,
 )
 from ...utils._jobs import count_jobs, each_in_jobs
+from ...utils.validation import refused
 from .._chunks import Buffer
 from .._incremental_profile import PreparedQueries
-from .._plan import check_lengths
 from .._profile import window_profile
 from .state import (
     Parts,
@@ -345,8 +345,11 @@ class Windows:
     def __init__(self, queries, rules):
         self.queries, self.rules = queries, rules
         self.lengths = np.array([plan.m for plan in self.queries])
-        for m, limits in zip(self.lengths, self.rules.limits, strict=True):
-            check_lengths(m, *limits)
+        for m, (shortest, longest) in zip(self.lengths, self.rules.limits, strict=True):
+            if (shortest or m) > m or (longest or m) < m:
+                rule = f"let windows of the query's length through, {m} points"
+                got = f"{shortest} and {longest}; a search by windows knows no other length"
+                raise refused("'min_length' and 'max_length'", rule, got)
         self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
         self.label = np.repeat(np.arange(1, len(self.lengths) + 1), self.lengths - 1)
         self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when unfinished ones began
