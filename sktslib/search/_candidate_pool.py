@@ -144,7 +144,7 @@ class MatchPool:
         if not rows.size:
             return
         if self._is_best:
-            self._tighten(self._at_most(rows), feed)
+            self._tighten(rows, feed)
             rows = self._within(rows, self.slack)
         rows, cuts, end = _groups(rows)
         start = rows[1][cuts[:-1]]
@@ -238,17 +238,14 @@ class MatchPool:
             return
         nearest = np.argmin(stretches, axis=1) + np.arange(0, stretches.size, self.plan.m)
         rows = self._near(Candidates(*(column[nearest] for column in found[:3]), found.slack))
-        self._tighten(self._at_most(rows), feed)
-
-    def _at_most(self, rows):
-        """Return candidates whose distances are no less than exact ones."""
-        return np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]])
+        self._tighten(rows, feed)
 
     def _tighten(self, rows, feed):
         """Lower the limit to the distance before which there are k matches, whatever is unknown.
 
         Candidates must be in the order of a profile.
         """
+        rows = np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]])  # no less than the exact distances
         k, overlap = self.choice.n_matches, self.choice.max_overlap
         known, horizon = np.sort(self._matches()[0]), feed.horizon(self.limit.distance)
         begin, most = self.edges[0] if self.edges else 0, 2 * k + 1

@@ -157,7 +157,9 @@ def channel_profile(plan, y, ty, profile, *, exactly=False):
     total = np.zeros(n)
     for part in parts_of(plan):
         first, distance, error, _ = _in_channel(part, by, 0, n, y, ty, profile)
-        distance = part.weight * _least_about(distance, part.lead - first, by.tolerance, n)
+        if by.tolerance:  # the nearest lag counts
+            distance = minimum_filter1d(distance, 2 * by.tolerance + 1, mode="constant", cval=np.inf)
+        distance = part.weight * distance[part.lead - first :][:n]
         slack = max(slack, error)
         if by.votes is None:
             total += distance
@@ -185,16 +187,6 @@ def _in_channel(part, by, start, stop, y, ty, profile):
     other = profile(signed(part.plan, -1), y, ty)
     turned = other.distance < own.distance
     return first, np.where(turned, other.distance, own.distance), max(own._slack, other._slack), turned
-
-
-def _least_about(distance, lead, tolerance, n):
-    """Return for each of n starts the least distance of the windows within `tolerance` samples of its lead.
-
-    A start that has no such window gets infinity.
-    """
-    if tolerance:
-        distance = minimum_filter1d(distance, 2 * tolerance + 1, mode="constant", cval=np.inf)
-    return distance[lead : lead + n]
 
 
 def shares_of(plan, y, ty, start, profile):
@@ -258,7 +250,7 @@ def with_polarity(plan, polarity):
     """Return a plan whose query, and each alternative of it, may have other signs."""
     if plan.by_channel is not None and polarity == "channels":  # each channel finds its own, for it counts by itself
         return plan._replace(by_channel=plan.by_channel._replace(mirrored=True))
-    return plan if plan.signs is not None else with_signs(plan, signs_of(polarity, len(plan.x)))
+    return plan if plan.signs is not None or polarity == "same" else with_signs(plan, signs_of(polarity, len(plan.x)))
 
 
 def with_signs(plan, signs):
@@ -273,11 +265,6 @@ def with_signs(plan, signs):
 LONGEST = 10**7  # samples of a lag, as of a window
 LARGEST = 1e100  # weight of a channel: times any distance, a number
 SHORTEST = 2  # points of a channel that are learned from labels
-
-
-def is_duration(value):
-    """Return whether a value is a length of time, not a number."""
-    return isinstance(value, timedelta | np.timedelta64)
 
 
 def counts_of(plan):
@@ -412,7 +399,7 @@ class ChannelPlan(ParameterHolder):
 
     def _samples(self, value, name, plan):
         """Return a number of samples, or a duration in steps of the query's times."""
-        if not is_duration(value):
+        if not isinstance(value, timedelta | np.timedelta64):
             return self._checked_samples(value, value, name)
         if not plan.datetimes or plan.interval is None:
             rule = "be a number of samples where the query's times are not datetimes"

@@ -428,7 +428,8 @@ class Entrance:
         self.clock = clock or Clock(estimator._queries)
         self.times, self.seen, self.first = None, first, first  # first: the sample at which it begins
         self._last = None  # the time of the last sample for the kernels
-        self._noticed = first > 0 or not notices  # whether a chunk's times were looked at for uneven steps
+        # Whether a chunk of several samples was looked at for times that are uneven or unlike the query's.
+        self._noticed = first > 0 or not notices
 
     def __call__(self, X, times):
         """Return the samples (channels, n) of the next chunk, its times for the kernels, and whether it is incomplete.
@@ -446,8 +447,13 @@ class Entrance:
                 times = times if times is None else times_of(X, times, self.seen)
                 y, own, given = validated(self._estimator, X, times)
             ty, plan = self._take(given), self._estimator._queries[0]
-            gaps = (plan.gaps and bool(np.isnan(y).any())) or self._has_hole(ty, plan.max_gap)
-            self._notice(X, given, own)
+            gaps = plan.gaps and bool(np.isnan(y).any())
+            if ty is not None and plan.max_gap is not None:
+                last, self._last = self._last, ty[-1:]
+                gaps = gaps or len(holes(ty if last is None else np.concatenate([last, ty]), plan.max_gap)) > 0
+            if not self._noticed and len(X) > 1:
+                self._noticed = True
+                notice(self._estimator, X, given, own)
         self.seen += y.shape[1]
         return y, ty, gaps
 
@@ -478,20 +484,6 @@ class Entrance:
             times.append(given)
             self.times = times
         return ty
-
-    def _has_hole(self, ty, max_gap):
-        """Return whether there is a gap in time before or in a chunk."""
-        if ty is None or max_gap is None:
-            return False
-        last, self._last = self._last, ty[-1:]
-        return len(holes(ty if last is None else np.concatenate([last, ty]), max_gap)) > 0
-
-    def _notice(self, X, given, own):
-        """Warn, once, of times that are uneven or unlike the query's, in the first chunk of several samples."""
-        if self._noticed or len(X) < 2:
-            return
-        self._noticed = True
-        notice(self._estimator, X, given, own)
 
 
 class ChunkStream:

@@ -102,7 +102,11 @@ class LastSamples:
 
 
 class IncrementalProfile(LastSamples):
-    """Base class of profiles that are computed chunk by chunk."""
+    """Base class of profiles that are computed chunk by chunk; a `rule` may leave out candidates it cannot choose."""
+
+    def __init__(self, plan, rule=None, first=0):
+        super().__init__(plan, first)
+        self.rule = rule
 
     def agrees(self, state, limit):
         """Return whether later candidates are those that follow from another state."""
@@ -113,11 +117,11 @@ class IncrementalProfile(LastSamples):
 
 
 class WindowProfile(IncrementalProfile):
-    """Profile of windows of the query's length, or of several lengths; a `rule` may leave out windows."""
+    """Profile of windows of the query's length, or of several lengths."""
 
     def __init__(self, plan, rule=None, first=0):
-        super().__init__(plan, first)
-        self.done, self.rule = first, rule  # done: number of starts that are done
+        super().__init__(plan, rule, first)
+        self.done = first  # number of starts that are done
         self.short, self.long = plan.shortest, plan.longest
 
     @property
@@ -153,14 +157,14 @@ class WindowProfile(IncrementalProfile):
 
 
 class RangeProfile(IncrementalProfile):
-    """Profile of subsequences that are normalized each by itself; a `rule` may leave out those that it cannot choose.
+    """Profile of subsequences that are normalized each by itself.
 
     A candidate depends on no more samples before its end than the longest candidate has, so no state is carried.
     """
 
     def __init__(self, plan, rule=None, first=0):
-        super().__init__(plan, first)
-        self.at, self.rule, self.longest = first, rule, plan.range_lengths[1]  # at: samples done
+        super().__init__(plan, rule, first)
+        self.at, self.longest = first, plan.range_lengths[1]  # at: samples done
         self._old = first  # no candidate to come begins before this sample
 
     @property
@@ -196,8 +200,8 @@ class RangeProfile(IncrementalProfile):
 class SubsequenceProfile(IncrementalProfile):
     """Profile of subsequences: a column of accumulated costs for each version advances along the sequence."""
 
-    def __init__(self, plan, first=0):
-        super().__init__(plan, first)
+    def __init__(self, plan, rule=None, first=0):
+        super().__init__(plan, rule, first)
         self.limits = plan.limits[0] or 1, plan.limits[1] or ENDLESS
         self.context = max(plan.reach, 1)  # samples before the next one that are looked at again
         self.noted = first  # samples that are known to be missing or not
@@ -311,8 +315,10 @@ class SubsequenceProfile(IncrementalProfile):
         for k, (problem, column) in enumerate(zip(prepared.problems, self.columns, strict=True)):
             if self._looks_back:  # cells without a path may hold a start of long ago
                 column[1][1:][~np.isfinite(column[0][1:])] = self.at if closed_boundary(problem.record) else ~self.at
-            room, count = scratch if alone else _room, (upto - self.at,)
-            d, s = room(("distances", k), count), room(("starts", k), count, np.int64)
+            count = upto - self.at
+            d, s = np.empty(count), np.empty(count, np.int64)
+            if alone:
+                d, s = scratch(("distances", k), (count,)), scratch(("starts", k), (count,), np.int64)
             y = series[k % len(series)]
             self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
             if metric._has_factor:
@@ -328,11 +334,6 @@ class SubsequenceProfile(IncrementalProfile):
             for costs, starts in self.columns:
                 costs[1:][np.where(starts[1:] >= 0, starts[1:], ~starts[1:]) < before] = np.inf
             self._old = self._oldest(np.inf)
-
-
-def _room(name, shape, dtype=np.float64):
-    """Return new memory, with the arguments of `scratch`."""
-    return np.empty(shape, dtype)
 
 
 class PreparedQueries:
@@ -352,13 +353,3 @@ class PreparedQueries:
         if self._local:
             return [plan._replace(tx=None).problem(y).y for plan in self.queries]
         return [self.queries[0].metric._features(y)]
-
-
-def make_profile(plan, rule=None, first=0):
-    """Return a profile that is computed chunk by chunk from the `first` sample on.
-
-    It may leave out what a `rule` cannot choose.
-    """
-    if plan.mode == "subsequence" and not plan.by_range:
-        return SubsequenceProfile(plan, first)
-    return (RangeProfile if plan.by_range else WindowProfile)(plan, rule, first)

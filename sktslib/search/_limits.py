@@ -478,19 +478,6 @@ def runs(y, holes=()):
     return np.sort(np.concatenate([ranges.ravel(), inside, inside])).reshape(-1, 2)
 
 
-def stretches(n, holes):
-    """Return the half-open ranges of n samples between the gaps in time, each given as the sample behind it."""
-    return np.concatenate([[0], np.repeat(holes, 2), [n]]).reshape(-1, 2).astype(np.int64)
-
-
-def touched(y, m):
-    """Return whether each window of m samples holds a missing value."""
-    out = np.ones(y.shape[1] - m + 1, dtype=bool)
-    for a, b in runs(y):
-        out[a : max(b - m + 1, a)] = False
-    return out
-
-
 def observed_profile(plan, y, ty, exactly=False):
     """Return the distances of the query to all windows of a sequence with missing values or gaps in its times.
 
@@ -518,9 +505,10 @@ def observed_profile(plan, y, ty, exactly=False):
             out[a : b - m + 1] = limited_distances(plan, np.ascontiguousarray(y[:, a:b]), times, exactly)
     if not isinstance(metric, LockstepMetric):
         return out
-    full = full_weight(plan.w, x)
-    starts = [np.arange(a, max(b - m + 1, a)) for a, b in stretches(y.shape[1], plan.holes(ty))]
-    for s in np.intersect1d(np.flatnonzero(touched(y, m)), np.concatenate(starts)):
+    full, missing = full_weight(plan.w, x), np.append(0, np.cumsum(np.isnan(y).any(axis=0)))
+    holes = np.append(0, np.cumsum(np.isin(np.arange(y.shape[1]), plan.holes(ty))))
+    # Windows with a missing value, before none of whose samples but the first is a gap.
+    for s in np.flatnonzero((missing[m:] > missing[:-m]) & (holes[m:] == holes[1 : len(holes) - m + 1])):
         window = y[:, s : s + m]
         seen = np.where(np.isnan(window), 0.0, full)
         if is_enough(seen, full) and is_allowed(plan.scale_limits, x, seen, fill(window)):

@@ -615,7 +615,10 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in whole])
     longest = gap_of(max_gap, owner)
     plan = QueryPlan(metric, whole[0][:, :m], as_weight(weight, m, len(y)), normalize=normalize, gaps=observed)
-    given = [times_of(sequence, times)] if other is None else _both(sequence, other, times)
+    both = [(sequence, times)]
+    if other is not None:
+        both = zip((sequence, other), one_each(times, 2, "times", "sequences"), strict=True)
+    given = [times_of(*one) for one in both]
     places = []
     for one, series, t, name in zip((sequence, other), (y, z), given, ("sequence", "other"), strict=False):
         notice_index(one, t, name)
@@ -635,12 +638,6 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     compared = (y, z) if observed or not missing else whole
     rows = Rows(plan, *compared, m, apart, other is None, (places[0], places[-1]))
     return rows, (y, z), given, names_of(sequence)
-
-
-def _both(sequence, other, times):
-    """Return the times of two recordings, given as a list of both."""
-    first, second = one_each(times, 2, "times", "sequences")
-    return [times_of(sequence, first), times_of(other, second)]
 
 
 def _matches(rows, series, number, sequence, starts, partners, distance, times, channels):

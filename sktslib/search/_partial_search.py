@@ -23,7 +23,7 @@ from ..utils._times import Sequences, Times, as_dates, given_times, times_of
 from ..utils.validation import check_count, refused
 from ._candidate_pool import MatchPool, ProfilePool
 from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay
-from ._incremental_profile import ENDLESS, State, make_profile
+from ._incremental_profile import ENDLESS, RangeProfile, State, SubsequenceProfile, WindowProfile
 from ._results import Found, Matches, chosen, matches_of
 from ._selection import Profile
 from ._sources import CandidateReader, HeldRanges, n_samples
@@ -67,7 +67,8 @@ class QueryPart:
         self.plan, self.begin = plan, begin
         whole = whole or choice.needs_all
         self.rule = None if whole else choice
-        self.feed = make_profile(plan, self.rule, first)
+        kind = WindowProfile if plan.mode == "windows" else RangeProfile if plan.by_range else SubsequenceProfile
+        self.feed = kind(plan, self.rule, first)
         self.pool = ProfilePool(plan) if whole else MatchPool(plan, choice)
         self.states = []  # kept for comparison with what comes from before
         self._next = begin if begin else ENDLESS
@@ -269,14 +270,10 @@ class PartialSearch(_Parts):
         if most is not None and len(pieces) > 2 * most:
             for known in [known for known in pieces if not part.pool.holds(*known)]:
                 del pieces[known]
-        if part is self._parts[0] and self.begin < self.n_samples_seen and not self._border_is_known:
-            self._border = [self._piece(part, self.begin, self.begin)]
-
-    @property
-    def _border_is_known(self):
-        """Whether the samples that the part before may need of this one are held for good."""
         reach = max(plan.reach for plan, _ in self._searches) + FORGOTTEN
-        return bool(self._border) and self._border[0][1].shape[1] + self._border[0][0] >= self.begin + reach
+        known = self._border and self._border[0][1].shape[1] + self._border[0][0] >= self.begin + reach
+        if part is self._parts[0] and self.begin < self.n_samples_seen and not known:
+            self._border = [self._piece(part, self.begin, self.begin)]  # that the part before may need
 
     def _piece(self, part, start, end):
         """Return the samples of a range and of what it depends on.
@@ -290,11 +287,6 @@ class PartialSearch(_Parts):
         times = self._entrance.times
         given = None if times is None else times.at(np.arange(first, last))
         return first, y.copy(), None if ty is None else ty.copy(), given
-
-    def _all_pieces(self):
-        """Return the pieces of all matches, of the border, and of what is not decided."""
-        found = [piece for pieces in self._pieces for piece in pieces.values()]
-        return [*found, *self._border, *(self._piece(part, part.feed.first, part.feed.seen) for part in self._parts)]
 
     def state(self) -> State | list[State]:
         """Return the state on which later candidates depend; for several queries a list of states.
@@ -364,7 +356,9 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
             "and where neither 'n_matches' nor 'threshold' is set, for it is known at the end only which samples "
             "matches need. Got None."
         )
-    pieces = [piece for part in parts for piece in part._all_pieces()]
+    pieces = [piece for part in parts for some in part._pieces for piece in some.values()]
+    for part in parts:  # the border, and what is not decided
+        pieces += [*part._border, *(part._piece(one, one.feed.first, one.feed.seen) for one in part._parts)]
     source = searcher._source(sequence, times) if sequence is not None else HeldRanges([p[:3] for p in pieces])
     found = []
     for k, (plan, choice) in enumerate(searches):
@@ -372,8 +366,11 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
         if one is None:
             one = joined(run_part(source, [(plan, choice)], 0, parts[-1].n_samples_seen), source)
         found.append(as_found(one, plan, choice, source))
-    if timed and sequence is None:
-        known = _times_of(parts, pieces)
+    if timed and sequence is None:  # of the samples at which matches may start and end
+        last, end = parts[-1]._entrance.times, parts[-1].n_samples_seen
+        samples = [np.arange(first, first + len(given)) for first, _, _, given in pieces]
+        given = np.concatenate([*(piece[3] for piece in pieces), last.at([end])])
+        known = SparseTimes(np.concatenate([*samples, [end]]), last.as_given(given))
     rest = known, searcher._classes, None, np.array(searcher._thresholds, float)
     return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=calibrations_of(searcher))
 
@@ -401,8 +398,9 @@ def _in_order(parts):
         if not equal(_facts(before), _facts(after)):
             got, out = f"others in the one that begins at {after.begin}", "Begin all parts by the same fitted searcher."
             raise refused("'parts'", "be of one searcher, whose query and parameters are the same", got, out)
-        if timed[0]:
-            _check_order(before, after)
+        if timed[0]:  # times must increase from part to part
+            first, _, _, given = after._border[0]
+            before._entrance.times.kind_with(given[after.begin - first :], after._entrance.times.zone)
     return parts
 
 
@@ -412,12 +410,6 @@ def _facts(part):
         [plan.metric.name, {k: v for k, v in vars(plan.metric).items() if not callable(v)}, *plan[1:], *choice]
         for plan, choice in part._searches
     ]
-
-
-def _check_order(before, after):
-    """Refuse times that do not increase from part to part."""
-    first, _, _, given = after._border[0]
-    before._entrance.times.kind_with(given[after.begin - first :], after._entrance.times.zone)
 
 
 def _check_sequence(sequence, times, n, timed):
@@ -432,22 +424,6 @@ def _check_sequence(sequence, times, n, timed):
         rule = "hold the samples that the parts were fed"
         got = f"{n_samples(sequence)} samples, and parts that end at {n}"
         raise refused("'sequence'", rule, got, "Feed the last part what is left, or cut the sequence there.")
-
-
-def _times_of(parts, pieces):
-    """Return the times of the samples at which matches may start and end."""
-    last = parts[-1]._entrance.times
-    samples = [np.arange(first, first + len(given)) for first, _, _, given in pieces]
-    end = parts[-1].n_samples_seen
-    given = np.concatenate([*(piece[3] for piece in pieces), last.at([end])])
-    return SparseTimes(np.concatenate([*samples, [end]]), last.as_given(given))
-
-
-def found_in(rows, reader):
-    """Return the matches that rows list."""
-    columns = ((2, np.int64), (3, np.int64), (1, float), (6, np.int64))
-    start, end, distance, version = (np.array([row[k] for row in rows], dtype) for k, dtype in columns)
-    return Found(start, end, distance, reader, version)
 
 
 class Stream(_Parts):
@@ -485,16 +461,11 @@ class Stream(_Parts):
             rule = "be set for a stream: without it the best places are known at the end of the sequence only"
             raise refused("The 'threshold' parameter of QuerySearcher", rule, "None")
         for plan, _ in searches:
-            least, what = (
-                plan.longest,
-                "the length of the query" if plan.lengths is None else "that of the longest window",
-            )
+            what = "the length of the query" if plan.lengths is None else "that of the longest window"
+            least, (low, high) = plan.longest, plan.limits
             if plan.mode == "subsequence":
-                low, high = plan.limits
-                least, what = (
-                    max(min(plan.m, high or plan.m), low or 1),
-                    f"{what}, or the shortest length that Subsequences allows",
-                )
+                least = max(min(plan.m, high or plan.m), low or 1)
+                what += ", or the shortest length that Subsequences allows"
             check_delay(max_delay, least, what, plan.reach, "an occurrence would be given up")
         super().__init__(searcher)
         self.max_delay, self._classes = max_delay, searcher._classes
@@ -605,10 +576,12 @@ class Stream(_Parts):
             samples = edges(start, end, self._parts[0].plan.max_gap).T.ravel()
             given = np.concatenate([self._times.at([]), *(row[5] for row in rows)])
             times = SparseTimes(samples, self._times.as_given(given))
-        listed = [
-            found_in(rows, CandidateReader(plan, HeldRanges([row[4] for row in rows])))
-            for rows, (plan, _) in zip(found, self._searches, strict=True)
-        ]
+        listed = []
+        for rows, (plan, _) in zip(found, self._searches, strict=True):
+            columns = ((2, np.int64), (3, np.int64), (1, float), (6, np.int64))
+            start, end, distance, version = (np.array([row[k] for row in rows], dtype) for k, dtype in columns)
+            reader = CandidateReader(plan, HeldRanges([row[4] for row in rows]))
+            listed.append(Found(start, end, distance, reader, version))
         limits = np.array([choice.threshold for _, choice in self._searches], float)
         rest = {"calibrations": self._calibrations, "by_time": True}
         return matches_of(listed, len(listed), None, times, self._classes, None, limits, **rest)

@@ -468,9 +468,6 @@ class _Cascade:
     def _find(self, size, begin):
         """Return those of `size` windows that may be within the limit, and the ones beyond running moments."""
         found, beyond = self._candidates(begin, min(begin + size, self.windows.n))
-        if self.known.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
-            best, found = found.divided(PROMISING)
-            self._compare(best)
         return found.within(self.known.limit), beyond
 
     def _compare_all(self, found):

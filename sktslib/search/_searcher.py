@@ -230,14 +230,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             self._channel_plan = self.channels._in_samples(self._of_recording(marked, times), self._channel_names)
         method = normalization_of(self.normalize).method
         rigid = [] if mode_of(self.candidates) == "subsequence" else metric_choice.rigid_candidates(method)
-        metric_choice.choose_metric(
-            self,
-            marked,
-            weight,
-            times,
-            [*metric_choice.elastic_candidates(method), *rigid],
-            metric_choice.evidence_of_matches,
-        )
+        self.report_ = None
+        if metric_choice.is_auto(self.metric):
+            tried = [*metric_choice.elastic_candidates(method), *rigid]
+            metric_choice.choose_metric(self, marked, weight, times, tried, metric_choice.evidence_of_matches)
         return self._fit_labels(marked, one_query(X, "X"), weight, times)
 
     def search(self, X: Sequences, times: Times | None = None) -> Matches:
@@ -727,11 +723,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         for k, (sequence, t) in enumerate(zip(X if listed else [X], every, strict=True)):
             with entry("X", k if listed else None):
                 sources.append(self._source(sequence, t))
-        if not rules.is_awaited(self):
+        rate, known = rules.rate_of(self), rules.calibrations_of(self)
+        if rate is None or known is not None:
             found = run_searches(sources, [searches] * len(sources), self.n_jobs, self.verbose, listed=listed)
-            return found, sources, rules.calibrations_of(self)
-        rules.check_rate(self, rules.rate_of(self))
-        decoys, made = rules.rate_of(self)._decoys(len(searches)), []
+            return found, sources, known
+        rules.check_rate(self, rate)
+        decoys, made = rate._decoys(len(searches)), []
         for k, source in enumerate(sources):
             with entry("X", k if listed else None):
                 made.append(decoys.searches(self, searches, source))

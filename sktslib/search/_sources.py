@@ -258,16 +258,6 @@ class HeldRanges(Source):
         )
 
 
-def keep_ranges(readers, which, start, end):
-    """Return readers of one sequence that share a copy of the samples that ranges need.
-
-    The k-th range is one of readers[which[k]].
-    """
-    ranges = zip(which, start, end, strict=True)
-    stretches = HeldRanges([readers[k].read(int(s), int(e)) for k, s, e in ranges])
-    return [CandidateReader(one.plan, stretches) for one in readers]
-
-
 class MatchOrigins:
     """Readers of the sequences in which ranges were found, one for each query in each sequence."""
 
@@ -428,15 +418,11 @@ class MatchOrigins:
 
         Ranges of one sequence share their samples.
         """
-        readers = list(self.readers)
-        for sequence in set(self.sequences):
-            own = [k for k, s in enumerate(self.sequences) if s == sequence]
-            some = np.flatnonzero(np.isin(self.which, own))
-            held = keep_ranges(
-                [readers[k] for k in own], np.searchsorted(own, self.which[some]), start[some], end[some]
-            )
-            for k, reader in zip(own, held, strict=True):
-                readers[k] = reader
+        pieces = {sequence: [] for sequence in self.sequences}
+        for k, s, e in zip(self.which.tolist(), start.tolist(), end.tolist(), strict=True):
+            pieces[self.sequences[k]].append(self.readers[k].read(s, e))
+        held = {sequence: HeldRanges(some) for sequence, some in pieces.items()}
+        readers = [CandidateReader(one.plan, held[s]) for one, s in zip(self.readers, self.sequences, strict=True)]
         return MatchOrigins(readers, self.which, self.sequences, self.version, self.names)
 
     def query(self, number):

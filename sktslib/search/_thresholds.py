@@ -286,11 +286,6 @@ def blocks(marked):
         yield block == k
 
 
-def without(marked, held):
-    """Return a marked recording without the occurrences in the mask `held`."""
-    return marked._replace(ranges=marked.ranges[~held], code=marked.code[~held])
-
-
 def found_at(ranges, start, end, distance):
     """Return the distance at which each range is found among some matches; infinity if it is not."""
     out = np.full(len(ranges), np.inf)
@@ -310,7 +305,8 @@ def conformal_thresholds(rule, marked, distances):
     middle = marked.ranges.sum(axis=1)
     between = (middle[1:] + middle[:-1]) / 2
     for held in blocks(marked):
-        scores[held], some = distances(without(marked, held), marked.ranges[held], marked.code[held])
+        others = marked._replace(ranges=marked.ranges[~held], code=marked.code[~held])
+        scores[held], some = distances(others, marked.ranges[held], marked.code[held])
         found.append(some.take(held[np.searchsorted(between, some.ranges.sum(axis=1))]))
     names, found = marked.labels.classes.tolist(), HeldOut.together(found)
     thresholds = {int(k): rule._threshold(scores[marked.code == k], names[k - 1]) for k in np.unique(marked.code)}
@@ -432,6 +428,7 @@ class Percentile(ThresholdRule):
     q: float
 
 
+@dataclass(eq=False, repr=False)
 class Margin(ThresholdRule):
     """Threshold for the margin between a repetition's class and the next one.
 
@@ -457,8 +454,7 @@ class Margin(ThresholdRule):
 
     _parameter_constraints = {"least": [Interval(Real, 0, 1, closed="both")]}
 
-    def __init__(self, least: float = 0.5) -> None:
-        self.least = least
+    least: float = 0.5
 
 
 THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conformal, Percentile, str, None]

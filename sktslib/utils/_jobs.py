@@ -251,7 +251,7 @@ def progress(total, verbose, name, unit):
     goes as well.
     """
     if not verbose or sys.stderr is None:  # as where Python has no console
-        yield _nothing
+        yield nothing
         return
     from tqdm.auto import tqdm
 
@@ -270,5 +270,5 @@ def progress(total, verbose, name, unit):
             bar.leave = False
 
 
-def _nothing(steps=1, word=""):
+def nothing(steps=1, word=""):
     """Ignore steps that are counted where no progress is shown."""

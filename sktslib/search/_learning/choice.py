@@ -274,9 +274,6 @@ def choose_metric(estimator, marked, weight, times, candidates, evidence):
     evidence : callable
         ``evidence(trial, marked, block, weight, ty)`` returns what a trial of a candidate finds in a block.
     """
-    estimator.report_ = None
-    if not is_auto(estimator.metric):
-        return
     estimator.cv_results_ = estimator.best_index_ = None
     n = marked.data.shape[1]
     blocks, ty = blocks_of(marked.ranges, n), kernel_times(estimator, times, n)

@@ -5,6 +5,7 @@ Repetitions may be limited by a threshold of their cost per query point, which s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from numbers import Integral
 
@@ -28,7 +29,14 @@ from .._learning.background import (
     plain_background,
     sure_ones,
 )
-from .._learning.choice import HeldOut, choose_metric, elastic_candidates, evidence_of_segments, weight_learner
+from .._learning.choice import (
+    HeldOut,
+    choose_metric,
+    elastic_candidates,
+    evidence_of_segments,
+    is_auto,
+    weight_learner,
+)
 from .._learning.templates import as_comparable, average, examples
 from .._plan import check_domain, check_room
 from .._sources import ArraySource
@@ -57,14 +65,11 @@ def per_point(cost, shown):
 
 def fit_conformal(segmenter, marked, weight, times):
     """Find the threshold of each class by what the other blocks of the labels show."""
-    rule = rule_of(segmenter.threshold)
-    if not isinstance(rule, Conformal):
-        return
-    ty = kernel_times(segmenter, times, marked.data.shape[1])
+    rule, ty = rule_of(segmenter.threshold), kernel_times(segmenter, times, marked.data.shape[1])
 
     def distances(others, ranges, code):
         # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
-        queries, learned = segmenter._learn(others, weight, times, segmenter._n_templates)
+        queries, learned = segmenter._learn(others, weight, times, segmenter._learning.n_templates)
         queries = [with_polarity(plan._replace(metric=segmenter.metric_), segmenter.polarity) for plan in queries]
         queries = queries if segmenter._queries[0].tx is not None else [plan.untimed for plan in queries]
         numbers = [one.number for one in learned]
@@ -171,6 +176,7 @@ def warn_of_found(segmenter, found):
 FEW = 2  # repetitions of which an average is taken
 
 
+@dataclass(eq=False, repr=False)
 class Learning(ParameterHolder):
     """Parameters for learning the queries of a segmenter, from labels and from the repetitions that it finds.
 
@@ -209,17 +215,10 @@ class Learning(ParameterHolder):
         "class_weight": [StrOptions({"balanced"}), None],
     }
 
-    def __init__(
-        self,
-        n_templates: int | str = "auto",
-        refine: int = 0,
-        self_train: int = 0,
-        class_weight: str | None = None,
-    ) -> None:
-        self.n_templates = n_templates
-        self.refine = refine
-        self.self_train = self_train
-        self.class_weight = class_weight
+    n_templates: int | str = "auto"
+    refine: int = 0
+    self_train: int = 0
+    class_weight: str | None = None
 
 
 def check_transitions(transitions, k):
@@ -352,12 +351,16 @@ def check_lengths_of(lengths, k):
 def fit_marked(segmenter, marked, weight, times):
     """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
     known = learnable(marked)
-    choose_metric(segmenter, known, weight, times, elastic_candidates(), evidence_of_segments)
+    segmenter.report_ = None
+    if is_auto(segmenter.metric):
+        choose_metric(segmenter, known, weight, times, elastic_candidates(), evidence_of_segments)
     segmenter._fit_labels(known, weight, times)
     if segmenter._self_train:
         train_itself(segmenter, marked, known, weight, times)
-    warn_of_alike_classes(segmenter, known, weight, times)
-    fit_conformal(segmenter, known, weight, times)
+    if segmenter._rules.classes is not None and weight_learner(segmenter) is None:
+        warn_of_alike_classes(segmenter, known, weight, times)
+    if isinstance(rule_of(segmenter.threshold), Conformal):
+        fit_conformal(segmenter, known, weight, times)
 
 
 def classes_of(segmenter, marked, times):
@@ -386,8 +389,6 @@ FOLDS = 3  # in which occurrences are held out to see whether their class can be
 def warn_of_alike_classes(segmenter, marked, weight, times):
     """Warn of classes whose occurrences mostly count less as another class, each held out of what is learned."""
     classes = segmenter._rules.classes
-    if classes is None or weight_learner(segmenter) is not None:
-        return
     source = ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
     fold = np.full(len(marked.code), -1)
     for k in np.unique(marked.code):
@@ -399,7 +400,7 @@ def warn_of_alike_classes(segmenter, marked, weight, times):
     told = np.zeros((len(segmenter.classes_),) * 2, int)
     for k in range(FOLDS):
         rest = marked._replace(ranges=marked.ranges[fold != k], code=marked.code[fold != k])
-        queries, learned = segmenter._learn(rest, weight, times, segmenter._n_templates)
+        queries, learned = segmenter._learn(rest, weight, times, segmenter._learning.n_templates)
         versions = Versions(
             [with_polarity(plan._replace(metric=segmenter.metric_), segmenter.polarity) for plan in queries]
         )

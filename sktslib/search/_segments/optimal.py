@@ -126,7 +126,7 @@ def constant_cost(plan):
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
     mean /= np.where(total > 0, total, 1.0)
     constant = np.repeat(mean, x.shape[1], axis=1)
-    search, m = Search.of(plan.version(0)._replace(max_gap=None), constant, plan.tx), plan.m
+    search, m = Search(plan.version(0)._replace(max_gap=None), constant, plan.tx), plan.m
     if plan.mode == "subsequence":
         return float(search.cost(0, m)) / m
     return float(plan.metric._segment_cost(search.profile().distance[0], m)) / m

@@ -23,7 +23,7 @@ from ...distances._kernels.segmentation import (
     differences_of,
     windows,
 )
-from ...utils._jobs import count_jobs, each_in_jobs
+from ...utils._jobs import count_jobs, each_in_jobs, nothing
 from ...utils.validation import refused
 from .._chunks import Buffer
 from .._incremental_profile import PreparedQueries
@@ -36,7 +36,6 @@ from .state import (
     classified,
     costs_of_ranges,
     depends_on_path,
-    has_lanes,
     listed_costs,
     open_begin,
     open_end,
@@ -238,7 +237,7 @@ class Columns:
         self.reach, self.bounds = metric._context, rules.bounds()
         self.longest = max(plan.m for plan in queries)
         self._looks_back = metric._looks_back or metric.uses_times
-        self._prepared = None
+        self._prepared, self._rest = None, (rules.transitions, *self.bounds)
         self.begin(0)
 
     def begin(self, at):
@@ -267,9 +266,6 @@ class Columns:
     def _series(self, y, ty):
         return as_series(self._prepared.series(y), self.queries[0].compared(ty), self._kernel.rows is not None)
 
-    def _own(self, background):
-        return background, self.rules.transitions, *self.bounds
-
     def go_on(self, feed, upto, end):
         """Return rows of `best` and `begin` for the samples up to `upto`; no gap is before sample `end`."""
         back = self.needed
@@ -283,7 +279,7 @@ class Columns:
             cells = self._kernel.at_start[np.isinf(self.state.take(self._kernel.at_cost))]
             self.state.reshape(-1)[cells] = self.at
         costs = self.rules.background.costs(y[:, : upto - back])
-        rows = in_order(self._kernel, self._series(y, ty), self.at - back, back, self._own(costs), self.state)
+        rows = in_order(self._kernel, self._series(y, ty), self.at - back, back, (costs, *self._rest), self.state)
         self.at = upto
         return rows
 
@@ -298,8 +294,8 @@ class Columns:
         """Compute a round; see the function `compute`."""
         at, end = shape.at - back, shape.end - back
         series = np.ascontiguousarray(self._series(y, None)[0][:, at : end + 1])
-        rules = self._own(self.rules.background.costs(y[:, at:end]))
-        return compute(self._kernel, series, (*rules, self.rules.partial), shape, listed, *known)
+        rules = self.rules.background.costs(y[:, at:end]), *self._rest, self.rules.partial
+        return compute(self._kernel, series, rules, shape, listed, *known)
 
     def take(self, shape, state):
         """Continue behind a round."""
@@ -444,10 +440,6 @@ class SegmentTable(NamedTuple):
         return SegmentTable(*(None if column is None else column[which] for column in self))
 
 
-def _count_nothing(steps):
-    """Show no progress."""
-
-
 class Segmentation:
     """The cheapest segmentation of a recording that comes by chunks of any size, each stretch without a gap by itself.
 
@@ -455,10 +447,9 @@ class Segmentation:
     chunk lets it decide, and after `max_delay` samples by the cheapest segmentation until then. It then has no rounds.
     """
 
-    def __init__(self, queries, rules, feed, n_jobs=None, count=None, readers=None, *, prompt=False, max_delay=None):
+    def __init__(self, queries, rules, feed, n_jobs=None, count=nothing, readers=None, *, prompt=False, max_delay=None):
         self._plan, self._feed, self._transitions, self._n_jobs = queries[0], feed, rules.transitions, n_jobs
-        self._readers, self._rules = readers, rules
-        self._count = count or _count_nothing
+        self._readers, self._rules, self._count = readers, rules, count
         self._lengths = np.array([plan.m for plan in queries])
         self._paths = (Columns if queries[0].mode == "subsequence" else Windows)(queries, rules)
         self._lists = readers is not None and self._paths.is_elastic and depends_on_path(queries[0], rules)
@@ -468,7 +459,9 @@ class Segmentation:
 
     def _begin(self, at):
         self._paths.begin(at)
-        self._rows = Undecided.begun(at, self._transitions)
+        k = len(self._transitions) - 1
+        first = np.array([[0.0] + [np.inf] * k])
+        self._rows = Undecided(at, first, np.empty((0, k)), self._transitions, fresh=True)
         self._next = at  # where the next round begins
 
     @property
@@ -493,11 +486,10 @@ class Segmentation:
             self._end_stretch(done)
             if not last:
                 self._begin(feed.seen)
-        elif self._prompt:
-            self._advance(done)
-            self._settle_promptly(timed)
         else:
             self._advance(done)
+            if self._prompt:
+                self._settle_promptly(timed)
         found, self._told = self._told, []
         return SegmentTable.together(found)
 
@@ -544,7 +536,8 @@ class Segmentation:
         block = WINDOWS
         if self._paths.is_elastic:
             block = BLOCK
-            if has_lanes(self._plan):
+            # Stretches side by side are possible where neither times nor the caller's costs are compared.
+            if self._plan.tx is None and getattr(self._plan.metric, "dist", None) is None:
                 self._advance_by_rounds(upto, last)
                 if not last:
                     return

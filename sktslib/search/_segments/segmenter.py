@@ -32,9 +32,9 @@ from .._sources import (
     ArraySource,
     CandidateReader,
     ChunkedSource,
+    HeldRanges,
     MatchOrigins,
     is_long,
-    keep_ranges,
     n_samples,
     owned,
 )
@@ -316,6 +316,9 @@ class Segments(RangeTable):
 
             x = pd.DataFrame(x, columns=self.channels)
         return plot_repetitions(self.warped(query), x, ax=ax, title=title)
+
+
+LEARNING = Learning()  # where the parameter is None
 
 
 class QuerySegmenter(QueryEstimator):
@@ -675,16 +678,11 @@ class QuerySegmenter(QueryEstimator):
 
     @property
     def _learning(self):
-        return Learning() if self.learning is None else self.learning
+        return LEARNING if self.learning is None else self.learning
 
     @property
     def _self_train(self):
         return int(self._learning.self_train)
-
-    @property
-    def _n_templates(self):
-        count = self._learning.n_templates
-        return count if count == "auto" else int(count)
 
     def _check_domain(self, a, what):
         """Refuse a series with values that the metric is not defined for."""
@@ -702,11 +700,12 @@ class QuerySegmenter(QueryEstimator):
 
     def _fit_labels(self, marked, weight, times, examples=None):
         """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
-        queries, learned = self._learn(marked if examples is None else examples, weight, times, self._n_templates)
+        examples = marked if examples is None else examples
+        queries, learned = self._learn(examples, weight, times, self._learning.n_templates)
         keep_weights(self, learned)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
         self._fit_queries(queries, numbers, limits, marked, times)
-        classes = classes_of(self, marked if examples is None else examples, times)
+        classes = classes_of(self, examples, times)
         self._rules = self._rules._replace(classes=classes)
         return self
 
@@ -891,10 +890,11 @@ class SegmentStream(ChunkStream):
     def _result(self, found):
         segmenter, versions, times = self._segmenter, self._versions, None
         found = SegmentTable.together([]) if found is None else found
-        readers = keep_ranges(versions.readers(self._feed), found.query, found.start, found.end)
+        readers, ranges = versions.readers(self._feed), zip(found.query, found.start, found.end, strict=True)
+        held = HeldRanges([readers[q].read(int(s), int(e)) for q, s, e in ranges])
         rule = rule_of(segmenter.threshold)
         found, rates = rated(versions.of(found), calibrations_of(segmenter), set_thresholds(segmenter), rule)
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
-        return segmenter._listed(found, segmenter._queries, readers[0].source, times, rates)
+        return segmenter._listed(found, segmenter._queries, held, times, rates)

@@ -16,7 +16,6 @@ from ...distances._kernels.scalar import agreed, apart, before, trace
 from ...distances._kernels.segmentation import INF, SEGMENT_LANES, range_costs
 from ...distances._kernels.simd import aligned_zeros
 from .._chunks import Buffer
-from .._incremental_profile import PreparedQueries
 
 
 class Queries(NamedTuple):
@@ -157,12 +156,6 @@ class Undecided:
             self._given.append(starts)
         self._zeros = []  # see `count_from`
         self._due = 0  # rows there must be before it pays to look what is decided
-
-    @classmethod
-    def begun(cls, at, transitions):
-        """Return the first row of a series that starts at a sample."""
-        k = len(transitions) - 1
-        return cls(at, np.array([[0.0] + [np.inf] * k]), np.empty((0, k)), transitions, fresh=True)
 
     def __len__(self):
         return len(self._best)
@@ -394,9 +387,8 @@ class Classes(NamedTuple):
     """
 
     of_query: np.ndarray  # (k,), from 0
-    rarity: np.ndarray | None = (
-        None  # (n_classes,), occurrences of the most frequent class for one; None: all count alike
-    )
+    # (n_classes,), occurrences of the most frequent class for one; None: all count alike
+    rarity: np.ndarray | None = None
     share: np.ndarray | None = None  # (n_classes,), that an occurrence is expected to leave over
     plain: object = None  # Background
 
