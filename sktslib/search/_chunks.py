@@ -12,19 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..io._objects import unwrapped
+from ..utils import validation
 from ..utils._sampling import check_gap, holes, notice_sampling, numbers_of
 from ..utils._sklearn import check_columns, warn_of_names
 from ..utils._times import Sampling, Times, as_dates, is_datetime, name_of, notice_index, times_of
-from ..utils.validation import (
-    FLOAT,
-    LARGEST_SQUARE,
-    are_counted,
-    as_series,
-    as_times,
-    check_count,
-    refused,
-    sum_of_squares,
-)
 
 ROOM = 64  # entries that a buffer has room for, at least
 
@@ -123,7 +114,7 @@ class TimeBuffer:
             dtype = held.dtype if given.dtype == held.dtype else np.result_type(held.dtype, given.dtype)
         except TypeError:
             got = f"{given.dtype} after {held.dtype}, at sample {held.end}"
-            raise refused("'times'", "be of one kind in all chunks, numbers or dates", got) from None
+            raise validation.refused("'times'", "be of one kind in all chunks, numbers or dates", got) from None
         if (zone is None) != (self.zone is None):
             got = "none after some with one" if zone is None else f"{zone} after some with none"
             raise ValueError(
@@ -272,11 +263,11 @@ def chunk_at(sample):
 
 def check_delay(max_delay, least, what, ahead, otherwise):
     """Return the longest delay of a decision, or refuse one that is too short to see what has to be decided."""
-    check_count(max_delay, "max_delay", none=True, owner="stream")
+    validation.check_count(max_delay, "max_delay", none=True, owner="stream")
     if max_delay is not None and max_delay < least + ahead:
         more = f" and the {ahead} that the metric looks ahead" if ahead else ""
         rule, got = f"be at least {what}, {least} samples{more}: {otherwise} before its end has come", max_delay
-        raise refused("The 'max_delay' parameter of stream", rule, got)
+        raise validation.refused("The 'max_delay' parameter of stream", rule, got)
     return max_delay
 
 
@@ -326,7 +317,7 @@ def one_each(values, count, name, what):
 def kernel_times(estimator, times, n, name="times"):
     """Return times of a recording, as `given_times` returns them, as kernels count them; None stays None."""
     check_gap(estimator.max_gap, times, is_datetime(times), name, type(estimator).__name__)
-    return as_times(times, n, name)
+    return validation.as_times(times, n, name)
 
 
 def check_table(estimator, X):
@@ -358,7 +349,7 @@ def refuse_channels(estimator, shape):
 
 def validated(estimator, X, times):
     """Return the array of a sequence, its times for the kernels, and its times as they were given."""
-    y = as_series(X, "X", missing=estimator.nan_policy == "omit")
+    y = validation.as_series(X, "X", missing=estimator.nan_policy == "omit")
     check_table(estimator, X)
     if y.shape[0] != estimator.n_features_in_:
         refuse_channels(estimator, np.asarray(X).shape)
@@ -404,11 +395,11 @@ class Clock:
             return None
         given = as_dates(times)
         self.begin(given)
-        return as_times(times, len(given), "times", self.origin)
+        return validation.as_times(times, len(given), "times", self.origin)
 
     def begin(self, given):
         """Count datetimes from the first of these, unless an origin is known."""
-        if self.reads and self.origin is None and are_counted(given):
+        if self.reads and self.origin is None and validation.are_counted(given):
             self.origin = given[0]
 
 
@@ -459,7 +450,7 @@ class Entrance:
 
     def _plain(self, X):
         """Return the samples (channels, n) of an array that is valid as it is; None where a closer look is needed."""
-        if type(X) is not np.ndarray or X.dtype is not FLOAT or not X.size or self.times or self.clock.reads:
+        if type(X) is not np.ndarray or X.dtype is not validation.FLOAT or not X.size or self.times or self.clock.reads:
             return None
         if self._estimator.metric_._has_domain:
             return None
@@ -469,7 +460,7 @@ class Entrance:
             y = X.T
         else:
             return None
-        if not sum_of_squares(X) < LARGEST_SQUARE:  # also where it is NaN
+        if not validation.sum_of_squares(X) < validation.LARGEST_SQUARE:  # also where it is NaN
             return None
         return y
 

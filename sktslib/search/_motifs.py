@@ -23,20 +23,11 @@ from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.registry import get_metric
 from ..distances._series import SCALINGS, fill, full_weight, normalize_values
 from ..io._objects import unwrapped
+from ..utils import validation
 from ..utils._jobs import check_jobs, count_jobs, in_jobs, parts_for_jobs, progress
 from ..utils._names import names_of, warn
 from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
 from ..utils._times import is_datetime, notice_column, notice_index, times_of
-from ..utils.validation import (
-    as_series,
-    as_times,
-    as_weight,
-    check_count,
-    check_names,
-    check_number,
-    check_verbose,
-    refused,
-)
 from ._chunks import one_each
 from ._limits import observed_query
 from ._plan import QueryPlan, check_domain, resolve_mode
@@ -503,7 +494,8 @@ def motifs(
     gaps = "motifs", nan_policy, max_gap
     rest = metric_params, weight, max_overlap, gaps, times
     rows, series, given, channels = _rows(sequence, length, metric, normalize, other, *rest)
-    found = nearest_pairs(rows, check_count(n, "n"), check_jobs(n_jobs), check_verbose(verbose))
+    n, n_jobs, verbose = validation.check_count(n, "n"), check_jobs(n_jobs), validation.check_verbose(verbose)
+    found = nearest_pairs(rows, n, n_jobs, verbose)
     found = [(distance, *sorted(pair)) if rows.is_one else (distance, *pair) for distance, *pair in found]
     starts = [start for _, *pair in found for start in pair]
     partners = [start for _, *pair in found for start in reversed(pair)]
@@ -575,7 +567,8 @@ def discords(
     gaps = "discords", nan_policy, max_gap
     rest = metric_params, weight, max_overlap, gaps, times
     rows, series, given, channels = _rows(sequence, length, metric, normalize, other, *rest)
-    found = farthest_windows(rows, check_count(n, "n"), check_jobs(n_jobs), check_verbose(verbose))
+    n, n_jobs, verbose = validation.check_count(n, "n"), check_jobs(n_jobs), validation.check_verbose(verbose)
+    found = farthest_windows(rows, n, n_jobs, verbose)
     distance, starts, partners = ([one[k] for one in found] for k in range(3))
     return _matches(rows, series, None, None, starts, partners, np.array(distance), given, channels)
 
@@ -583,21 +576,22 @@ def discords(
 def _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, gaps, times):
     """Return the windows that are compared, the sequences, their times, and the names of the channels."""
     owner, nan_policy, max_gap = gaps
-    check_names([nan_policy], ["raise", "omit"], "nan_policy", owner)
+    validation.check_names([nan_policy], ["raise", "omit"], "nan_policy", owner)
     omit = nan_policy == "omit"
     if other is None:
         sequence, times = unwrapped(sequence, times, "sequence", whole=True)
     else:
         (sequence, other), times = unwrapped([sequence, other], times, "recordings", whole=True)
-    y = as_series(sequence, "sequence", missing=omit)
+    y = validation.as_series(sequence, "sequence", missing=omit)
     notice_column(sequence, y.T, "sequence")
-    z = y if other is None else as_series(other, "other", channels=len(y), like="'sequence'", missing=omit)
-    m = check_count(length, "length", low=2)
+    z = y if other is None else validation.as_series(other, "other", channels=len(y), like="'sequence'", missing=omit)
+    m = validation.check_count(length, "length", low=2)
     for series, name in ((y, "sequence"), (z, "other")):
         if m > series.shape[1]:
-            got, out = m, "Time runs along the first axis; a second recording is the parameter 'other'."
-            raise refused("length", f"be at most the number of samples of {name!r}, {series.shape[1]}", got, out)
-    share = check_number(max_overlap, "max_overlap", low=0.0, high=1.0)
+            rule = f"be at most the number of samples of {name!r}, {series.shape[1]}"
+            out = "Time runs along the first axis; a second recording is the parameter 'other'."
+            raise validation.refused("length", rule, m, out)
+    share = validation.check_number(max_overlap, "max_overlap", low=0.0, high=1.0)
     apart = max(m - floor(share * m), 1)  # windows whose starts are so far apart have at most that share in common
     if other is None and y.shape[1] - m < apart:
         warn(
@@ -614,7 +608,8 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     whole = [fill(series) for series in (y, z)] if missing else [y, z]
     metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in whole])
     longest = gap_of(max_gap, owner)
-    plan = QueryPlan(metric, whole[0][:, :m], as_weight(weight, m, len(y)), normalize=normalize, gaps=observed)
+    w = validation.as_weight(weight, m, len(y))
+    plan = QueryPlan(metric, whole[0][:, :m], w, normalize=normalize, gaps=observed)
     both = [(sequence, times)]
     if other is not None:
         both = zip((sequence, other), one_each(times, 2, "times", "sequences"), strict=True)
@@ -623,7 +618,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     for one, series, t, name in zip((sequence, other), (y, z), given, ("sequence", "other"), strict=False):
         notice_index(one, t, name)
         check_gap(max_gap, t, is_datetime(t), "times", owner)
-        ty = as_times(t, series.shape[1], "times")
+        ty = validation.as_times(t, series.shape[1], "times")
         if ty is not None:
             notice_sampling(ty, [], longest)
         unseen = [] if observed else np.flatnonzero(np.isnan(series).any(axis=0))

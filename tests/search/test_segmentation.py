@@ -24,7 +24,7 @@ FREE = compiled(naive.names(kind="warped", is_sum=True, has_lags=False))  # the 
 def as_carried(segmenter, y, **times):
     """The segmentation with the costs of the paths that the cells carried, which choose it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "listed_costs", lambda searches, rules, segments: segments.cost)
+        patch.setattr(parallel.open_paths, "listed_costs", lambda searches, rules, segments: segments.cost)
         return segmenter.segment(y, **times)
 
 

@@ -17,43 +17,14 @@ from ...utils._parameters import Interval, ParameterHolder, StrOptions
 from ...utils._sampling import interval, seconds_of
 from ...utils._times import times_of
 from ...utils.validation import as_floats, as_times, check_count, refused, shown
+from .. import _thresholds
 from .._channels import with_polarity, with_signs
 from .._chunks import kernel_times, several
-from .._learning.background import (
-    NOTHING,
-    USUAL,
-    learn_background,
-    learnable,
-    of_another,
-    offset_of,
-    plain_background,
-    sure_ones,
-)
-from .._learning.choice import (
-    HeldOut,
-    choose_metric,
-    elastic_candidates,
-    evidence_of_segments,
-    is_auto,
-    weight_learner,
-)
+from .._learning import background as backgrounds
+from .._learning import choice as metric_choice
 from .._learning.templates import as_comparable, average, examples
 from .._plan import check_domain, check_room
 from .._sources import ArraySource
-from .._thresholds import (
-    Calibration,
-    Conformal,
-    Margin,
-    center_of,
-    check_rate,
-    conformal_thresholds,
-    found_at,
-    gap_between,
-    rate_of,
-    recorded_hours,
-    rule_of,
-    warn_of_look_alikes,
-)
 from .optimal import Versions, background_cost, segment
 from .state import Classes
 
@@ -65,7 +36,7 @@ def per_point(cost, shown):
 
 def fit_conformal(segmenter, marked, weight, times):
     """Find the threshold of each class by what the other blocks of the labels show."""
-    rule, ty = rule_of(segmenter.threshold), kernel_times(segmenter, times, marked.data.shape[1])
+    rule, ty = _thresholds.rule_of(segmenter.threshold), kernel_times(segmenter, times, marked.data.shape[1])
 
     def distances(others, ranges, code):
         # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
@@ -79,10 +50,10 @@ def fit_conformal(segmenter, marked, weight, times):
         out, costs = np.empty(len(code)), per_point(found.cost, found.shown)
         for number in np.unique(code):
             own, same = code == number, numbers == number
-            out[own] = found_at(ranges[own], found.start[same], found.end[same], costs[same])
-        return out, HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
+            out[own] = _thresholds.found_at(ranges[own], found.start[same], found.end[same], costs[same])
+        return out, metric_choice.HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
 
-    thresholds, held = conformal_thresholds(rule, marked, distances)
+    thresholds, held = _thresholds.conformal_thresholds(rule, marked, distances)
     segmenter.report_ = held.report(marked)
     segmenter._conformal = rule.alpha, [thresholds[int(number) + 1] for number in segmenter._numbers]
 
@@ -101,7 +72,7 @@ def _rules_of(segmenter, numbers):
 
 def rated(found, calibrations, thresholds, rule=None):
     """Return the segments within thresholds and `rule`, their three rates, each None without, and the thresholds."""
-    if isinstance(rule, Margin) and found.margin is not None:
+    if isinstance(rule, _thresholds.Margin) and found.margin is not None:
         found = found.take(~(found.margin < rule.least))
     if calibrations is None and thresholds[0] is None:
         return found, [None] * 4
@@ -118,17 +89,17 @@ def rated(found, calibrations, thresholds, rule=None):
 def calibrations_in(segmenter, segmentation):
     """Return the calibration of each query in a recording, by decoys that are segmented, too."""
     source, found, times, queries, ranges_of = segmentation
-    rate = rate_of(segmenter)
-    check_rate(segmenter, rate)
-    made = rate._decoys(len(queries)).of(segmenter, queries, center_of(source))
+    rate = _thresholds.rate_of(segmenter)
+    _thresholds.check_rate(segmenter, rate)
+    made = rate._decoys(len(queries)).of(segmenter, queries, _thresholds.center_of(source))
     others = [ranges_of(list(some)) for some in zip(*made, strict=True)]
-    hours = recorded_hours(source.extent(0)[1], times)
+    hours = _thresholds.recorded_hours(source.extent(0)[1], times)
 
     def costs(table, q):
         return per_point(table.cost, table.shown)[table.query == q]
 
     each = range(len(queries))
-    return [Calibration.of(costs(found, q), [costs(other, q) for other in others], hours) for q in each]
+    return [_thresholds.Calibration.of(costs(found, q), [costs(other, q) for other in others], hours) for q in each]
 
 
 # Of repetitions that cover background: the least share of all, what they cost at least as a share of background, and
@@ -148,7 +119,7 @@ def warn_of_covered_background(cost, length, background):
         Cost of a sample of background, which the queries tell.
     """
     each = cost / length
-    gap = gap_between(each, GROUP, 1.0)
+    gap = _thresholds.gap_between(each, GROUP, 1.0)
     if gap is None or gap[1] < DEARER * gap[0]:
         return
     border = float(f"{np.sqrt(max(gap[0], gap[1] / DEARER**2) * gap[1]):.2g}")
@@ -165,12 +136,12 @@ def warn_of_found(segmenter, found):
     """Warn of repetitions that may cover flat noise, and of groups that a false discovery rate lets through."""
     if segmenter._background_of_queries:
         warn_of_covered_background(found.cost, found.end - found.start, segmenter.background_)
-    rate = rate_of(segmenter)
+    rate = _thresholds.rate_of(segmenter)
     for query in [] if rate is None else np.unique(found.query).tolist():
         own = found.query == query
         of = f" of query {query}" if len(segmenter._queries) > 1 else ""
         cost = per_point(found.cost, found.shown)[own]
-        warn_of_look_alikes(rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
+        _thresholds.warn_of_look_alikes(rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
 
 
 FEW = 2  # repetitions of which an average is taken
@@ -279,7 +250,7 @@ def fit_background(marked, queries, rules, ty, n_jobs, verbose):
     def found(background):
         return segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
 
-    return learn_background(marked, queries, background_cost(queries), found, verbose)
+    return backgrounds.learn_background(marked, queries, background_cost(queries), found, verbose)
 
 
 def refined(queries, source, segments):
@@ -350,16 +321,18 @@ def check_lengths_of(lengths, k):
 
 def fit_marked(segmenter, marked, weight, times):
     """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
-    known = learnable(marked)
+    known = backgrounds.learnable(marked)
     segmenter.report_ = None
-    if is_auto(segmenter.metric):
-        choose_metric(segmenter, known, weight, times, elastic_candidates(), evidence_of_segments)
+    if metric_choice.is_auto(segmenter.metric):
+        metric_choice.choose_metric(
+            segmenter, known, weight, times, metric_choice.elastic_candidates(), metric_choice.evidence_of_segments
+        )
     segmenter._fit_labels(known, weight, times)
     if segmenter._self_train:
         train_itself(segmenter, marked, known, weight, times)
-    if segmenter._rules.classes is not None and weight_learner(segmenter) is None:
+    if segmenter._rules.classes is not None and metric_choice.weight_learner(segmenter) is None:
         warn_of_alike_classes(segmenter, known, weight, times)
-    if isinstance(rule_of(segmenter.threshold), Conformal):
+    if isinstance(_thresholds.rule_of(segmenter.threshold), _thresholds.Conformal):
         fit_conformal(segmenter, known, weight, times)
 
 
@@ -370,16 +343,16 @@ def classes_of(segmenter, marked, times):
         return None
     source = ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
     queries = [plan.untimed if source.ty is None else plan for plan in segmenter._queries]
-    classes = Classes(numbers, plain=plain_background(queries, offset_of(marked)))
+    classes = Classes(numbers, plain=backgrounds.plain_background(queries, backgrounds.offset_of(marked)))
     if segmenter._learning.class_weight == "balanced" or segmenter.transitions is not None:
         return classes
     versions = Versions(queries)
     count = np.maximum(np.bincount(marked.code - 1, minlength=numbers.max() + 1), 1)
-    share, of_versions = np.full(len(count), USUAL), classes._replace(of_query=numbers[versions.query])
+    share, of_versions = np.full(len(count), backgrounds.USUAL), classes._replace(of_query=numbers[versions.query])
     for k in np.unique(numbers).tolist():
         start, end = examples(marked.ranges[marked.code == k + 1]).T
         cost = of_versions.costs(versions.readers(source), start, end)[1][:, k]
-        share[k] = of_another(np.median(cost / classes.background_costs(source, start, end)), len(start))
+        share[k] = backgrounds.of_another(np.median(cost / classes.background_costs(source, start, end)), len(start))
     return classes._replace(rarity=count.max() / count, share=share)
 
 
@@ -423,7 +396,7 @@ def warn_of_alike_classes(segmenter, marked, weight, times):
 
 def train_itself(segmenter, marked, known, weight, times):
     """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
-    rounds, met, k = segmenter._self_train, [NOTHING], len(segmenter.classes_)
+    rounds, met, k = segmenter._self_train, [backgrounds.NOTHING], len(segmenter.classes_)
     counts, ty = [], kernel_times(segmenter, times, marked.data.shape[1])
     if marked.unlabeled is None:
         warn(
@@ -436,7 +409,7 @@ def train_itself(segmenter, marked, known, weight, times):
             queries = [plan.untimed if ty is None else plan for plan in segmenter._queries]
             source = segmenter._rules.source(marked.data, ty)
             found = segment(queries, segmenter._rules, marked.data, ty, segmenter.n_jobs, source=source)
-            taken = sure_ones(marked, queries, segmenter._numbers + 1, found)
+            taken = backgrounds.sure_ones(marked, queries, segmenter._numbers + 1, found)
             counts.append(np.bincount(taken.code - 1, minlength=k))
             count(word=f"{len(taken.code)} taken")
             if any(map(taken.are_those_of, met)):  # learned again they would give what was there before
@@ -444,7 +417,7 @@ def train_itself(segmenter, marked, known, weight, times):
             met.append(taken)
             segmenter.metric_ = segmenter._made_metric()
             offset = known._replace(offset=taken.offset)
-            segmenter._fit_labels(offset, weight, times, learnable(marked, taken))
+            segmenter._fit_labels(offset, weight, times, backgrounds.learnable(marked, taken))
     segmenter.self_training_ = np.array(counts, np.int64).reshape(-1, k)
 
 

@@ -14,32 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from joblib import delayed
 
+from ...distances._kernels import segmentation as kernel
 from ...distances._kernels.scalar import before, likeliest, previous, through
-from ...distances._kernels.segmentation import (
-    SEGMENT_LANES,
-    advance,
-    advance_lanes,
-    difference_of,
-    differences_of,
-    windows,
-)
 from ...utils._jobs import count_jobs, each_in_jobs, nothing
 from ...utils.validation import refused
 from .._chunks import Buffer
 from .._incremental_profile import PreparedQueries
 from .._profile import window_profile
-from .state import (
-    Parts,
-    Queries,
-    Undecided,
-    as_series,
-    classified,
-    costs_of_ranges,
-    depends_on_path,
-    listed_costs,
-    open_begin,
-    open_end,
-)
+from . import state as open_paths
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
 FULL = 16  # leads that a stretch has in a long series
@@ -52,7 +34,7 @@ def in_order(queries, series, begin_at, offset, rules, state):
     k = len(queries.first) - 1
     n = len(rules[0])
     best, begin = np.empty((n, k + 1)), np.empty((n, k))
-    advance(None, queries, series, begin_at, offset, rules, state, best.reshape(-1), begin.reshape(-1))
+    kernel.advance(None, queries, series, begin_at, offset, rules, state, best.reshape(-1), begin.reshape(-1))
     return best[begin_at:], begin[begin_at:]
 
 
@@ -66,7 +48,7 @@ class Round(NamedTuple):
 
     @property
     def end(self):
-        return self.at + SEGMENT_LANES * self.step + self.lead
+        return self.at + kernel.SEGMENT_LANES * self.step + self.lead
 
 
 def rounds(at, end, m, fresh, ended):
@@ -77,15 +59,15 @@ def rounds(at, end, m, fresh, ended):
     """
     lead = LEAD * m
     step = max(FULL * lead, STEP)
-    while end - at >= lead + 2 * SEGMENT_LANES * step:
+    while end - at >= lead + 2 * kernel.SEGMENT_LANES * step:
         yield Round(at, step, lead, fresh)
-        at, fresh = at + SEGMENT_LANES * step, False
-    if ended and end - at >= 4 * SEGMENT_LANES * lead:
-        count = -(-(end - at - lead) // (SEGMENT_LANES * step))
-        step = (end - at - lead) // (count * SEGMENT_LANES)
+        at, fresh = at + kernel.SEGMENT_LANES * step, False
+    if ended and end - at >= 4 * kernel.SEGMENT_LANES * lead:
+        count = -(-(end - at - lead) // (kernel.SEGMENT_LANES * step))
+        step = (end - at - lead) // (count * kernel.SEGMENT_LANES)
         for _ in range(count):
             yield Round(at, step, lead, fresh)
-            at, fresh = at + SEGMENT_LANES * step, False
+            at, fresh = at + kernel.SEGMENT_LANES * step, False
 
 
 class _Lanes(NamedTuple):
@@ -100,10 +82,10 @@ class _Lanes(NamedTuple):
 class Joined(NamedTuple):
     """Segments that are decided within a round, and the rows that are not."""
 
-    found: Parts | None  # None: nothing is decided
+    found: open_paths.Parts | None  # None: nothing is decided
     first: int | None  # the label at the first boundary, see `Undecided.decide`
     listed: int  # segments from this one on have the cost of their range
-    rows: Undecided
+    rows: open_paths.Undecided
     begin: np.ndarray | None  # the state where the first stretch must meet the one before
     end: np.ndarray  # the last state; samples are counted as in the whole series
 
@@ -132,7 +114,9 @@ def compute(queries, series, rules, shape, listed, known=None, rows=None):
     zeros, end = _joined(queries, series, rules, shape, lanes, known)
     skip = 0 if fresh else shape.lead
     if rows is None:
-        rows = Undecided(at + skip, lanes.best[skip:], lanes.begin[skip:], rules[1], fresh=fresh, unknown=not fresh)
+        rows = open_paths.Undecided(
+            at + skip, lanes.best[skip:], lanes.begin[skip:], rules[1], fresh=fresh, unknown=not fresh
+        )
     else:
         rows.append(lanes.best[skip + 1 :], lanes.begin[skip:])
     rows.count_from(zeros)
@@ -147,27 +131,27 @@ def compute(queries, series, rules, shape, listed, known=None, rows=None):
     some = slice(k, None)
     if k < len(found.start):
         ranges = found.start[some] - at, found.end[some] - at, found.label[some] - 1
-        found.cost[some] = costs_of_ranges(queries, series, *ranges)
+        found.cost[some] = open_paths.costs_of_ranges(queries, series, *ranges)
     return Joined(found, label, k, rows, begin, end)
 
 
 def _side_by_side(queries, series, rules, shape, partial):
     """Return the rows and states of the stretches of a round."""
     step, lead = shape.step, shape.lead
-    k, n, width = len(queries.first) - 1, SEGMENT_LANES * step + lead, step + lead
+    k, n, width = len(queries.first) - 1, kernel.SEGMENT_LANES * step + lead, step + lead
     best, begin = np.empty((n + 1, k + 1)), np.empty((n, k))
     best[0], best[0, 0] = np.inf, 0.0
-    state = queries.state(SEGMENT_LANES)
+    state = queries.state(kernel.SEGMENT_LANES)
     if shape.fresh and partial:
         first = queries.state()
-        open_begin(first, queries)
-        state.reshape(len(state), -1, SEGMENT_LANES)[:, : first.shape[1], 0] = first
+        open_paths.open_begin(first, queries)
+        state.reshape(len(state), -1, kernel.SEGMENT_LANES)[:, : first.shape[1], 0] = first
     marks = [lead]
     while 2 * marks[-1] < width:
         marks.append(2 * marks[-1])
     marks = np.array([*marks, width])
     states = np.empty((len(marks), *state.shape))
-    advance_lanes(queries, series, step, shape.at, tuple(rules), state, marks, states, AT_ONCE, best, begin)
+    kernel.advance_lanes(queries, series, step, shape.at, tuple(rules), state, marks, states, AT_ONCE, best, begin)
     return _Lanes(best, begin, marks, states)
 
 
@@ -176,9 +160,9 @@ def _joined(queries, series, rules, shape, lanes, known):
 
     `known` is the state that the first stretch must meet; None: no such state.
     """
-    zeros, apart = [], np.empty(SEGMENT_LANES)
-    differences_of(lanes.states[0], lanes.states[-1], shape.step, apart)
-    for lane in range(known is None, SEGMENT_LANES):
+    zeros, apart = [], np.empty(kernel.SEGMENT_LANES)
+    kernel.differences_of(lanes.states[0], lanes.states[-1], shape.step, apart)
+    for lane in range(known is None, kernel.SEGMENT_LANES):
         at = shape.at + lane * shape.step
         if known is None and not np.isnan(apart[lane]):  # the stretch before it holds, and this one meets it
             zeros.append((at + shape.lead, apart[lane]))
@@ -187,7 +171,7 @@ def _joined(queries, series, rules, shape, lanes, known):
             known = _lane(lanes.states[-1], lane - 1, at - shape.step)
         done, zero, known = _meet(queries, series, rules, shape, lanes, lane, known)
         zeros.append((at + done, zero))
-    return zeros, _lane(lanes.states[-1], SEGMENT_LANES - 1, at) if known is None else known
+    return zeros, _lane(lanes.states[-1], kernel.SEGMENT_LANES - 1, at) if known is None else known
 
 
 def _meet(queries, series, rules, shape, lanes, lane, known):
@@ -216,14 +200,14 @@ def _meet(queries, series, rules, shape, lanes, lane, known):
 
 def _lane(state, lane, at):
     """Return the state of one lane, with samples counted as in the whole series."""
-    one = state.reshape(len(state), -1, SEGMENT_LANES)[:, :, lane].copy()
+    one = state.reshape(len(state), -1, kernel.SEGMENT_LANES)[:, :, lane].copy()
     one[[1, 4]] += at
     return one
 
 
 def difference(a, b):
     """Return how much more state `b` costs than `a`; None unless it is equal up to rounding and starts agree."""
-    offset = difference_of(a, b, 0.0)
+    offset = kernel.difference_of(a, b, 0.0)
     return None if np.isnan(offset) else offset
 
 
@@ -261,10 +245,12 @@ class Columns:
     def _prepare(self, y):
         if self._prepared is None or self._prepared.size < y.shape[1]:
             self._prepared = PreparedQueries(self.queries, y)
-            self._kernel = Queries.of(self._prepared.problems)
+            self._kernel = open_paths.Queries.of(self._prepared.problems)
 
     def _series(self, y, ty):
-        return as_series(self._prepared.series(y), self.queries[0].compared(ty), self._kernel.rows is not None)
+        return open_paths.as_series(
+            self._prepared.series(y), self.queries[0].compared(ty), self._kernel.rows is not None
+        )
 
     def go_on(self, feed, upto, end):
         """Return rows of `best` and `begin` for the samples up to `upto`; no gap is before sample `end`."""
@@ -274,7 +260,7 @@ class Columns:
         if self.state is None:
             self.state = self._kernel.state()
             if self.rules.partial:
-                open_begin(self.state, self._kernel, self.run)
+                open_paths.open_begin(self.state, self._kernel, self.run)
         if self._looks_back:  # cells without a path may hold an outdated start
             cells = self._kernel.at_start[np.isinf(self.state.take(self._kernel.at_cost))]
             self.state.reshape(-1)[cells] = self.at
@@ -318,7 +304,7 @@ class Columns:
         state, begin = self.state.copy(), rows.given[-1] - self.run
         state[1] -= self.run
         row = rows.best[-1].copy()
-        shown = open_end(state, self._kernel.first, self.at - self.run, row, begin, *self.bounds)
+        shown = open_paths.open_end(state, self._kernel.first, self.at - self.run, row, begin, *self.bounds)
         rows.change_end(row, begin + self.run)
         return shown
 
@@ -383,7 +369,7 @@ class Windows:
         edges[: old + 1] = self.edges.cut(first, self.at + 1)
         background_costs = np.zeros(upto - first)
         background_costs[old:] = self.rules.background.costs(feed.cut(self.at, upto)[0])
-        windows(cost, self.lengths, old, background_costs, self.rules.transitions, edges, rows)
+        kernel.windows(cost, self.lengths, old, background_costs, self.rules.transitions, edges, rows)
         self.edges.append(edges[old + 1 :])
         starts = np.arange(self.at + 1.0, upto + 1)[:, np.newaxis] - self.lengths
         self.at = upto
@@ -452,7 +438,7 @@ class Segmentation:
         self._readers, self._rules, self._count = readers, rules, count
         self._lengths = np.array([plan.m for plan in queries])
         self._paths = (Columns if queries[0].mode == "subsequence" else Windows)(queries, rules)
-        self._lists = readers is not None and self._paths.is_elastic and depends_on_path(queries[0], rules)
+        self._lists = readers is not None and self._paths.is_elastic and open_paths.depends_on_path(queries[0], rules)
         self._prompt, self._max_delay = prompt, max_delay
         self._noted, self._told = 0, []  # samples that were looked at; segments that are decided
         self._begin(0)
@@ -461,7 +447,7 @@ class Segmentation:
         self._paths.begin(at)
         k = len(self._transitions) - 1
         first = np.array([[0.0] + [np.inf] * k])
-        self._rows = Undecided(at, first, np.empty((0, k)), self._transitions, fresh=True)
+        self._rows = open_paths.Undecided(at, first, np.empty((0, k)), self._transitions, fresh=True)
         self._next = at  # where the next round begins
 
     @property
@@ -519,9 +505,9 @@ class Segmentation:
         shown = np.column_stack([parts.hidden, last])
         found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown)
         if self._readers is not None:
-            found.cost[:listed] = listed_costs(self._readers, self._rules, found.take(slice(listed)))
+            found.cost[:listed] = open_paths.listed_costs(self._readers, self._rules, found.take(slice(listed)))
             if self._rules.classes is not None:
-                found = classified(self._readers, self._rules.classes, found)
+                found = open_paths.classified(self._readers, self._rules.classes, found)
         self._told.append(found)
 
     def _advance(self, upto, last=False):
@@ -616,7 +602,7 @@ class Segmentation:
         for some in parts:
             self._tell(some, listed=one.listed if some is one.found else None)
         paths.take(shape, one.end)
-        self._next = shape.at + SEGMENT_LANES * shape.step
+        self._next = shape.at + kernel.SEGMENT_LANES * shape.step
         self._count(shape.end - shape.at if shape.fresh else shape.end - shape.at - shape.lead)
         if one.rows is not self._rows:
             self._settle()

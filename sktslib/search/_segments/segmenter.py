@@ -20,6 +20,7 @@ from ...utils._sampling import edges
 from ...utils._sklearn import check_fitted
 from ...utils._times import distinct, time_name, times_of
 from ...utils.validation import refused
+from .. import _sources, _thresholds
 from .._channels import with_polarity
 from .._chunks import ChunkStream, SparseTimes, check_delay, elapsed, kernel_times, notice, refuse_several, validated
 from .._incremental_profile import LastSamples
@@ -28,49 +29,9 @@ from .._learning.choice import keep_weights, read_fixed
 from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
 from .._results import RATES, RangeTable
-from .._sources import (
-    ArraySource,
-    CandidateReader,
-    ChunkedSource,
-    HeldRanges,
-    MatchOrigins,
-    is_long,
-    n_samples,
-    owned,
-)
-from .._thresholds import (
-    THRESHOLD,
-    Conformal,
-    FalseDiscoveryRate,
-    Margin,
-    Percentile,
-    calibrations_of,
-    check_fixed,
-    check_threshold,
-    forget_threshold,
-    is_awaited,
-    rate_of,
-    rule_of,
-    set_thresholds,
-)
-from .fitting import (
-    Learning,
-    calibrations_in,
-    can_be_partial,
-    check_fit,
-    check_lengths_of,
-    check_partial,
-    check_searched,
-    check_transitions,
-    classes_of,
-    fit_background,
-    fit_marked,
-    lengths_in_samples,
-    limits_of,
-    rated,
-    refined_segments,
-    warn_of_found,
-)
+from .._thresholds import Conformal, FalseDiscoveryRate, Margin, Percentile
+from . import fitting
+from .fitting import Learning
 from .optimal import Background, Rules, Versions, background_cost, segment, segment_chunks
 from .parallel import Segmentation, SegmentTable
 from .repetitions import by_phases, fit_recording, looser
@@ -454,10 +415,13 @@ class QuerySegmenter(QueryEstimator):
         "transitions": ["array-like", None],
         "learning": [Learning, None],
         "partial": ["boolean", StrOptions({"auto"})],
-        "threshold": [Margin if rule is Percentile else rule for rule in THRESHOLD],
+        "threshold": [Margin if rule is Percentile else rule for rule in _thresholds.THRESHOLD],
         "lengths": ["array-like", None],
     }
-    _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal, Margin)}
+    _parameter_objects = {
+        "learning": (Learning,),
+        "threshold": (FalseDiscoveryRate, Conformal, Margin),
+    }
 
     def __init__(
         self,
@@ -524,13 +488,13 @@ class QuerySegmenter(QueryEstimator):
         self._check_parameters()
         X, times = self._taken_apart(X, times)
         self._resolve()
-        self._lengths = lengths_in_samples(self.lengths, X, times)
+        self._lengths = fitting.lengths_in_samples(self.lengths, X, times)
         by_itself = isinstance(self.query, str) and self.query == "auto"
         marked = annotation(self, X, y, times)
-        check_threshold(self, marked is not None)
+        _thresholds.check_threshold(self, marked is not None)
         if marked is not None:
             self._fixed = read_fixed(self, X, weight)
-            fit_marked(self, marked, weight, times_of(X, times))
+            fitting.fit_marked(self, marked, weight, times_of(X, times))
             return self
         if self._self_train:
             got, out = self._self_train, "Label an occurrence, or set 'refine', which averages what the query finds."
@@ -565,12 +529,12 @@ class QuerySegmenter(QueryEstimator):
         if self._counts_phases and self.threshold is None:
             plan, found, interval = by_phases(queries[0], found, ranges_of, source, self._rules)
             queries = [plan]
-        calibrations, thresholds = calibrations_of(self), set_thresholds(self)
-        if is_awaited(self):
-            calibrations = calibrations_in(self, segmentation)
-            thresholds = rate_of(self)._thresholds(calibrations)
-        found, rates = rated(found, calibrations, thresholds, rule_of(self.threshold))
-        warn_of_found(self, found)
+        calibrations, thresholds = _thresholds.calibrations_of(self), _thresholds.set_thresholds(self)
+        if _thresholds.is_awaited(self):
+            calibrations = fitting.calibrations_in(self, segmentation)
+            thresholds = _thresholds.rate_of(self)._thresholds(calibrations)
+        found, rates = fitting.rated(found, calibrations, thresholds, _thresholds.rule_of(self.threshold))
+        fitting.warn_of_found(self, found)
         rest = {"channels": names_of(X), "_time_name": time_name(X, times), "count_interval": interval}
         return self._listed(found, queries, source, given, rates, **rest)
 
@@ -578,8 +542,8 @@ class QuerySegmenter(QueryEstimator):
         """Return what was found as `Segments`, of queries that were compared with the samples of a source."""
         names, query = self.classes_[self._numbers], found.query
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[query]
-        readers = [CandidateReader(plan, source) for plan in queries]
-        sources = MatchOrigins(readers, query, version=found.version, names=names)
+        readers = [_sources.CandidateReader(plan, source) for plan in queries]
+        sources = _sources.MatchOrigins(readers, query, version=found.version, names=names)
         rest |= dict(zip((*RATES, "threshold"), rates, strict=True), _shown=found.shown, polarity=sources.signs)
         each = found.start, found.end, names[query], found.cost, query, partial, times, sources
         return Segments(*each, margin=None if self._rules.classes is None else found.margin, **rest)
@@ -604,7 +568,7 @@ class QuerySegmenter(QueryEstimator):
         if self._learning.refine or self._is_partial:
             rule = "be 0 and 'partial' not True in a stream, which does not know the whole recording"
             raise refused("'refine' of Learning", rule, f"{self._learning.refine} and {self.partial}")
-        check_fixed(self, "a stream")
+        _thresholds.check_fixed(self, "a stream")
         prompt = copy(self)
         prompt._rules = self._rules._replace(partial=False)
         return SegmentStream(prompt, max_delay)
@@ -665,7 +629,7 @@ class QuerySegmenter(QueryEstimator):
         None also with a false discovery rate before `fit_threshold`, because each recording then has its own threshold.
         """
         check_fitted(self)
-        thresholds = set_thresholds(self)
+        thresholds = _thresholds.set_thresholds(self)
         return thresholds if len(thresholds) > 1 else thresholds[0]
 
     # Without a penalty repetitions would stretch over the background, and what 1.0 means depends on the unit.
@@ -693,7 +657,7 @@ class QuerySegmenter(QueryEstimator):
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
         if self._is_partial:
-            check_partial(self.metric_, self._mode)
+            fitting.check_partial(self.metric_, self._mode)
 
     def _limits_to_learn(self, plan, one):
         return one.limits
@@ -705,7 +669,7 @@ class QuerySegmenter(QueryEstimator):
         keep_weights(self, learned)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
         self._fit_queries(queries, numbers, limits, marked, times)
-        classes = classes_of(self, examples, times)
+        classes = fitting.classes_of(self, examples, times)
         self._rules = self._rules._replace(classes=classes)
         return self
 
@@ -714,7 +678,7 @@ class QuerySegmenter(QueryEstimator):
 
         A query that was taken from a recording comes with the `offset` of the recording.
         """
-        forget_threshold(self)
+        _thresholds.forget_threshold(self)
         k = len(queries)
         if any(plan.tx is None for plan in queries):  # one clock for all: samples, unless all have times
             queries = [plan.untimed for plan in queries]
@@ -731,12 +695,14 @@ class QuerySegmenter(QueryEstimator):
             self.classes_ = np.arange(1, k + 1) if names is None else names
             self._background_label = self.classes_.dtype.type()
         self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
-        given = check_lengths_of(self._lengths, k)
+        given = fitting.check_lengths_of(self._lengths, k)
         if limits is not None and self._mode == "subsequence":
-            given = limits_of(given, limits)
-        self._counts_phases = self.partial == "auto" and offset is not None and can_be_partial(self.metric_, self._mode)
+            given = fitting.limits_of(given, limits)
+        self._counts_phases = (
+            self.partial == "auto" and offset is not None and fitting.can_be_partial(self.metric_, self._mode)
+        )
         partial, classes = self._is_partial or self._counts_phases, Classes(self._numbers) if k > 1 else None
-        rules = Rules(None, check_transitions(self.transitions, k), given, partial, classes)
+        rules = Rules(None, fitting.check_transitions(self.transitions, k), given, partial, classes)
         self._background_of_queries = self.background == "auto" and marked is None and offset is None
         if self.background != "auto":
             background = Background(float(self.background))
@@ -746,7 +712,7 @@ class QuerySegmenter(QueryEstimator):
                 background = plain_background(queries, offset)._replace(limit=background.limit)
         else:
             ty = kernel_times(self, times, marked.data.shape[1])
-            background = fit_background(marked, queries, rules, ty, self.n_jobs, self.verbose)
+            background = fitting.fit_background(marked, queries, rules, ty, self.n_jobs, self.verbose)
         background = background.exact_for(self.metric_)
         self.background_, self._rules = background.limit, rules._replace(background=background)
         return self
@@ -770,27 +736,27 @@ class QuerySegmenter(QueryEstimator):
         It is the source of the samples, the segments, the times as given, the queries, and a function of queries that
         segments. A long recording is read by chunks, once for each segmentation.
         """
-        if is_long(X):
-            source = ChunkedSource(self, X, times)
+        if _sources.is_long(X):
+            source = _sources.ChunkedSource(self, X, times)
             given, (queries, rules) = source.times, self._counting(source.times)
             if queries[0].mode == "windows":
-                check_fit(queries, n_samples(X))
+                fitting.check_fit(queries, _sources.n_samples(X))
 
             def ranges_of(queries):
                 return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
         else:
             y, ty, given = validated(self, X, times)
-            source = ArraySource(owned(y, X), ty)
+            source = _sources.ArraySource(_sources.owned(y, X), ty)
             queries, rules = self._counting(ty)
             warn_of_sequences(queries, [y], shorter=rules.partial)
             warn_of_lengths([low for low, _ in rules.limits], y.shape[1], "the shortest of 'lengths'")
 
             def ranges_of(queries):
-                check_searched(queries, source.y)
+                fitting.check_searched(queries, source.y)
                 return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
 
-        queries, found = refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
-        if not is_long(X):
+        queries, found = fitting.refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
+        if not _sources.is_long(X):
             notice(self, X, given, ty)
         return source, found, given, queries, ranges_of
 
@@ -798,7 +764,7 @@ class QuerySegmenter(QueryEstimator):
         """Return the calibrations of the queries in a recording, as the only entry of a list."""
         X, times = unwrapped(X, times)
         refuse_several(X)
-        return [calibrations_in(self, self._segmentation(X, times))]
+        return [fitting.calibrations_in(self, self._segmentation(X, times))]
 
 
 class SegmentStream(ChunkStream):
@@ -891,9 +857,9 @@ class SegmentStream(ChunkStream):
         segmenter, versions, times = self._segmenter, self._versions, None
         found = SegmentTable.together([]) if found is None else found
         readers, ranges = versions.readers(self._feed), zip(found.query, found.start, found.end, strict=True)
-        held = HeldRanges([readers[q].read(int(s), int(e)) for q, s, e in ranges])
-        rule = rule_of(segmenter.threshold)
-        found, rates = rated(versions.of(found), calibrations_of(segmenter), set_thresholds(segmenter), rule)
+        held = _sources.HeldRanges([readers[q].read(int(s), int(e)) for q, s, e in ranges])
+        rates = _thresholds.calibrations_of(segmenter), _thresholds.set_thresholds(segmenter)
+        found, rates = fitting.rated(versions.of(found), *rates, _thresholds.rule_of(segmenter.threshold))
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
