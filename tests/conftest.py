@@ -26,7 +26,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 
 def unwritten(shape, dtype=float, *args, _empty=np.empty, **rest):
-    """``numpy.empty`` with memory that no result survives if it is read before it is written: -inf, and huge indices."""
+    """``numpy.empty`` with memory that no result survives when it is read before it is written."""
     out = _empty(shape, dtype, *args, **rest)
     if out.dtype.kind == "f" and out.dtype.itemsize > 4:
         out.fill(-math.inf)

@@ -26,7 +26,7 @@ from .._sources import ArraySource
 from .fitting import check_lengths_of, refined
 from .optimal import Versions, power_of, segment
 from .parallel import SegmentTable
-from .state import costs_by_all
+from .state import costs_by
 
 ROUNDS = 3  # of segmentation and averaging
 STRETCH = 1.6  # how many times longer or shorter than the period a repetition may be
@@ -198,7 +198,8 @@ def with_unlike(plan, found, source, rules):
     if not edges:
         return found
     start, end = (np.concatenate([one[part] for one in edges]) for part in (slice(-1), slice(1, None)))
-    costs, none = costs_by_all(Versions([plan]).readers(source), start, end), np.zeros_like(start)
+    readers, none = Versions([plan]).readers(source), np.zeros_like(start)
+    costs = np.column_stack([costs_by(reader, start, end) for reader in readers])
     shown = np.column_stack([none, none + plan.m])
     added = SegmentTable(start, end, none, costs.min(axis=1), shown, costs.argmin(axis=1))
     together = SegmentTable.together([found, added])

@@ -373,14 +373,10 @@ class QuerySegmenter(QueryEstimator):
     report_ : EventReport or None
         Matches and misses in held-out blocks, if ``metric="auto"`` or a `Conformal` uses such blocks.
     self_training_ : ndarray of int of shape (n_rounds, n_classes)
-<<<<<<< HEAD
         Number of unlabeled occurrences of each class that each round accepted; only with ``Learning(self_train=...)``.
-=======
-        How many unlabeled occurrences of each class each round took; with labels and `self_train` of `Learning`.
     periods_ : ndarray of shape (n_lags, 2)
         With ``query="auto"``, lags in samples, and how well the recording repeats itself at each: 1 exactly, 0 not. The
         first peak of at least .7 of the highest is the period, the length of `query_`.
->>>>>>> 1fc8ee38 (Bounds of lengths may be durations on the command line, and the picture of a count shows at which lags the recording repeats itself)
     n_features_in_ : int
         Number of channels.
 

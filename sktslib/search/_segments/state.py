@@ -332,11 +332,11 @@ def listed_costs(readers, rules, segments):
     for q in np.unique(segments.query).tolist():
         own, plan = segments.query == q, readers[q].plan
         if plan.mode != "windows" or plan.metric._relative_error(plan.x, plan.w, SLACK_FROM, None):
-            cost[own] = _costs_by(readers[q], segments.start[own], segments.end[own], segments.shown[own])
+            cost[own] = costs_by(readers[q], segments.start[own], segments.end[own], segments.shown[own])
     return cost
 
 
-def _costs_by(reader, start, end, shown=None):
+def costs_by(reader, start, end, shown=None):
     """Return the cost of a query, or of its points `shown`, against each range; infinite for windows of other lengths.
 
     Ranges are in temporal order.
@@ -360,24 +360,6 @@ def _are_dense(reader, start, end):
     return reader.plan.reach == 0 and last - first <= SPAN * len(start) and last <= reader.source.extent(first)[1]
 
 
-def has_lanes(plan):
-    """Return whether stretches side by side are possible: neither times nor the caller's costs are compared."""
-    return plan.tx is None and getattr(plan.metric, "dist", None) is None
-
-
-def costs_by_all(readers, start, end):
-    """Return the costs of the queries of several readers of one source against each range, see `_costs_by`."""
-    plan = readers[0].plan
-    if plan.mode == "windows" or not has_lanes(plan) or not _are_dense(readers[0], start, end):
-        return np.column_stack([_costs_by(reader, start, end) for reader in readers])
-    first = int(start[0])
-    y = readers[0].source.cut(first, int(end[-1]))[0]
-    prepared = PreparedQueries([reader.plan for reader in readers], y)
-    queries = Queries.of(prepared.problems)
-    ranges = as_series(prepared.series(y), None, True)[0], start - first, end - first
-    return np.column_stack([costs_of_ranges(queries, *ranges, np.full(len(start), q)) for q in range(len(readers))])
-
-
 class Classes(NamedTuple):
     """The classes of the queries, and by how much more the costs of a rare class count.
 
@@ -394,7 +376,7 @@ class Classes(NamedTuple):
 
     def costs(self, readers, start, end):
         """Return the costs of each range as each query (n, k), and how they count as each class (n, n_classes)."""
-        own = costs_by_all(readers, start, end)
+        own = np.column_stack([costs_by(reader, start, end) for reader in readers])
         counted = own
         if self.rarity is not None:
             rarity, share = self.rarity[self.of_query], self.share[self.of_query]
