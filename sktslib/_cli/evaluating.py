@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .labels import are_ranges, confusions, label_column_name, ranges_of, read_labels_of
+from .labels import are_ranges, around_of, confusions, label_column_name, ranges_of, read_labels_of
 from .options import errors_of, given, reading_of
 from .output import note, print_frame, tell_notes
 from .recordings import Files
@@ -19,12 +19,16 @@ def run(options):
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
     tell_notes([recording])
-    if are_ranges(options.labels, recording) and options.around is None:
-        true, kinds, described, _ = ranges_of(options.labels, recording, files, where=options.where)
+    if are_ranges(options.labels, recording):
+        instants = options.around is not None
+        chosen = {"where": options.where, "instants": instants}
+        true, kinds, described, _ = ranges_of(options.labels, recording, files, **chosen)
+        if instants:
+            before, after = around_of(options.around, recording)
+            true = np.column_stack([np.maximum(true - before, 0), true + after])
         note(f"labels: {len(true)} ranges, {described}")
     else:
-        given_ranges = {"where": options.where, "around": options.around}
-        labels, line = read_labels_of(options.labels, recording, files, **given_ranges)
+        labels, line = read_labels_of(options.labels, recording, files, where=options.where, around=options.around)
         read = read_labels(labels)
         true, code = occurrences(read.code)
         kinds = read.classes[code - 1]

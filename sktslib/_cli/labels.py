@@ -115,7 +115,7 @@ def _of_ranges(path, recording, files, on_overlap=None, where=None, around=None)
     ranges, kinds, described, way_out = ranges_of(path, recording, files, where=where, instants=around is not None)
     rules = {"n_samples": len(recording), "on_overlap": on_overlap or "error"}
     if around is not None:
-        rules |= dict(zip(("before", "after"), _around(around, recording), strict=True))
+        rules |= dict(zip(("before", "after"), around_of(around, recording), strict=True))
     try:
         with errors_of("--labels", [ON_OVERLAP]):
             return labels_from_events(ranges, kinds, **rules), described
@@ -123,7 +123,7 @@ def _of_ranges(path, recording, files, on_overlap=None, where=None, around=None)
         raise ValueError(f"{str(error).removesuffix('.')}{way_out}.") from None
 
 
-def _around(text, recording):
+def around_of(text, recording):
     """Return the samples before and after an instant, as --around gives them."""
     found = [number if (s := seconds_of(number)) is None else timedelta(seconds=s) for number in split_names(text)]
     found = [int(one) if str(one).isdigit() else recording.count(one, "--around") for one in found]
