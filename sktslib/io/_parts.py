@@ -175,9 +175,8 @@ def first_samples(times, wanted, begin):
     """
     wanted = wanted - SLACK * step_of(times)
     if isinstance(times, EvenTimes):  # of which few are made
-        return np.array(
-            [bisect_left(range(len(times)), t, key=lambda k: since(times[k : k + 1], begin)) for t in wanted]
-        )
+        n = range(len(times))
+        return np.array([bisect_left(n, t, key=lambda k: since(times[k : k + 1], begin)) for t in wanted])
     return np.searchsorted(since(times, begin), wanted)
 
 

@@ -135,21 +135,21 @@ def _between(source, layout, notes, row):
     """Return the numbers of lines that are comments, or stand behind the data and have other cells or no value."""
     numbers, kinds, skip, last = number_form(layout.decimal, layout.thousands), layout.kinds, set(), deque(maxlen=FOOT)
     with source() as text:
-        for number, line in enumerate(text):
-            if line.lstrip().startswith("#"):
+        for number, line in enumerate(map(str.strip, text)):
+            if line.startswith("#"):
                 skip.add(number)
-            elif line.strip(" \t\n;,|"):
-                last.append((number, line.strip()))
+            elif line.strip("\t ;,|"):
+                last.append((number, line))
 
     def is_foot(line):
         found = [kind_of(cell, numbers) for cell in split(line, layout.separator)]
         values = [own == kind != "text" for own, kind in zip(found, kinds, strict=False)]
         return not (any(values) if len(found) == len(kinds) else values[0])
 
-    foot = list(takewhile(lambda one: is_foot(one[1]), reversed(list(last)[1:])))[::-1]
-    if foot and len(foot) < FOOT - 1:
-        lines = [number for number, _ in foot]
-        notes.append(f"{_numbered(lines, row)} behind the data and skipped: {foot[0][1][:60]!r}")
+    foot = dict(takewhile(lambda one: is_foot(one[1]), reversed(list(last)[1:])))
+    if 0 < len(foot) < FOOT - 1:
+        lines = sorted(foot)
+        notes.append(f"{_numbered(lines, row)} behind the data and skipped: {foot[lines[0]][:60]!r}")
         skip.update(lines)
     return skip
 
@@ -158,7 +158,6 @@ def unique_names(names, notes):
     """Return names without what numpy.savetxt puts before them, no two alike; blanks for those that are missing."""
     names = [str(name).strip().lstrip("#").strip() for name in names]
     found = [" " * names[:k].count("") if not name else name for k, name in enumerate(names)]
-    for name, new in zip(found, own := unique(found), strict=True):
-        if name != new:
-            notes.append(f"another column named {name!r} is called {new!r}")
+    pairs = zip(found, own := unique(found), strict=True)
+    notes += [f"another column named {name!r} is called {new!r}" for name, new in pairs if name != new]
     return own

@@ -75,10 +75,9 @@ def times_of_columns(columns, option, reading, table=None):
         got = f"{got or repr(column.iloc[row])} in row {row + 1}{about_line(table, row)}. {way} another column with"
         return ValueError(f"{option}: the column {name} must hold {rule}. Got {got} time_column=..., or none.")
 
-    for column in columns:
-        if column.isna().any():
-            raise refused(column.isna(), "none", "a time in each row", "Take that row out, or name")
-    column = columns[0]
+    column, missing = columns[0], np.any([column.isna() for column in columns], axis=0)
+    if missing.any():
+        raise refused(missing, "none", "a time in each row", "Take that row out, or name")
     if len(columns) == 2:
         column = column.astype(str).str.strip() + " " + _with_hours(columns[1].astype(str).str.strip())
     kind, notes, day_first, rule = kind_of_column(column), [], None, HOW_DATES
