@@ -31,7 +31,9 @@ def run(options):
     if times["rate"] is None:
         note("no times are known: --time-column names a column of times, --rate says how many samples a second has")
     else:
-        note(f"times {recording.time_name!r} from {times['first']} to {times['last']}, {times['rate']:.6g} per second")
+        rate = times["rate"]
+        pace = f"one every {1 / rate:.6g} s" if rate < 1 else f"{rate:.6g} per second"
+        note(f"times {recording.time_name!r} from {times['first']} to {times['last']}, {pace}")
     if times["gaps"]:
         longest = max(times["gaps"], key=lambda gap: gap["seconds"])
         what = f"the longest {longest['seconds']:.6g} s, before sample {longest['sample']}"

@@ -106,7 +106,7 @@ def source_of(path, reading, option):
         reason = on_one_line(error).removeprefix("Error tokenizing data. C error: ")
         raise ValueError(f"{readable}: {reason}. Each row must have as many cells as the first.") from None
     except ValueError as error:
-        message = str(error).removeprefix(f"In {path}: ").replace("channels=", "columns=")
+        message = str(error).removeprefix("In ").removeprefix(f"{path}: ").replace("channels=", "columns=")
         raise ValueError(f"{option}: {path!r}: {message}") from None
     except Exception as error:  # of any kind, from what unpacks a damaged file
         names = map(os.path.basename, glob(os.path.join(os.path.dirname(path), "*")))
