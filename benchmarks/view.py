@@ -22,12 +22,11 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import joblib
 import numpy as np
 from answers import RECORDS, agreeing, peaks_of
 from beats import AFTER, LEARNED, RATE, f1_of, labeled, read
 
-from sktslib import QuerySearcher
+from sktslib import QuerySearcher, load_model
 from sktslib.metrics import events_from_labels
 from sktslib.preprocessing import BandPass
 from sktslib.view._session import Session
@@ -176,7 +175,7 @@ def answered(signal, beats, number, metric):
             said += ("+" if yes else "-") if asked["why"] == "uncertain" else ("1" if yes else "0")
             if k % 2:
                 done(session, "relearn")
-        return joblib.load(say(session, "export", what="model")["path"]), said
+        return load_model(say(session, "export", what="model")["path"], trust=True), said
 
 
 def answers(folder, metric="auto"):

@@ -3,6 +3,7 @@
 import re
 from copy import copy
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -34,41 +35,34 @@ found = estimator.{call}(X{channels}, times={times})
 
 
 def export(session, what, form="csv"):
-    """Write labels, model or script next to the session; return where, None without a file, and the text."""
+    """Write labels, model or script next to the session; return where, and the text of it."""
     suffix = {"labels": FORMS.get(form), "model": f".model.{MODEL}", "script": ".script.py"}.get(what)
     if suffix is None:
         raise ValueError(f"'what' must be one of {list(FORMS)}, or 'model' or 'script'. Got {what!r} as {form!r}.")
-    path, text = session.path and beside(session, suffix), None
+    path, text = beside(session, suffix), None
     if what == "model":
         from .._models import save  # which is above the folders
 
-        save(fitted(session), needed(path))
+        save(fitted(session), path)
         text = repr(fitted(session))
     elif what == "labels" and form != "csv":
         if session.viewed.times is None and form != "wfdb":
             way_out = "Start again with the samples per second: --rate HZ, or show(..., rate=HZ)."
             raise ValueError(f"Labels as {form!r} are in seconds, and the recording has no times. {way_out}")
-        made = labels(session).to_annotations(form, path if form == "audacity" else needed(path))
-        text = made if form == "audacity" else None
+        made = labels(session).to_annotations(form, path)
+        text = made if isinstance(made, str) else None
     else:
         text = script(session) if what == "script" else labels(session).to_frame().to_csv(index=False)
-        if path is not None:
-            path.write_text(text, encoding="utf-8", newline="")
-    return {"path": path and str(path), "text": text}
+        path.write_text(text, encoding="utf-8", newline="")
+    return {"path": str(path), "text": text}
 
 
 def beside(session, suffix):
-    """Return a file next to that of the session."""
-    stem = needed(session.path).name.removesuffix(".json").removesuffix(".view")
+    """Return a file next to that of the session; without one a file in the working directory."""
+    path = session.path or Path(re.sub(r"[^-.\w]", "_", session.name))
+    stem = path.name.removesuffix(".json").removesuffix(".view")
     stem = re.sub(r"[^-\w]", "_", stem) if suffix == FORMS["wfdb"] else stem  # for WFDB takes no others
-    return session.path.with_name(f"{stem}{suffix}")
-
-
-def needed(path):
-    """Return the path of a file, or say how to get one."""
-    if path is None:
-        raise ValueError("This needs a file. Give the session one: show(recording, path='recording.view.json').")
-    return path
+    return path.with_name(f"{stem}{suffix}")
 
 
 def labels(session):
@@ -98,11 +92,9 @@ def script(session):
         made = f"load_model({export(session, 'model')['path']!r}{trust})"
     else:
         ranges = [f"[{start}:{end}]" for start, end in task.queries.values() or [(0, NEAR)]]
-        query, times = (
-            ", ".join(each) for each in ([f"X{k}{channels}" for k in ranges], [f"times{k}" for k in ranges])
-        )
-        query, times = (f"[{each}]" if len(ranges) > 1 else each for each in (query, times))
-        made = f"{estimator!r}.fit({query}, times={times if gap else None})"
+        pieces, times = (", ".join(map(form.format, ranges)) for form in (f"X{{}}{channels}", "times{}"))
+        pieces, times = (f"[{each}]" if len(ranges) > 1 else each for each in (pieces, times))
+        made = f"{estimator!r}.fit({pieces}, times={times if gap else None})"
     is_search = isinstance(estimator, QuerySearcher)
     parts = {"call": "search" if is_search else "segment", "times": "times" if gap else None, "channels": channels}
     parts["overlaps"] = OVERLAPS if is_search and len(estimator._queries) > 1 else ""
@@ -112,7 +104,7 @@ def script(session):
 
 def copied(session):
     """Write a copy of the recording next to the session, and return lines that read it."""
-    path, times = beside(session, ".npz"), session.viewed.times
+    path, times = beside(session, ".recording.npz"), session.viewed.times
     np.savez(path, X=session.viewed.values, **({} if times is None else {"times": np.asarray(times)}))
     code = f"stored = np.load({str(path)!r})\nX = stored['X'].reshape(len(stored['X']), -1)"
     return f"{code}\ntimes = stored.get('times')"

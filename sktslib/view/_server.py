@@ -20,7 +20,6 @@ FILES = {  # all that is served, by path
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
 }
-LONGEST_MESSAGE = 1_000_000
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -171,15 +170,16 @@ class _Request(BaseHTTPRequestHandler):
     def do_POST(self):
         if self._refused():
             return
-        size = self.headers.get("Content-Length", "")
         if self.path != "/message":
             self._reply(404, "Not found.")
         elif not self._is_token(self.headers.get("X-Token", "")):
             self._reply(403, "The token is wrong. Open the address that the terminal shows.")
-        elif not size.isdecimal() or int(size) > LONGEST_MESSAGE:
-            self._reply(413, f"A message must have at most {LONGEST_MESSAGE} bytes.")
         else:
-            self._reply(200, _answer(self.server.session, self.rfile.read(int(size))), "application/json")
+            self._reply(
+                200,
+                _answer(self.server.session, self.rfile.read(int(self.headers["Content-Length"]))),
+                "application/json",
+            )
 
     def _refused(self):
         """Refuse what was sent to another name, as by a site whose name leads here, or by a page of another site."""

@@ -85,8 +85,8 @@ class Session:
         self.thresholds, self.drawn, self.run = {}, {}, {}  # by keys of finds, by ranges, and the last kind of work
         self._asked, self._turn, self._kept, self._jobs, self._seen = [], 0, {}, [], 0
         if self.path is not None and self.path.exists() and self.path.read_bytes()[:2] not in (b"", START):
-            rule = "'path' must name the file of a session, or a new one"
-            raise ValueError(f"{rule}. Got {path}, which is damaged or holds something else. Name another one.")
+            got = f"{path}, which is damaged or holds something else"
+            raise ValueError(f"'path' must name the file of a session, or a new one. Got {got}. Name another one.")
         self._catch_up()
 
     def handle(self, message):
@@ -110,12 +110,10 @@ class Session:
         if self.path is not None and self.path.exists():
             with open(self.path, "rb") as file:
                 file.seek(self._seen)
-                for line in file:
-                    if not line.endswith(b"\n"):  # not whole; the next change ends it
-                        break
-                    if line.strip():
-                        self._apply(line)
-                    self._seen += len(line)
+                whole, end, _ = file.read().rpartition(b"\n")  # the next change ends what is not whole
+            self._seen += len(whole + end)
+            for line in filter(None, whole.splitlines()):
+                self._apply(line)
 
     def _apply(self, line):
         """Make the change that a line of the file holds, if it is whole and of this recording."""
@@ -133,7 +131,7 @@ class Session:
                 key, value = values
                 {name: getattr(self, name) for name in SAVED}[kind][key] = value
         except (ValueError, TypeError, KeyError):
-            self.notice = f"{self.path.name} is damaged: its line at byte {self._seen} is left out, and stays there."
+            self.notice = f"{self.path.name} is damaged: a line is left out, and stays there: {line[:50]!r}"
 
     def _change(self, *changes):
         """Make changes: append them to the file, from which they come into the session; without one make them alone."""
@@ -204,6 +202,8 @@ class Session:
 
     def _begin(self, kind, work, queries, answers=()):
         """Begin work of a job in place of what runs."""
+        if not queries and kind != "count":
+            raise ValueError(NO_QUERY)
         if self.job is not None:
             self.job.stopped.set()
         key = hashlib.sha256(json.dumps([kind, queries, self.settings, answers]).encode()).hexdigest()
@@ -225,17 +225,15 @@ class Session:
         given["channels"] = sorted({int(k) for k in given["channels"]})
         if not given["channels"] or not set(given["channels"]) <= set(range(self.viewed.channels)):
             raise ValueError(f"'channels' must be from 0 to {self.viewed.channels - 1}. Got {given['channels']}.")
-        if 0 not in self.queries:
-            raise ValueError(NO_QUERY)
         self._change(*(["settings", *one] for one in given.items()))
-        return self._begin("search", search, {0: self.queries[0]})
+        return self._begin("search", search, {k: query for k, query in self.queries.items() if k == 0})
 
     def _on_relearn(self, message):
         answers, finds, queries = self._answers, self.finds, dict(self.queries)
         for start, end, kind, yes in answers.tolist():  # a class without a query has its first match
             if yes:
                 queries.setdefault(kind, [start, end])
-        if not len(answers) or not queries:
+        if not len(answers):
             raise ValueError("There is nothing to learn from yet: drag over a pattern, and answer for some matches.")
         queries = dict(sorted(queries.items()))
         numbers = np.where(answers[:, 3], np.searchsorted(list(queries), answers[:, 2]), -1)
@@ -246,8 +244,6 @@ class Session:
         return self._begin("relearn", work, queries, answers.tolist())
 
     def _on_segment(self, message):
-        if not self.queries:
-            raise ValueError(NO_QUERY)
         return self._begin("segment", segmented, dict(sorted(self.queries.items())))
 
     def _on_count(self, message):
@@ -407,12 +403,11 @@ class Session:
     def mark(self, ranges, labels):
         """Add ranges (k, 2) that are known to be occurrences, with the names of their classes."""
         with self.lock:
-            kinds = {one["name"]: k for k, one in self.classes.items()} if self.answers else {}
-            for name in dict.fromkeys(map(str, labels)):
-                if name not in kinds:
-                    kinds[name] = len(kinds)
-                    self._on_class({"name": name, "number": kinds[name] if kinds[name] < len(self.classes) else None})
-            kinds = [kinds[str(name)] for name in labels]
+            names = [one["name"] for one in self.classes.values()] if self.answers else []
+            names += [name for name in dict.fromkeys(map(str, labels)) if name not in names]
+            for k, name in enumerate(names):
+                self._on_class({"name": name, "number": k if k < len(self.classes) else None})
+            kinds = [names.index(str(name)) for name in labels]
             self._change(*(["answer", *map(int, at), k, True] for at, k in zip(ranges, kinds, strict=True)))
 
     def _on_export(self, message):

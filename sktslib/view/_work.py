@@ -110,13 +110,9 @@ class Task(NamedTuple):
         """Return times where the search depends on them, or None."""
         return None if self.viewed.max_gap is None else self.viewed.times[start:end]
 
-    def parameters(self, normalized=True):
-        """Return the parameters of an estimator that are not its defaults."""
-        given = {"normalize": self.normalize if normalized else None, "max_gap": self.viewed.max_gap}
-        return {name: value for name, value in given.items() if value is not None} | {"nan_policy": "omit"}
-
     def fitted(self, estimator):
         """Return the estimator, fitted to the queries."""
+        estimator.set_params(max_gap=self.viewed.max_gap, nan_policy="omit")
         pieces, times = ([get(*query) for query in self.queries.values()] for get in (self.samples, self.times))
         if len(pieces) == 1:
             return estimator.fit(pieces[0], times=times[0])
@@ -124,7 +120,7 @@ class Task(NamedTuple):
 
     def searcher(self):
         """Return the searcher of the queries, before any answer."""
-        return self.fitted(QuerySearcher(self.metric, **self.parameters()))
+        return self.fitted(QuerySearcher(self.metric, normalize=self.normalize))
 
 
 def limited(searcher, most, limits=None):
@@ -197,11 +193,8 @@ def learned(job, finds, ranges, numbers):
 def segmented(job):
     """Cut a recording into repetitions; without a query into those of its own period."""
     task = job.task
-    estimator = QuerySegmenter(task.metric, **task.parameters(normalized=False))
-    if task.queries:
-        task.fitted(estimator)
-    else:
-        estimator.set_params(query="auto").fit(task.samples(0, NEAR), times=task.times(0, NEAR))
+    estimator = QuerySegmenter(task.metric, query=None if task.queries else "auto")
+    (task if task.queries else task._replace(queries={0: (0, NEAR)})).fitted(estimator)
     found = estimator.segment(task.source(job, 1.0), times=task.times())
     cost = found.cost / np.array([len(query) for query in estimator.queries_])[found.query]
     finds = Finds.of(found, cost)._replace(limit=float(cost.max(initial=0.0)))  # all of them are chosen

@@ -261,7 +261,9 @@ const LAYOUT = `
     <button data-do="ask" title="Go to the match whose answer teaches most">Next to ask (a)</button>
     <button data-do="yes" class="yes">Yes (y)</button><button data-do="no" class="no">No (n)</button>
     <button data-do="undo" title="Take the last answer back">Undo (u)</button></div>
-  <div class="film" data-is="film" role="list" aria-label="Matches"></div></div>
+  <div class="film" data-is="film" role="list" aria-label="Matches" data-hint="1. Hold shift and drag over a pattern.
+    2. Press Search, and move the threshold between near and far. 3. Press a, and answer y or n, some ten times.
+    4. Relearn. 5. Take away labels, model and script."></div></div>
 <aside>
   <section><h2>Query</h2>
     <canvas class="picture" data-is="picture" role="img" aria-label="Picture of the query"></canvas>
@@ -319,9 +321,8 @@ function mount(root, send) {
   /** Show an error until it is closed. */
   function complain(text) {
     if (parts.errors.lastElementChild?.firstChild.textContent === text) return; // it comes again with each frame
-    const close = el("button", { "aria-label": "Close this message", click: () => shown.remove() }, "×");
-    const shown = el("div", {}, el("span", {}, text), close);
-    parts.errors.append(shown);
+    const close = el("button", { "aria-label": "Close this message", click: () => close.parentNode.remove() }, "×");
+    parts.errors.append(el("div", {}, el("span", {}, text), close));
   }
 
   /** Send a message; return its answer, or null after an error, which is shown. */
@@ -352,15 +353,15 @@ function mount(root, send) {
       Object.assign(root.dataset, { first, last, painted });
     });
   }
-  const [askOverview, askDetail] = [overview, detail].map((plot) => {
-    const ask = newest(call, () => plot.message(), (answer) => {
-      plot.take(answer, page.info.channels.length);
-      redraw();
-      if (answer.ready < 1) setTimeout(ask, 150);
-    });
-    return ask;
-  });
-
+  const [askOverview, askDetail] = [overview, detail].map((plot) => newest(call, () => plot.message(), (answer) => {
+    plot.take(answer, page.info.channels.length);
+    redraw();
+    if (answer.ready < 1) setTimeout(plot === detail ? askDetail : askOverview, 150);
+  }));
+  function askViews() {
+    askOverview();
+    askDetail();
+  }
   function show(first, last) {
     const n = page.info.n, width = clamp(last - first, Math.min(FEWEST, n), n);
     detail.first = clamp((first + last - width) / 2, 0, n - width);
@@ -587,8 +588,7 @@ function mount(root, send) {
     if (row) Object.assign(row, { answer: yes, class: number });
     await (page.asking ? ask() : step(1));
     drawFilm();
-    askOverview();
-    askDetail();
+    askViews();
   }
   async function undo() {
     const got = await call({ type: "undo" });
@@ -596,8 +596,7 @@ function mount(root, send) {
     tellPrecision(got);
     const [start, end] = got.id.split("-").map(Number);
     choose({ id: got.id, start, end }, true);
-    askOverview();
-    askDetail();
+    askViews();
   }
   async function ask() {
     if (!page.total) return say(FIRST);
@@ -616,10 +615,6 @@ function mount(root, send) {
   async function changeClass(message) {
     const got = await call({ type: "class", ...message });
     if (got) showClasses(got.classes);
-  }
-  async function addClass() {
-    await changeClass({ name: null, color: null, number: null });
-    setClass(page.classes.length - 1);
   }
   const group = `class${Math.random()}`;
   function showClasses(classes) {
@@ -640,7 +635,7 @@ function mount(root, send) {
   async function take(what) {
     say("Writing…");
     const got = await call({ type: "export", what, format: what === "labels" ? parts.format.value : null });
-    say(got?.path ? `Written: ${got.path}` : got ? "Copy it from the box on the right." : "");
+    say(got ? `Written: ${got.path}` : "");
     if (!got) return;
     parts.written.hidden = !got.text;
     parts.written.value = got.text || "";
@@ -658,7 +653,8 @@ function mount(root, send) {
     zoomOut: () => zoom(2), left: () => pan(-inView() / 4), right: () => pan(inView() / 4),
     all: () => show(0, page.info.n), home: () => show(0, inView()),
     end: () => show(page.info.n - inView(), page.info.n), next: () => step(1), before: () => step(-1),
-    pageBefore: () => turnTo(page.place.offset - perPage()), search, addClass,
+    pageBefore: () => turnTo(page.place.offset - perPage()), search,
+    addClass: () => changeClass({}).then(() => setClass(page.classes.length - 1)),
     pageAfter: () => page.place.offset + perPage() < page.total && turnTo(page.place.offset + perPage()),
     yes: () => answer(true), no: () => answer(false), undo, ask, relearn: () => run("relearn"),
     segment: () => run("segment"), count: () => run("count"),
@@ -698,8 +694,7 @@ function mount(root, send) {
   // ---- all of it
   function refresh(threshold = true) {
     redraw();
-    askOverview();
-    askDetail();
+    askViews();
     if (page.found) askMatches();
     if (page.found && threshold) askThreshold();
   }

@@ -178,7 +178,7 @@ def gait():
             pieces.append(rng.normal(size=(500, 6)))
             at += 500
     names = ["gyr_y", "gyr_x", "acc_x", "acc_y", "gyr_z", "acc_z"]
-    units = ["deg/s", "deg/s", "m/s^2", "m/s^2", "deg/s", "deg/s"]
+    units = ["deg/s", "deg/s", "m/s^2", "m/s^2", "deg/s", "m/s^2"]
     return np.concatenate([*pieces, pieces[0]]), {"rate": 204.8, "names": names, "units": units}, np.array(events)
 
 

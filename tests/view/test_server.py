@@ -139,17 +139,6 @@ def test_no_other_method_is_known(server, method):
     assert request(server, method, page(server))[0] == 501
 
 
-@pytest.mark.parametrize("size", ["1000001", "-1", "many", None])
-def test_messages_are_of_some_size(server, size):
-    headers = {"X-Token": server.token} | ({} if size is None else {"Content-Length": size})
-    with connected(server) as connection:
-        connection.putrequest("POST", "/message")
-        for item in headers.items():
-            connection.putheader(*item)
-        connection.endheaders()
-        assert connection.getresponse().status == 413
-
-
 def test_the_address_a_browser_is_started_with_is_good_once(server):
     """Other users of the machine see how a process was started."""
     once = page(server).replace(server.token, server.once)

@@ -407,7 +407,7 @@ def test_a_damaged_line_is_said_and_kept(tmp_path, line):
     damaged = path.read_text() + line.replace("MARK", session.viewed.mark) + "\n"
     path.write_text(damaged)
     again = Session(recording(), path)
-    assert "rec.view.json is damaged: its line at byte" in say(again, "open")["notice"]
+    assert "rec.view.json is damaged: a line is left out" in say(again, "open")["notice"]
     say(again, "answer", id="5-65", yes=True)
     assert again.queries == {0: [0, 50]} and len(again.answers) == 1
     assert path.read_text().startswith(damaged)
@@ -620,11 +620,23 @@ def test_the_model_is_what_the_command_line_takes(tmp_path, monkeypatch, kind):
     assert found.start.tolist() == [row["start"] for row in rows_of(session)]
 
 
-def test_without_a_file_labels_are_text():
-    session = searched(Session(recording()))
+def test_without_a_file_all_is_written_to_the_working_directory(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    session = searched(Session(recording(), name="my data"))
     found = say(session, "export", what="labels")
-    assert found["path"] is None and found["text"].startswith("start,end,distance,label\n")
-    assert "needs a file" in session.handle({"type": "export", "what": "model"})["error"]
+    assert found["path"] == "my_data.labels.csv" and found["text"].startswith("start,end,distance,label\n")
+    assert say(session, "export", what="model")["path"].startswith("my_data.model.")
+    runpy.run_path(say(session, "export", what="script")["path"])
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(rows_of(session))
+
+
+def test_a_script_of_a_count_finds_the_same(tmp_path, capsys):
+    y = np.tile(SHAPE, 50) + 0.1 * np.random.default_rng(0).normal(size=50 * M)
+    session = Session(y, tmp_path / "rec.view.json")
+    done(session, "count")
+    runpy.run_path(say(session, "export", what="script")["path"])
+    printed = capsys.readouterr().out.splitlines()
+    assert [int(row["start"]) for row in csv.DictReader(printed)] == [row["start"] for row in rows_of(session)] != []
 
 
 def test_known_labels_are_answers():
