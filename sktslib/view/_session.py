@@ -191,7 +191,8 @@ class Session:
         start, end = sorted(min(max(round(float(message[name])), 0), self.viewed.n) for name in ("start", "end"))
         if end - start < 2:
             raise ValueError(f"A query must have two samples at least. Got samples {start} to {end}. Drag further.")
-        self._change(["queries", self._class(message.get("class")), [start, end]])
+        if self.queries.get(kind := self._class(message.get("class"))) != [start, end]:
+            self._change(["queries", kind, [start, end]])
         about = {"start": start, "end": end, "label": self.viewed.label(start), "picture": self._picture(start, end)}
         return {**about, "channels": self.viewed.channels, "points": POINTS}
 

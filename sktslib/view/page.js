@@ -380,6 +380,7 @@ function mount(root, send) {
   function center({ start, end }) {
     const size = end - start, width = inView() >= 2 * size && inView() <= 40 * size ? inView() : 8 * size;
     show((start + end - width) / 2, (start + end + width) / 2);
+    parts.overview.scrollIntoView({ block: "nearest" }); // on small screens
   }
   // ---- pointer
   const at = (plot, event) => plot.sample(event.clientX - plot.canvas.getBoundingClientRect().left);
@@ -438,7 +439,7 @@ function mount(root, send) {
   const checked = () => [...parts.channels.querySelectorAll("input")].flatMap((box, i) => (box.checked ? [i] : []));
   const draw = (canvas, { picture, points }, below) => drawPicture(canvas, checked(), { picture, points }, below);
   async function setQuery({ start, end }, isNew = true) {
-    const answer = await call({ type: "query", start, end, class: page.class });
+    const answer = await call({ type: "query", start, end, class: isNew ? page.class : 0 });
     redraw();
     if (!answer) return;
     page.query = { ...answer, picture: floats(answer.picture) };
@@ -490,8 +491,7 @@ function mount(root, send) {
     const { edges, counts } = histogram, { slider, exact } = parts;
     page.edges = edges;
     slider.disabled = exact.disabled = !counts.length;
-    parts.counts.textContent = "No search yet.";
-    if (!counts.length) return;
+    if (!counts.length) return (parts.counts.textContent = "Nothing was found.");
     const share = value == null ? 1 : (value - edges[0]) / (edges.at(-1) - edges[0] || 1);
     if (document.activeElement !== slider) slider.value = 1000 * share;
     if (document.activeElement !== exact) exact.value = value == null ? "" : Number(value.toPrecision(5));
@@ -624,8 +624,8 @@ function mount(root, send) {
       const input = (type, label, more) => el("input", { type, title: label, "aria-label": label, ...more });
       const paint = input("color", `Color of ${name}`, { value: color, change });
       const text = input("text", `Name of class ${number + 1}`, { value: name, change });
-      const answers = `Answer as ${name} (${number + 1})`;
-      return el("div", {}, input("radio", answers, { name: group, change: () => setClass(number) }), paint, text);
+      const chosen = { name: group, change: () => setClass(number) };
+      return el("div", {}, input("radio", `Answer as ${name} (${number + 1})`, chosen), paint, text);
     }));
     setClass(page.class);
     drawFilm();
@@ -636,9 +636,7 @@ function mount(root, send) {
     say("Writing…");
     const got = await call({ type: "export", what, format: what === "labels" ? parts.format.value : null });
     say(got ? `Written: ${got.path}` : "");
-    if (!got) return;
-    parts.written.hidden = !got.text;
-    parts.written.value = got.text || "";
+    Object.assign(parts.written, { hidden: !got?.text, value: got?.text ?? "" });
     parts.written.scrollIntoView({ block: "nearest" });
   }
   // ---- buttons and keys
@@ -706,11 +704,17 @@ function mount(root, send) {
   async function open() {
     const info = await call({ type: "open" }), isFirst = !page.info;
     if (!info) return;
-    const { n, channels, settings } = (page.info = info);
-    page.found = info.has_results;
+    Object.assign(page, { info, found: info.has_results });
     showClasses(info.classes);
     tellPrecision(info);
-    if (!isFirst) return refresh();
+    if (isFirst) setUp(info);
+    refresh();
+    const { start, end } = info.query ?? page.query ?? {}; // which another window may have changed
+    if (start !== page.query?.start || end !== page.query?.end) await setQuery(info.query, false);
+    if (isFirst && info.job != null) follow(info.job, info.last, performance.now());
+    else if (isFirst && info.last && !info.has_results) run(info.last); // of a session that goes on
+  }
+  function setUp({ n, channels, settings, ...info }) {
     parts.title.textContent = info.name;
     if (root.id) document.title = `${info.name} – sktslib`;
     fill(parts.metric, info.metrics, settings.metric);
@@ -721,10 +725,6 @@ function mount(root, send) {
     parts.overview.style.height = `${clamp(22 + 16 * channels.length, 56, 112)}px`;
     [overview.first, overview.last] = [0, n];
     show(0, n);
-    refresh();
-    if (info.query) await setQuery(info.query, false);
-    if (info.job != null) follow(info.job, info.last, performance.now());
-    else if (info.last && !info.has_results) run(info.last); // of a session that goes on
   }
   const look = () => page.info && document.visibilityState === "visible" && open();
   const resized = new ResizeObserver(() => page.info && refresh());

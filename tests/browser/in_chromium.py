@@ -402,6 +402,12 @@ def test_an_error_stays_until_it_is_closed(window):
 
 def test_two_windows_lose_no_answer(window):
     other = Window(window.chromium, window.address, "other")
+    window.part("to").fill(str(int(window.part("to").input_value()) + 5))
+    window.part("to").blur()
+    expect(window.part("queryLabel")).to_contain_text("125 samples")
+    other.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(other.part("queryLabel")).to_contain_text("125 samples")
+    window.part("detail").click(position={"x": 300, "y": 300})
     window.press("j", "y")
     expect(window.part("precision")).to_contain_text("1 answer.")
     other.press("j", "j", "n")
