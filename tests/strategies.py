@@ -203,7 +203,7 @@ SIZES = {
     "utils._jobs.AT_ONCE": [1, 2],
     "search._partial_search.LEAD": [1, 4],
     "search._partial_search.ROOM": [0, 1, 8],
-    "search._candidate_pool.ROOM": [1, 2**10],
+    "search._incremental_profile.ROOM": [1, 2**10],
     "search._pruning.LEAST": [1, 2**18],
     "search._engines.LEAST": [0, 0, 2**20],
     "search._engines.SHARE": [0.25, 0.5, 1, 3],

@@ -143,10 +143,8 @@ class _Boxes:
         record, x, w, points = metric._query(plan.compared_query, plan.w, plan.m)
         weight = full_weight(w, x)
         rows, weighted = batch.padded(record, x[np.newaxis], weight[np.newaxis])
-        self.query, self.problem = (
-            (record, rows[0], weighted, points),
-            PreparedPair(record, x, w, y, None, None, points),
-        )
+        self.query = record, rows[0], weighted, points
+        self.problem = PreparedPair(record, x, w, y, None, None, points)
 
     @property
     def cutoff(self):

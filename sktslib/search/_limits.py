@@ -488,16 +488,12 @@ def observed_profile(plan, y, ty, exactly=False):
     metric, x, tx, m = plan.metric, plan.x, plan.tx, plan.m
     if isinstance(metric, Mixed):  # a gap in one channel is not a gap in the others
         exactly = exactly or metric._may_be_negative
-        return metric._summed(
-            x,
-            plan.w,
-            lambda part, a, v: observed_profile(
-                plan._replace(metric=part.metric, x=a, w=v, tx=tx if part.metric.uses_times else None),
-                part.of(y),
-                ty,
-                exactly,
-            ),
-        )
+
+        def of_part(part, a, v):
+            own = plan._replace(metric=part.metric, x=a, w=v, tx=tx if part.metric.uses_times else None)
+            return observed_profile(own, part.of(y), ty, exactly)
+
+        return metric._summed(x, plan.w, of_part)
     out = np.full(y.shape[1] - m + 1, np.inf)
     for a, b in plan.runs(y, ty):
         if b - a >= m:

@@ -21,9 +21,8 @@ from ..distances._metrics.base import equal
 from ..utils._sampling import edges
 from ..utils._times import Sequences, Times, as_dates, given_times, times_of
 from ..utils.validation import check_count, refused
-from ._candidate_pool import MatchPool, ProfilePool
+from . import _incremental_profile as profiles
 from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay
-from ._incremental_profile import ENDLESS, RangeProfile, State, SubsequenceProfile, WindowProfile
 from ._results import Found, Matches, chosen, matches_of
 from ._selection import Profile
 from ._sources import CandidateReader, HeldRanges, n_samples
@@ -67,12 +66,14 @@ class QueryPart:
         self.plan, self.begin = plan, begin
         whole = whole or choice.needs_all
         self.rule = None if whole else choice
-        kind = WindowProfile if plan.mode == "windows" else RangeProfile if plan.by_range else SubsequenceProfile
+        kind = profiles.WindowProfile
+        if plan.mode == "subsequence":
+            kind = profiles.RangeProfile if plan.by_range else profiles.SubsequenceProfile
         self.feed = kind(plan, self.rule, first)
-        self.pool = ProfilePool(plan) if whole else MatchPool(plan, choice)
+        self.pool = profiles.ProfilePool(plan) if whole else profiles.MatchPool(plan, choice)
         self.states = []  # kept for comparison with what comes from before
-        self._next = begin if begin else ENDLESS
-        self._size = ENDLESS if whole or choice.n_matches is None else first_size(plan, choice)
+        self._next = begin if begin else profiles.ENDLESS
+        self._size = profiles.ENDLESS if whole or choice.n_matches is None else first_size(plan, choice)
 
     def take(self, y, ty, reader):
         """Add the samples (channels, n) that follow and their times."""
@@ -80,7 +81,7 @@ class QueryPart:
         while at < y.shape[1]:
             end = min(y.shape[1], self._next - first, at + self._size)
             self.feed.append(y[:, at:end], None if ty is None else ty[at:end])
-            self._size, at = min(2 * self._size, ENDLESS), end
+            self._size, at = min(2 * self._size, profiles.ENDLESS), end
             found = self.feed.candidates()
             if self.feed.seen > self.begin:
                 self.pool.take(self.feed, found, reader)
@@ -103,7 +104,7 @@ class QueryPart:
         self.states.append(state)
         self.pool.mark(state)
         after = max(2 * (self._next - self.begin), self.plan.m)
-        self._next = self.begin + after if self.plan.mode == "subsequence" else ENDLESS
+        self._next = self.begin + after if self.plan.mode == "subsequence" else profiles.ENDLESS
 
     def goes_on_to(self, end, source):
         """Add the samples of a source up to sample `end`."""
@@ -123,7 +124,7 @@ class QueryPart:
             if before.feed.agrees(state, before.pool.limit.distance):
                 self.pool.cut(state)
                 self.pool.lower(before.pool.limit)
-                self._next = ENDLESS
+                self._next = profiles.ENDLESS
                 return True
         before.goes_on_to(self.feed.seen, source)
         return False
@@ -288,7 +289,7 @@ class PartialSearch(_Parts):
         given = None if times is None else times.at(np.arange(first, last))
         return first, y.copy(), None if ty is None else ty.copy(), given
 
-    def state(self) -> State | list[State]:
+    def state(self) -> profiles.State | list[profiles.State]:
         """Return the state on which later candidates depend; for several queries a list of states.
 
         If one part is continued to the start of another, and their states are equal there, both agree from there on.
@@ -532,7 +533,7 @@ class Stream(_Parts):
         part, (plan, choice) = self._parts[k], self._searches[k]
         feed, pool, reader = part.feed, part.pool, CandidateReader(plan, part.feed)
         pool.take(feed, candidates, reader)
-        if pool.first_end < ENDLESS:
+        if pool.first_end < profiles.ENDLESS:
             horizon = feed.seen if last else feed.horizon(choice.threshold)
             if self._times is not None and not last:  # the time of an end is that of the sample there
                 horizon = min(horizon, feed.seen - 1)

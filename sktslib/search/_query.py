@@ -359,17 +359,9 @@ class QueryEstimator(MetricParameter, Estimator):
 
     def _compared(self, x, w, tx, times, step=None):
         """Return the plan of a validated query; `times` came with it, in intervals of `step`."""
-        return QueryPlan(
-            self.metric_,
-            x,
-            w,
-            tx if self.metric_.uses_times else None,
-            self._mode,
-            gaps=self.nan_policy == "omit",
-            datetimes=None if times is None else is_datetime(times),
-            interval=step,
-            max_gap=self._max_gap,
-        )
+        rest = {"datetimes": None if times is None else is_datetime(times), "interval": step, "max_gap": self._max_gap}
+        tx = tx if self.metric_.uses_times else None
+        return QueryPlan(self.metric_, x, w, tx, self._mode, gaps=self.nan_policy == "omit", **rest)
 
     def _learn(self, marked, weight, times, n_templates=1):
         """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""

@@ -676,11 +676,12 @@ def matches_of(
         order = order[np.sort(np.concatenate(first))] if n_queries > 1 else order[first[0]]
     sequences = [k // n_queries for k in range(len(found))]
     sources = MatchOrigins([one.reader for one in found], which[order], sequences, version[order], classes)
-    plan = found[0].reader.plan
-    by = plan.by_channel
-    shares = None if by is None else sources.shares(start[order], end[order])
-    signs = None if plan.signs is None else sources.signs
-    rates = [None] * 3
+    by, signs, by_channel, rates = found[0].reader.plan.by_channel, sources.signs, {}, [None] * 3
+    if by is not None:
+        shares = sources.shares(start[order], end[order])
+        by_channel = {"votes": shares.votes, "channel_distance": shares.distance}
+        by_channel["lag"] = shares.lag if by.tolerance else None
+        signs = shares.sign if by.mirrored else signs
     if calibrations is not None:
         calibrations = calibrations * (len(found) // len(calibrations))
         known = [one.rates(some.distance) for one, some in zip(calibrations, found, strict=True)]
@@ -695,11 +696,9 @@ def matches_of(
         sources,
         None if classes is None else classes[query[order]],
         channels,
-        shares.sign if by is not None and by.mirrored else signs,
+        signs,
         *rates,
         thresholds,
-        None if by is None else shares.votes,
-        None if by is None else shares.distance,
-        shares.lag if by is not None and by.tolerance else None,
-        name,
+        _time_name=name,
+        **by_channel,
     )

@@ -11,11 +11,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-NO_NUMBERS = [
-    ((str, bytes), "text"),
-    ((timedelta, np.timedelta64), "durations"),
-    ((date, np.datetime64), "dates"),
-]
+NO_NUMBERS = [((str, bytes), "text"), ((timedelta, np.timedelta64), "durations"), ((date, np.datetime64), "dates")]
 FILES = set(".csv .dat .edf .feather .h5 .hdf5 .mat .npy .npz .parquet .tsv .txt .xlsx".split())
 
 

@@ -95,10 +95,7 @@ BOOL = bool | np.bool_
 # Rules that have a name: several that are valid, and their text.
 NAMED = {
     "array-like": (_is_array, "an array-like"),
-    "boolean": (
-        lambda value: isinstance(value, bool | np.bool_),
-        "an instance of 'bool' or an instance of 'numpy.bool'",
-    ),
+    "boolean": (lambda value: isinstance(value, BOOL), "an instance of 'bool' or an instance of 'numpy.bool'"),
     "verbose": (
         lambda value: isinstance(value, BOOL) or Interval(Integral, 0, None, "left").allows(value),
         "an int in the range [0, inf), an instance of 'bool' or an instance of 'numpy.bool'",
@@ -129,11 +126,7 @@ def _text_of(rule):
     return NAMED[rule][1] if rule in NAMED else str(rule)
 
 
-JOBS = [
-    Interval(Integral, None, -1, closed="right"),
-    Interval(Integral, 1, None, closed="left"),
-    None,
-]
+JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None]
 # What None means where a parameter may be None, for messages about other values.
 NONE = {
     "beta": "2 (1 - r)",

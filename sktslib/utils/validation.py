@@ -14,25 +14,6 @@ from ._conversion import converted, place, refused, shown
 from ._names import did_you_mean
 from ._times import Sampling, as_dates, given_times
 
-__all__ = [
-    "as_dates",
-    "as_floats",
-    "as_indices",
-    "as_series",
-    "as_times",
-    "as_weight",
-    "check_count",
-    "check_flag",
-    "check_memory",
-    "check_names",
-    "check_number",
-    "check_verbose",
-    "plain_count",
-    "refused",
-    "shown",
-    "unknown_name",
-]
-
 # Largest size of a value, for which the squares of differences and sums of them are finite, and its square.
 LARGEST, LARGEST_SQUARE = 1e140, 1e280
 # From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.

@@ -102,7 +102,7 @@ def assert_same(got, want):
 @contextmanager
 def small_parts(data):
     names = [*(f"search._partial_search.{name}" for name in ("LEAST", "LEAD", "FIRST", "ROOM")), "search._run.LEADS"]
-    names += ["search._candidate_pool.ROOM", *(f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE"))]
+    names += ["search._incremental_profile.ROOM", *(f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE"))]
     names += [f"search._pruning.{name}" for name in ("LEAST", "BLOCK", "BLOCK_OF_MOMENTS", "EACH")]
     names += ["distances._kernels.simd.MOST", "utils._jobs.AT_ONCE", "distances._kernels.bounds.BLOCK"]
     with small_sizes(data, *names):
@@ -155,7 +155,7 @@ def test_parts_that_are_fed_give_what_one_search_does(search, cuts, sizes, dated
         ty = np.datetime64("2026-01-01") + (1e3 * ty).astype("timedelta64[ms]")
     want, through_pickle = searcher.search(y, times=ty), data.draw(st.booleans())
     cuts = sorted({0, len(y), *(at for at in cuts if at < len(y))})
-    with small_sizes(data, "search._partial_search.LEAD", "search._candidate_pool.ROOM"):
+    with small_sizes(data, "search._partial_search.LEAD", "search._incremental_profile.ROOM"):
         fed_parts = [
             fed(searcher.partial_search(a), y, ty, b, sizes, through_pickle) for a, b in itertools.pairwise(cuts)
         ]

@@ -414,10 +414,7 @@ class QuerySegmenter(QueryEstimator):
         "threshold": [Margin if rule is Percentile else rule for rule in _thresholds.THRESHOLD],
         "lengths": ["array-like", None],
     }
-    _parameter_objects = {
-        "learning": (Learning,),
-        "threshold": (FalseDiscoveryRate, Conformal, Margin),
-    }
+    _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal, Margin)}
 
     def __init__(
         self,
