@@ -319,8 +319,15 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
         if batch is not None and not waiting:
             which = at + chosen.could_take(batch.start[at:], batch.end[at:])
             _make_known(known, which, batch.which, exact)
-            d = known[which]
-            sure = (d < least[np.minimum(which + 1, len(least) - 1)]) & (d <= limit)
+            # Before the next one only those could be chosen in its place that overlap it.
+            last = which[np.maximum(np.searchsorted(which, np.arange(len(least)), "right") - 1, 0)]
+            rivals = ~apart(batch.start, batch.end, batch.start[last], batch.end[last], max_overlap)
+            rivals[which], rivals[-1] = True, True  # behind the last candidate all are at least as far
+            if chosen.n + len(which) == chosen.most:  # others were not refused, but not asked for
+                rivals[which[-1] :] = True
+            rivals, d = np.flatnonzero(rivals), known[which]
+            then = rivals[np.minimum(np.searchsorted(rivals, which, "right"), len(rivals) - 1)]
+            sure = (d < least[then]) & (d <= limit)
             which = which[: int(np.argmin(sure)) if not sure.all() else None]
             if len(which):
                 chosen.take(batch.start[which], batch.end[which])

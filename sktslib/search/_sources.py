@@ -123,9 +123,8 @@ class CandidateReader:
         groups = list(neighbors(start, plan.m, apart))
         if apart == APART and plan.by_channel is None and isinstance(plan.metric, LockstepMetric) and len(groups) > 1:
             few = [which for which in groups if len(which) <= FEW and plan.metric._compares_copies(plan.normalize)]
-            some = np.concatenate(few) if few else np.empty(0, np.intp)
-            done = np.zeros(len(start), bool)
-            for part in np.array_split(some, -(-len(some) * plan.x.size // COPIED) or 1):
+            some, done = np.concatenate(few or [[]]).astype(np.intp), np.zeros(len(start), bool)
+            for part in np.array_split(some, -(-len(some) * plan.x.size // COPIED)) if few else ():
                 windows, times, seen = self._windows(start[part], end[part])
                 part = part[seen]
                 out[:, part], done[part] = [limited(one, windows, times) for one in plan.versions], True
