@@ -35,7 +35,7 @@ QUERIES = 10
 
 def less_baseline(y, fs):
     """A signal less its running median."""
-    return y - median_filter(y, round(0.6 * fs) | 1, candidates="nearest")
+    return y - median_filter(y, round(0.6 * fs) | 1, mode="nearest")
 
 
 def f1(found, true, fs):

@@ -52,7 +52,7 @@ def record_100(folder):
     print("| baseline | background | repetitions | precision | recall | F1 | 650,000 points |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name, y in (
-        ("median", raw - median_filter(raw, round(0.6 * fs) | 1, candidates="nearest")),
+        ("median", raw - median_filter(raw, round(0.6 * fs) | 1, mode="nearest")),
         ("high-pass", sosfiltfilt(butter(2, 0.5, "high", fs=fs, output="sos"), raw)),
     ):
         query = y[beats[9] - before : beats[9] + round(AFTER * fs)]
