@@ -38,6 +38,7 @@ from .searching import (
 )
 from .segmenting import (
     background,
+    background_of_samples,
     carried_segmentation,
     cheapest_segmentation,
     class_margin,

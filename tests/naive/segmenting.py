@@ -33,6 +33,18 @@ def background(name, x, weight=None, **params):
     return times * segment_cost(name, x, flat, weight, 0, len(X), **params) / len(X)
 
 
+def background_of_samples(queries, weights, y):
+    """Default costs of samples under ADTW: twice what they are from the queries' median, at most as their points."""
+    x = np.concatenate([points(one) for one in queries])
+    every = [relative(w, *points(one).shape) for one, w in zip(queries, weights, strict=True)]
+    weight = np.concatenate(every).mean(axis=0)
+
+    def costs(z):
+        return 2 * (weight * (points(z) - np.median(x, axis=0)) ** 2).sum(axis=1)
+
+    return np.minimum(costs(y), costs(x).max())
+
+
 def cost_of_segmentation(segments, n, b, transitions=None):
     """Cost of a cover of range(n) by segments (start, end, label, cost) in order, and background."""
     total, at, before = 0.0, 0, None
@@ -92,7 +104,7 @@ def cheapest_segmentation(costs, b, transitions=None):
         return 0.0 if s == 0 else min(last[s, a] + T[a, label] for a in range(k + 1) if a or label)
 
     for e in range(1, n + 1):
-        last[e, 0] = b + min(enter(e - 1, 0), last[e - 1, 0])
+        last[e, 0] = np.broadcast_to(b, n)[e - 1] + min(enter(e - 1, 0), last[e - 1, 0])
         for q in range(k):
             last[e, q + 1] = min(
                 (enter(s, q + 1) + costs[q][s, e] for s in range(e) if costs[q][s, e] < INF), default=INF

@@ -306,6 +306,7 @@ class ADTW(WarpingMetric):
     omega: float | str = 1.0
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
+    _squares_values = True
     _leaves_parameters = True
     entry_parameters = {"omega": 1.0}
     _parameter_constraints = {

@@ -11,7 +11,7 @@ import numpy as np
 from ...distances._series import full_weight
 from ...metrics._events import count_matched, pairs_by_iou
 from ...utils._jobs import progress
-from .._segments.optimal import Background, power_of
+from .._segments.optimal import Background, background_cost, power_of
 from .templates import FEW, STRETCH, single
 
 SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart
@@ -19,6 +19,7 @@ STEPS = 4.0 ** np.arange(-3, 4)
 CLOSER = 2.0, np.sqrt(2.0)
 TRIALS = len(STEPS) + 2 * len(CLOSER)
 PERFECT = 0.99
+TWICE = 2.0  # what a stretch as strong as the query costs at least that does not correlate with it, over its power
 USUAL = 0.25  # of a stretch's power its query leaves over, before anything is known: it explains the larger part by far
 
 
@@ -85,6 +86,22 @@ def plain_background(queries, offset):
     """Return the background of the factor 1: the mean weight of the queries' points, and no maximum."""
     full = np.concatenate([full_weight(plan.w, plan.x) for plan in queries], axis=1)
     return Background(np.inf, full.mean(axis=1, keepdims=True), offset, power_of(queries[0].metric))
+
+
+def background_of(queries):
+    """Return the background that given queries tell: that of the factor 2 about their median, or a constant one.
+
+    A stretch is a repetition if it costs less than twice its own squared distance from the offset, the median of the
+    queries. If it is as strong as the query, that means that it correlates with the query; a weaker copy must have at
+    least .41 of the amplitude, so that neither rest nor a ripple is a repetition. No sample costs more than the
+    strongest of the queries: an artifact is none. Where costs are no squared differences of values, the cost is a
+    constant.
+    """
+    if not queries[0].metric._squares_values:
+        return Background(background_cost(queries))
+    x = np.concatenate([plan.x for plan in queries], axis=1)
+    plain = plain_background(queries, np.nanmedian(x, axis=1, keepdims=True))
+    return plain._replace(limit=TWICE * float(plain.costs(x).max()), slope=TWICE * plain.slope)
 
 
 def shares_of(found, plain):

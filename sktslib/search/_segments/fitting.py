@@ -134,7 +134,7 @@ def warn_of_covered_background(cost, length, background):
 
 def warn_of_found(segmenter, found):
     """Warn of repetitions that may cover flat noise, and of groups that a false discovery rate lets through."""
-    if segmenter._background_of_queries:
+    if segmenter._background_of_queries and segmenter._rules.background.slope is None:
         warn_of_covered_background(found.cost, found.end - found.start, segmenter.background_)
     rate = _thresholds.rate_of(segmenter)
     for query in [] if rate is None else np.unique(found.query).tolist():

@@ -24,7 +24,7 @@ from .. import _sources, _thresholds
 from .._channels import with_polarity
 from .._chunks import ChunkStream, SparseTimes, check_delay, elapsed, kernel_times, notice, refuse_several, validated
 from .._incremental_profile import LastSamples
-from .._learning.background import plain_background
+from .._learning.background import background_of, plain_background
 from .._learning.choice import keep_weights, read_fixed
 from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
@@ -700,7 +700,7 @@ class QuerySegmenter(QueryEstimator):
         if self.background != "auto":
             background = Background(float(self.background))
         elif marked is None:
-            background = Background(background_cost(queries))
+            background = background_of(queries) if offset is None else Background(background_cost(queries))
             if offset is not None and self.metric_._replaces is None:
                 background = plain_background(queries, offset)._replace(limit=background.limit)
         else:
@@ -719,7 +719,7 @@ class QuerySegmenter(QueryEstimator):
             return self._queries, self._rules
         queries, rules = [plan.untimed for plan in self._queries], self._rules
         if self._background_of_queries:
-            background = Background(background_cost(queries)).exact_for(self.metric_)
+            background = background_of(queries).exact_for(self.metric_)
             rules = rules._replace(background=background)
         return queries, rules
 
