@@ -44,8 +44,6 @@ class PreparedPair:
             self.transitions = case.rng.choice([0.0, 0.5, 2.0], (count + 1, count + 1)) * case.scale**2
             self.transitions[0, 0] = 0.0
         self.given = case.pick(["auto", 0.25, 1.0])
-        if self.given == "auto" and self.name == "adtw":  # its default is another one for each sample
-            self.given = 0.5
         if self.given != "auto":
             self.given *= case.scale**2
         self.show()
@@ -264,7 +262,6 @@ def segmentation_api(case):
             b = naive.background(name, x, w, **p)
             if not np.isfinite(b):
                 continue
-            b = naive.background_of_samples([x], [w], y) if name == "adtw" else b
             segments = segmenter_of(get_metric(name, p)).fit(x, weight=w).segment(y)
             costs = naive.costs_of_segments(name, x, y, w, **p)
             case.equal(f"boundaries of {name}", found[key], np.union1d(segments.start, segments.end), own=True)

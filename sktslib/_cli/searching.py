@@ -90,7 +90,7 @@ def hints(estimator, segments):
         )
         return
     if estimator.background == "auto":
-        one = f"a sample of background costs {write_numbers([estimator.background_])[0]}"
+        one = f"a sample of background costs at most {write_numbers([estimator.background_])[0]}"
         yield f"{one}; a repetition that costs far more than others may be none: a lower --background leaves it out"
     if segments.stretch.max() > LONG:
         what = f"repetitions are up to {segments.stretch.max():.1f} times as long as the query"

@@ -319,7 +319,7 @@ class Metric(ParameterHolder):
     # So many times what the query costs against a constant signal, per sample, a sample of background costs by default.
     # Squared differences grow faster than likeness fades, and a poor repetition should be one all the same.
     _background_share = 1.0
-    _squares_values = False  # whether its costs are squared differences of the values themselves
+    _background_by_sample = False  # whether a sample of background by default costs what tells it from the query
     # The average of points that a cost is least for: "mean" for squared differences, "median" for absolute ones.
     _center = "mean"
 

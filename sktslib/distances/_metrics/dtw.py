@@ -306,7 +306,7 @@ class ADTW(WarpingMetric):
     omega: float | str = 1.0
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
-    _squares_values = True
+    _background_by_sample = property(lambda self: self.omega == "auto")  # by the queries, as omega is
     _leaves_parameters = True
     entry_parameters = {"omega": 1.0}
     _parameter_constraints = {

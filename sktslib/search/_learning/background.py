@@ -94,10 +94,9 @@ def background_of(queries):
     A stretch is a repetition if it costs less than twice its own squared distance from the offset, the median of the
     queries. If it is as strong as the query, that means that it correlates with the query; a weaker copy must have at
     least .41 of the amplitude, so that neither rest nor a ripple is a repetition. No sample costs more than the
-    strongest of the queries: an artifact is none. Where costs are no squared differences of values, the cost is a
-    constant.
+    strongest of the queries: an artifact is none. That is so for ADTW(omega="auto"); for others it is a constant.
     """
-    if not queries[0].metric._squares_values:
+    if not queries[0].metric._background_by_sample:
         return Background(background_cost(queries))
     x = np.concatenate([plan.x for plan in queries], axis=1)
     plain = plain_background(queries, np.nanmedian(x, axis=1, keepdims=True))

@@ -13,6 +13,7 @@ from strategies import long_without_compiler
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.__main__ import main
+from sktslib.distances import ADTW
 from sktslib.search import FalseDiscoveryRate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
@@ -130,7 +131,7 @@ def test_it_is_the_same_by_chunks_and_with_jobs(tmp_path):
     assert told_of(searcher.set_params(n_jobs=2).search, y)[1] == message
     y, query, _ = bumps()
     np.save(tmp_path / "y.npy", y)
-    segmenter = QuerySegmenter().fit(query)
+    segmenter = QuerySegmenter(constant(query)).fit(query)
     message = told_of(segmenter.segment, y)[1]
     assert told_of(segmenter.segment, np.load(tmp_path / "y.npy", mmap_mode="r"))[1] == message != ""
 
@@ -155,23 +156,32 @@ def bumps(noise=0.05, seed=0):
     return y, y[150:210].copy(), starts
 
 
+def constant(query):
+    """The default metric with its penalty as a number, so that all samples of background cost the same."""
+    return ADTW(QuerySegmenter().fit(query).metric_.omega_)
+
+
 @pytest.mark.filterwarnings("always")
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])
 def test_flat_noise_that_is_covered_is_told_of_and_another_background_leaves_it_out(noise, tmp_path, capsys):
     y, query, starts = bumps(noise)
-    found, message = told_of(QuerySegmenter().fit(query).segment, y)
+    assert len(told_of(QuerySegmenter().fit(query).segment, y)[0]) == 8
+    metric = constant(query)
+    found, message = told_of(QuerySegmenter(metric).fit(query).segment, y)
     assert message.startswith(f"{len(found) - 8} of {len(found)} repetitions cost nearly as much as background, ")
     assert len(found) > 20
-    left, nothing = told_of(QuerySegmenter(**named(message)).fit(query).segment, y)
+    left, nothing = told_of(QuerySegmenter(metric, **named(message)).fit(query).segment, y)
     assert nothing == "" and len(left) == 8
     assert np.abs(left.start - starts).max() < 10
-    assert told_of(QuerySegmenter(background=found.cost.max()).fit(query).segment, y)[1] == ""  # as it was wanted
+    assert (
+        told_of(QuerySegmenter(metric, background=found.cost.max()).fit(query).segment, y)[1] == ""
+    )  # as it was wanted
     # The command line names its option.
     pd.DataFrame({"y": y}).to_csv(tmp_path / "y.csv", index=False)
-    file = str(tmp_path / "y.csv")
-    assert main(["segment", file, "--query", f"{file}:150-210"]) == 0
+    file, given = str(tmp_path / "y.csv"), ["--metric", f"adtw:omega={metric.omega}"]
+    assert main(["segment", file, "--query", f"{file}:150-210", *given]) == 0
     told = re.search(r"warning: .* set --background ([\d.]+), which", capsys.readouterr().err)
-    assert main(["segment", file, "--query", f"{file}:150-210", "--background", told[1]]) == 0
+    assert main(["segment", file, "--query", f"{file}:150-210", *given, "--background", told[1]]) == 0
     assert "warning" not in (err := capsys.readouterr().err) and "8 repetitions by" in err
 
 
