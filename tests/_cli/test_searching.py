@@ -347,7 +347,7 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     assert "a sample of background costs" not in err
     _, err = table(capsys, "segment rec.csv --query beat.csv")
     cost = QuerySegmenter().fit(ECG.query, weight=ECG.weight).background_
-    assert f"a sample of background costs at most {cost:.4f}; " in err
+    assert f"a sample of background costs at most {cost:.4g}; " in err
     assert "times as long as the query" not in err
     command = ["segment", "rec.csv", "--query", "beat.csv"]
     for more, hint in (
