@@ -20,8 +20,7 @@ times = np.arange(len(swing)) / 102.4
 # %%
 # Dynamic time warping would let a stride swallow the standing before it, at no cost. The default, its amerced variant,
 # charges a price for each step that stretches, which follows from the variance of the query. Half of each stride is
-# rest, and standing still counts as no stride. By default the stride in the turn counts as none, either: it is unlike
-# the query. A constant cost of ``background``, which such a stride is just below, finds it.
+# rest, so by default standing still would count as strides, too: with a lower cost of ``background`` it does not.
 
 segmenter = QuerySegmenter(background=0.7 * query.var()).fit(query)
 segments = segmenter.segment(swing, times=times)

@@ -125,7 +125,8 @@ def test_the_name_means_auto_in_segmentations_alone():
 def test_results_have_the_metric_that_was_fixed():
     y = np.concatenate([np.zeros(4), X[0], np.zeros(5), 2 * X[0], np.zeros(4)])
     fixed = ADTW(omega=OMEGA * X[0].var())
-    segments, want = (QuerySegmenter(metric).fit(X[0]).segment(y) for metric in ("adtw", fixed))
+    cost = QuerySegmenter(fixed).fit(X[0]).background_
+    segments, want = (QuerySegmenter(one, background=cost).fit(X[0]).segment(y) for one in ("adtw", fixed))
     matches, same = (QuerySearcher(metric, n_matches=2).fit(X[0]).search(y) for metric in (AUTO, fixed))
     for got, expect in ((segments, want), (matches, same)):
         assert len(got) == 2

@@ -34,13 +34,14 @@ def background(name, x, weight=None, **params):
 
 
 def background_of_samples(queries, weights, y):
-    """Default costs of samples under ADTW: twice what they are from the queries' median, at most as their points."""
+    """Default costs of samples under ADTW: twice what they are from the queries' ends, at most as their points."""
     x = np.concatenate([points(one) for one in queries])
+    ends = np.mean([points(one)[k] for one in queries for k in (0, -1)], axis=0)
     every = [relative(w, *points(one).shape) for one, w in zip(queries, weights, strict=True)]
     weight = np.concatenate(every).mean(axis=0)
 
     def costs(z):
-        return 2 * (weight * (points(z) - np.median(x, axis=0)) ** 2).sum(axis=1)
+        return 2 * (weight * (points(z) - ends) ** 2).sum(axis=1)
 
     return np.minimum(costs(y), costs(x).max())
 

@@ -89,17 +89,19 @@ def plain_background(queries, offset):
 
 
 def background_of(queries):
-    """Return the background that given queries tell: that of the factor 2 about their median, or a constant one.
+    """Return the background that given queries tell: that of the factor 2 about their ends, or a constant one.
 
-    A stretch is a repetition if it costs less than twice its own squared distance from the offset, the median of the
-    queries. If it is as strong as the query, that means that it correlates with the query; a weaker copy must have at
-    least .41 of the amplitude, so that neither rest nor a ripple is a repetition. No sample costs more than the
-    strongest of the queries: an artifact is none. That is so for ADTW(omega="auto"); for others it is a constant.
+    A stretch is a repetition if it costs less than twice its own squared distance from the offset, the mean of the
+    first and last points of the queries, from which background goes on. If it is as strong as the query, that means
+    that it correlates with the query; a weaker copy must have at least .41 of the amplitude, so that neither rest nor a
+    ripple is a repetition. No sample costs more than the strongest of the queries: an artifact is none. That is so for
+    ADTW(omega="auto"); for others it is a constant.
     """
     if not queries[0].metric._background_by_sample:
         return Background(background_cost(queries))
     x = np.concatenate([plan.x for plan in queries], axis=1)
-    plain = plain_background(queries, np.nanmedian(x, axis=1, keepdims=True))
+    ends = np.concatenate([plan.x[:, [0, -1]] for plan in queries], axis=1)
+    plain = plain_background(queries, ends.mean(axis=1, keepdims=True))
     return plain._replace(limit=TWICE * float(plain.costs(x).max()), slope=TWICE * plain.slope)
 
 
