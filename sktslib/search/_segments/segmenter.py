@@ -306,11 +306,13 @@ class QuerySegmenter(QueryEstimator):
     weight : array-like of shape (m,) or (m, channels), list of them or MetricWeights, optional
         Relative weights of the query's points, unless `fit` is given some; or `MetricWeights`, as in `QuerySearcher`.
     background : "auto" or float, default="auto"
-        Cost of a background sample. "auto": the cost per sample of the query against a constant signal at its mean (the
-        mean over several queries), times 1.5 for dynamic time warping and most variants. Learned from labels the cost
-        depends on the signal, see Notes. With ``query="auto"`` it grows with the distance from the recording's median,
-        up to this value. Metrics that count points (lcss, edr) round a constant cost to a multiple of 2**-30, so that
-        batches and streams resolve ties alike.
+        Cost of a background sample. "auto": for ``ADTW(omega="auto")`` twice its weighted squared distance from the
+        mean of the first and last points of the queries, at most that of their farthest point; a range as strong as the
+        query is then a repetition if it correlates with it. For other metrics the cost per sample of the query against
+        a constant signal at its mean (the mean over several queries), times 1.5 for dynamic time warping and most
+        variants. Learned from labels the cost depends on the signal, see Notes. With ``query="auto"`` it grows with the
+        distance from the recording's median, up to this constant. Metrics that count points (lcss, edr) round a
+        constant cost to a multiple of 2**-30, so that batches and streams resolve ties alike.
     transitions : array-like of shape (k + 1, k + 1), optional
         Costs of one label following another: entry (a, b) is added when b follows a, where 0 is background and 1 to k
         are the queries. Infinity forbids a transition. Nothing is added for the first label, or the first after a gap.
