@@ -213,9 +213,9 @@ class RepetitionsDisplay(Display):
     >>> from sktslib import QuerySegmenter
     >>> from sktslib.utils.visualisation import RepetitionsDisplay
     >>> segmenter = QuerySegmenter().fit([0, 1, 3, 1])
-    >>> display = RepetitionsDisplay.from_estimator(segmenter, [5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    >>> display = RepetitionsDisplay.from_estimator(segmenter, [0, 0, 0, 1, 3, 1, 0, 0, 1, 1, 3, 1, 0])
     >>> display.mean_lines_[0].get_ydata().tolist()
-    [0.0, 1.0, 3.0, 1.0]
+    [0.5, 1.0, 3.0, 1.0]
     """
 
     def __init__(self, repetitions: Any, query: Queries | None = None) -> None:

@@ -68,7 +68,7 @@ class SegmentationDisplay(Display):
     >>> from sktslib import QuerySegmenter
     >>> from sktslib.utils.visualisation import SegmentationDisplay
     >>> segmenter = QuerySegmenter().fit([0, 1, 3, 1])
-    >>> display = SegmentationDisplay.from_estimator(segmenter, [5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    >>> display = SegmentationDisplay.from_estimator(segmenter, [0, 0, 0, 1, 3, 1, 0, 0, 1, 1, 3, 1, 0])
     >>> len(display.boundary_lines_[0].get_segments())
     4
     """

@@ -80,7 +80,7 @@ def two_queries(draw, y_high=6):
 def test_segmentation_by_two_queries_is_the_cheapest(case, metric, background):
     queries, weights, y, transitions = case
     (name, p), n = metric, len(y)
-    segmenter = segmenter_of(get_metric(name, p), background=background, transitions=transitions)
+    segmenter = segmenter_of(get_metric(name, p), background=background, transitions=transitions, threshold=1e9)
     segments = segmenter.fit(queries, weight=weights).segment(y)
     if name == "adtw":
         p = {"omega": segmenter.metric_.omega_}
@@ -319,3 +319,22 @@ def test_few_samples_are_computed_twice(monkeypatch):
     segments = segmenter_of("dtw").fit(query).segment(y)
     assert len(segments) > 300
     assert sum(alone) < len(y) / 20
+
+
+@pytest.mark.parametrize("loud", ["plateau", "noise", "sine"])
+def test_what_is_as_loud_as_the_query_and_unlike_it_is_background(loud):
+    rng, x = np.random.default_rng(0), np.zeros(80)
+    x[20:30] = [0, 1, 3, 7, 9, 8, 3, -2, -1, 0]
+    beats = [np.concatenate([np.zeros(40), x]) + 0.1 * rng.normal(size=120) for _ in range(5)]
+    between = {
+        "plateau": np.full(500, 9.0),
+        "noise": 9.0 * rng.normal(size=500),
+        "sine": 9.0 * np.sin(np.arange(500) / 10),
+    }
+    segmenter = segmenter_of().fit(x)
+    found = segmenter.segment(np.concatenate([*beats, between[loud], *beats]))
+    assert len(found) == 10
+    want = 120 * np.arange(10) + np.repeat([40, 540], 5)
+    assert np.abs(found.start - want).max() <= 20
+    assert segmenter.threshold_ == pytest.approx(3 * 1.5 * x.var())
+    assert len(segmenter.set_params(threshold=1e9).segment(np.concatenate([*beats, between[loud], *beats]))) > 10

@@ -175,8 +175,8 @@ class Learning(ParameterHolder):
     >>> from sktslib import QuerySegmenter
     >>> from sktslib.search import Learning
     >>> segmenter = QuerySegmenter(learning=Learning(refine=2)).fit([0, 1, 3, 1])
-    >>> segmenter.segment([5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5]).boundaries
-    array([ 2,  6,  7, 12])
+    >>> segmenter.segment([0, 0, 0, 1, 3, 1, 0, 0, 1, 1, 3, 1, 0]).boundaries
+    array([ 2,  6,  8, 12])
     """
 
     _parameter_constraints = {

@@ -109,12 +109,12 @@ class Segments(RangeTable):
     Examples
     --------
     >>> from sktslib import QuerySegmenter
-    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([0, 0, 0, 1, 3, 1, 0, 0, 1, 1, 3, 1, 0])
     >>> segments.stretch
-    array([1.  , 1.25])
+    array([1., 1.])
     >>> segments.warped()[:, :, 0]
     array([[0., 1., 3., 1.],
-           [0., 1., 3., 1.]])
+           [1., 1., 3., 1.]])
     """
 
     start: np.ndarray
@@ -280,6 +280,7 @@ class Segments(RangeTable):
 
 
 LEARNING = Learning()  # where the parameter is None
+UNLIKE = 3.0  # times what a query costs against a constant signal: three times its amplitude, too, is like it
 
 
 class QuerySegmenter(QueryEstimator):
@@ -327,7 +328,8 @@ class QuerySegmenter(QueryEstimator):
     threshold : float, FalseDiscoveryRate, Conformal, Margin or str, optional
         The largest cost of a repetition per point of its query, inclusive, or a rule as in `QuerySearcher`. Repetitions
         that cost more become background. For a false discovery rate, decoys are segmented separately. `Margin` leaves
-        out repetitions of uncertain class.
+        out repetitions of uncertain class. None: no limit, but for given queries under ``ADTW(omega="auto")`` and
+        ``background="auto"`` three times the cost per point of the query against a constant signal, times 1.5.
     lengths : tuple (shortest, longest), or list of tuples, optional
         Bounds of the length of a repetition under an elastic metric, in samples; either may be None. One pair for all
         queries, or a list with one pair each. Durations are converted by the usual time step of the recording that
@@ -403,9 +405,9 @@ class QuerySegmenter(QueryEstimator):
     Examples
     --------
     >>> from sktslib import QuerySegmenter
-    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([0, 0, 0, 1, 3, 1, 0, 0, 1, 1, 3, 1, 0])
     >>> segments.boundaries
-    array([ 2,  6,  7, 12])
+    array([ 2,  6,  8, 12])
     """
 
     _parameter_constraints = {
@@ -524,7 +526,7 @@ class QuerySegmenter(QueryEstimator):
         if self._counts_phases and self.threshold is None:
             plan, found, interval = by_phases(queries[0], found, ranges_of, source, self._rules)
             queries = [plan]
-        calibrations, thresholds = _thresholds.calibrations_of(self), _thresholds.set_thresholds(self)
+        calibrations, thresholds = _thresholds.calibrations_of(self), self._thresholds
         if _thresholds.is_awaited(self):
             calibrations = fitting.calibrations_in(self, segmentation)
             thresholds = _thresholds.rate_of(self)._thresholds(calibrations)
@@ -624,8 +626,18 @@ class QuerySegmenter(QueryEstimator):
         None also with a false discovery rate before `fit_threshold`, because each recording then has its own threshold.
         """
         check_fitted(self)
-        thresholds = _thresholds.set_thresholds(self)
+        thresholds = self._thresholds
         return thresholds if len(thresholds) > 1 else thresholds[0]
+
+    @property
+    def _thresholds(self):
+        """The threshold of each query, or None.
+
+        Where background costs more the louder it is, loud ranges would be repetitions that are unlike their query.
+        """
+        if self.threshold is None and self._background_of_queries and self._rules.background.slope is not None:
+            return [UNLIKE * background_cost(self._queries)] * len(self._queries)
+        return _thresholds.set_thresholds(self)
 
     # Without a penalty repetitions would stretch over the background, and what 1.0 means depends on the unit.
     _named_defaults = {"adtw": {"omega": "auto"}}
@@ -778,9 +790,9 @@ class SegmentStream(ChunkStream):
     --------
     >>> from sktslib import QuerySegmenter
     >>> stream = QuerySegmenter().fit([0, 1, 3, 1]).stream()
-    >>> found = [stream.update(chunk) for chunk in ([5, 5, 0, 1, 3], [1, 5, 5, 5, 0, 1], [1, 3, 1, 5])]
+    >>> found = [stream.update(chunk) for chunk in ([0, 0, 0, 1, 3], [1, 0, 0, 0, 0, 1], [1, 3, 1, 0])]
     >>> [segments.boundaries.tolist() for segments in [*found, stream.flush()]]
-    [[], [2, 6], [], [9, 14]]
+    [[], [2, 6], [], [10, 14]]
     """
 
     def __init__(self, segmenter: Any, max_delay: float | None = None) -> None:
@@ -853,7 +865,7 @@ class SegmentStream(ChunkStream):
         found = SegmentTable.together([]) if found is None else found
         readers, ranges = versions.readers(self._feed), zip(found.query, found.start, found.end, strict=True)
         held = _sources.HeldRanges([readers[q].read(int(s), int(e)) for q, s, e in ranges])
-        rates = _thresholds.calibrations_of(segmenter), _thresholds.set_thresholds(segmenter)
+        rates = _thresholds.calibrations_of(segmenter), segmenter._thresholds
         found, rates = fitting.rated(versions.of(found), *rates, _thresholds.rule_of(segmenter.threshold))
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
