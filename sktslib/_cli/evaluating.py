@@ -25,7 +25,7 @@ def run(options):
         true, kinds, described, _ = ranges_of(options.labels, recording, files, **chosen)
         if instants:
             before, after = around_of(options.around, recording)
-            true = np.column_stack([np.maximum(true - before, 0), true + after])
+            true = np.column_stack([np.maximum(true - before, 0), np.minimum(true + after, len(recording))])
         note(f"labels: {len(true)} ranges, {described}")
     else:
         labels, line = read_labels_of(options.labels, recording, files, where=options.where, around=options.around)

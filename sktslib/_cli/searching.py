@@ -64,7 +64,7 @@ def count_durations(estimator, recording):
         estimator.set_params(max_gap=gap.total_seconds() / recording.unit)
     if isinstance(lengths, tuple):
         counted = [recording.count(one, "--lengths") for one in lengths]
-        whole = [round(n) if isinstance(one, timedelta) else n for one, n in zip(lengths, counted, strict=True)]
+        whole = [max(round(n), 1) if isinstance(one, timedelta) else n for one, n in zip(lengths, counted, strict=True)]
         estimator.set_params(lengths=tuple(whole))
 
 
@@ -89,9 +89,12 @@ def hints(estimator, segments):
             else "a higher --background takes what costs more for repetitions, too"
         )
         return
-    if estimator.background == "auto":
-        one = f"a sample of background costs at most {write_numbers([estimator.background_])[0]}"
-        yield f"{one}; a repetition that costs far more than others may be none: a lower --background leaves it out"
+    doubt = "a repetition that costs far more than others may be none"
+    if estimator.background == "auto" and estimator._rules.background.slope is None:
+        one = f"a sample of background costs {write_numbers([estimator.background_])[0]}"
+        yield f"{one}; {doubt}: a lower --background leaves it out"
+    elif estimator.background == "auto" and estimator.threshold is None:
+        yield f"{doubt}: --threshold COST leaves out what costs more per point of the query"
     if segments.stretch.max() > LONG:
         what = f"repetitions are up to {segments.stretch.max():.1f} times as long as the query"
         yield f"{what}: bound them with --lengths SHORTEST,LONGEST, or take --metric adtw"

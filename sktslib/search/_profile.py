@@ -17,7 +17,7 @@ from ..distances._series import alike, base_of, full_weight, normalize_values, p
 from ._channels import Part, channel_profile, parts_of, shares_of, signed
 from ._engines import of_ranges, range_profile
 from ._limits import allowed_lengths, limited_distances, observed_profile
-from ._plan import check_domain, check_room
+from ._plan import check_domain, check_lengths, check_room
 from ._pruning import near_windows, prunes
 from ._selection import Profile, select, select_exactly
 
@@ -215,6 +215,7 @@ class Search:
         """Return distance and range of every candidate; a `rule` may leave out candidates that it cannot choose."""
         n, (shortest, longest), metric = self.y.shape[1], self.plan.limits, self.plan.metric
         if self.plan.mode == "windows":
+            check_lengths(self.plan.m, shortest, longest)
             return window_profile(self.plan, self.y, self.ty, rule)
         if self.plan.by_range:
             return range_profile(self.plan, self.y, self.ty, rule)

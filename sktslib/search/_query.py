@@ -36,7 +36,7 @@ from ._thresholds import check_rate, fit_rate, forget_threshold, rate_of
 
 # Attributes of an earlier fit; by the names of its channels no metric may go.
 LEARNED = "_candidate", "_fixed", "cv_results_", "best_index_", "self_training_", "report_", "metric_weights_"
-LEARNED += "classes_", "_background_label", "_counts", "_answers", "feature_names_in_"
+LEARNED += "periods_", "classes_", "_background_label", "_counts", "_answers", "feature_names_in_"
 
 
 class Labels(NamedTuple):

@@ -121,14 +121,16 @@ class CandidateReader:
         plan, out = self.plan, np.empty((self.plan.n_versions, len(start)))
         apart = APART if plan.mode == "windows" and plan.lengths is None else -1  # -1: each is alone
         groups = list(neighbors(start, plan.m, apart))
-        if apart == APART and plan.by_channel is None and isinstance(plan.metric, LockstepMetric) and len(groups) > 1:
-            few = [which for which in groups if len(which) <= FEW and plan.metric._compares_copies(plan.normalize)]
-            some, done = np.concatenate(few or [[]]).astype(np.intp), np.zeros(len(start), bool)
-            for part in np.array_split(some, -(-len(some) * plan.x.size // COPIED)) if few else ():
-                windows, times, seen = self._windows(start[part], end[part])
-                part = part[seen]
-                out[:, part], done[part] = [limited(one, windows, times) for one in plan.versions], True
-            groups = [which for which in groups if not done[which].all()]
+        plain = apart == APART and plan.by_channel is None and plan.max_gap is None
+        if plain and isinstance(plan.metric, LockstepMetric) and plan.metric._compares_copies(plan.normalize):
+            few = [which for which in groups if len(which) <= FEW]
+            if len(few) > 1:
+                some, done = np.concatenate(few), np.zeros(len(start), bool)
+                for part in np.array_split(some, min(-(-len(some) * plan.x.size // COPIED), len(some))):
+                    windows, times, seen = self._windows(start[part], end[part])
+                    part = part[seen]
+                    out[:, part], done[part] = [limited(one, windows, times) for one in plan.versions], True
+                groups = [which for which in groups if not done[which].all()]
         for which in groups:
             first, last = int(start[which[0]]), int(end[which[-1]])
             stretch = self.read(first, last)

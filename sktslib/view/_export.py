@@ -43,7 +43,11 @@ def export(session, what, form="csv"):
     if what == "model":
         from .._models import save  # which is above the folders
 
-        save(fitted(session), path)
+        try:
+            save(fitted(session), path)
+        except ValueError:  # skops saves no metric of one's own
+            path = path.with_suffix(".joblib")
+            save(fitted(session), path)
         text = repr(fitted(session))
     elif what == "labels" and form != "csv":
         if session.viewed.times is None and form != "wfdb":

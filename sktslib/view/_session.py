@@ -109,6 +109,9 @@ class Session:
         """Apply the changes that the file has and the session has not: at first all, then those of any window."""
         if self.path is not None and self.path.exists():
             with open(self.path, "rb") as file:
+                if file.seek(0, 2) < self._seen:
+                    self._seen = 0
+                    self.notice = f"{self.path.name} was replaced while it was open: what it holds is added."
                 file.seek(self._seen)
                 whole, end, _ = file.read().rpartition(b"\n")  # the next change ends what is not whole
             self._seen += len(whole + end)
@@ -123,12 +126,16 @@ class Session:
             if mark != self._mark:
                 self.notice = f"This recording has changed since. What was said of it before stays in {self.path.name}."
             elif kind == "answer":
-                start, end, number, yes = values
-                self.answers.append([start, end, number, yes])
+                start, end, number, yes = map(int, values)
+                if not (0 <= start < end <= self.viewed.n and 0 <= number < len(self.classes)):
+                    raise ValueError
+                self.answers.append([start, end, number, bool(yes)])
             elif kind == "undo":
                 del self.answers[-1:]
             else:
                 key, value = values
+                if kind == "settings" and key not in self.settings:
+                    raise ValueError
                 {name: getattr(self, name) for name in SAVED}[kind][key] = value
         except (ValueError, TypeError, KeyError):
             self.notice = f"{self.path.name} is damaged: a line is left out, and stays there: {line[:50]!r}"
@@ -139,7 +146,9 @@ class Session:
         try:
             if self.path is not None:
                 with open(self.path, "ab", buffering=0) as file:  # one call, which no other window's parts
-                    file.write("\n".join(["", *lines, ""]).encode())
+                    data = "\n".join(["", *lines, ""]).encode()
+                    if file.write(data) < len(data):
+                        raise OSError("the disk is full")
                 return self._catch_up()
         except OSError as error:
             self.notice = f"The session cannot be saved: {error}. Name a file in another folder for it."

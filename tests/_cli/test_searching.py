@@ -346,8 +346,10 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     assert "repetitions by QuerySegmenter(metric=ADTW(omega='auto'), background=0.2, partial=True)" in err
     assert "a sample of background costs" not in err
     _, err = table(capsys, "segment rec.csv --query beat.csv")
-    cost = QuerySegmenter().fit(ECG.query, weight=ECG.weight).background_
-    assert f"a sample of background costs at most {cost:.4g}; " in err
+    assert "--threshold COST leaves out what costs more" in err
+    _, err = table(capsys, "segment rec.csv --query beat.csv --metric twed")
+    cost = QuerySegmenter("twed").fit(ECG.query, weight=ECG.weight).background_
+    assert f"a sample of background costs {cost:.4g}; " in err
     assert "times as long as the query" not in err
     command = ["segment", "rec.csv", "--query", "beat.csv"]
     for more, hint in (

@@ -33,17 +33,21 @@ def background(name, x, weight=None, **params):
     return times * segment_cost(name, x, flat, weight, 0, len(X), **params) / len(X)
 
 
-def background_of_samples(queries, weights, y):
-    """Default costs of samples under ADTW: twice what they are from the queries' ends, at most as their points."""
+def background_of_samples(queries, weights, y, omega):
+    """Default costs of samples under ADTW: twice what they are from the queries' ends, at most as their points.
+
+    None where an end itself would cost as much as a step that stretches.
+    """
     x = np.concatenate([points(one) for one in queries])
-    ends = np.mean([points(one)[k] for one in queries for k in (0, -1)], axis=0)
+    both = [points(one)[k] for one in queries for k in (0, -1)]
+    ends = np.mean(both, axis=0)
     every = [relative(w, *points(one).shape) for one, w in zip(queries, weights, strict=True)]
     weight = np.concatenate(every).mean(axis=0)
 
     def costs(z):
         return 2 * (weight * (points(z) - ends) ** 2).sum(axis=1)
 
-    return np.minimum(costs(y), costs(x).max())
+    return None if costs(np.array(both)).max() >= omega else np.minimum(costs(y), costs(x).max())
 
 
 def cost_of_segmentation(segments, n, b, transitions=None):

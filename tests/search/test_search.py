@@ -349,3 +349,14 @@ def test_search_distance_of_dtw_equals_the_function():
     x, y = rng.normal(size=(10, 2)), rng.normal(size=(50, 2))
     match = next(iter(searcher_of(DTW(do_dist_norm=True)).fit(x).search(y)))
     assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)
+
+
+def test_exact_distances_of_long_queries():
+    rng = np.random.default_rng(0)
+    y, x = rng.normal(size=(2, 80_000)), rng.normal(size=(17_000, 2))  # more numbers than are compared at a time
+    for at in (500, 22_000, 45_000):
+        y[:, at : at + 17_000] = x.T + rng.normal(size=x.T.shape) / 10
+    found = searcher_of("euclidean", n_matches=3).fit(x).search(y.T)
+    assert sorted(found.start.tolist()) == [500, 22_000, 45_000]
+    for match in found:
+        assert match.distance == pytest.approx(np.linalg.norm(y[:, match.start : match.end].T - x), rel=1e-12)

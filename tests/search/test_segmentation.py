@@ -84,8 +84,11 @@ def test_segmentation_by_two_queries_is_the_cheapest(case, metric, background):
     segments = segmenter.fit(queries, weight=weights).segment(y)
     if name == "adtw":
         p = {"omega": segmenter.metric_.omega_}
+    by_sample = None
     if background == "auto" and name == "adtw":
-        background, *most = (naive.background_of_samples(queries, weights, z) for z in (y, *queries))
+        by_sample, *most = (naive.background_of_samples(queries, weights, z, **p) for z in (y, *queries))
+    if by_sample is not None:
+        background = by_sample
         assert segmenter.background_ == pytest.approx(np.concatenate(most).max(), rel=1e-9, abs=1e-12)
     elif background == "auto":
         background = np.mean([naive.background(name, x, w, **p) for x, w in zip(queries, weights, strict=True)])
@@ -338,3 +341,11 @@ def test_what_is_as_loud_as_the_query_and_unlike_it_is_background(loud):
     assert np.abs(found.start - want).max() <= 20
     assert segmenter.threshold_ == pytest.approx(3 * 1.5 * x.var())
     assert len(segmenter.set_params(threshold=1e9).segment(np.concatenate([*beats, between[loud], *beats]))) > 10
+
+
+@pytest.mark.parametrize("query", [np.repeat([0.0, 1.0], 6), np.linspace(0, 1, 12)], ids=["step", "ramp"])
+def test_a_query_with_ends_far_apart_does_not_stretch_over_rest_at_them(query):
+    rest = [np.full(20, query[0]), query, np.full(20, query[-1])]
+    found = segmenter_of().fit(query).segment(np.concatenate([*rest, *rest]))
+    assert found.start.tolist() == [20, 72]
+    assert found.end.tolist() == [32, 84]

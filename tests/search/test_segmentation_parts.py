@@ -212,7 +212,7 @@ def test_memory_is_bounded(metric, monkeypatch):
         segmenter = segmenter_of(metric, background=1.0).fit(query)
         segmenter.segment(y[:500])
         tries = []
-        for _ in range(2):  # garbage of other tests and kernels that are loaded do not count
+        for _ in range(3):  # garbage of other tests and kernels that are loaded do not count
             gc.collect()
             tracemalloc.start()
             segments = segmenter.segment(y)
@@ -220,7 +220,7 @@ def test_memory_is_bounded(metric, monkeypatch):
             tracemalloc.stop()
         peaks.append(min(tries))
         assert len(segments) == repeats
-    assert peaks[1] - peaks[0] <= 36 * 300 * 20
+    assert peaks[1] - peaks[0] <= 40 * 300 * 20
 
 
 def test_bad_chunks_and_jobs_are_refused():

@@ -1,6 +1,6 @@
 """Selection among overlapping ranges, of which some may be chosen together.
 
-What is asked for few ranges compiles nothing.
+Only `greedy` is compiled.
 """
 
 import numpy as np

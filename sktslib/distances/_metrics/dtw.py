@@ -246,7 +246,7 @@ if TYPE_CHECKING:
     from ...utils._times import Sequences
 
 
-# Of the weighted variance, by benchmarks/adtw_omega.py. Above the 1.5 that a sample of background costs by default a
+# Of the weighted variance, by benchmarks/adtw_omega.py. Above the 1.5 that a sample of constant background costs a
 # repetition does not stretch over background; the further above, the less it stretches where it should.
 OMEGA = 1.6
 

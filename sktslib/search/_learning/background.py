@@ -93,15 +93,19 @@ def background_of(queries):
 
     A stretch is a repetition if it costs less than twice its own squared distance from the offset, the mean of the
     first and last points of the queries, from which background goes on. If it is as strong as the query, that means
-    that it correlates with the query; a weaker copy must have at least .41 of the amplitude, so that neither rest nor a
-    ripple is a repetition. No sample costs more than the strongest of the queries: an artifact is none. That is so for
-    ADTW(omega="auto"); for others it is a constant.
+    that it correlates with the query; a weaker copy must have at least .41 of the amplitude, so that neither rest nor
+    ripples are repetitions. No sample costs more than the strongest point of the queries. That is so for
+    ADTW(omega="auto"); for others it is a constant, and where the ends are so far apart that rest at one of them would
+    cost more than stretching a repetition over it.
     """
+    constant = Background(background_cost(queries))
     if not queries[0].metric._background_by_sample:
-        return Background(background_cost(queries))
+        return constant
     x = np.concatenate([plan.x for plan in queries], axis=1)
     ends = np.concatenate([plan.x[:, [0, -1]] for plan in queries], axis=1)
     plain = plain_background(queries, ends.mean(axis=1, keepdims=True))
+    if TWICE * plain.costs(ends).max() >= queries[0].metric.omega_:
+        return constant
     return plain._replace(limit=TWICE * float(plain.costs(x).max()), slope=TWICE * plain.slope)
 
 
