@@ -53,8 +53,9 @@ def of_obspy(stream, channels=None):
     first = np.rint(starts).astype(np.int64)
     if (apart := np.abs(starts - first)).max() > NEAR:
         k = int(np.argmax(apart))
-        late = f"{traces[k].id}, {starts[k]:g} samples after the first. Interpolate by stream.interpolate(rate)"
-        raise ValueError(f"the traces must be sampled at the same instants. Got {late}.")
+        late = f"{traces[k].id}, {starts[k]:g} samples after the first"
+        out = "Interpolate all from one start: stream.interpolate(rate, starttime=...)."
+        raise ValueError(f"the traces must be sampled at the same instants. Got {late}. {out}")
     n = max(at + trace.stats.npts for at, trace in zip(first.tolist(), traces, strict=True))
     check_fits(8 * n * len(names), "Between the traces there is much time: pass a part, stream.slice(start, end).")
     values = np.full((n, len(names)), np.nan)
