@@ -12,7 +12,6 @@ from pathlib import PurePath
 import numpy as np
 
 NO_NUMBERS = [((str, bytes), "text"), ((timedelta, np.timedelta64), "durations"), ((date, np.datetime64), "dates")]
-FILES = set(".csv .dat .edf .feather .h5 .hdf5 .mat .npy .npz .parquet .tsv .txt .xlsx".split())
 
 
 def refused(subject, rule, got, way_out="", error=ValueError):
@@ -48,8 +47,8 @@ def converted(values, name):
             f"{name!r} must not have masked values. Got {count}; pass {name}.filled(numpy.nan), with "
             "nan_policy='omit' where there is one, or fill them by interpolation, for example with numpy.interp."
         )
-    if isinstance(values, PurePath) or (isinstance(values, str) and PurePath(values).suffix.lower() in FILES):
-        rule, out = "hold real numbers", "Read it first, for example by numpy.load or pandas.read_csv."
+    if isinstance(values, PurePath) or (isinstance(values, str) and PurePath(values).suffix[1:2].isalpha()):
+        rule, out = "hold real numbers", "Read it first, for example by sktslib.io.read or pandas.read_csv."
         raise refused(repr(name), rule, f"the name of a file, {shown(str(values))}", out, error=TypeError)
     refuse_lazy(values, name)
     try:

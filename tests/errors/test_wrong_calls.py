@@ -279,7 +279,7 @@ def test_unknown_parameters_are_refused_by_the_name_of_the_class():
 
 def test_names_of_files_and_axes_too_many():
     for call in (KNeighborsTimeSeriesClassifier().fit, QuerySearcher().fit):
-        for name in ("beat.csv", Path("beats", "100")):
+        for name in ("beat.csv", "beat.mseed", Path("beats", "100")):
             with pytest.raises(TypeError, match=r"Got the name of a file, 'beat.*Read it first"):
                 call(name, [0])
     with pytest.raises(ValueError, match=r"shape \(3, 4, 5, 6\)\. Reshape your data: one axis for channels is enough"):
