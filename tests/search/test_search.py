@@ -351,6 +351,7 @@ def test_search_distance_of_dtw_equals_the_function():
     assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)
 
 
+@long_without_compiler
 def test_exact_distances_of_long_queries():
     rng = np.random.default_rng(0)
     y, x = rng.normal(size=(2, 80_000)), rng.normal(size=(17_000, 2))  # more numbers than are compared at a time

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from strategies import long_without_compiler
 
 from sktslib import QuerySegmenter
 from sktslib.metrics import event_f1_score, labels_from_events
@@ -101,6 +102,7 @@ def test_one_round_from_the_definition():
     assert after._rules.background.offset[0, 0] == pytest.approx(level)
 
 
+@long_without_compiler
 @pytest.mark.parametrize("kinds", [1, 2])
 def test_drift_is_followed(kinds):
     X, y, ranges, kind = drifting(kinds, known=4 * kinds, n=20 * kinds)

@@ -161,6 +161,7 @@ def constant(query):
     return ADTW(QuerySegmenter().fit(query).metric_.omega_)
 
 
+@long_without_compiler
 @pytest.mark.filterwarnings("always")
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])
 def test_flat_noise_that_is_covered_is_told_of_and_another_background_leaves_it_out(noise, tmp_path, capsys):
