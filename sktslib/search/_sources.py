@@ -72,13 +72,9 @@ class CandidateReader:
         if not (plan.alternatives and len(out)):
             return out
         left = np.ones(len(start), bool)
-        plain = plan.mode == "windows" and plan.lengths is None and plan.by_channel is None
-        if plain and isinstance(plan.metric, ElasticMetric):
-            count = min(-(-len(start) * plan.x.size // MOST_TERMS), len(start))
-            for part in np.array_split(np.arange(len(start)), count):
-                windows, times, seen = self._windows(start[part], end[part])
-                out[part[seen]] = np.argmin([limited(one, windows, times) for one in plan.versions], axis=0)
-                left[part[seen]] = False
+        if self._has_plain_windows and isinstance(plan.metric, ElasticMetric):
+            for some, distances in self._of_copies(np.arange(len(start)), start, end, MOST_TERMS):
+                out[some], left[some] = distances.argmin(axis=0), False
         out[left] = self._by_version(start[left], end[left]).argmin(axis=0)
         return out
 
@@ -102,6 +98,20 @@ class CandidateReader:
                 column[k] = values[0]
         return out
 
+    @property
+    def _has_plain_windows(self):
+        """Whether candidates are windows of the query's length, all channels compared at one lag."""
+        return self.plan.mode == "windows" and self.plan.lengths is None and self.plan.by_channel is None
+
+    def _of_copies(self, which, start, end, terms):
+        """Yield some of the ranges `which` at a time, and the distances (versions, n) of copies of them.
+
+        Parts hold about `terms` points. Ranges with missing values are left out.
+        """
+        for part in np.array_split(which, min(-(-len(which) * self.plan.x.size // terms), len(which))):
+            windows, times, seen = self._windows(start[part], end[part])
+            yield part[seen], np.array([limited(one, windows, times) for one in self.plan.versions])
+
     def _windows(self, start, end):
         """Return the windows (n, channels, m) without missing values, their times (n, m) or None, and a mask.
 
@@ -121,15 +131,13 @@ class CandidateReader:
         plan, out = self.plan, np.empty((self.plan.n_versions, len(start)))
         apart = APART if plan.mode == "windows" and plan.lengths is None else -1  # -1: each is alone
         groups = list(neighbors(start, plan.m, apart))
-        plain = apart == APART and plan.by_channel is None and plan.max_gap is None
-        if plain and isinstance(plan.metric, LockstepMetric) and plan.metric._compares_copies(plan.normalize):
+        plain = self._has_plain_windows and plan.max_gap is None and isinstance(plan.metric, LockstepMetric)
+        if plain and plan.metric._compares_copies(plan.normalize):
             few = [which for which in groups if len(which) <= FEW]
             if len(few) > 1:
-                some, done = np.concatenate(few), np.zeros(len(start), bool)
-                for part in np.array_split(some, min(-(-len(some) * plan.x.size // COPIED), len(some))):
-                    windows, times, seen = self._windows(start[part], end[part])
-                    part = part[seen]
-                    out[:, part], done[part] = [limited(one, windows, times) for one in plan.versions], True
+                done = np.zeros(len(start), bool)
+                for some, distances in self._of_copies(np.concatenate(few), start, end, COPIED):
+                    out[:, some], done[some] = distances, True
                 groups = [which for which in groups if not done[which].all()]
         for which in groups:
             first, last = int(start[which[0]]), int(end[which[-1]])

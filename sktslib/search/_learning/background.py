@@ -98,14 +98,13 @@ def background_of(queries):
     ADTW(omega="auto"); for others it is a constant, and where the ends are so far apart that rest at one of them would
     cost more than stretching a repetition over it.
     """
-    constant = Background(background_cost(queries))
     if not queries[0].metric._background_by_sample:
-        return constant
+        return Background(background_cost(queries))
     x = np.concatenate([plan.x for plan in queries], axis=1)
     ends = np.concatenate([plan.x[:, [0, -1]] for plan in queries], axis=1)
     plain = plain_background(queries, ends.mean(axis=1, keepdims=True))
     if TWICE * plain.costs(ends).max() >= queries[0].metric.omega_:
-        return constant
+        return Background(background_cost(queries))
     return plain._replace(limit=TWICE * float(plain.costs(x).max()), slope=TWICE * plain.slope)
 
 

@@ -635,8 +635,8 @@ class QuerySegmenter(QueryEstimator):
 
         Where background costs more the louder it is, loud ranges would be repetitions that are unlike their query.
         """
-        if self.threshold is None and self._background_of_queries and self._rules.background.slope is not None:
-            return [UNLIKE * background_cost(self._queries)] * len(self._queries)
+        if self.threshold is None and self._unlike is not None:
+            return [self._unlike] * len(self._queries)
         return _thresholds.set_thresholds(self)
 
     # Without a penalty repetitions would stretch over the background, and what 1.0 means depends on the unit.
@@ -720,6 +720,8 @@ class QuerySegmenter(QueryEstimator):
         else:
             ty = kernel_times(self, times, marked.data.shape[1])
             background = fitting.fit_background(marked, queries, rules, ty, self.n_jobs, self.verbose)
+        by_sample = self._background_of_queries and background.slope is not None
+        self._unlike = UNLIKE * background_cost(queries) if by_sample else None
         background = background.exact_for(self.metric_)
         self.background_, self._rules = background.limit, rules._replace(background=background)
         return self
