@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._kernels.moments import NARROW, WIDE
-
 
 def spread(w, m):
     """Return weights of m points (channels, m), from those or from weights of channels (channels, 1), or None."""
@@ -55,8 +53,6 @@ def normalize_values(a, w, normalize, alike=0.0, base=0.0):
     if alike:
         constant |= high - low <= near
     center, scale, _ = NORMALIZATIONS[normalize]
-    if scale == "deviation":
-        a = _in_reach(a, high - low)
     if center == "minimum":
         out = a - low
     elif center == "median":
@@ -72,6 +68,7 @@ def normalize_values(a, w, normalize, alike=0.0, base=0.0):
         spread = high - low
     elif scale == "deviation":
         spread = np.sqrt(_mean(out * out, weight))
+        constant |= spread == 0.0  # squares that float64 does not hold
     elif scale == "median deviation":
         below, above = _middle(np.abs(out), weight)
         spread = 0.5 * below + 0.5 * above
@@ -90,10 +87,8 @@ def standardize(a):
 
 
 def deviation(a):
-    """Return the population standard deviation of each channel (..., channels, 1), under an offset and at any size."""
-    apart = a - a[..., :1]
-    size = np.frexp(np.abs(apart).max(axis=-1, keepdims=True))[1]
-    return np.ldexp(np.ldexp(apart, -size).std(axis=-1, keepdims=True), size)
+    """Return the population standard deviation of each channel (..., channels, 1), under an offset, too."""
+    return (a - a[..., :1]).std(axis=-1, keepdims=True)
 
 
 def _range(a, w):
@@ -127,14 +122,6 @@ def _middle(a, w):
     after = np.where(np.take_along_axis(below, first, axis=-1) <= half * (1.0 + 1e-12), first + 1, first)
     first, after = (np.minimum(k, most) for k in (first, after))
     return np.take_along_axis(values, first, axis=-1), np.take_along_axis(values, after, axis=-1)
-
-
-def _in_reach(a, spread):
-    """Return the channels whose squares over- or underflow times a power of two, which is exact."""
-    odd = ((spread < NARROW) | (spread > WIDE)) & (spread > 0)
-    if not odd.any():
-        return a
-    return a * np.where(odd, np.ldexp(1.0, np.minimum(-np.frexp(spread)[1], 1000)), 1.0)
 
 
 def fill(a):

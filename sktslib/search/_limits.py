@@ -65,18 +65,12 @@ class Moments(NamedTuple):
         heavy = w.argmax(axis=1)[:, np.newaxis]
         base = np.take_along_axis(a, np.broadcast_to(heavy, (*a.shape[:-1], 1)), axis=-1)
         apart = a - base if w.all() else np.where(w > 0, a - base, 0.0)
-        width = np.maximum.reduce(np.abs(apart), axis=-1, keepdims=True)
-        odd = (width > 0) & ((width < moments.NARROW) | (width > moments.WIDE))  # squares leave float64
-        size = np.where(odd, np.frexp(width)[1], 0)
-        if odd.any():
-            apart = np.ldexp(apart, -size)
         mean = _mean(apart, w)
         apart -= mean
         rest = _mean(apart, w)  # what the mean lost to rounding
         apart -= rest
-        deviation = np.ldexp(np.sqrt(_mean(apart * apart, w)), size)
         none = ~w.any(axis=1)
-        found = (base + np.ldexp(mean + rest, size))[..., 0], deviation[..., 0]
+        found = (base + (mean + rest))[..., 0], np.sqrt(_mean(apart * apart, w))[..., 0]
         return cls(*(np.where(none, np.nan, each) for each in found)) if none.any() else cls(*found)
 
 
@@ -181,10 +175,10 @@ def allowed_windows(limits, x, w, y):
 
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def _weighted_moments(y, w, first, count):
-    """Return mean, weighted sum of squared deviations and the error of that, infinite where it is not known."""
-    mean, inverse, odd = moments.weighted_windows(y, w, first, 2, count)
+    """Return mean, weighted sum of squared deviations and the error of that."""
+    mean, inverse = moments.weighted_windows(y, w, first, 2, count)
     spread = np.where(inverse > 0.0, w.sum() / inverse**2, 0.0)
-    return mean, spread, np.where(odd, np.inf, 2.0**-52 * 8.0 * (len(w) + 4.0) * spread)
+    return mean, spread, 2.0**-52 * 8.0 * (len(w) + 4.0) * spread
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -193,12 +193,12 @@ class Windows:
             with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
                 moments.standardize_windows(y, m, first, self.uncertainty, scaling, *known, scale, shift)
             return
-        mean, scale[:], odd = moments.weighted_windows(y, self.weight[k], first, scaling, last - first)
+        mean, scale[:] = moments.weighted_windows(y, self.weight[k], first, scaling, last - first)
         below, above = bounds.slide(y[np.newaxis, first : last + m - 1], m)
         most = np.maximum(-below, above)[0] + np.abs(mean)
         wrong = (2.0**-47 + 2.0**-52 * 4.0 * (m + 4.0)) * most * scale
         shift[:] = -mean * scale
-        scale[odd | ~(wrong <= self.uncertainty)] = np.nan
+        scale[~(wrong <= self.uncertainty)] = np.nan
 
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time

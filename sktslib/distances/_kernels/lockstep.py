@@ -13,14 +13,12 @@ import numpy as np
 from .compile import block_size, inner, kernel, pieces, step
 from .dispatch import by_type
 from .moments import (
-    NARROW,
+    PIECE_OF_WINDOWS,
     exact_moments,
     normalize_window,
     normalized,
     normalized_row,
     points_at,
-    power_of_two,
-    room_for,
     share_of,
     total_of,
 )
@@ -30,16 +28,16 @@ INF = np.inf
 _TERMS = {}
 
 
-def additive(*, terms, finish, size=1, combine=None, degree=-1):
+def additive(*, terms, finish, size=1, combine=None, steep=lambda p: False):
     """Give a NamedTuple of parameters the functions that make it a lockstep distance (class decorator).
 
-    `degree` says how sums that over- or underflow are mended: 1 or 2 for powers of differences, by which power the
-    distance grows with them; 0 for products, where the size of either series does not count; -1 where none can.
+    `steep` says by the parameters whether terms are powers so high that their sums leave float64. Then sums that may
+    have done so are found again from differences less their size, which the distance is proportional to.
     """
 
     def register(record):
-        functions = {"terms": terms, "finish": finish, "combine": combine or _add}
-        _TERMS[record] = {**functions, "size": lambda p: size, "degree": lambda p: degree}
+        functions = {"terms": terms, "finish": finish, "combine": combine or _add, "steep": steep}
+        _TERMS[record] = {**functions, "size": lambda p: size}
         return record
 
     return register
@@ -51,7 +49,7 @@ def _part(name, record):
 
 
 terms, combine, finish = (by_type(_part, name) for name in ("terms", "combine", "finish"))
-size, degree = by_type(_part, "size"), by_type(_part, "degree")
+size, steep = by_type(_part, "size"), by_type(_part, "steep")
 
 
 def _add(p, total, new):
@@ -84,7 +82,7 @@ def _minkowski_root(p, a, b, c):
     return np.sqrt(a) if p.p == 2.0 else a ** (1.0 / p.p)
 
 
-@additive(terms=_minkowski, finish=_minkowski_root, degree=1)
+@additive(terms=_minkowski, finish=_minkowski_root, steep=lambda p: p.p > 3.0)
 class MinkowskiRecord(NamedTuple):
     p: float
 
@@ -93,7 +91,7 @@ def _squares(p, w, x, y):
     return w * (x - y) * (x - y), 0.0, 0.0
 
 
-@additive(terms=_squares, finish=_as_is, degree=2)
+@additive(terms=_squares, finish=_as_is)
 class SquaredRecord(NamedTuple):
     pass
 
@@ -102,7 +100,7 @@ def _square_root(p, a, b, c):
     return np.sqrt(a)
 
 
-@additive(terms=_squares, finish=_square_root, degree=1)
+@additive(terms=_squares, finish=_square_root)
 class EuclideanRecord(NamedTuple):
     pass
 
@@ -187,7 +185,7 @@ def _one_minus_cosine(p, a, b, c):
     return 1.0 - _cosine(p, a, b, c)
 
 
-@additive(terms=_products, finish=_one_minus_cosine, size=3, degree=0)
+@additive(terms=_products, finish=_one_minus_cosine, size=3)
 class CosineRecord(NamedTuple):
     pass
 
@@ -199,7 +197,7 @@ def _pearson(p, a, b, c):
     return INF if r == -1.0 else ((1.0 - r) / (1.0 + r)) ** p.beta
 
 
-@additive(terms=_products, finish=_pearson, size=3, degree=0)
+@additive(terms=_products, finish=_pearson, size=3)
 class PearsonRecord(NamedTuple):
     """Pearson correlation distance; a negative `beta` stands for the form 2 (1 - r)."""
 
@@ -210,66 +208,35 @@ SQUARES, PRODUCTS = (SquaredRecord, EuclideanRecord), (CosineRecord, PearsonReco
 BLOCK = block_size(512, 8)  # positions together: sums and samples stay in the first-level cache
 COST = 4  # so many times what a cell of a recurrence takes a term may take, for division
 LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
-FEW = 16  # windows that are computed without kernels, or computed again each for itself
+FEW = 16  # windows that are computed without kernels
 TOGETHER = block_size(2**14, 24)  # windows whose moments are known at a time
 
 
-# ------------------------------------------------------------------------------------------- numbers large and small
-@step
-def _within(total):
-    return (total > LEAST) & (total < MOST)
-
-
-@inner
-def _is_sure(p, a, b, c, blank, odd, zero, narrow):
-    """Return whether nothing that counts over- or underflowed; sums of 0 are sure only where it is known why they are.
-
-    `blank`: the query is 0, and that of products. Of a normalized window, else False, False, True: whether its moments
-    are `odd`, whether it is `zero`, and whether squares may underflow, values of a `narrow` query being small.
-    """
-    if degree(p) < 0:
-        return not odd
-    if degree(p) > 0:  # values that are normalized differ by more than what underflows, or not at all
-        return (_within(a) | ((a == 0.0) & (not narrow))) & (not odd)
-    return (_within(b) | blank) & ((_within(c) & (not odd)) | zero)
-
-
-def _rescaled(p, x, y, w):
-    """Return the distance of two series whose sums over- or underflow."""
-    seen, none = w > 0.0, np.zeros_like(x)
-    with np.errstate(over="ignore", under="ignore"):  # a distance may be beyond float64
-        if degree(p) == 0:
-            sizes = np.abs(x[seen]).max(initial=0.0), np.abs(y[seen]).max(initial=0.0)
-            x, y = (a * (power_of_two(size) if size > 0.0 else 1.0) for a, size in zip((x, y), sizes, strict=True))
-            return _distance(p, x, y, w, True)
-        d = np.where(seen, x - y, 0.0)
-        size = np.abs(d).max(initial=0.0)
-        if size == 0.0:
-            return 0.0
-        by = power_of_two(size)
-        found = _distance(p, d * by, none, w, False)
-        if found != found:  # a high power of less than 1
-            d, size = d * by, size * by
-            return np.float64(_distance(p, d / size, none, w, True)) * size / by
-        return np.float64(found) / by / (by if degree(p) == 2 else 1.0)
-
-
 # ------------------------------------------------------------------------------------------------------------ drivers
+@step
+def _finished(p, a, b, c):
+    """Return the distance behind the accumulators, NaN where their powers may have left float64."""
+    return finish(p, a, b, c) if not steep(p) or LEAST < a < MOST else np.nan
+
+
 def distance(p, x, y, w):
     """Compute the distance of two series of one length."""
-    found = _distance(p, x, y, w, False)
-    return found if found == found else _rescaled(p, x, y, w)
+    found = _distance(p, x, y, w)
+    if found == found:
+        return found
+    d = np.where(w > 0.0, x - y, 0.0)
+    largest = np.abs(d).max(initial=0.0)
+    return largest * _distance(p, d / largest, np.zeros_like(x), w) if largest > 0.0 else 0.0
 
 
 @kernel
-def _distance(p, x, y, w, anyway):
-    """Return the distance of two series of one length; NaN if its sums are not reliable, unless `anyway` is set."""
+def _distance(p, x, y, w):
     a = b = c = 0.0
     for k in range(x.shape[0]):
         for i in range(x.shape[1]):
             s, t, u = terms(p, w[k, i], x[k, i], y[k, i])
             a, b, c = combine(p, a, s), combine(p, b, t), combine(p, c, u)
-    return finish(p, a, b, c) if anyway or _is_sure(p, a, b, c, False, False, False, True) else np.nan
+    return _finished(p, a, b, c)
 
 
 @kernel
@@ -282,15 +249,14 @@ def first_terms(p, x, y, w, out):
 
 def one_to_many(p, x, w, series, out):
     """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
-    if _one_to_many(p, x, w, series, degree(p) == 0 and not x[w > 0.0].any(), out):
-        for s in np.flatnonzero(np.isnan(out)):
-            out[s] = distance(p, x, np.ascontiguousarray(series[:, :, s]), w)
+    _one_to_many(p, x, w, series, out)
+    for s in np.flatnonzero(np.isnan(out)) if steep(p) else ():
+        out[s] = distance(p, x, np.ascontiguousarray(series[:, :, s]), w)
 
 
 @kernel
-def _one_to_many(p, x, w, series, blank, out):
-    """Fill in the distances of x to many series, NaN where sums are not reliable; return the number of those."""
-    acc, count = np.empty((3, min(BLOCK, out.shape[0]))), 0
+def _one_to_many(p, x, w, series, out):
+    acc = np.empty((3, min(BLOCK, out.shape[0])))
     for first in range(0, out.shape[0], BLOCK):
         last = min(first + BLOCK, out.shape[0])
         acc[:] = 0.0
@@ -299,10 +265,7 @@ def _one_to_many(p, x, w, series, blank, out):
             for i in range(x.shape[1]):
                 _accumulate(p, w[k, i], x[k, i], series[k, i, first:last], a, b, c)
         for s in range(last - first):
-            sure = _is_sure(p, a[s], b[s], c[s], blank, False, False, True)
-            out[first + s] = finish(p, a[s], b[s], c[s]) if sure else np.nan
-            count += not sure
-    return count
+            out[first + s] = _finished(p, a[s], b[s], c[s])
 
 
 @kernel
@@ -383,30 +346,34 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
     Its point i is a share of a step behind sample j + left[i]; without a `share` (None) it is that sample. `scaling`
     of each window: 0 none, 1 mean, 2 zscore, 3 minmax, 4 minmax and then mean; `alike` as in `exact_moments`.
     """
-    if _stretched(p, x, y, w, scaling, alike, left, share, out):
-        _stretch_again(p, x, y, w, scaling, alike, left, share, out)
-
-
-def _stretched(p, x, y, w, scaling, alike, left, share, out):
-    """Fill in the distances of the query to windows, NaN where sums are not reliable; return the number of those."""
+    span = y.shape[1] - len(out) + 1
     if x.size and len(out) <= FEW and isinstance(p, SQUARES + PRODUCTS):
-        windows = y[:, np.arange(len(out))[:, np.newaxis] + np.arange(y.shape[1] - len(out) + 1)].transpose(1, 0, 2)
+        windows = y[:, np.arange(len(out))[:, np.newaxis] + np.arange(span)].transpose(1, 0, 2)
         few(p, x, windows, w, scaling, alike, left, share, out)
-        return 0
-    largest, count = np.abs(x[w > 0.0]).max(initial=0.0), 0
-    blank, narrow = degree(p) == 0 and largest == 0.0, not scaling or np.abs(x).max(initial=0.0) <= NARROW
-    options, room = (True if scaling > 2 else None, left, share, blank, narrow), (np.empty((3, BLOCK)), np.empty(BLOCK))
+        return
+    options, rooms = (True if scaling > 2 else None, left, share), (np.empty((3, BLOCK)), np.empty(BLOCK))
     for begin, end in pieces(len(out), COST * x.size):
         if not scaling:
-            count += _sums(p, x, y, w, *options, begin, None, None, None, out[begin:end], *room)
+            _sums(p, x, y, w, *options, begin, None, out[begin:end], *rooms)
             continue
         for first in range(begin, end, TOGETHER):
             some = out[first : min(first + TOGETHER, end)]
-            moments, row, constant, odd = room_for(len(y), len(some))
+            moments, room = np.empty((len(y), 3, len(some))), np.empty((3, PIECE_OF_WINDOWS))
             for k in range(len(y)):
-                exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], row, constant, odd)
-            count += _sums(p, x, y, w, *options, first, moments, constant, odd, some, *room)
-    return count
+                exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], room)
+            _sums(p, x, y, w, *options, first, moments, some, *rooms)
+    for j in np.flatnonzero(np.isnan(out)) if steep(p) else ():
+        window = _normalized(y[:, j : j + span], w, scaling, alike, left, share, x.shape)
+        out[j] = distance(p, x, np.ascontiguousarray(window), w)
+
+
+def _normalized(windows, w, scaling, alike, left, share, shape):
+    """Return the points of windows (.., channels, span), normalized."""
+    if not scaling:
+        return points_at(windows, left, share)
+    points = np.empty(shape)
+    normalize_window(windows, left, share, w, scaling, alike, points)
+    return points
 
 
 @np.errstate(all="ignore")  # as in kernels
@@ -415,76 +382,21 @@ def few(p, x, windows, w, scaling, alike, left, share, out):
 
     It needs no kernel, whose compiling takes seconds, and is for records of SQUARES and PRODUCTS.
     """
-    if scaling:
-        normalize_window(windows, left, share, w, scaling, alike, points := np.empty((len(out), *x.shape)))
-    else:
-        points = points_at(windows, left, share)
-    sums = np.zeros((3, len(out)))
+    points, sums = _normalized(windows, w, scaling, alike, left, share, (len(out), *x.shape)), np.zeros((3, len(out)))
     for total, values in zip(sums[: size(p)], terms(p, w, x, points), strict=False):
         total[:] = total_of(values.reshape(*values.shape[:-2], -1))[..., 0]
-    counted = sums[1:] if degree(p) == 0 else sums[:1]
-    sure = ((counted > LEAST) & (counted < MOST)).all(axis=0)
     for j in range(len(out)):
-        if sure[j]:
-            out[j] = finish(p, *sums[:, j])
-        elif degree(p) > 0 and (points[j] == x)[w > 0.0].all():
-            out[j] = 0.0
-        else:
-            out[j] = distance(p, x, np.ascontiguousarray(points[j]), w)
-
-
-def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
-    """Find the distances that are NaN, by powers of two: each of some, and with it those of all that need the same."""
-    span = y.shape[1] - len(out) + 1
-    todo, other = np.flatnonzero(np.isnan(out)), np.empty(len(out))
-    if not scaling:  # sums of 0 may be of many windows
-        if degree(p) == 0:
-            seen = np.concatenate([[0], np.cumsum((y != 0.0).any(axis=0))])
-            same, like = todo[seen[todo] == seen[todo + span]], np.zeros_like(x)
-        else:
-            same, like = todo, x
-            for k, i in np.argwhere(w > 0.0):
-                same = same[points_at(y[k], same + left[i], None if share is None else share[i]) == x[k, i]]
-                if not len(same):
-                    break
-        if len(same):
-            out[same] = distance(p, x, like, w)
-            todo = np.setdiff1d(todo, same, assume_unique=True)
-    while len(todo):
-        piece, window = np.ascontiguousarray(y[:, todo[0] : todo[0] + span]), np.empty_like(x)
-        if scaling:
-            normalize_window(piece, left, share, w, scaling, alike, window)
-        else:
-            window = points_at(piece, left, share)
-        out[todo[0]] = distance(p, x, window, w)
-        todo = todo[1:]
-        if len(todo) < FEW:
-            continue
-        of_x = of_y = back = 1.0
-        if scaling == 2:
-            of_y = power_of_two(np.maximum(np.ptp(piece, axis=1, keepdims=True), 5e-324))
-        elif degree(p) == 0:
-            of_x, of_y = (power_of_two(max(np.abs(a).max(), 5e-324)) for a in (x, window))
-        else:
-            of_x = of_y = power_of_two(max(np.abs(x - window).max(), 5e-324))
-            back = of_x if degree(p) == 2 else 1.0
-        with np.errstate(over="ignore", invalid="ignore"):
-            _stretched(p, x * of_x, y * of_y, w, scaling, alike, left, share, other)
-            found = todo[np.isfinite(other[todo])]
-            out[found] = other[found] if scaling == 2 or degree(p) == 0 else other[found] / of_x / back
-        todo = todo[~np.isfinite(other[todo])]
+        out[j] = finish(p, *sums[:, j])
 
 
 @kernel
-def _sums(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zeros, odd, out, acc, row):
-    """Fill in the distances to the windows from `first` on, NaN where sums are not reliable; return their number.
+def _sums(p, x, y, w, by_range, left, share, first, moments, out, acc, row):
+    """Fill in the distances to the windows from `first` on.
 
-    Windows are normalized by their moments, or compared as they are where `moments`, `zeros` and `odd` are None. The
-    query point is outside and a block of positions inside, so that the inner loops are vector code without leave to
-    reorder sums.
+    Windows are normalized by their moments, or compared as they are where these are None. The query point is outside
+    and a block of positions inside, so that the inner loops are vector code without leave to reorder sums.
     """
     n_channels, m = x.shape
-    count = 0
     for at in range(0, out.shape[0], BLOCK):
         to, here = at + BLOCK, out[at : at + BLOCK]  # or the end, as slices are
         size_ = here.shape[0]
@@ -511,10 +423,4 @@ def _sums(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zero
                     normalized_row(y[k], first + at + left[i], share_of(share, i), shift, rest, scale, by_range, some)
                     _accumulate(p, w[k, i], x[k, i], some, a, b, c)
         for s in range(size_):
-            is_odd, is_zero = False, False
-            if moments is not None:
-                is_odd, is_zero = odd[at + s], zeros[at + s]
-            sure = _is_sure(p, a[s], b[s], c[s], blank, is_odd, is_zero, narrow)
-            here[s] = finish(p, a[s], b[s], c[s]) if sure else np.nan
-            count += not sure
-    return count
+            here[s] = _finished(p, a[s], b[s], c[s])

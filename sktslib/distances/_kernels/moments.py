@@ -340,7 +340,6 @@ def judge_products(a, b, c, norm, share, doubtful):
 
 
 INF = np.inf
-NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
 PIECE_OF_WINDOWS = block_size(512, 8)  # windows at a time
 
 
@@ -409,11 +408,6 @@ def scale_and_shift(windows, m, first, size, room, made):
 
 
 # ------------------------------------------------------------------ exact, less one sample of each window
-def power_of_two(size):
-    """Return a factor by which a size above 0 comes near 1, or as near as factors reach; products with it are exact."""
-    return np.ldexp(1.0, np.minimum(-np.frexp(size)[1], 1000))
-
-
 @step
 def normalized(v, scale, by_range):
     """Return a value above its mean or its window's minimum, normalized; `by_range` is True or None."""
@@ -442,42 +436,37 @@ def _above(y, at, share, base, row):
 
 
 def weighted_windows(y, w, first, scaling, count):
-    """Return mean, inverse deviation or range, and whether squares over- or underflow, of windows of one channel.
+    """Return mean and inverse deviation or range of windows of one channel.
 
     They are exact but for the rounding of sums of their own points; constant windows have an inverse of 0.
     """
-    (moments,), *rest = room_for(1, count)
-    exact_moments(y, w, first, np.arange(len(w)), None, scaling, 0.0, moments, *rest)
-    mean, scale = moments[0] + moments[1], moments[2]
-    return mean, np.divide(1.0, scale, out=scale, where=scale > 0.0) if scaling == 3 else scale, rest[-1]
-
-
-def room_for(channels, count):
-    """Return the memory that `exact_moments` fills for windows in each channel, and that it works in."""
-    return np.empty((channels, 5, count)), np.empty(PIECE_OF_WINDOWS), np.ones(count, bool), np.zeros(count, bool)
+    moments = np.empty((3, count))
+    exact_moments(y, w, first, np.arange(len(w)), None, scaling, 0.0, moments, np.empty((3, PIECE_OF_WINDOWS)))
+    scale = moments[2]
+    return moments[0] + moments[1], np.divide(1.0, scale, out=scale, where=scale > 0.0) if scaling == 3 else scale
 
 
 @kernel(error_model="numpy")
-def exact_moments(y, w, first, left, share, scaling, alike, moments, row, constant, odd):
+def exact_moments(y, w, first, left, share, scaling, alike, moments, room):
     """Shift, rest and scale that normalize the windows from `first` on, in one channel; see `_exact_moments`.
 
-    They are the first rows of `moments`; the last one holds the windows' ranges.
+    They are the rows of `moments`; there is `room` for three numbers of each window of a piece.
     """
-    for at in range(0, constant.shape[0], PIECE_OF_WINDOWS):
+    for at in range(0, moments.shape[1], PIECE_OF_WINDOWS):
         to = at + PIECE_OF_WINDOWS  # or the end, as slices are
         shift, rest, scale = moments[0, at:to], moments[1, at:to], moments[2, at:to]
-        ranges = moments[3, at:to], moments[4, at:to], row[: shift.shape[0]], constant[at:to], odd[at:to]
-        _exact_moments(y, w, first + at, left, share, scaling, alike, shift, rest, scale, *ranges)
+        size = shift.shape[0]
+        rooms = room[0, :size], room[1, :size], room[2, :size]
+        _exact_moments(y, w, first + at, left, share, scaling, alike, shift, rest, scale, *rooms)
 
 
 @inner
-def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale, low, high, row, constant, odd):
+def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale, low, high, row):
     """Shift, rest and scale that normalize each window of a block, in one channel.
 
     Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
     numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
-    its largest size. `odd` marks windows whose squares over- or underflow, `constant` those that were constant in all
-    channels so far. Leaves their ranges in `high`. Without a `share` the points are the samples in a row.
+    its largest size. Without a `share` the points are the samples in a row.
     """
     m, size, even = w.shape[0], shift.shape[0], share is None or alike == 0.0
     base, total, heavy = rest, 0.0, 0
@@ -507,9 +496,6 @@ def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale,
         width, lift = high[s] - low[s], 0.0 if even else base[s]  # the range of points between samples is less the base
         varies = width > 0.0 and width > alike * maximum(abs(low[s] + lift), abs(high[s] + lift))
         scale[s] = width if varies else 0.0  # a constant window: its points become zeros
-        constant[s] &= not varies
-        odd[s] |= varies & ((width < NARROW) | (width > WIDE)) & (scaling == 2)
-        high[s] = width
     for s in range(size):
         one, mean = base[s], shift[s] / total
         shift[s] = one + mean
@@ -557,23 +543,18 @@ def normalize_one(x, w, scaling, out):
 def normalize_window(y, left, share, w, scaling, alike, out):
     """Normalize series (.., channels, n) as the windows that they are, to the bit as `exact_moments` does many.
 
-    Windows whose squares leave float64 are normalized times a power of two. See `lockstep.stretched`.
+    See `lockstep.stretched`.
     """
     for k, weight in enumerate(w):
-        row, to = y[..., k, :], out[..., k, :]
-        width = _normalize_channel(row, left, share, weight, scaling, alike, to)
-        if width.any():
-            row = row * np.where(width > 0.0, power_of_two(np.maximum(width, 5e-324)), 1.0)
-            _normalize_channel(row, left, share, weight, scaling, alike, to)
+        _normalize_channel(y[..., k, :], left, share, weight, scaling, alike, out[..., k, :])
 
 
 @np.errstate(all="ignore")  # as in kernels
 def _normalize_channel(y, left, share, w, scaling, alike, out):
-    """Normalize one channel; return the ranges of the windows whose squares over- or underflow, else 0."""
     seen = np.flatnonzero(w > 0.0)
     if not len(seen):
         out[:] = 0.0
-        return np.zeros(1)
+        return
     share = None if alike == 0.0 else share
     weight, places, shares = w[seen], left[seen], None if share is None else share[seen]
     base, total = y[..., places[:1]], total_of(weight)
@@ -598,7 +579,6 @@ def _normalize_channel(y, left, share, w, scaling, alike, out):
         shift, rest = (low, 0.0) if share is None else (base, low)
     v = (points_at(y, left, share, shift) if scaling != 2 or len(seen) < len(w) else above) - rest
     out[:] = v * scale if scaling <= 2 else np.where(scale > 0.0, v / scale, 0.0)
-    return np.where(varies & ((width < NARROW) | (width > WIDE)), width, 0.0) if scaling == 2 else np.zeros(1)
 
 
 def total_of(values):

@@ -359,11 +359,6 @@ class ADTW(WarpingMetric):
         return recurrence.ADTWRecord(float(omega))
 
 
-def _exponent_of(a, axis):
-    """Return the power of two that brings the largest size near 1; 0 without one."""
-    return np.frexp(np.abs(a).max(axis=axis, initial=0.0, keepdims=axis is not None))[1]
-
-
 BLOCK = 2**10  # numbers whose sums are found once
 
 
@@ -425,15 +420,10 @@ class CIDDTW(WarpingMetric):
 
     def _trait(self, a):
         steps = np.diff(a, axis=-1)
-        exponent = _exponent_of(steps, (-2, -1))
-        scaled = np.ldexp(steps, -exponent)  # no square over- or underflows
-        return np.ldexp(np.sqrt((scaled * scaled).sum(axis=(-2, -1))), exponent[..., 0, 0])
+        return np.sqrt((steps * steps).sum(axis=(-2, -1)))
 
     def _trait_of_ranges(self, a, start, end):
-        steps = np.diff(a, axis=1)
-        exponent = _exponent_of(steps, None)
-        squares = (np.ldexp(steps, -exponent) ** 2).sum(axis=0)
-        return np.ldexp(np.sqrt(_sums_of_ranges(squares, start, end - 1)), exponent)
+        return np.sqrt(_sums_of_ranges((np.diff(a, axis=1) ** 2).sum(axis=0), start, end - 1))
 
     @np.errstate(over="ignore")  # as far apart as numbers can tell
     def _factor(self, of_x, of_y):

@@ -563,16 +563,13 @@ class Mahalanobis(LockstepMetric):
             raise refused("The 'VI' parameter of Mahalanobis", rule, VI.shape[0])
         d = (y - x) * np.sqrt(full_weight(w, x))
         d = d.transpose(0, 2, 1).reshape(len(y), -1)
-        size = np.frexp(np.abs(d).max(axis=1, keepdims=True))[1]
-        d = np.ldexp(d, -size)  # no square over- or underflows
         image = d @ VI
         total = (image * d).sum(axis=1)
         if (total < -1e-9 * np.abs(image * d).sum(axis=1)).any():
-            least = np.ldexp(total, 2 * size[:, 0]).min()
             rule = "be positive semi-definite, as the inverse of a covariance is"
-            got = f"a matrix by which a difference has the squared length {least:g}"
+            got = f"a matrix by which a difference has the squared length {total.min():g}"
             raise refused("The 'VI' parameter of Mahalanobis", rule, got)
-        return np.ldexp(np.sqrt(np.maximum(total, 0.0)), size[:, 0])
+        return np.sqrt(np.maximum(total, 0.0))
 
 
 @register
