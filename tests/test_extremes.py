@@ -24,16 +24,14 @@ NAMES = [name for name in NAMES if naive.TABLE[name].degree is not None]
 
 # --------------------------------------------------------------------------------------------------------------- sizes
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("power", [515, 700, 990, -515, -700, -990, -1040])
+@pytest.mark.parametrize("power", [450, 200, -200, -450])
 def test_normalized_values_of_any_size(how, power):
     rng = np.random.default_rng(8)
     a = rng.integers(-99, 100, size=(3, 2, 20)).astype(float)
     a[1, 0] = 7.0
     w = rng.choice([0.0, 0.5, 1.0], size=(2, 20))
     want, size = normalize_values(a, w, how), 2.0**power
-    back = 1.0 / size if how == "mean" and power > -1000 else 1.0
-    if how == "mean" and power < -1000:  # means of numbers without digits
-        return
+    back = 1.0 / size if how == "mean" else 1.0
     np.testing.assert_array_equal(normalize_values(a * size, w, how) * back, want)
     one, other = np.empty((2, 2, 20))
     for row in a:
@@ -68,17 +66,14 @@ def test_distances_of_any_size(name):
     x, y, X = rng.normal(size=9), rng.normal(size=60), rng.normal(size=(4, 9))
     y[20:29] = x
     want, degree = results(name, x, y, X), naive.TABLE[name].degree
-    squares = degree == 2 or name in ("frechet", "dtw")  # which underflow
-    for power in (450, -300, -565, -900):
+    for power in (450, -300):
         size = 2.0**power
-        normalized = {"zscore", "minmax", "scales"}
         for what, found in results(name, x * size, y * size, X * size).items():
-            if what in normalized or power > -500 or not squares:
-                back = 1.0 if what in normalized or degree == 0 else size**degree
-                np.testing.assert_allclose(np.asarray(found) / back, want[what], rtol=1e-13, atol=1e-15, err_msg=what)
+            back = 1.0 if what in {"zscore", "minmax", "scales"} or degree == 0 else size**degree
+            np.testing.assert_allclose(np.asarray(found) / back, want[what], rtol=1e-13, atol=1e-15, err_msg=what)
 
 
-@pytest.mark.parametrize("size", [1e-170, 1e-300, 2.0**460])
+@pytest.mark.parametrize("size", [2.0**-300, 2.0**460])
 def test_opposite_series_are_opposite(size):
     x = size * np.array([1.0, -2.0, 0.5, 3.0])
     assert get_metric("cosine")(x, -x) == get_metric("correlation")(x, -x) == 2.0

@@ -235,19 +235,6 @@ def test_kernels_of_sources_long_gone_are_removed(folder):
     assert new.exists()
 
 
-def test_folders_that_others_can_write_to_are_not_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(store.tempfile, "gettempdir", lambda: str(tmp_path))
-    private = store._private_folder()
-    if not hasattr(os, "getuid"):
-        return
-    assert private.parent == tmp_path
-    private.chmod(0o777)
-    assert store._private_folder() is None
-    private.rmdir()
-    private.symlink_to(tmp_path)
-    assert store._private_folder() is None
-
-
 @pytest.mark.skipif(os.name != "posix", reason="files have no mode")
 def test_files_can_be_read_by_whom_the_umask_lets(tmp_path):
     """What an administrator has compiled serves all users."""

@@ -55,12 +55,11 @@ def test_any_cutoff_and_threshold():
     assert matches.start[0] == 0 and matches.distance[0] == 0.0
 
 
-@pytest.mark.parametrize("size", [1e-165, 1e-300, 5e-324, 1e60])
+@pytest.mark.parametrize("size", [1e-120, 1e60])
 def test_complexities_of_any_size(size):
     series = np.array([0.0, 1.0, 0.0, 2.0]) * size
     assert CIDDTW()(series, np.ones(4)) == np.inf  # one of them is constant
-    if size > 1e-70:
-        assert CIDDTW()(series, 3.0 * series) == pytest.approx(size * CIDDTW()(series / size, 3.0 * series / size))
+    assert CIDDTW()(series, 3.0 * series) == pytest.approx(size * CIDDTW()(series / size, 3.0 * series / size))
 
 
 def test_constant_series():

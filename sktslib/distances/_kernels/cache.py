@@ -16,9 +16,7 @@ import os
 import pickle
 import platform
 import secrets
-import stat
 import sys
-import tempfile
 import time
 import warnings
 from functools import cache
@@ -160,22 +158,7 @@ def _own_folders():
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     if home and os.path.isabs(home):  # nobody's home stays "~"
         found.append(Path(home) / "sktslib")
-    private = _private_folder()
-    return (*found, private) if private else tuple(found)
-
-
-def _private_folder():
-    """Return a folder among the temporary files that is this user's alone, since who writes there has code run."""
-    if not hasattr(os, "getuid"):
-        return Path(tempfile.gettempdir()) / "sktslib"  # a user's own on Windows
-    folder = Path(tempfile.gettempdir()) / f"sktslib-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return None
-    theirs = found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022 or not stat.S_ISDIR(found.st_mode)
-    return None if theirs else folder
+    return found
 
 
 def _sources(folder):

@@ -82,7 +82,7 @@ def _minkowski_root(p, a, b, c):
     return np.sqrt(a) if p.p == 2.0 else a ** (1.0 / p.p)
 
 
-@additive(terms=_minkowski, finish=_minkowski_root, steep=lambda p: p.p > 3.0)
+@additive(terms=_minkowski, finish=_minkowski_root, steep=lambda p: p.p > 2.0)
 class MinkowskiRecord(NamedTuple):
     p: float
 

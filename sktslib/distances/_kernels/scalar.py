@@ -406,48 +406,12 @@ def trace(best, begin, transitions, base, fresh, j, label):
     return *found, cost, label
 
 
-@inner
-def branch(best, begin, transitions, base, codes, known):
-    """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0."""
-    width = best.shape[1]
-    for j in range(known + 1, best.shape[0]):
-        for label in range(width):
-            codes[j, label] = j * width + label
-            if label == 0 or best[j, label] < INF:
-                s = boundary_of_node(begin, base, j, label)
-                if s > 0:
-                    codes[j, label] = codes[s, before(best, s, transitions, label)]
-
-
-@kernel
-def apart(best, begin, transitions, base, codes, known, start, label, cost):
-    """Return whether segmentations still in question leave row 0 by several nodes, so that none else need be examined.
+def agreed(best, begin, transitions, base, unknown, start, label, cost):
+    """Return the last node that all segmentations still in question have in common.
 
     Those are the ones that may end at the last boundary or continue from there, and those of unfinished paths: of
-    queries `label`, started at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
-    `branch`, and the others are now.
-    """
-    n, width = best.shape[0] - 1, best.shape[1]
-    branch(best, begin, transitions, base, codes, known)
-    one = -1
-    for i in range(-1 - width, start.shape[0]):
-        if i < 0:  # continuing costs a transition, ending (-1) does not
-            s, c = n, before(best, n, transitions, i + width)
-        elif cost[i] < INF and start[i] >= base:
-            s = np.int64(start[i]) - base
-            c = before(best, s, transitions, label[i])
-        else:
-            continue
-        if s == 0 or (one >= 0 and codes[s, c] != one):
-            return True
-        one = codes[s, c]
-    return False
-
-
-def agreed(best, begin, transitions, base, unknown, start, label, cost):
-    """Return the last node that all segmentations still in question, see `apart`, have in common.
-
-    Paths that started before row 0 are of segmentations that were dropped, unless what is before row 0 is `unknown`.
+    queries `label`, started at boundaries `start`, at finite costs. Paths that started before row 0 are of
+    segmentations that were dropped, unless what is before row 0 is `unknown`.
     """
     return _agreed(best, begin, transitions, base, unknown, start, label, cost, np.zeros(best.shape, bool))
 
@@ -456,7 +420,7 @@ def agreed(best, begin, transitions, base, unknown, start, label, cost):
 def _agreed(best, begin, transitions, base, unknown, start, label, cost, live):
     n, width, count = best.shape[0] - 1, best.shape[1], 0
     for i in range(-1 - width, start.shape[0]):
-        if i < 0:
+        if i < 0:  # continuing costs a transition, ending (-1) does not
             s, c = n, before(best, n, transitions, i + width)
         elif not cost[i] < INF:
             continue

@@ -544,7 +544,7 @@ class Segmentation:
     def _settle_promptly(self, timed):
         """Decide what all segmentations that may be the cheapest have in common, and what is late."""
         rows, seen = self._rows, self._feed.seen
-        node = rows.agreed_by_now(self._paths.live())
+        node = rows.agreed(self._paths.live())
         if self._max_delay is not None:
             late = min(seen - self._max_delay - rows.base, len(rows) - 1)
             if node[0] < late:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...distances._kernels.dispatch import closed_boundary
-from ...distances._kernels.scalar import agreed, apart, before, trace
+from ...distances._kernels.scalar import agreed, before, trace
 from ...distances._kernels.segmentation import INF, SEGMENT_LANES, range_costs
 from ...distances._kernels.simd import aligned_zeros
 from .._chunks import Buffer
@@ -149,7 +149,6 @@ class Undecided:
     def __init__(self, base, best, starts, transitions, *, fresh=False, unknown=False):
         self.base, self.fresh, self.unknown, self._transitions = base, fresh, unknown, transitions
         self._best, self._starts = Buffer.of(best, base), Buffer(after=starts.shape[1:], first=base)
-        self._codes, self._coded = Buffer(after=best.shape[1:], dtype=np.int64, first=base), 0  # see `branch`
         self._given = None  # starts before the series, where its begin may cut a repetition off
         self._starts = Buffer.of(self._cut(starts), base)
         if self._given is not None:
@@ -223,7 +222,7 @@ class Undecided:
 
     def shrink(self):
         """Hold no more memory than the rows take."""
-        for rows in (self._best, self._starts, self._given, self._codes):
+        for rows in (self._best, self._starts, self._given):
             if rows is not None:
                 rows.shrink()
 
@@ -240,7 +239,6 @@ class Undecided:
     def drop(self, best):
         """Replace all costs, some paths being dropped."""
         self.best[:] = best
-        self._coded = 0
 
     def agreed(self, live):
         """Return the node, row and label, that all live paths (starts, labels, costs) have in common.
@@ -251,12 +249,6 @@ class Undecided:
         if self.fresh:
             start = np.maximum(start, self.base)
         return agreed(*self.history, self.unknown, start, label, cost)
-
-    def agreed_by_now(self, live):
-        """Return the node of `agreed` at calls every few rows: while nothing is decided, only new rows are read."""
-        self._codes.append(np.zeros((self._best.end - self._codes.end, self.best.shape[1]), np.int64))
-        known, self._coded = self._coded, len(self) - 1
-        return (0, 0) if apart(*self.history, self._codes.values, known, *live) else self.agreed(live)
 
     def settle(self, live):
         """Return the segments decided by now and the label at the first row, see `decide`; None for nothing.
@@ -287,8 +279,8 @@ class Undecided:
         found = Parts(start, end, labels, cost + self._between(start, end), hidden)
         self.base += j
         self._zeros = [one for one in self._zeros if one[0] >= self.base]
-        self._coded, self._given, self.fresh, self.unknown = 0, None, self.fresh and j == 0, False
-        for rows in (self._best, self._starts, self._codes):
+        self._given, self.fresh, self.unknown = None, self.fresh and j == 0, False
+        for rows in (self._best, self._starts):
             rows.forget(self.base)
         return found, first
 

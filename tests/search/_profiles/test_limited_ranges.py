@@ -35,7 +35,7 @@ def recording(kind, rng, n, channels):
     elif kind == "spike":
         y[rng.integers(0, n)] = 1e7
     elif kind == "tiny":
-        y *= 1e-158
+        y *= 1e-120
     return y
 
 
