@@ -167,7 +167,6 @@ SIZES = {
     "distances._pairwise.CALL": [-(10**9), 2**18],
     "distances._pairwise.ENTRIES": [1, 7, 2**18],
     "distances._pairwise.EVEN": [1, 2],
-    "distances._collection.PART": [1, 100, 2**24],
     "distances._nearest.FEW_CELLS": [0, 200_000],
     "cluster._costs.ROWS": [1, 5, 2**11],
     "distances._nearest.QUERIES": [1, 3, 64],

@@ -28,7 +28,7 @@ from ..utils.validation import (
     relative,
     shown,
 )
-from ._collection import StoredCollection, as_collection, chosen, lengths_of, part_size
+from ._collection import as_collection, lengths_of
 from ._metrics.base import Metric
 from ._metrics.elastic import ElasticMetric
 from ._metrics.mixed import Mixed
@@ -39,23 +39,6 @@ from ._series import full_weight
 
 NOISE = 1e-12  # of a difference of sums, relative to them
 NUMBERS = 2**20  # that are held of each point of some series; sums are rounded block by block
-
-
-class Blocks:
-    """Collections of partners, one block of series after the other; what is not in memory is read for each turn."""
-
-    def __init__(self, metric, series, numbers):
-        self._metric, self._series = metric, series
-        self.in_memory = not isinstance(series, StoredCollection)
-        self._slices = [*slices_of(len(series), numbers)]
-        self._held = [self._read(of) for of in self._slices] if self.in_memory else None
-
-    def _read(self, of):
-        return Partners(self._metric, self._series[of])
-
-    def __iter__(self):
-        """Yield slices of the series, and their partners."""
-        return zip(self._slices, self._held or map(self._read, self._slices), strict=True)
 
 
 class Task(NamedTuple):
@@ -70,7 +53,7 @@ class Task(NamedTuple):
     max_iter: int
     tol: float
     count: Callable  # of the iterations
-    blocks: Blocks | None = None  # where points move to means of their partners
+    blocks: list | None = None  # slices of the series and their partners, where points move to means of these
 
     def aligned(self, z, limits=None):
         """Return the series' distances, up to about `limits`, and the data that `moved` and `limits_after` need."""
@@ -84,8 +67,7 @@ class Task(NamedTuple):
             some = [np.concatenate(one) for one in zip(*some, strict=True)]
             far[of] = some[0]
             sums.append(added(*some[1:], self.share[of]))
-            if self.blocks.in_memory:
-                found.append(some)
+            found.append(some)
         return far, [sum(of) for of in zip(*sums, strict=True)], found
 
     def moved(self, z, far, sums):
@@ -258,8 +240,7 @@ def barycenter(
     Parameters
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
-        The collection; a list may hold series of different lengths. Arrays that are not in memory (memory map, zarr,
-        h5py, dask) are read in parts in each iteration, except for ERP, MSM and TWED.
+        The collection; a list may hold series of different lengths.
     metric : str or metric object, default="dtw"
         An elastic distance: for "dba" one with a warping path, for "soft" `SoftDTW`.
     metric_params : dict, optional
@@ -341,18 +322,19 @@ def barycenter(
     max_iter = check_count(max_iter, "max_iter", low=0)
     tol = check_number(tol, "tol", low=0)
     rng = random_numbers(random_state)
-    by_parts = metric._center != "median"
-    given, X = X, as_collection(X, "X", channels_first=channels_first, part=part_size(None) if by_parts else None)
+    given, X = X, as_collection(X, "X", channels_first=channels_first)
     metric._check_collection(X, "X")
     flat = len(X[0]) == 1 and is_flat(given)
     share = shares(series_weight, len(X))
-    X, share = chosen(X, np.flatnonzero(share > 0)), share[share > 0]
+    X, share = [X[k] for k in np.flatnonzero(share > 0)], share[share > 0]
     metric = metric._fitted_to(X)
     z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first), verbose)
     w = as_weight(weight, z.shape[1], z.shape[0])
     jobs = count_jobs(n_jobs)
     with progress(None, verbose, "barycenter", "iteration") as count, shared(jobs) as for_each:
-        blocks = Blocks(metric, X, z.size) if metric._center == "mean" and method != "soft" else None
+        blocks = None
+        if metric._center == "mean" and method != "soft":
+            blocks = [(of, Partners(metric, X[of])) for of in slices_of(len(X), z.size)]
         task = Task(metric, X, share, w, jobs, for_each, max_iter, tol, count, blocks)
         z, cost = (dba if method == "dba" else soft)(task, z)
     z = z[0].copy() if flat else (z if channels_first else z.T).copy()

@@ -5,13 +5,11 @@ Tables that hold time in their rows are recognized: collections in long form, an
 
 import re
 from collections.abc import Sequence
-from math import prod
 from pathlib import PurePath
-from threading import Lock
 
 import numpy as np
 
-from ..utils._conversion import is_stored, n_samples, opened, refuse_columns, refuse_lazy, rows_of_chunk, stored
+from ..utils._conversion import is_stored, refuse_columns, refuse_lazy
 from ..utils._names import warn
 from ..utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
 from ..utils.validation import (
@@ -108,49 +106,28 @@ def _repeats(X, column):
     return is_plain and 1 < len(set(values.tolist())) <= len(values) // LEAST
 
 
-# Of no influence on any result: bytes of the series, as floats, that are read at a time of a collection that is not in
-# memory, and how many such parts are kept, for blocks of two places.
-PART = 2**24
-KEPT = 2
-
-
 # -------------------------------------------------------------------------------------------------------- collections
-def as_collection(values, name, channels=None, *, missing=None, channels_first=False, part=None):
+def as_collection(values, name, channels=None, *, missing=None, channels_first=False):
     """Return a collection as a list of series `(channels, length)`.
 
     An array is (n_series, length) or (n_series, length, channels); a list holds series of any lengths; a table has one
     row a series: its points in columns, or one cell a channel. `missing` as in `as_series`.
 
     With `channels_first` an array is (n_series, channels, length), and a list holds series (channels, length). None:
-    not so, but what looks like it is refused or warned of.
-
-    With `part`, a number of bytes, an array that is not in memory stays where it is, and so do series of a list: they
-    are a `StoredCollection`, which is read in parts of about this size.
+    not so, but what looks like it is refused or warned of. What is not in memory is read as a whole.
     """
     if type(values) is not np.ndarray:  # in short, for most collections are of this kind
         values = as_cases(values)
-    if isinstance(values, StoredCollection):  # it was validated
-        _refuse_channels(values[0], name, channels)
-        return values
     asked = channels_first is None
     channels_first = False if asked else check_flag(channels_first, "channels_first")
     layout = channels, missing, channels_first
-    on_disk = is_stored(values) if part and type(values) is not np.ndarray else False
-    if on_disk and len(getattr(values, "shape", ())) in (2, 3) and 0 not in values.shape:
-        if asked and len(values.shape) == 3:
-            refuse_other_layout([values.shape[1:]], name, values.shape)
-        return StoredArray(values, name, layout, part)
-    if part and isinstance(values, list | tuple) and any(map(is_stored, values)) and all(map(_is_sized, values)):
-        if asked and all(len(v.shape) == 2 for v in values):
-            refuse_other_layout([v.shape for v in values], name)
-        return StoredList(values, name, layout, part)
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
         values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
     if hasattr(values, "columns"):
         notice_table(values, name)
         values = refuse_columns(values, name)
-    elif hasattr(values, "__array__"):
-        values = np.asarray(values)
+    elif hasattr(values, "__array__") or is_stored(values):
+        values = np.asarray(values if hasattr(values, "__array__") else values[:])
     if isinstance(values, np.ndarray):
         if values.dtype != object or (values.ndim > 1 and values.size and np.ndim(values.flat[0]) == 0):
             a = as_floats(values, name)
@@ -180,11 +157,6 @@ def _listed(a, k, name, layout, like_first=None):
     like = (like_first, f"{name}[0]") if k else (channels, "the other collection")
     rest = {"missing": missing, "channels_first": channels_first, "in_collection": True}
     return as_series(a, f"{name}[{k}]", channels=like[0], like=like[1], **rest)
-
-
-def _is_sized(a):
-    """Return whether it is a series of a known size, which need not be read to know it."""
-    return len(getattr(a, "shape", ())) in (1, 2) and 0 not in a.shape
 
 
 def refuse_other_layout(shapes, name, whole=None):
@@ -224,8 +196,8 @@ def _rows(a, name, channels, missing, channels_first):
         raise refused(repr(name), rule, f"shape {a.shape}", f"Reshape your data: {layout_hint}.")
     refuse_empty(a, name)
     found = 1 if a.ndim == 2 else a.shape[1 if channels_first else 2]
-    if channels is not None and found != channels:
-        _refuse_channels(a[0], name, channels, channels_first)
+    if channels is not None and found != channels:  # which is an error
+        _listed(a[0], 0, name, (channels, True, channels_first))
     refuse_missing(
         a,
         name,
@@ -236,11 +208,6 @@ def _rows(a, name, channels, missing, channels_first):
     if a.ndim == 2:
         return list(a[:, np.newaxis])
     return list(a if channels_first else np.ascontiguousarray(a.transpose(0, 2, 1)))
-
-
-def _refuse_channels(first, name, channels, channels_first=True):
-    """Refuse another number of channels than this, if there is one."""
-    _listed(first, 0, name, (channels, True, channels_first))
 
 
 class Timed(np.ndarray):
@@ -309,158 +276,14 @@ def _index_times_of(values):
     return [a.times if isinstance(a, Timed) else index_times(index_of(a)) for a in values]
 
 
-class StoredCollection(Sequence):
-    """Series (channels, length) that are not in memory, and are read and converted when they are asked for.
-
-    Attributes
-    ----------
-    lengths : list of int
-        The length of each series.
-    rows : int
-        How many series should be held at once.
-    """
-
-    def __len__(self):
-        return len(self.lengths)
-
-    def __getitem__(self, k):
-        if isinstance(k, slice):
-            return [self._one(i) for i in range(*k.indices(len(self)))]
-        if not 0 <= k < len(self):  # which ends an iteration
-            raise IndexError(f"There are {len(self)} series. Got the index {k}.")
-        return self._one(int(k))
-
-
-class _Source(StoredCollection):
-    """Base of what reads series; all of it is read once to be validated.
-
-    Parameters
-    ----------
-    values : array or list of arrays
-        What can be sliced.
-    name : str
-        The parameter's name, for messages.
-    layout : tuple
-        The arguments `channels`, `missing` and `channels_first` of `as_collection`.
-    size : int
-        Bytes of a part, about.
-
-    Attributes
-    ----------
-    has_gaps : bool
-        Whether values are missing.
-    """
-
-    def __init__(self, values, name, layout, size):
-        self._values, self._name, self._layout = values, name, layout
-        self._begin(size)
-        self.has_gaps = max([bool(np.isnan(x).any()) for x in self])  # of all, which are read once
-
-
-class StoredArray(_Source):
-    """An array (n_series, length) or (n_series, length, channels), read by parts.
-
-    A part is as many rows as are stored together, or several times as many.
-    """
-
-    def _begin(self, size):
-        count, together = n_samples(self._values, self._name), rows_of_chunk(self._values) or 1
-        rows = min(size // (8 * prod(self._values.shape[1:])), count)
-        self.rows, self._parts, self._lock = max(together, rows // together * together), {}, Lock()
-        self.lengths = [0] * count  # how many there are
-        self.lengths = [self[0].shape[1]] * count
-
-    def _one(self, k):
-        number, row = divmod(k, self.rows)
-        with self._lock:
-            part = self._parts.pop(number, None) or self._read(number * self.rows)
-            self._parts[number] = part  # as the last one that was asked for
-            while len(self._parts) > KEPT:
-                del self._parts[next(iter(self._parts))]
-        return part[row]
-
-    def _read(self, begin):
-        """Return the series of a part."""
-        self._values = opened(self._values)
-        end, (channels, missing, channels_first) = min(begin + self.rows, len(self)), self._layout
-        a = np.asarray(self._values[begin:end])
-        try:
-            return _rows(as_floats(a, self._name), self._name, channels, missing, channels_first)
-        except ValueError as error:
-            if begin == 0:  # its indices are those of the whole
-                raise
-            raise ValueError(f"In the series {begin} to {end - 1}, whose indices count from 0: {error}") from None
-
-    def __getstate__(self):
-        return {**vars(self), "_values": stored(self._values), "_parts": {}, "_lock": None}
-
-    def __setstate__(self, state):
-        vars(self).update(state, _lock=Lock())
-
-
-class StoredList(_Source):
-    """A list of arrays, one a series, each of which is read by itself; some may be in memory."""
-
-    def _begin(self, size):
-        shapes, channels_first = [v.shape for v in self._values], self._layout[2]
-        self.lengths = [shape[channels_first if len(shape) == 2 else 0] for shape in shapes]
-        self._channels = shapes[0][not channels_first] if len(shapes[0]) == 2 else 1
-        self.rows = max(1, size // (8 * max(map(prod, shapes))))
-
-    def _one(self, k):
-        a = np.asarray(opened(self._values[k])[:])
-        return _listed(a, k, self._name, self._layout, self._channels)
-
-    def __getstate__(self):
-        return {**vars(self), "_values": [stored(v) for v in self._values]}
-
-
-class StoredView(StoredCollection):
-    """Some series of a stored collection, or what a function makes of each of them.
-
-    Parameters
-    ----------
-    collection : StoredCollection
-        What is read.
-    of : callable, optional
-        Makes of a series another one of its length.
-    chosen : array-like of int, optional
-        Indices of the series; None: all.
-    """
-
-    def __init__(self, collection, of=None, chosen=None):
-        self._collection, self._of, self.rows = collection, of, collection.rows
-        self._chosen = range(len(collection)) if chosen is None else [int(k) for k in chosen]
-        self.lengths = [collection.lengths[k] for k in self._chosen]
-
-    def _one(self, k):
-        x = self._collection[self._chosen[k]]
-        return x if self._of is None else self._of(x)
-
-
 def lengths_of(series):
-    """Return the length of each series, none of which is read."""
-    return series.lengths if isinstance(series, StoredCollection) else [x.shape[1] for x in series]
-
-
-def each_of(series, of):
-    """Apply a function that keeps the length to each series; results are not in memory if the series are not."""
-    return StoredView(series, of) if isinstance(series, StoredCollection) else [of(x) for x in series]
-
-
-def chosen(series, indices):
-    """Return the series of these indices, which stay where they are."""
-    return StoredView(series, None, indices) if isinstance(series, StoredCollection) else [series[k] for k in indices]
+    """Return the length of each series."""
+    return [x.shape[1] for x in series]
 
 
 def has_gaps(series):
     """Return whether a value of a collection is missing."""
-    return series.has_gaps if isinstance(series, StoredCollection) else any(np.isnan(x).any() for x in series)
-
-
-def part_size(max_memory):
-    """Return the bytes of the parts that are read of a collection where so much memory may be taken, or any."""
-    return PART if max_memory is None else min(PART, max(1, max_memory // 16))
+    return any(np.isnan(x).any() for x in series)
 
 
 def _cells(table, name):

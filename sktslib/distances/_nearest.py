@@ -1,6 +1,6 @@
 """Nearest neighbors in a collection, exact, with as little computed as that needs.
 
-Candidates are prepared where and when they are needed. Lower bounds of their distances from the queries come from the
+Candidates are prepared for each length of series. Lower bounds of their distances from the queries come from the
 kernels of `bounds`. Candidates are compared block by block, LANES at a time, the most promising first. A candidate is
 skipped if its lower bound is above the k-th best distance found before, and a block ends as soon as all its lanes are
 above it.
@@ -9,22 +9,20 @@ above it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from numbers import Integral
-from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
 
 from ..utils._jobs import as_plain, check_jobs, count_jobs, counted, each_in_jobs
 from ..utils.validation import check_memory, check_verbose, refused, shown
-from ._collection import StoredCollection, Timed, lengths_of
+from ._collection import Timed, lengths_of
 from ._kernels import batch, scalar
-from ._kernels.batch import BATCH
 from ._kernels.bounds import BOUND_LANES, INF, both_ways, envelopes
 from ._kernels.dispatch import bounds_of, closed_boundary
-from ._metrics.base import Metric, band
+from ._metrics.base import band
 from ._metrics.elastic import ElasticMetric, PreparedPair
 from ._metrics.registry import get_metric
 from ._names import refuse_misplaced
@@ -198,99 +196,6 @@ class Bounds:
 # where bit-parallel words compute them.
 FEW_CELLS = 200_000
 FEW_BITS = 10
-NO_OFFSETS = np.empty((0, 0))
-KEPT = 2  # prepared parts, for calls at once that are at the border of two
-
-
-class Task(NamedTuple):
-    """Metric and number of neighbors of a search, and how much of it is computed at once."""
-
-    metric: Metric
-    w: np.ndarray | None
-    k: int  # neighbors
-    rows: int  # series whose neighbors are searched for at once
-    columns: int  # candidates that are prepared at once
-
-
-class Candidates:
-    """A collection that is searched. What is prepared of it is shared by threads, and made again in other processes.
-
-    It reports its size, since dask sends what is large to each worker once.
-    """
-
-    def __init__(self, task, Y):
-        self.task, self.Y = task, Y
-        self.points = sum(lengths_of(Y))
-        self._flat, self._prepared, self._lock = None, {}, Lock()
-
-    def __sizeof__(self):
-        return 0 if isinstance(self.Y, StoredCollection) else 8 * self.points * len(self.Y[0])
-
-    def __reduce__(self):
-        if isinstance(self.Y, StoredCollection):
-            return Candidates, (self.task, self.Y)
-        with self._lock:  # one array, which other processes of this machine read from one file
-            if self._flat is None:
-                self._flat = np.concatenate([y.ravel() for y in self.Y])
-        return _unpacked, (self.task, self._flat, [y.shape[1] for y in self.Y], len(self.Y[0]))
-
-    def nearest(self, X, itself):
-        """Return the distances and indices of the nearest ones of series of one length, and what became of the pairs.
-
-        `itself` are the candidates that are no candidate for each series, or -1.
-        """
-        distances, indices = np.full((len(X), self.task.k), np.nan), np.full((len(X), self.task.k), -1)
-        counts = np.zeros(3, int)
-        for begin in range(0, len(self.Y), self.task.columns):
-            search, size = self._search(begin, X[0])
-            for first in range(0, len(X), self.task.rows):
-                part = slice(first, first + self.task.rows)
-                own = itself[part] - begin
-                own[(own < 0) | (own >= size)] = -1
-                counts += self._update(search(X[part], own, distances[part]), own, begin, (distances, indices), part)
-        return distances, indices, counts
-
-    def _update(self, found, own, begin, nearest, part):
-        """Put what is near of some candidates among the nearest found before; NaN are behind everything."""
-        found, counts = found
-        which = np.flatnonzero(own >= 0)
-        found[which, own[which]] = np.nan
-        distances, indices = (a[part] for a in nearest)
-        numbers = np.broadcast_to(np.arange(begin, begin + found.shape[1]), found.shape)
-        if begin:
-            found, numbers = np.hstack([distances, found]), np.hstack([indices, numbers])
-        order = np.argsort(found, axis=1, kind="stable")[:, : self.task.k]
-        size = order.shape[1]
-        distances[:, :size] = np.take_along_axis(found, order, axis=1)
-        indices[:, :size] = np.take_along_axis(numbers, order, axis=1)
-        return counts
-
-    def _search(self, begin, x):
-        """Return a function that finds distances to the candidates from `begin` on, and the number of those candidates.
-
-        The function takes series of the length of `x`. It is kept for later calls.
-        """
-        key = begin, x.shape[1]
-        with self._lock:
-            if key not in self._prepared:
-                while len(self._prepared) >= KEPT:
-                    del self._prepared[next(iter(self._prepared))]
-                Y = self.Y[begin : begin + self.task.columns]
-                self._prepared[key] = self._made(Y, x), len(Y)
-            return self._prepared[key]
-
-    def _made(self, Y, x):
-        metric, k, w = self.task.metric, self.task.k, spread(self.task.w, x.shape[1])
-        few = FEW_CELLS * (FEW_BITS if counts_alone(metric, w) else 1)
-        if x.shape[1] * self.points >= few and is_prunable(metric):
-            return Pruned(metric, Y, x, w, k).distances
-        return partial(_all, metric, Y, w)
-
-
-def _unpacked(task, flat, lengths, channels):
-    ends = np.cumsum(lengths[:-1]) * channels
-    parts = np.split(as_plain(flat), ends)
-    return Candidates(task, [part.reshape(channels, -1) for part in parts])
 
 
 def is_prunable(metric):
@@ -304,69 +209,76 @@ def _kinds(lengths, exact):
     return [np.flatnonzero(kind == value) for value in np.unique(kind)]
 
 
-def _all(metric, Y, w, X, itself, known=None):
-    """Return all distances of series of one length, and what became of the pairs."""
-    out = distances_between(driver_of(metric, X, Y, w), metric, w, X, Y, False)
-    return out, (0, 0, out.size - int((itself >= 0).sum()))
-
-
-class Pruned:
-    """Candidates prepared for series of one length under an elastic distance; `x` is one of those."""
+class Candidates:
+    """A collection, prepared for a search of the k nearest ones of series of one length; `x` is one of those."""
 
     def __init__(self, metric, Y, x, w, k):
-        self.metric, self.w, self.k, self.m = metric, w, k, x.shape[1]
+        self.metric, self.Y, self.x, self.k, self.m = metric, Y, x, k, x.shape[1]
+        self.weight, self.w = w, spread(w, self.m)
+        self.lengths = np.array(lengths_of(Y))
+        few = FEW_CELLS * (FEW_BITS if counts_alone(metric, self.w) else 1)
+        self.pruned, self._flat = self.m * self.lengths.sum() >= few and is_prunable(metric), None
+        if not self.pruned:
+            return
         self.features = [metric._features(y) for y in Y]
-        self.lengths = np.array([f.shape[1] for f in self.features])
         self.series = batch.one_after_another(self.features, self.lengths)
-        self.bounds = Bounds(metric, self.features, lambda n: metric._query(x, w, n))
+        self.bounds = Bounds(metric, self.features, lambda n: metric._query(x, self.w, n))
         self.share = 1.0 - 1e-12 - (self.m + self.lengths) * np.finfo(float).eps  # sums of as many terms round
         # Lanes of a block share a band and a way from costs to distances, or are at least of about one length.
         self.alike = metric.window is not None or metric._needs_equal_lengths
         self.kinds = _kinds(self.lengths, self.alike or not metric._reports_cost)
 
-    def distances(self, X, itself, known):
-        """Return distances, infinite where they are surely above the k-th best, and what became of the pairs.
+    def __sizeof__(self):
+        """Return its bytes, since dask sends what is large to each worker once."""
+        return int(8 * self.lengths.sum() * len(self.Y[0]))
 
-        `itself` are the candidates that are no candidate for each series, or -1. Those `known` are the k best ones of
-        other candidates, or NaN.
+    def __reduce__(self):
+        if self._flat is None:  # one array, which other processes of this machine read from one file
+            self._flat = np.concatenate([y.ravel() for y in self.Y])
+        return _unpacked, (self.metric, self._flat, self.lengths, len(self.Y[0]), self.x, self.weight, self.k)
+
+    def nearest(self, X, itself, rows):
+        """Return the distances and indices of the nearest ones of series, and what became of the pairs.
+
+        `itself` are the candidates that are no candidate for each series, or -1; `rows` how many series go at a time.
         """
-        of_length, bounds = self.prepared(X)
-        out, counts, known = np.full(bounds.shape, np.inf), np.zeros(3, int), np.where(np.isnan(known), np.inf, known)
+        distances, indices = np.empty((len(X), self.k)), np.empty((len(X), self.k), np.intp)
+        counts = np.zeros(3, int)
+        for first in range(0, len(X), rows):
+            part = slice(first, first + rows)
+            own, found = itself[part], self._distances(X[part], itself[part], counts)
+            which = np.flatnonzero(own >= 0)
+            found[which, own[which]] = np.nan  # which is behind everything
+            indices[part] = np.argsort(found, axis=1, kind="stable")[:, : self.k]
+            distances[part] = np.take_along_axis(found, indices[part], axis=1)
+        return distances, indices, counts
+
+    def _distances(self, X, itself, counts):
+        """Return distances, infinite where they are surely above the k-th best; count what became of the pairs."""
+        if not self.pruned:
+            out = distances_between(driver_of(self.metric, X, self.Y, self.w), self.metric, self.w, X, self.Y, False)
+            counts[2] += out.size - (itself >= 0).sum()
+            return out
+        metric, of_any = self.metric, cache(lambda n: queries_of(self.metric, X, self.w, n))
+        # Only a few metrics' parameters depend on the candidates' length.
+        of_length = of_any if self.alike else lambda n: of_any(0)
+        bounds = self.bounds.of(of_length, len(X)) * self.share
+        out = np.full(bounds.shape, np.inf)
         for members in sorted(self.kinds, key=lambda members: bounds[:, members].min(axis=1).sum()):
             order = members[np.argsort(bounds[:, members], axis=1, kind="stable")]
-            best = np.partition(np.hstack([known, out]), self.k - 1, axis=1)
-            cutoff = best[:, self.k - 1].copy()  # a strided array would be compiled for again
+            limits = np.partition(out, self.k - 1, axis=1)[:, self.k - 1].copy()  # strided it is another type
             n = int(self.lengths[members].max())
-            queries, limits, slack = of_length(n), cutoff, (0.0, 0.0)
-            if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
-                record, x, _, points = queries
+            (record, x, w, points), slack = of_length(n), (0.0, 0.0)
+            if not metric._reports_cost:  # distances may be equal where costs differ by rounding
                 problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
-                limits = np.where(cutoff < np.inf, self.metric._cost_of_distance(cutoff, problem), np.inf)
+                limits = np.where(limits < np.inf, metric._cost_of_distance(limits, problem), np.inf)
                 slack = 1e-12, 1e-12 * (self.m + n)
-            found = self._scan(queries, n, (order, itself, bounds, NO_OFFSETS), self.k, limits, slack, counts)
-            out[:, members] = found[:, members]
-        return out, counts
-
-    def queries(self, X):
-        """Return a function that gives the queries as they are compared with series of n points."""
-        queries = cache(lambda n: queries_of(self.metric, X, self.w, n))
-        # Only a few metrics' parameters depend on the candidates' length.
-        return queries if self.alike else lambda n: queries(0)
-
-    def prepared(self, X):
-        """Return a function that gives the queries for series of n points, and the bounds of accumulated costs."""
-        of_length = self.queries(X)
-        return of_length, self.bounds.of(of_length, len(X)) * self.share
-
-    def _scan(self, queries, n, candidates, k, limits, slack, counts):
-        """Return the distances of candidates of one kind, of up to n points, infinite if surely above the limits."""
-        record, x, w, points = queries
-        prepared = record, *batch.padded(record, x, w), points
-        window, factor = self.metric.window, self.metric.factor
-        cells = (None, None) if window is None else band(window, factor, n, self.m)
-        costs = np.full(candidates[2].shape, np.inf)
-        counts += batch.scan(prepared, self.series, candidates, n, *cells, k, limits, slack, costs)
-        return self.metric._distance_of_cost(costs, points[0], n)
+            queries = record, *batch.padded(record, x, w), points
+            cells = (None, None) if metric.window is None else band(metric.window, metric.factor, n, self.m)
+            costs, candidates = np.full(bounds.shape, np.inf), (order, itself, bounds)
+            counts += batch.scan(queries, self.series, candidates, n, *cells, self.k, limits, slack, costs)
+            out[:, members] = metric._distance_of_cost(costs[:, members], points[0], n)
+        return out
 
 
 if TYPE_CHECKING:
@@ -387,8 +299,6 @@ ROWS, FEW_ROWS = 1024, 16
 # Bytes of a pair, and sizes of a candidate, in all arrays that are made for them.
 PAIR = 100
 COPIES = 12
-# Bytes for each job where the collection that is searched is not in memory, unless more or less may be taken.
-MEMORY = 2**28
 
 
 @dataclass(frozen=True)
@@ -474,8 +384,7 @@ def nearest_neighbors(
     Parameters
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
-        The series whose neighbors are searched for; a list may hold series of different lengths. An array that is not
-        in memory (memory map, zarr, h5py, dask) is read by parts.
+        The series whose neighbors are searched for; a list may hold series of different lengths.
     Y : like X, optional
         The collection to search; None: `X`, each series without itself.
     metric : str, metric object or callable, default="dtw"
@@ -493,8 +402,8 @@ def nearest_neighbors(
         Number of threads, as in joblib; results do not depend on it.
     max_memory : int or str, optional
         Memory that all threads or processes together may use besides the collections and the result: bytes, or text
-        such as "2GB". Less takes longer; neighbors do not depend on it. None: a few copies of `Y`, and about 80 MB per
-        job; 270 MB per job if `Y` is not in memory.
+        such as "2GB". It must hold some 25 copies of `Y`, as they are prepared; less than 80 MB more per job, which is
+        taken for None, takes longer. Neighbors do not depend on it.
     verbose : int, default=0
         Above 0: a progress bar on stderr.
     channels_first : bool, optional
@@ -537,7 +446,7 @@ def nearest_neighbors(
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
     same = Y is None
-    metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first, max_memory)
+    metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first)
     available = len(Y) - same
     whole = isinstance(n_neighbors, Integral) and not isinstance(n_neighbors, bool)
     if not whole or not 1 <= n_neighbors <= available:
@@ -547,27 +456,40 @@ def nearest_neighbors(
     if isinstance(X[0], Timed):
         return _of_all_distances(metric, w, X, Y, same, k)
     jobs = count_jobs(n_jobs)
-    rows, columns = _sizes(X, Y, k, jobs, max_memory)
-    candidates = Candidates(Task(metric, w, k, rows, columns), Y)
-    places = []
-    for members in map(np.array, by_length(X).values()):
-        size = min(ROWS, len(members) // (4 * jobs), getattr(X, "rows", ROWS))
-        size = max(rows, size - size % rows)
-        count = -(-len(members) // size)
-        # Jobs end together; but each part has its cost. Series that lie side by side often take about as long: they are
-        # dealt out, unless they are read side by side.
-        count = max(count, min(count + -count % jobs, len(members) // min(FEW_ROWS, max(1, rows // 4))))
-        stored = isinstance(X, StoredCollection)
-        places += np.array_split(members, count) if stored else [members[k::count] for k in range(count)]
-    calls = (
-        delayed(_nearest)(candidates, [X[a] for a in part], part if same else np.full(len(part), -1)) for part in places
-    )
+    rows = _rows_at_once(X, Y, k, jobs, max_memory)
+    parts = [part for members in by_length(X).values() for part in _parts(np.array(members), rows, jobs)]
+
+    def calls():
+        search = None
+        for part in parts:  # those of one length follow each other
+            if search is None or search.m != X[part[0]].shape[1]:
+                search = Candidates(metric, Y, X[part[0]], w, k)
+            yield delayed(_nearest)(search, [X[a] for a in part], part if same else np.full(len(part), -1), rows)
+
     distances, indices, counts = np.empty((len(X), k)), np.empty((len(X), k), np.intp), np.zeros(3, int)
-    found = each_in_jobs(calls, len(places), n_jobs, verbose, "nearest neighbors", "block")
-    for part, (some, their_indices, their_counts) in zip(places, found, strict=True):
+    found = each_in_jobs(calls(), len(parts), n_jobs, verbose, "nearest neighbors", "block")
+    for part, (some, their_indices, their_counts) in zip(parts, found, strict=True):
         distances[part], indices[part] = some, their_indices
         counts += their_counts
     return Neighbors(distances, indices, Pruning(len(X) * available, *counts.tolist()))
+
+
+def _parts(members, rows, jobs):
+    """Return series of one length as the parts of jobs, each of whole blocks of some rows.
+
+    Jobs end together; but each part has its cost. Series that lie side by side often take about as long: they are dealt
+    out.
+    """
+    size = min(ROWS, len(members) // (4 * jobs))
+    size = max(rows, size - size % rows)
+    count = -(-len(members) // size)
+    count = max(count, min(count + -count % jobs, len(members) // min(FEW_ROWS, max(1, rows // 4))))
+    return [members[k::count] for k in range(count)]
+
+
+def _unpacked(metric, flat, lengths, channels, *rest):
+    parts = np.split(as_plain(flat), np.cumsum(lengths[:-1]) * channels)
+    return Candidates(metric, [part.reshape(channels, -1) for part in parts], *rest)
 
 
 def _of_all_distances(metric, w, X, Y, same, k):
@@ -580,24 +502,18 @@ def _of_all_distances(metric, w, X, Y, same, k):
     return Neighbors(np.take_along_axis(found, order, axis=1), order, Pruning(pairs, 0, 0, pairs))
 
 
-def _sizes(X, Y, k, jobs, max_memory):
-    """Return the number of series to find the neighbors of at once, and the number of candidates at once."""
-    if max_memory is None and isinstance(Y, StoredCollection):
-        max_memory = MEMORY * jobs
+def _rows_at_once(X, Y, k, jobs, max_memory):
+    """Return the number of series to find the neighbors of at once."""
     if max_memory is None:
         many = POINTS // (len(Y[0]) * max(sum(lengths_of(Y)), EACH * max(lengths_of(X))))
-        rows = max(QUERIES, min(MANY_QUERIES, many, getattr(X, "rows", MANY_QUERIES)))
-        return max(1, min(rows, ENTRIES // len(Y))), len(Y)
-    # One half is for what is prepared of the candidates, the other one for the pairs.
-    of_series = COPIES * 8 * len(Y[0]) * max(lengths_of(Y))
-    columns = min(len(Y), max_memory // (2 * (KEPT + jobs) * of_series))
-    rows = min(QUERIES, max_memory // (2 * jobs * PAIR * max(columns + k, 1)))
-    if columns < min(len(Y), BATCH) or not rows:
-        least = max(2 * (KEPT + jobs) * of_series * BATCH, 2 * jobs * PAIR * (BATCH + k))
-        rule, got = f"leave room for {BATCH} candidates and {counted(jobs)}, {least} bytes", max_memory
-        raise refused("max_memory", rule, got, "Raise it, or lower 'n_jobs'.")
-    return rows, columns
+        return max(1, min(max(QUERIES, min(MANY_QUERIES, many)), ENTRIES // len(Y)))
+    prepared, of_row = 2 * COPIES * 8 * len(Y[0]) * max(lengths_of(Y)) * len(Y), jobs * PAIR * (len(Y) + k)
+    rows = min(QUERIES, (max_memory - prepared) // of_row)
+    if rows < 1:
+        rule = f"leave room for the candidates as they are prepared and {counted(jobs)}, {prepared + of_row} bytes"
+        raise refused("max_memory", rule, max_memory, "Raise it, or lower 'n_jobs'.")
+    return rows
 
 
-def _nearest(candidates, X, itself):
-    return candidates.nearest(X, itself)
+def _nearest(candidates, X, itself, rows):
+    return candidates.nearest(X, itself, rows)

@@ -16,13 +16,11 @@ from ..utils._jobs import AT_ONCE, check_jobs, count_jobs, counted, each_in_jobs
 from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_memory, check_verbose, refused, shown
 from ._collection import (
-    StoredCollection,
     Timed,
     as_collection,
     channel_names,
     has_gaps,
     lengths_of,
-    part_size,
     timed,
 )
 from ._kernels import batch, lockstep, recurrence
@@ -80,8 +78,7 @@ def pairwise_distances(
     X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
         The first collection; a list may hold series of different lengths. A DataFrame has one row per series: its
         points in columns, or whole series in its cells, one column per channel. With an index of levels (case, time) it
-        has one series per case, and channels in columns. Arrays that are not in memory (memory map, zarr, h5py, dask)
-        are read in parts.
+        has one series per case, and channels in columns.
     Y : like X, optional
         The second collection; None: `X` with itself.
     metric : str, metric object or callable, default="dtw"
@@ -100,9 +97,9 @@ def pairwise_distances(
     n_jobs : int, optional
         Number of threads, as in joblib; results do not depend on it.
     max_memory : int or str, optional
-        Memory that all threads or processes together may use besides the result and collections in memory: bytes, or
-        text such as "500 MB". Results do not depend on it. None: about 10 MB per job and two copies of what is compared
-        at once; about 100 MB more for collections that are not in memory.
+        Memory that all threads or processes together may use besides the result and the collections: bytes, or text
+        such as "500 MB". Results do not depend on it. None: about 10 MB per job and two copies of what is compared at
+        once.
     verbose : int, default=0
         Above 0: a progress bar on stderr.
     channels_first : bool, optional
@@ -161,13 +158,13 @@ def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", chan
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
     omit = nan_policy == "omit"
-    metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first, options[2], missing=omit)
+    metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first, missing=omit)
     mirrored = Y is X and w is None and metric.is_symmetric
     gaps = omit and (has_gaps(X) or has_gaps(Y))
     return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*options, shares))
 
 
-def compared(metric, X, Y, weight, times, channels_first, max_memory, *, missing=None):
+def compared(metric, X, Y, weight, times, channels_first, *, missing=None):
     """Return the metric, fitted, both collections, validated, and the weights as they are compared.
 
     The second one is the first one itself where it is None, or the same object. Their series know their `times` where
@@ -176,9 +173,11 @@ def compared(metric, X, Y, weight, times, channels_first, max_memory, *, missing
     alone, same = Y is None, Y is None or Y is X
     tables = (one for one in (X, Y) if one is not None and type(one) is not np.ndarray)
     names = [channel_names(one, channels_first) for one in tables]
-    given, rest = (X, X if same else Y), {"missing": missing, "part": part_size(max_memory)}
-    X = as_collection(X, "X", channels_first=channels_first, **rest)
-    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), **rest)
+    given = X, X if same else Y
+    X = as_collection(X, "X", missing=missing, channels_first=channels_first)
+    if not same:
+        Y = as_collection(Y, "Y", len(X[0]), missing=missing, channels_first=bool(channels_first))
+    Y = X if same else Y
     metric = metric._named(*names) if any(names) else metric
     if metric._has_domain:
         metric._check_collection(X, "X")
@@ -256,7 +255,6 @@ def _blocks(metric, X, Y, order, mirrored, jobs, max_memory, shares):
         if not pairs or not most[0]:
             rule = f"leave room for one pair of series and {counted(jobs)}, {at_once * max(4 * size, 2 * PAIR)} bytes"
             raise refused("max_memory", rule, max_memory, "Raise it, or lower 'n_jobs'.")
-    most = [min(k, s.rows) if isinstance(s, StoredCollection) else k for k, s in zip(most, (X, Y), strict=True)]
     side = isqrt(pairs)
     if mirrored:
         height = width = min(side + -side % BATCH, most[0])

@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
-from ..distances._collection import as_collection, case_index, channel_names, has_gaps, is_matrix, part_size, timed
+from ..distances._collection import as_collection, case_index, channel_names, has_gaps, is_matrix, timed
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.mixed import Mixed
 from ..distances._names import MetricParameter
@@ -101,15 +101,14 @@ class CollectionEstimator(MetricParameter, Estimator):
         return timed(self.metric_, (X, X), (series, series), None, True)[0] if self._reads_times else series
 
     def _checked(self, X, *, reset=False):
-        """Return a validated collection as series (channels, length), read by parts if they are not in memory."""
+        """Return a validated collection as series (channels, length)."""
         if not reset:
             check_is_fitted(self)
         # What was fitted says what is meant.
         channels_first = self.channels_first if reset else bool(self.channels_first)
-        part = part_size(self._memory)
         # Only those who can set the policy are told of it.
         omit = self.nan_policy == "omit" if "nan_policy" in self._get_param_names() else None
-        series = as_collection(X, "X", missing=omit, channels_first=channels_first, part=part)
+        series = as_collection(X, "X", missing=omit, channels_first=channels_first)
         if not reset:
             self._check_channels(series, channel_names(X, channels_first))
         if is_matrix(X):

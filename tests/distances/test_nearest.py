@@ -244,7 +244,7 @@ def test_neighbors_in_little_memory(same):
     tight = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory="0.5 MB")
     np.testing.assert_array_equal(tight.distances, distances)
     np.testing.assert_array_equal(tight.indices, indices)
-    small = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory=50_000)
+    small = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory=80_000)
     np.testing.assert_array_equal(small.distances, distances)
     np.testing.assert_array_equal(small.indices, indices)
 

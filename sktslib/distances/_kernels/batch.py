@@ -155,19 +155,13 @@ def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row
 
 
 @inner
-def _above(row, j, cutoff, rests, i):
-    """Return whether the costs of column j, plus the bound of the path after query point i, exceed the cutoff.
-
-    They must do so in all lanes.
-    """
-    costs = load(row, j * BATCH)
-    if rests is not None:
-        costs = costs + load(rests, i * BATCH)
-    return not some(costs <= cutoff)
+def _above(row, j, cutoff):
+    """Return whether the costs of column j exceed the cutoff in all lanes."""
+    return not some(load(row, j * BATCH) <= cutoff)
 
 
 @inner
-def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, room):
+def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, room):
     """Compute the costs of query point m - 1 with each point of each series, in `row`; return DONE at the end.
 
     ABOVE if all exceed the cutoff before that. UNFINISHED if it takes more cells than are left: called with the same
@@ -175,33 +169,30 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
 
     Cells above the cutoff in all lanes are skipped where no cell at or below it leads to them: of the row before,
     whose boundary is its column 0, those outside start_column to end_column are above it, and hold any such number.
-    `rests` (m * LANES) or None: lower bounds of the path after each query point, where costs add up. `weighted` is
-    None where all weights are 1, and nothing is multiplied by them.
+    `weighted` is None where all weights are 1, and nothing is multiplied by them.
     """
     row, registers, state, left = room
     lo, hi, side_end, top_end = cells
-    begun, start_column, end_column, reach, side = state[0], state[1], state[2], state[3], left[1]
+    begun, start_column, end_column, side = state[0], state[1], state[2], left[1]
     if begun == 0:
         start_column, end_column, side = 0, _last(lo, hi, minimum(ROWS, m) - 1), 0.0
-        reach = end_column  # the last column that holds costs
         fill(row, 0, BATCH, 0.0)
         for j in range(BATCH, (end_column + 1) * BATCH):
             row[j] = BIG if closed_boundary(p) or j >= top_end * BATCH else row[j - BATCH] + gap_costs[j]
     for i in range(begun, m, ROWS):
         if i > begun and left[0] <= 0.0:
-            state[0], state[1], state[2], state[3], left[1] = i, start_column, end_column, reach, side
+            state[0], state[1], state[2], left[1] = i, start_column, end_column, side
             return UNFINISHED
         state[0] = 0
         height = minimum(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the boundary
             fill(row, (_last(lo, hi, i - 1) + 1) * BATCH, (_last(lo, hi, i + height - 1) + 1) * BATCH, BIG)
         if cutoff < BIG:
-            before = maximum(i - 1, 0)
-            while end_column > start_column and _above(row, end_column, cutoff, rests, before):
+            while end_column > start_column and _above(row, end_column, cutoff):
                 end_column -= 1
-            while start_column < end_column and _above(row, start_column, cutoff, rests, before):
+            while start_column < end_column and _above(row, start_column, cutoff):
                 start_column += 1
-            if end_column < _first(lo, i) or _above(row, start_column, cutoff, rests, before):
+            if end_column < _first(lo, i) or _above(row, start_column, cutoff):
                 return ABOVE
         first, last = maximum(_first(lo, i), start_column - 1), _last(lo, hi, i + height - 1)
         # The column before the first point: the boundary before point 0, else nothing.
@@ -217,13 +208,11 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
             begin, end = end, end + AHEAD
             done = True
             for r in range(ROWS):
-                done = done and _above(registers[r], 0, cutoff, rests, minimum(i + r, m - 1))
+                done = done and _above(registers[r], 0, cutoff)
             if done:
                 break
-        if rests is not None and begin < reach:  # costs of rows before would lack what these rows cost
-            fill(row, (begin + 1) * BATCH, (reach + 1) * BATCH, BIG)
         left[0] -= (begin - first) * ROWS * BATCH
-        start_column, end_column, reach = first, begin, begin
+        start_column, end_column = first, begin
     return DONE
 
 
@@ -244,7 +233,7 @@ fill_gap_costs = by_fact("has_gap_cost", {False: _no_gap_costs, True: _fill_gap_
 
 def room_for(n):
     """Return the memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
-    return aligned((n + 1) * BATCH), aligned(5, BATCH), aligned_zeros(4, dtype=np.int64), aligned(2)
+    return aligned((n + 1) * BATCH), aligned(5, BATCH), aligned_zeros(3, dtype=np.int64), aligned(2)
 
 
 @inner
@@ -288,7 +277,7 @@ def _accumulate_table(queries, collection, borders, until, cells, place, work, o
             if cells.first is None:
                 cells.last[0] = n
         for q in range(place[1], until[b]):
-            reached = _accumulate(p, sizes[q], rows[q], weighted, points[q], Y, gap_costs, cells, BIG, None, room)
+            reached = _accumulate(p, sizes[q], rows[q], weighted, points[q], Y, gap_costs, cells, BIG, room)
             if reached == UNFINISHED:
                 place[0], place[1] = b, q
                 return False
@@ -368,7 +357,7 @@ def _insert(best, cost):
 def _scan(queries, collection, candidates, cells, limits, slack, work, costs):
     """Scan queries from counts[0] on; return whether all are done. See `scan`."""
     p, rows, weighted, points = queries
-    (values, begins, lengths), (order, itself, bounds, offsets), (share, more) = collection, candidates, slack
+    (values, begins, lengths), (order, itself, bounds), (share, more) = collection, candidates, slack
     room, lanes, gap_costs, best, block, counts = work
     row, k = room[0], best.shape[0]
     goes_on = room[2][0] > 0  # in the middle of a block
@@ -395,29 +384,19 @@ def _scan(queries, collection, candidates, cells, limits, slack, work, costs):
                     break
                 _beside(values, begins, lengths, block, size, lanes)
                 fill_gap_costs(p, lanes, gap_costs)
-            most = cutoff
-            if offsets.shape[0] > 0:
-                smallest = BIG
-                for s in range(counts[2]):
-                    smallest = minimum(smallest, offsets[q, block[s]])
-                most = cutoff - smallest
-            reached = _accumulate(
-                p, points.shape[2], rows[q], weighted, points[q], lanes, gap_costs, cells, most, None, room
-            )
+            m = points.shape[2]
+            reached = _accumulate(p, m, rows[q], weighted, points[q], lanes, gap_costs, cells, cutoff, room)
             if reached == UNFINISHED:
                 counts[0] = q
                 return False
             goes_on = False
             for s in range(counts[2]):
                 cost = row[lengths[block[s]] * BATCH + s]
-                apart = cost
-                if offsets.shape[0] > 0:
-                    apart += offsets[q, block[s]]
-                if reached == DONE and apart <= cutoff:
+                if reached == DONE and cost <= cutoff:
                     costs[q, block[s]] = cost
                     counts[5] += 1
-                    if apart < best[k - 1]:
-                        _insert(best, apart)
+                    if cost < best[k - 1]:
+                        _insert(best, cost)
                 else:
                     counts[4] += 1
     return True
@@ -427,11 +406,10 @@ def scan(queries, collection, candidates, n, lo, hi, k, limits, slack, costs):
     """Fill in the accumulated costs of queries with the series order[query], in that order, infinite if irrelevant.
 
     `queries` are (p, rows, weighted, points), the `collection` (values, begins, lengths) are series of up to n points,
-    one after the other, `candidates` (order, itself, bounds, offsets) which of them are compared, which one is the
-    query's own, if any, their bounds, and what is added to their costs, or an empty array. What matters is at most the
-    query's limit, and at most its k-th smallest cost, with a `slack` (share, more) for rounding: a share of it and
-    more. The bounds and limits are those of such sums. Returns how many were skipped for their bounds, abandoned, and
-    computed.
+    one after the other, `candidates` (order, itself, bounds) which of them are compared, which one is the query's own,
+    if any, and their bounds. What matters is at most the query's limit, and at most its k-th smallest cost, with a
+    `slack` (share, more) for rounding: a share of it and more. Returns how many were skipped for their bounds,
+    abandoned, and computed.
     """
     p, rows, _, _ = queries
     room, size = room_for(n), (n + 1) * BATCH

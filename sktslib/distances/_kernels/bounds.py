@@ -424,7 +424,7 @@ def _compare(query, windows, cells, cutoff, first, work, costs):
     p, rows, weighted, points = query
     values, begins, scale, shift = windows
     channels, m = rows.shape[0], points.shape[1]
-    room, block, gap_costs, rests = work
+    room, block, gap_costs = work
     row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
     for at in range(first, begins.shape[0], BOUND_LANES):
         size = min(BOUND_LANES, begins.shape[0] - at)
@@ -442,7 +442,7 @@ def _compare(query, windows, cells, cutoff, first, work, costs):
                     block[k][(i + 1) * BOUND_LANES + s] = v[i] * u + c
         if not goes_on:
             batch.fill_gap_costs(p, block, gap_costs)
-        reached = batch._accumulate(p, m, rows, weighted, points, block, gap_costs, cells, cutoff, rests, room)
+        reached = batch._accumulate(p, m, rows, weighted, points, block, gap_costs, cells, cutoff, room)
         if reached == batch.UNFINISHED:
             return at
         goes_on = False
@@ -461,7 +461,7 @@ def compare(query, windows, lo, hi, cutoff, costs):
     p, rows, _, points = query
     m, size, at = points.shape[1], (points.shape[1] + 1) * BOUND_LANES, 0
     room, block = batch.room_for(m), channels_of(aligned_zeros(len(rows), size))
-    work = room, block, aligned_zeros(size), aligned_zeros(m * BOUND_LANES)
+    work = room, block, aligned_zeros(size)
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
         at = _compare(query, windows, cells, cutoff, at, work, costs)

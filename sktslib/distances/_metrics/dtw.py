@@ -17,7 +17,7 @@ from numba.core.dispatcher import Dispatcher
 
 from ...utils._parameters import Interval, StrOptions
 from ...utils.validation import refused, shown
-from .._collection import as_collection, part_size
+from .._collection import as_collection
 from .._kernels import recurrence, scalar
 from .._kernels.compile import pieces
 from .._series import ALIKE, deviation, full_weight, normalize_values, standardize
@@ -330,7 +330,7 @@ class ADTW(WarpingMetric):
         ADTW
             Itself.
         """
-        self.omega_ = self._omega_of(as_collection(X, "X", channels_first=channels_first, part=part_size(None)))
+        self.omega_ = self._omega_of(as_collection(X, "X", channels_first=channels_first))
         return self
 
     def _fitted_to(self, series, weights=None):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from numbers import Real
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from ...utils._names import warn
 from ...utils._parameters import Interval
 from ...utils.validation import refused
-from .._collection import StoredCollection
 from .._kernels import recurrence, scalar
 from .base import BAND_CONSTRAINTS
 from .elastic import ElasticMetric, Query, norm_of
@@ -26,42 +24,20 @@ FAR = 0.9  # a share of unmatched points from which on `eps` may be too small
 CATEGORIES = 64  # values that recur, and are no more than these, may be meant to match where they are equal alone
 
 
-def _values(series):
-    """Return the values of a collection (channels, n): of all series at once, or, out of memory, one by one."""
-    return series if isinstance(series, StoredCollection) else [np.concatenate(series, axis=1)]
+def _range(a):
+    """Return the norm over the channels of the ranges of values (channels, n); a channel without values has none."""
+    return float(np.hypot.reduce(np.nan_to_num(np.fmax.reduce(a, axis=1) - np.fmin.reduce(a, axis=1))))
 
 
-def _extremes(series):
-    """Return the lowest and the highest value of each channel (channels, 1), NaN without a value."""
-    low = high = np.nan
-    for a in series:
-        low, high = np.fmin(low, np.fmin.reduce(a, axis=1)), np.fmax(high, np.fmax.reduce(a, axis=1))
-    return low[:, np.newaxis], high[:, np.newaxis]
+def _deviation(a):
+    """Return the norm over the channels of the deviations of values (channels, n); one without values has none."""
+    return float(np.hypot.reduce([row[~np.isnan(row)].std() if not np.isnan(row).all() else 0.0 for row in a]))
 
 
-def _deviation(series):
-    """Return the norm over the channels of the standard deviations of all values; a channel without values has none."""
-    low, high = _extremes(series)
-    unit = np.where(high > low, high - low, 1.0)  # squares of large values are not finite
-    count, mean, squares = 0, 0.0, 0.0
-    for a in series:
-        count = count + (~np.isnan(a)).sum(axis=1, keepdims=True)
-        mean = mean + np.nansum((a - low) / unit, axis=1, keepdims=True)
-    count = np.maximum(count, 1)
-    mean = mean / count
-    for a in series:
-        squares = squares + np.nansum(((a - low) / unit - mean) ** 2, axis=1, keepdims=True)
-    return float(np.hypot.reduce((np.sqrt(squares / count) * np.nan_to_num(high - low))[:, 0]))
-
-
-def _are_categories(series):
+def _are_categories(a):
     """Return whether the values are few that recur."""
-    seen, size = np.empty(0), 0
-    for a in series:
-        seen, size = np.union1d(seen, a), size + a.size
-        if len(seen) > CATEGORIES:
-            return False
-    return 2 * len(seen) <= size
+    count = len(np.unique(a))
+    return count <= CATEGORIES and 2 * count <= a.size
 
 
 def point_weights(x, w):
@@ -105,10 +81,9 @@ class MatchingMetric(ElasticMetric):
         ranges of the values. It is too small below SMALL of the standard deviation of either collection, unless it is
         0, or the values are few that recur, as categories do.
         """
-        both = [_values(of) for of in ([X] if Y is X else [X, Y])]
-        low, high = _extremes(chain(*both))
-        eps, largest = float(self.eps), float(np.hypot.reduce(np.nan_to_num(high - low)[:, 0]))
-        name = type(self).__name__
+        both = [np.concatenate(of, axis=1) for of in ([X] if Y is X else [X, Y])]
+        values = np.concatenate(both, axis=1)
+        eps, largest, name = float(self.eps), _range(values), type(self).__name__
         if eps >= largest > 0.0:
             warn(
                 f"The 'eps' parameter of {name} should be smaller than the distance of the points furthest apart, "
@@ -117,7 +92,7 @@ class MatchingMetric(ElasticMetric):
             )
         elif 0.0 < eps < SMALL * largest:
             deviation = min(map(_deviation, both))
-            if eps < SMALL * deviation and not _are_categories(chain(*both)):
+            if eps < SMALL * deviation and not _are_categories(values):
                 warn(
                     f"The 'eps' parameter of {name} should be at least {SMALL:g} of the values' standard deviation, "
                     f"{deviation:.3g}. Got {eps:g}: hardly any points match but equal ones. Raise it, for example to "

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...utils._names import did_you_mean
 from ...utils.validation import refused, shown
-from .._collection import each_of
 from .base import Metric
 from .lockstep import LockstepMetric
 from .registry import get_metric
@@ -392,7 +391,7 @@ class Mixed(Metric):
             if part is not None and counts[key] > 0:
                 part = next(parts)
                 some = None if weights is None else [part.of(w) for w in weights]
-                made.metrics[key] = part.metric._fitted_to(each_of(series, part.of), some)
+                made.metrics[key] = part.metric._fitted_to([part.of(x) for x in series], some)
         return made
 
     # ------------------------------------------------------------------------------------------------------ distances
@@ -424,8 +423,8 @@ class Mixed(Metric):
 
 def of_both(part, X, Y):
     """Return a part's channels of two collections, which may be the same."""
-    of_x = each_of(X, part.of)
-    return of_x, of_x if Y is X else each_of(Y, part.of)
+    of_x = [part.of(x) for x in X]
+    return of_x, of_x if Y is X else [part.of(y) for y in Y]
 
 
 def part_times(part, tx, ty):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...utils._parameters import Interval
 from ...utils.validation import refused
-from .._collection import as_collection, lengths_of, part_size
+from .._collection import as_collection, lengths_of
 from .._kernels import soft
 from .._kernels.batch import one_after_another
 from .._kernels.compile import block_size
@@ -332,7 +332,7 @@ class GAK(SoftMetric):
         ValueError
             If all points are equal, so that nothing can be estimated.
         """
-        X = as_collection(X, "X", channels_first=channels_first, part=part_size(None))
+        X = as_collection(X, "X", channels_first=channels_first)
         self._check_collection(X, "X")
         lengths = np.array(lengths_of(X))
         ends = lengths.cumsum()  # of the series one after the other
