@@ -14,11 +14,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from joblib import delayed
 
-from ..distances._barycenters import CANDIDATES, Task, among_means, among_medians, soft
+from ..distances._barycenters import CANDIDATES, Partners, Task, among_means, among_medians, partners_of, soft
 from ..distances._collection import as_collection
 from ..distances._metrics.base import Alignment, Metric
 from ..distances._metrics.elastic import ElasticMetric
-from ..distances._metrics.soft import Partners, SoftDTW, partners_of
+from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import collection_weight
 from ..distances._series import resample
 from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs, shared

@@ -114,22 +114,6 @@ def test_a_kernel_may_call_one_that_was_found(folder):
     assert not found.stats.cache_misses
 
 
-@needs_compiler
-def test_slow_compiling_is_logged_once(folder, monkeypatch, caplog):
-    monkeypatch.setattr(compile, "SLOW", 1e-6)
-    monkeypatch.setattr(compile, "_seconds", [0.0])
-    with caplog.at_level(logging.INFO, logger="sktslib"):
-        called(double)
-        called(triple)
-    assert [record.levelname for record in caplog.records] == ["INFO"]
-    assert "sktslib.warmup" in caplog.text
-    monkeypatch.setattr(compile, "_seconds", [0.0])
-    caplog.clear()
-    with caplog.at_level(logging.INFO, logger="sktslib"):
-        assert called(double) == (3.0, True)
-    assert not caplog.records  # it was loaded
-
-
 def test_garbage_is_collected_after_compiling():
     assert gc.isenabled()
     with pytest.raises(KeyError), compile._no_garbage_collection():

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from strategies import BANDS, RECURRENCES, SEVERAL, small_sizes, unmeant
 
 from sktslib.distances import get_metric, pairwise_distances
-from sktslib.distances._kernels import pair as pair_kernels
-from sktslib.distances._kernels import scalar, subsequence
+from sktslib.distances._kernels import scalar, strips
 from sktslib.distances._kernels.dispatch import weighting
 from sktslib.distances._metrics.base import band, check_pair
 
 pytestmark = unmeant
 
-LANES = pair_kernels.STRIP
+LANES = strips.STRIP
 LONG = 2 * LANES + 1
 
 
@@ -62,7 +61,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     by_row = (np.empty(0, np.int64),) * 2 if whole else band(metric.window, metric.factor, n, m)
     pair = p, x, w, points, y, *by_row, *free
     with small_sizes(data):
-        cost, (path, steps) = pair_kernels.cost(*pair), pair_kernels.path(*pair)
+        cost, (path, steps) = strips.cost(*pair), strips.path(*pair)
     taken, costs = np.zeros((n, m), np.uint8), scalar.NO_COSTS
     by_column = *band(metric.window, metric.factor, m, n), *scalar.boundary(p, points, y, None, n, 0, free[0])
     with small_sizes(data):
@@ -89,7 +88,7 @@ def searched(name, data, x, y, w):
             for a, b in pairwise(cuts):
                 if along_diagonals and data.draw(st.sampled_from([True, True, False])):
                     state, limits = (col, start), (radius, *lengths)
-                    subsequence.subsequence_profile(query, y, a, a, limits, state, distance[a:b], begin[a:b])
+                    strips.subsequence_profile(query, y, a, a, limits, state, distance[a:b], begin[a:b])
                     continue
                 # Without a band columns are another kernel to compile.
                 pair, limits = (p, rows, points, y, None, None), (m + n if radius is None else radius, *lengths)
@@ -112,10 +111,10 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
 @pytest.mark.parametrize("m", [1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 1])
 def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
     """Compiled with blocks as long as users have them, so that nothing but the lengths decides what is crossed."""
-    monkeypatch.setattr(subsequence, "BLOCK", 200 if numba.config.DISABLE_JIT else 4096)
+    monkeypatch.setattr(strips, "BLOCK", 200 if numba.config.DISABLE_JIT else 4096)
     rng = np.random.default_rng(m)
-    n = 2 * subsequence.BLOCK + 100
-    ends = np.array([1, 2]) * subsequence.BLOCK - 1  # the last point of a block
+    n = 2 * strips.BLOCK + 100
+    ends = np.array([1, 2]) * strips.BLOCK - 1  # the last point of a block
     x, y = rng.normal(size=(1, m)), rng.normal(size=(1, n))
     for end in ends:
         y[:, end - m + 1 : end + 1] = x

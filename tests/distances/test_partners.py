@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import collections, compiled, metrics, pairs, quarters, small_sizes, unmeant
 
 from sktslib.distances import DTW, WDTW, get_metric, metric_names
+from sktslib.distances._barycenters import Partners
 from sktslib.distances._kernels.batch import AHEAD, BATCH
-from sktslib.distances._metrics.soft import Partners
 
 pytestmark = unmeant
 
@@ -25,7 +25,7 @@ def test_partners_are_counted_and_summed_as_paths_list_them(X, data):
     z, *ys = (np.ascontiguousarray(x.reshape(len(x), -1).T) for x in (X[0], *X[1:], X[0]))
     w = data.draw(st.sampled_from([None, np.linspace(0.5, 1.5, z.size).reshape(z.shape)]))
     metric = metric._fitted_to([z, *ys])
-    with small_sizes(data, "distances._kernels.soft.MOVES", "distances._kernels.compile.CELLS"):
+    with small_sizes(data, "distances._kernels.batch.MOVES", "distances._kernels.compile.CELLS"):
         far, counts, totals = Partners(metric, ys).sums(z, w, np.arange(len(ys)))
     np.testing.assert_allclose(far, [metric._distance(z, w, y, None, None) for y in ys], rtol=1e-12)
     for count, total, y in zip(counts, totals, ys, strict=True):
@@ -50,7 +50,7 @@ def test_sums_are_the_same_to_the_bit_where_moves_are_not_kept(monkeypatch):
     rng = np.random.default_rng(5)
     z, ys = rng.normal(size=(2, 20)), [rng.normal(size=(2, n)) for n in (40, 7, 90)]
     want = Partners(DTW(), ys).sums(z, None, np.arange(3))
-    monkeypatch.setattr("sktslib.distances._kernels.soft.MOVES", 1)
+    monkeypatch.setattr("sktslib.distances._kernels.batch.MOVES", 1)
     for got, one in zip(Partners(DTW(), ys).sums(z, None, np.arange(3)), want, strict=True):
         np.testing.assert_array_equal(got, one)
 
@@ -93,7 +93,7 @@ def test_cells_above_what_series_cost_are_left_out(how, n):
 @pytest.mark.parametrize("name", ["dtw", "adtw"] if numba.config.DISABLE_JIT else ["dtw"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_after_a_step_series_cost_at_most_what_they_do_along_their_paths(name, weighted, monkeypatch):
-    monkeypatch.setattr("sktslib.distances._metrics.soft.FEW", 1)
+    monkeypatch.setattr("sktslib.distances._barycenters.FEW_CELLS", 1)
     metric, rng = get_metric(name), np.random.default_rng(4)
     z, *ys = (rng.normal(size=(2, n)).cumsum(axis=1) for n in (12, 12, 15, 1, 30))
     w = np.linspace(0.5, 1.5, z.size).reshape(z.shape) if weighted else None

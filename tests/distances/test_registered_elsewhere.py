@@ -39,13 +39,13 @@ register_metric("edited", Edited)
 RUN = """
 import sys
 from sktslib.distances import get_metric
-from sktslib.distances._kernels import pair
+from sktslib.distances._kernels import strips
 for folder in sys.argv[1:]:
     sys.path.insert(0, folder)
     for name in ("edited", "helpers"):
         sys.modules.pop(name, None)
     import edited
-    print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(pair._at_once.stats.cache_hits.values()))
+    print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(strips._at_once.stats.cache_hits.values()))
 """
 
 

@@ -9,12 +9,12 @@ Which driver runs when:
 what is asked for                          driver           how exact
 ========================================== ================ ====================================================
 two series, elastic                        `scalar`         the recurrence as it is written
-the same without times; paths              `pair`           to the bit
-averages along paths, elastic              `soft`           paths to the bit, within limits or not; points summed
+the same without times; paths              `strips`         to the bit
+averages along paths, elastic              `batch`          paths to the bit, within limits or not; points summed
 collections and windows, elastic           `batch`          to the bit
 the same, LCSS and EDR, no weights or band `recurrence`     counts by bits: to the bit
 nearest neighbors                          `batch`          to the bit (`scan`); `bounds` leave out candidates
-subsequences, whole or by chunks           `subsequence`    to the bit
+subsequences, whole or by chunks           `strips`         to the bit
 the same, few samples or with times        `scalar`         to the bit
 a few of many elastic windows              `bounds`         to the bit where a window is listed
 lockstep distances                         `lockstep`       sums in the order of the points
@@ -44,7 +44,7 @@ In `mass`, one part serves queries that have no weights and are normalized by me
 squares, not at all; all of it uses `load_rows` and `dot_rows`, on the Fourier transforms of `fft`.
 
 `compile` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` is vectors of
-floats; `pair` lays strips out in memory, for `subsequence`, too; `moments` normalizes windows; in `batch` a cell is
-found by `_accumulate` (rows of four query points), `_span` (the band), `_sweep` (along the series) and `_cell`;
+floats; `strips` says how strips lie in memory; `moments` normalizes windows; in `batch` a cell is found by
+`_accumulate` (rows of four query points), `_span` (the band), `_sweep` (along the series) and `_cell`;
 `scalar` follows a segmentation back as well; `selection` chooses matches.
 """

@@ -66,28 +66,14 @@ def kernel(function=None, *, keep=True, **options):
     if internals is None or config.DISABLE_JIT:
         return njit(nogil=True, **options)(function)
     made = internals.kernel(function, keep, options)
-    made.compile = partial(_compile, made.compile, made)
+    made.compile = partial(_compile, made.compile)
     return made
 
 
-SLOW = 2.0  # seconds of compiling that are worth a word
-_seconds = [0.0]  # that this process has spent on it
-
-
-def _compile(compile_, kernel, signature):
-    """Compile a kernel, or load it; once in a process a log record says where its time goes."""
+def _compile(compile_, signature):
+    """Compile a kernel, or load it."""
     with interrupts_held(), _no_garbage_collection():
-        began, compiled, before = perf_counter(), internals.n_compiled(kernel), _seconds[0]
-        entry = compile_(signature)
-        if internals.n_compiled(kernel) > compiled:
-            _seconds[0] += perf_counter() - began
-        if before <= SLOW < _seconds[0]:
-            logger.info(
-                "Compiling kernels for their first call takes more than %g seconds. They are kept on disk, so that "
-                "later processes load them; sktslib.warmup compiles ahead.",
-                SLOW,
-            )
-    return entry
+        return compile_(signature)
 
 
 @contextmanager

@@ -126,11 +126,6 @@ def kernel(function, keep, options):
     return made
 
 
-def n_compiled(kernel):
-    """Return how many compiled forms of a kernel were not found on disk."""
-    return sum(kernel.stats.cache_misses.values())
-
-
 def _compile(compile_, kernel, signature):
     with global_compiler_lock, _types_remembered(kernel.typingctx):
         entry = compile_(signature)

@@ -32,32 +32,12 @@ from .bounds import slide_row
 from .compile import block_size, inner, kernel, pieces
 from .fft import backward, forward, room_of, turns
 from .lockstep import PRODUCTS, SQUARES, finish_all
-from .moments import (
-    EPS,
-    ERROR,
-    PIECE,
-    RUN,
-    SMALL,
-    SMALLEST,
-    TINY,
-    add_channel,
-    add_dots,
-    add_windows,
-    apart,
-    drop_doubtful,
-    end_dots,
-    find_constants,
-    judge_products,
-    judge_squares,
-    moments,
-    normalized_windows,
-    rounding,
-    standardize,
-    to_range,
-    weighted_moments,
-)
+from .moments import EPS, HUGE, RUN, SMALLEST, TINY, apart, find_constants, moments, rounding
 from .simd import aligned_zeros, fill, scratch
 
+ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
+SMALL = 1e-6  # of the sum of squares: what is less is computed directly
+PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-level cache
 DOTS = block_size(512, 8)  # direct dot products at a time
 WINDOWS = block_size(2**19, 40)  # windows at a time of which it is noted which are in doubt
 COST = 16  # so many times what a cell of a recurrence takes a sample takes
@@ -170,6 +150,212 @@ def dot_rows(spectra, own, step, out, roots, room):
                 dots(spectra[k, r], own[0], out[2 * k + r, :step])
         else:
             backward(spectra[k], own, out[2 * k : 2 * k + 2], roots, room)
+
+
+@inner(error_model="numpy")
+def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, mean_x, kind, mean, spread, error):
+    """Compute weighted moments of windows from weighted sums of samples and of squares, `s` and `q`.
+
+    The samples of both are less the mean of their row.
+
+    `kind` means count: 0 not at all, 1 by their difference from the query's, `mean_x`, 2 by the product with it.
+    """
+    for r in range(s.shape[0]):
+        base, wrong_s, wrong_q = norm_s[r, 1] - origin, bound * w_norm * norm_s[r, 0], bound * w_norm * norm_q[r, 0]
+        for t in range(min(step, mean.shape[0] - r * step)):
+            at = r * step + t
+            mean[at] = base + s[r, t] / total
+            spread[at] = q[r, t] - s[r, t] * s[r, t] / total
+            error[at] = wrong_q + 2.0 * abs(s[r, t]) / total * wrong_s + 2.0**-50 * abs(q[r, t])
+        if kind > 0:
+            for t in range(min(step, mean.shape[0] - r * step)):
+                at = r * step + t
+                apart = 2.0 * abs(mean[at] - mean_x) if kind == 1 else 2.0 * abs(mean[at]) + abs(mean_x)
+                error[at] += apart * (wrong_s + 4.0 * EPS * (abs(mean[at]) * total + abs(s[r, t])))
+
+
+# ------------------------------------------------------------------------------------------------------- accumulation
+# One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
+@kernel(error_model="numpy")
+def standardize(scale, spread, error, total, scaling):
+    """Replace the moments of windows by those of the normalized windows, and fill in their `scale`."""
+    if scaling == 1:
+        scale[:] = 1.0
+        return
+    for j in range(scale.shape[0]):
+        scale[j] = total / spread[j] if spread[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):  # a constant window has no error, one that only seems constant any error
+        error[j] = error[j] * scale[j] if spread[j] > 0.0 else (0.0 if error[j] == 0.0 else np.inf)
+    for j in range(scale.shape[0]):
+        spread[j] = total if spread[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):
+        scale[j] = np.sqrt(scale[j])
+
+
+@inner(error_model="numpy")
+def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered):
+    """Replace the moments of windows by those of windows whose range is 1, and fill in their `scale`.
+
+    The `lift` becomes the mean of the normalized window, or 0 if it is centered.
+
+    The mean is given less the `origin`.
+    """
+    relative = rounding(m)  # of the mean's share of the range, see `moments`
+    for j in range(scale.shape[0]):
+        scale[j] = 1.0 / (high[j] - low[j]) if high[j] > low[j] else 0.0
+    for j in range(scale.shape[0]):
+        wrong = relative + 2.0 * EPS * (1.0 + abs(lift[j]) * scale[j])
+        lift[j] = 0.0 if centered else (lift[j] - (low[j] - origin)) * scale[j]
+        wrong *= 0.0 if centered else 2.0 * abs(mean_x - lift[j]) + abs(mean_x) + 2.0 * lift[j]
+        error[j] = error[j] * scale[j] * scale[j] + m * wrong if scale[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):
+        spread[j] *= scale[j] * scale[j]
+
+
+@inner
+def add_channel(products, dot, step, wrong, norms, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
+    """Add a channel to the sums a, their sizes b and errors c of windows; or start again.
+
+    The sums are of squared differences, whose size is that of their terms, or of `products` (True, else None), whose
+    size is the window's own square. `wrong` is the error of a dot product with a row of norm 1, of the `norms`.
+    """
+    for r in range(dot.shape[0]):
+        w = wrong * norms[r, 0]
+        if products is None:
+            w *= 2.0
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, at = dot[r, first - r * step : last - r * step], lift[first:last]
+            v, e, by = spread[first:last], error[first:last], scale[first:last]
+            to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+            if not more:
+                to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
+            if products is None:
+                for j in range(d.shape[0]):
+                    to_b[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j])
+                for j in range(d.shape[0]):
+                    to_a[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j]) - 2.0 * d[j] * by[j]
+            else:
+                for j in range(d.shape[0]):
+                    to_a[j] += d[j] * by[j] + total * mean_x * at[j]
+                for j in range(d.shape[0]):
+                    to_b[j] += v[j] + total * at[j] * at[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * by[j] + e[j]
+
+
+# Where moments do not depend on the query: what windows add is summed up once for all queries.
+@inner
+def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
+    """Add a channel's windows to their squares, to the norms of their rows as scaled, and to their errors.
+
+    Or start again; norms are added up as squares, of which the last channel takes the root.
+    """
+    for r in range(norms.shape[0]):
+        for first in range(r * step, min((r + 1) * step, scale.shape[0]), PIECE):
+            end = min(first + PIECE, (r + 1) * step, scale.shape[0])
+            by, v, e, norm = scale[first:end], spread[first:end], error[first:end], norms[r]
+            to_v, to_n, to_e = squares[first:end], rows[first:end], errors[first:end]
+            if not more:
+                to_v[:], to_n[:], to_e[:] = 0.0, 0.0, 0.0
+            for j in range(by.shape[0]):
+                to_n[j] += norm * by[j] * (norm * by[j])
+            if last:
+                for j in range(by.shape[0]):
+                    to_n[j] = np.sqrt(to_n[j])
+            for j in range(v.shape[0]):
+                to_v[j] += v[j]
+            for j in range(e.shape[0]):
+                to_e[j] += e[j]
+
+
+@inner
+def normalized_windows(y, m, first, scaling, scale, spread, error):
+    """Replace the moments of the windows of a channel by those after scaling."""
+    moments(y, m, 0.0, first, None, spread, error)
+    for begin in range(0, spread.shape[0], PIECE):
+        here = slice(begin, begin + PIECE)
+        by, of_spread, of_error = scale[here], spread[here], error[here]
+        find_constants(y, m, first + begin, False, of_spread, of_spread, of_error)
+        standardize(by, of_spread, of_error, float(m), scaling)
+
+
+@inner
+def add_dots(dot, step, scale, a, more):
+    """Add a channel's products to a, or start again."""
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            end = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, by, to = dot[r, first - r * step : end - r * step], scale[first:end], a[first:end]
+            if more:
+                for j in range(d.shape[0]):
+                    to[j] += d[j] * by[j]
+            else:
+                for j in range(d.shape[0]):
+                    to[j] = d[j] * by[j]
+
+
+@inner
+def end_dots(dot, scale, norm, before, products, own, wrong, squares, rows, errors, a, b, c):
+    """Add the last channel's products to those before, and make of them what the channels one by one would have given.
+
+    A sum of products of norms is at most the product of the norms of both. Of one channel alone the row has a `norm`,
+    and neither `before` nor `rows` are read; else it is None. `products` is True or None.
+    """
+    if products is None:
+        wrong = 2.0 * wrong
+    if norm is not None:
+        for j in range(a.shape[0]):
+            a[j] = dot[j] * scale[j]
+        for j in range(a.shape[0]):
+            c[j] = wrong * (norm * scale[j]) + errors[j]
+    else:
+        for j in range(a.shape[0]):
+            a[j] = before[j] + dot[j] * scale[j]
+        for j in range(a.shape[0]):
+            c[j] = wrong * rows[j] + errors[j]
+    if products is None:
+        for j in range(a.shape[0]):
+            b[j] = own + squares[j]
+        for j in range(a.shape[0]):
+            a[j] = own + squares[j] - 2.0 * a[j]
+    else:
+        for j in range(a.shape[0]):
+            b[j] = squares[j]
+
+
+@inner
+def drop_doubtful(a, doubtful):
+    """Make 0 of the sums that are in doubt, for they could be negative; how many those are."""
+    count = 0
+    for j in range(a.shape[0]):
+        count += doubtful[j]
+    if count:
+        for j in range(a.shape[0]):
+            a[j] = 0.0 if doubtful[j] else a[j]
+    return count
+
+
+@kernel(error_model="numpy")
+def judge_squares(a, b, c, norm, share, doubtful):
+    """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
+    for j in range(a.shape[0]):
+        # Not a comparison the other way round, and none that takes equals: NaN and infinity must be found too.
+        doubtful[j] = not (c[j] < (ERROR - share) * b[j] - ERROR * TINY and a[j] > SMALL * b[j])
+    return drop_doubtful(a, doubtful)
+
+
+@kernel(error_model="numpy")
+def judge_products(a, b, c, norm, share, doubtful):
+    """The error of the window's norm counts as one of the products does; see `add_channel`."""
+    count = 0
+    for j in range(a.shape[0]):
+        both = np.sqrt(norm * b[j]) if b[j] > 0.0 else 0.0
+        sure = c[j] * max(1.0, both / b[j]) <= ERROR * both if b[j] > 0.0 else c[j] == 0.0
+        sure = sure and (b[j] == 0.0 or (b[j] > TINY and b[j] < HUGE))
+        doubtful[j] = not (sure and abs(a[j]) <= (1.0 - SMALL) * both)
+        count += doubtful[j]
+    return count
 
 
 # Where windows are not normalized: sums of squares about one number need no mean.

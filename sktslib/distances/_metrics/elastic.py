@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...utils.validation import refused
-from .._kernels import batch, recurrence, scalar, subsequence
-from .._kernels import pair as pair_kernels
+from .._kernels import batch, recurrence, scalar
+from .._kernels import strips as strip_kernels
 from .._kernels.dispatch import closed_boundary, equal_moves, rows_of, weighting
 from .._series import full_weight
 from .base import Alignment, BandedMetric, band, radius_of
@@ -49,7 +49,7 @@ class SubsequenceKernel:
         limits = self._radius, *lengths
         if self._runs_diagonally and len(found[0]) > self._few and not costs.size:
             query = record, x, self._w, points
-            subsequence.subsequence_profile(query, y, *at, limits, state, *found)
+            strip_kernels.subsequence_profile(query, y, *at, limits, state, *found)
             return
         if self._ground is None:
             self._ground = np.zeros((3, points.shape[1]))
@@ -255,7 +255,7 @@ class ElasticMetric(BandedMetric):
         """Return the accumulated cost of two whole series."""
         strips = self._in_strips(problem, whole)
         if strips is not None:
-            return pair_kernels.cost(*strips)
+            return strip_kernels.cost(*strips)
         bottom, side, _ = self._accumulate(problem, whole=whole)
         return self._ending(bottom, side, problem, whole=whole)[0]
 
@@ -307,7 +307,7 @@ class ElasticMetric(BandedMetric):
         """Return the cells of the best path (2, K) and the move into each (K,), 0 being the diagonal one."""
         strips = self._in_strips(problem, whole)
         if strips is not None:
-            return pair_kernels.path(*strips)
+            return strip_kernels.path(*strips)
         bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
         _, i, j = self._ending(bottom, side, problem, whole=whole)
         return scalar.backtrack(taken, i, j)
