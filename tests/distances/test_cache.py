@@ -3,7 +3,6 @@
 import errno
 import gc
 import io
-import logging
 import os
 import signal
 import subprocess
