@@ -10,7 +10,7 @@ import numpy as np
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.metrics import event_report
-from sktslib.utils.visualisation import EventReportDisplay
+from sktslib.utils.visualisation import EventsDisplay
 
 ecg = load_ecg_example()
 normal = ecg.beats[ecg.beat_kinds == "N"]
@@ -63,5 +63,5 @@ found = searcher.search(ecg.sequence, times=ecg.ts)
 report = event_report(true, found)
 print(report)
 print(report.to_frame()[["kind", "cause", "found_start", "start_error", "distance"]])
-EventReportDisplay.from_predictions(true, found, title="after six answers")
+EventsDisplay.from_predictions(true, found, ecg.sequence, ecg.ts, title="after six answers")
 plt.show()

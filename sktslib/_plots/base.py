@@ -507,6 +507,11 @@ class View:
         """Return whether most ranges are too narrow for their area to be seen."""
         return len(start) > 0 and np.median(end - start) * ax.bbox.width < 2 * (self.end - self.first)
 
+    def are_crowded(self, ax, start, end):
+        """Return whether narrow ranges are so close together that their lines would run into blocks."""
+        apart = np.median(np.diff(np.sort(start))) if len(start) > 1 else np.inf
+        return self.are_narrow(ax, start, end) and apart * ax.bbox.width < PIXELS * (self.end - self.first)
+
     def borders(self, ax):
         """Return the places of the borders of the pixel columns of a strip."""
         low, high = self.times.at([self.first, self.end]) if self.limits is None else self.limits

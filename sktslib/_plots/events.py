@@ -1,7 +1,4 @@
-"""Displays of found events next to the true ones, of repetitions on the time base of their query, and of event reports.
-
-Events are drawn as hits, misses and false ones. A report is drawn as distances and errors along time.
-"""
+"""Displays of found events next to the true ones, as hits, misses and false ones, and of repetitions of a query."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..metrics import EventReport
 from ..utils._times import Queries, Sequences, Times
 from . import base
 from .base import COLORS, GRAY, Display
@@ -148,7 +144,7 @@ class EventsDisplay(Display):
     def _draw_lane(self, ax, view, events, is_hit, other, low, high):
         """Draw the events of a lane, the hits and the others."""
         parts = {"hit": events[is_hit].T, other: events[~is_hit].T}
-        if view.is_dense(ax, *events.T):
+        if view.is_dense(ax, *events.T) or view.are_crowded(ax, *events.T):
             shares, colors = [view.shares(ax, *part) for part in parts.values()], [EVENT_COLORS[kind] for kind in parts]
             return dict(zip(parts, base.draw_strip(ax, view, shares, colors, low, high), strict=True))
         # A white rim parts neighbors; one of its own color shows an event that is thinner than a pixel.
@@ -169,14 +165,13 @@ def _events(y):
     return y
 
 
-MOST_LINES = 300  # repetitions that are drawn one by one; of more the density is
-CELLS = 400, 200  # columns and rows of the density, at most
+MOST_LINES = 300  # repetitions that are drawn
 
 
 class RepetitionsDisplay(Display):
     """Repetitions of a query, their mean and their spread.
 
-    More than 300 repetitions are drawn as their density: how many pass through each cell of an image.
+    Of more than 300 repetitions as many are drawn, evenly chosen; mean and spread are those of all.
 
     Parameters
     ----------
@@ -194,9 +189,7 @@ class RepetitionsDisplay(Display):
     figure_ : matplotlib Figure
         The figure of the axes.
     repetition_lines_ : list of matplotlib LineCollection
-        The repetitions in each row; empty where their density is drawn.
-    density_images_ : list of matplotlib AxesImage
-        The density in each row, of many repetitions.
+        The repetitions in each row.
     mean_lines_, query_lines_ : list of matplotlib Line2D
         Their mean, and the query, in each row.
     spread_areas_ : list of matplotlib PolyCollection
@@ -276,7 +269,6 @@ class RepetitionsDisplay(Display):
         count, m, n_channels = self.repetitions.shape
         self._make_axes(ax, n_channels)
         self.repetition_lines_, self.mean_lines_, self.query_lines_, self.spread_areas_ = [], [], [], []
-        self.density_images_ = []
         if not count:
             self.ax_.set_title("no repetitions", loc="left", fontsize="medium")
             self.ax_.set_xlim(0, max(m - 1, 1))
@@ -300,218 +292,11 @@ class RepetitionsDisplay(Display):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a point that no repetition has
             mean, spread = np.nanmean(repetitions, axis=0), np.nanstd(repetitions, axis=0)
-        x, lines = np.arange(repetitions.shape[1]), []
-        if len(repetitions) > MOST_LINES:
-            self.density_images_.append(_draw_density(row, repetitions))
-            style = {"label": "density of repetitions", "linewidths": 6, "alpha": 0.4}  # a key of the legend
-        else:
-            lines = [np.column_stack([x, one]) for one in repetitions]
-            style = {"label": "repetitions", "linewidths": 0.7, "alpha": max(0.08, min(0.6, 12 / len(repetitions)))}
-        self.repetition_lines_.append(row.add_collection(LineCollection(lines, colors="0.35", **style)))
+        x, n = np.arange(repetitions.shape[1]), len(repetitions)
+        some = repetitions[np.linspace(0, n - 1, min(n, MOST_LINES)).astype(int)]
+        style = {"colors": "0.35", "linewidths": 0.7, "alpha": max(0.08, min(0.6, 12 / len(some)))}
+        lines = LineCollection([np.column_stack([x, one]) for one in some], label="repetitions", **style)
+        self.repetition_lines_.append(row.add_collection(lines))
         style = {"color": COLORS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
         self.spread_areas_.append(row.fill_between(x, mean - spread, mean + spread, **style))
         self.mean_lines_ += row.plot(x, mean, color=COLORS[0], linewidth=2, label="mean")
-
-
-def _draw_density(row, repetitions):
-    """Draw an image of how many repetitions pass through each cell, the darker the more, on a logarithmic scale."""
-    m = repetitions.shape[1]
-    low, high = np.fmin.reduce(repetitions, axis=None), np.fmax.reduce(repetitions, axis=None)
-    half = (high - low) / (CELLS[1] - 1) / 2 or 0.5
-    extent = (-0.5, m - 0.5, low - half, high + half)
-    bins, borders = (CELLS[1], min(m, CELLS[0])), (extent[2:], extent[:2])
-    cells = np.zeros(bins)
-    for part in np.array_split(repetitions, 1 + len(repetitions) // 1000):  # a few at a time need little memory
-        cells += np.histogram2d(part.ravel(), np.tile(np.arange(m), len(part)), bins, borders)[0]
-    shown = np.ma.masked_equal(np.log1p(cells), 0)
-    style = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "extent": extent, "cmap": "Greys"}
-    return row.imshow(shown, vmin=-0.2 * shown.max(), vmax=1.8 * shown.max(), **style)
-
-
-MANY = 500  # events in view from which on their markers are small
-MARKERS = {"hit": "o", "missed": "X", "false": "D"}
-
-
-class EventReportDisplay(Display):
-    """Distances of hits, misses and false ones along time, and how far the borders of the hits are off.
-
-    Parameters
-    ----------
-    report : EventReport
-        What `sktslib.metrics.event_report` returns.
-    times : array-like of shape (n,), optional
-        Times of the recording, numbers or datetimes. Default: samples.
-    threshold : float, optional
-        The largest distance of a match, a line among the distances.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The first row.
-    axes_ : ndarray of matplotlib Axes
-        A row for the distances, if the report has some, and one each for the errors of starts and ends.
-    figure_ : matplotlib Figure
-        The figure of the axes.
-    distance_points_ : dict of str -> matplotlib Line2D
-        The distances of what is "hit", "missed" and "false"; empty without distances.
-    error_points_ : list of matplotlib Line2D
-        The errors of the starts and of the ends of the hits.
-    rug_lines_ : list of dict of str -> matplotlib LineCollection
-        In each row of errors ticks at what is "missed" and "false".
-    legend_ : matplotlib Legend
-        What the colors mean, and the numbers.
-
-    See Also
-    --------
-    EventsDisplay : The events themselves next to the recording.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> from sktslib.utils.visualisation import EventReportDisplay
-    >>> display = EventReportDisplay.from_predictions([[2, 5], [7, 9]], [[3, 5], [10, 12]])
-    >>> display.error_points_[0].get_ydata().tolist()
-    [1.0]
-    """
-
-    def __init__(self, report: EventReport, times: Times | None = None, *, threshold: Any = None) -> None:
-        self.report, self.threshold = report, threshold
-        last = max((int(end.max()) for end in (report.true_end, report.found_end) if len(end)), default=1)
-        self.times = base.as_times(times, base.n_samples(last, times), "times")
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Sequences, y: ArrayLike, *, times: Times | None = None, **options: Any
-    ) -> Self:
-        """Search or segment a recording and draw the report of what is found.
-
-        Parameters
-        ----------
-        estimator : QuerySearcher or QuerySegmenter
-            A fitted estimator.
-        X : array-like of shape (n,) or (n, channels)
-            The recording.
-        y : array-like of shape (n,) or (n_events, 2)
-            The annotation.
-        times : array-like of shape (n,), optional
-            Times of the recording. Default: those of a pandas index.
-        **options
-            Passed on to `from_predictions`, such as `min_iou`, `tolerance` and `ax`.
-
-        Returns
-        -------
-        display : EventReportDisplay
-        """
-        return cls.from_predictions(y, base.found_in(estimator, X, times), times=times, **options)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        found: Any,
-        *,
-        kinds: ArrayLike | None = None,
-        times: Times | None = None,
-        min_iou: float = 0.5,
-        tolerance: Any = None,
-        **style: Any,
-    ) -> Self:
-        """Draw the report of found events.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n,) or (n_events, 2)
-            Labels of time points or events.
-        found : Matches, Segments, or array-like of shape (n,) or (n_events, 2)
-            What was found.
-        kinds : array-like of shape (n_events,), optional
-            The classes of the true events, where these are ranges.
-        times : array-like of shape (n,), optional
-            Times of the recording. Default: those of `found`, if it has those of all samples.
-        min_iou, tolerance : float, optional
-            When events agree.
-        **style
-            Passed on to `plot`, such as `ax` and `title`.
-
-        Returns
-        -------
-        display : EventReportDisplay
-        """
-        # Only here: scores of events stand beside this folder, and are made of its checks.
-        from ..metrics import event_report
-
-        report = event_report(y_true, found, kinds=kinds, times=times, min_iou=min_iou, tolerance=tolerance)
-        given, limit = base.field(found, "times") if times is None else times, base.field(found, "threshold")
-        limit = limit[0] if limit is not None and len(limit) == 1 and not np.isnan(limit[0]) else None
-        return super().from_predictions(report, None if hasattr(given, "samples") else given, threshold=limit, **style)
-
-    def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
-        """Draw the report.
-
-        Parameters
-        ----------
-        ax : list of matplotlib Axes, optional
-            One for each row. Default: a new figure.
-        title : str, optional
-            Written above.
-        time_range : tuple (start, end), optional
-            The part that is shown, in times or else samples; None on one side: up to there.
-
-        Returns
-        -------
-        display : EventReportDisplay
-            This display.
-        """
-        report, view = self.report, self.times.view(time_range)
-        unit = "samples"
-        if report.start_error_time is not None:
-            unit = "s" if self.times.dates or self.times.label.endswith("(s)") else "time"
-        names = ["distance"] * (report.distance is not None) + [f"{end} error\n({unit})" for end in ("start", "end")]
-        self._make_axes(ax, len(names), what="rows", height=1.9)
-        start = np.where(report.true >= 0, report.true_start, report.found_start)
-        shown = (start >= view.first) & (start < view.end)
-        style = {"linestyle": "", "markersize": 2 if shown.sum() > MANY else 5, "zorder": 3}
-        of_kind = {kind: report.kind == kind for kind in MARKERS}
-        self._at = self.times.at(start)
-        self._styles = {kind: style | {"marker": m, "color": EVENT_COLORS[kind]} for kind, m in MARKERS.items()}
-        self.distance_points_, self.error_points_, self.rug_lines_ = {}, [], []
-        if report.distance is not None:
-            for kind, own in of_kind.items():
-                own = own & np.isfinite(report.distance)
-                points = self.ax_.plot(self._at[own], report.distance[own], **self._styles[kind])
-                self.distance_points_[kind] = points[0]
-            if self.threshold is not None:
-                self.ax_.axhline(self.threshold, color=GRAY, linewidth=0.8, linestyle="--")
-            self.ax_.set_ylim(bottom=0)
-        for row, name in zip(self.axes_[-2:], ("start_error", "end_error"), strict=True):
-            self._draw_errors(row, name, of_kind)
-        self._label(names, view)
-        self.legend_ = self._write_above(title, self._keys(of_kind))
-        return self
-
-    def _draw_errors(self, ax, name, of_kind):
-        """Draw the errors of the hits, and ticks at what is missed or false."""
-        timed = getattr(self.report, f"{name}_time")
-        errors = (getattr(self.report, name) if timed is None else timed)[of_kind["hit"]]
-        ax.axhline(0, color=GRAY, linewidth=0.8)
-        self.error_points_ += ax.plot(self._at[of_kind["hit"]], errors, **self._styles["hit"])
-        largest = np.abs(errors).max(initial=0.0) or 1.0
-        ax.set_ylim(-1.35 * largest, 1.15 * largest)
-        style = {"linewidth": 1.2, "transform": ax.get_xaxis_transform(), "zorder": 3}
-        self.rug_lines_.append(
-            {k: ax.vlines(self._at[of_kind[k]], 0, 0.08, EVENT_COLORS[k], **style) for k in ("missed", "false")}
-        )
-
-    def _keys(self, of_kind):
-        """Return the keys of the legend: how many there are of each kind, and their causes."""
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import Patch
-
-        report, keys = self.report, []
-        for kind, own in of_kind.items():
-            causes = zip(*np.unique(report.cause[own & (report.cause != "")], return_counts=True), strict=True)
-            said = ", ".join(f"{name} ({number})" for name, number in causes)
-            text = f"{kind} ({getattr(report, f'n_{kind}')})" + (f": {said}" if said else "")
-            keys.append(Line2D([], [], **self._styles[kind] | {"markersize": 6}, label=text))
-        return [*keys, Patch(alpha=0, label=f"F1 = {report.f1:.2f}")]

@@ -23,8 +23,8 @@ class SegmentationDisplay(Display):
 
     Boundaries are dashed lines; repetitions are shaded, neighbors in turn light and dark, each class in its color.
     Repetitions that are narrower than two pixels are lines in the color of their class, without boundaries.
-    Where there is more than one boundary for four pixels of width, a strip below the sequence stands for both: each
-    column is divided among what covers it, and is the paler the less is covered.
+    Where there is more than one boundary for four pixels of width, or such lines would run into blocks, a strip below
+    the sequence stands for both: each column is divided among what covers it, and is the paler the less is covered.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class SegmentationDisplay(Display):
         shades, narrow = self._shades(), view.are_narrow(self.ax_, self.start, self.end)
         style = {"colors": "black", "linewidths": 0.9, "linestyles": "dashed", "zorder": 2.5, "label": "boundaries"}
         for ax, line, cuts in zip(self.axes_, self.sequence_lines_, boundaries, strict=True):
-            dense = view.is_dense(ax, cuts, cuts + 1)
+            dense = view.is_dense(ax, cuts, cuts + 1) or view.are_crowded(ax, self.start, self.end)
             if dense:
                 line.set_color(GRAY)
                 base.make_room(ax)

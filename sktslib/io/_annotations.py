@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..utils.validation import check_names, check_number
+from ._devices import annotations
 from ._library import library
 from ._recording import Marks
-from ._wfdb import annotations
 
 FORMATS = "mne", "wfdb", "edf", "audacity", "csv"
 

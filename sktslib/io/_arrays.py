@@ -1,30 +1,45 @@
-"""NPY and NPZ files, and WAV, by numpy and scipy."""
+"""Files of arrays: NPY, NPZ and WAV by numpy and scipy, HDF5 by h5py, MAT of MATLAB by scipy, zarr stores by zarr.
+
+Arrays of NPY, HDF5 and zarr are read where they are asked for.
+"""
 
 import os
 import re
+import struct
 import warnings
 from contextlib import suppress
+from functools import partial
 from io import BytesIO
+from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from ..utils._names import warn
 from ..utils._times import Sampling
-from ._hdf5 import of_array
-from ._library import check_fits, is_real, one_array, split
-from ._recording import Recording
+from ..utils.validation import shown
+from ._library import CUT_OFF, Reader, check_fits, is_real, library, one_array, split
+from ._recording import Recording, Stored, without
 
 LARGEST_SAMPLE = 257  # bytes of all channels of a sound
+HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
-def can_open(path, head):
+def of_array(values):
+    """Return the recording of an array without names."""
+    if len(values.shape) == 2 and values.shape[0] == 1 < values.shape[1]:
+        values = np.ravel(values[:])  # a vector, as MATLAB has it
+    return Recording(values)
+
+
+# ------------------------------------------------------------------------------------------------ NPY, NPZ and sounds
+def is_numpy(path, head):
     """Return whether a file is of numpy, or audio."""
     wav = head[:4] in (b"RIFF", b"RIFX", b"RF64") and head[8:12] == b"WAVE"
     return wav or head[:6] == b"\x93NUMPY" or path.lower().endswith(".npz")
 
 
-def open(path, transpose=False):
+def open_numpy(path, transpose=False):
     """Return the array of a file, whose rows may be the channels; of several in an NPZ file the one that is named."""
     file, wanted = split(path)
     with Path(file).open("rb") as opened:
@@ -76,3 +91,107 @@ def _whole_samples(file):
         with suppress(ValueError):
             return wavfile.read(BytesIO(content[:-cut]))
     raise ValueError("the file is cut off within its header or is damaged")
+
+
+# ----------------------------------------------------------------------------------------------------------------- HDF5
+def is_hdf5(path, head):
+    """Return whether a file is HDF5, which may begin behind a block of its user's."""
+    return any(head[at : at + 8] == HDF5 for at in (0, 512)) or head[:10] == b"MATLAB 7.3"
+
+
+def open_hdf5(path):
+    """Return the array that the path names, or the only one."""
+    h5py = library("h5py", "hdf5")
+    file, wanted = split(path)
+    with h5py.File(file, "r") as opened:
+        shapes = {}
+
+        def note(name, item):
+            if isinstance(item, h5py.Dataset) and is_real(item.dtype) and not name.startswith("#refs#"):
+                shapes[name] = item.shape
+
+        opened.visititems(note)
+        name = one_array(shapes, wanted, file)
+        array = opened[name]
+        missing = [np.ravel(array.attrs[key])[0] for key in ("_FillValue", "missing_value") if key in array.attrs]
+        is_turned = "MATLAB_class" in array.attrs
+        shape, chunks = (shapes[name][::-1], None) if is_turned else (shapes[name], array.chunks)
+        return of_array(Stored(shape, partial(_values, os.path.abspath(file), name, is_turned, missing), chunks))
+
+
+def _values(path, name, is_turned, missing, start, end):
+    """Return samples [start, end) of an array in a file; MATLAB's are stored with their axes turned around."""
+    h5py = library("h5py", "hdf5")
+    with h5py.File(path, "r") as opened:
+        array = opened[name]
+        values = array[..., start:end].T if is_turned else array[start:end]
+    return without(values, missing)
+
+
+# ------------------------------------------------------------------------------------------------------------------ MAT
+NUMBERS = set("double single int8 int16 int32 int64 uint8 uint16 uint32 uint64 logical".split())
+MATRIX, TYPES = 14, {*range(1, 8), 9, 12, 13, 14, 16, 17, 18}  # of elements in a file
+
+
+def is_mat(path, head):
+    """Return whether a file says that it is of MATLAB, or is called so."""
+    return head[:10] == b"MATLAB 5.0" or (path.lower().endswith(".mat") and head[:8] != HDF5)
+
+
+def open_mat(path):
+    """Return the array that the path names, or the only one; of a vector the samples, whichever its axis."""
+    from scipy.io import loadmat, whosmat
+
+    file, wanted = split(path)
+    shapes = {name: shape for name, shape, kind in whosmat(file) if kind in NUMBERS and name[:2] != "__"}
+    name = one_array(shapes, wanted, file)
+    check_fits(8 * prod(shapes[name]), "Save it by MATLAB's save(..., '-v7.3'), which is read in parts.")
+    _check_elements(file)
+    return of_array(loadmat(file, variable_names=[name])[name])
+
+
+def _check_elements(path):
+    """Refuse elements of types that there are not, by which scipy crashes; packed ones have checksums."""
+    with Path(path).open("rb") as file:
+        head = file.read(128)
+        order, left = "<" if head[126:] == b"IM" else ">", [(128, Path(path).stat().st_size)]
+        while left and head[:10] == b"MATLAB 5.0":
+            at, end = left.pop()
+            file.seek(at)
+            kind, size = struct.unpack(f"{order}II", file.read(8))
+            is_small = kind >> 16  # a number with its type in 4 bytes, and what it holds in the next
+            kind, length = (kind & 0xFFFF, 8) if is_small else (kind, 8 + size + (-size % 8) * (kind != 15))
+            if at + length > end or kind not in TYPES | {15}:
+                raise ValueError(f"the file must hold whole elements. Got type {shown(kind)} at byte {at}. {CUT_OFF}")
+            left += [(at + length, end)] * (at + length < end) + [(at + 8, at + length)] * (kind == MATRIX and size > 0)
+
+
+# ----------------------------------------------------------------------------------------------------------------- zarr
+FILES = ".zarray", ".zgroup", "zarr.json"
+
+
+def is_zarr(path, head):
+    """Return whether a path is that of a store: a folder with zarr's description in it, or a packed one."""
+    return path.lower().rstrip("/").endswith((".zarr", ".zarr.zip")) or any(
+        os.path.isfile(os.path.join(path, name)) for name in FILES
+    )
+
+
+def open_zarr(path):
+    """Return the array that the path names, or the only one."""
+    zarr = library("zarr", "zarr")
+    file, wanted = split(path)
+    store = zarr.open(file, mode="r")
+    if isinstance(store, zarr.Array):
+        return of_array(store)
+    members = store.members(max_depth=None)
+    arrays = {name: item for name, item in members if isinstance(item, zarr.Array) and is_real(item.dtype)}
+    return of_array(arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)])
+
+
+READERS = {
+    "hdf5": Reader(is_hdf5, open_hdf5),
+    "mat": Reader(is_mat, open_mat),
+    "zarr": Reader(is_zarr, open_zarr),
+    "arrays": Reader(is_numpy, open_numpy),
+}

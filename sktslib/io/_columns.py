@@ -4,11 +4,13 @@ import re
 
 import numpy as np
 
-from ..utils._names import did_you_mean
+from ..utils._names import did_you_mean, warn
 from ..utils._times import EvenTimes, Sampling, column_of_times, is_datetime
 from ..utils.validation import as_times, as_weight, shown
-from ._recording import without
-from ._tables import FORMATS, listed, split_names
+from ._library import Reader
+from ._recording import Recording, without
+from ._tables import FORMATS, KINDS, Reading, listed, source_of, split_names
+from ._text import contents
 from ._times import about_line, as_numbers, kind_of_column, time_columns, times_of_columns
 
 NO_TIMES = "none"  # as a name of the column of times
@@ -243,3 +245,30 @@ def no_column(option, name, tables, wanted="a column"):
     there = "; ".join(f"{of} has {listed(table)}" for of, table in tables.items())
     near = did_you_mean(name, [column for table in tables.values() for column in table])
     return ValueError(f"{option} must name {wanted}. Got {name!r}; {there}.{near}")
+
+
+# --------------------------------------------------------------------------------------------------------- as a reader
+TEXT = bytes(range(32, 256)) + b"\t\n\r\f\x1b"  # bytes of a text, whatever its encoding
+
+
+def is_table(path, head):
+    """Return whether a file is called as a table, or begins as a text."""
+    packed, kind = contents(path)
+    wide = head[:2] in (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
+    return packed or kind in KINDS or wide or (head != b"" and not head.translate(None, TEXT))
+
+
+def open_table(path, channels=None, missing=None, rows=None, **options):
+    """Return the recording in a table, or the part in `rows`; `options` are those of `Reading`."""
+    for name, given in (("columns", channels), ("missing", missing)):
+        if given is not None:
+            options[name] = ",".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
+    reading, part = Reading(**options), slice(*rows or (0, None))
+    found = columns_of(source_of(path, reading, "the file"), reading, "the file", part=rows and part)
+    for note in found["notes"]:
+        warn(note)
+    times = found.get("times")
+    return Recording(found["values"][part], None if times is None else times[part], found["names"])
+
+
+READERS = {"table": Reader(is_table, open_table)}

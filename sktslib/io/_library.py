@@ -4,14 +4,21 @@ import os
 from importlib import import_module
 from itertools import count
 from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..utils.validation import check_names
 
 CUT_OFF = "It may have been cut off or damaged: compare its size with the original's, and copy it again."
-OF_MNE = (".set", ".snirf")  # MAT and HDF5 files of EEGLAB and of fNIRS, which MNE reads
 BY_ANOTHER = "Recording(values, Sampling(rate), names) of what it holds"
+
+
+class Reader(NamedTuple):
+    """A reader of files; whatever has these two may be one."""
+
+    can_open: Any  # (path, head) -> bool
+    open: Any  # (path, **options) -> Recording
 
 
 class UnknownFile(ValueError):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy as np
 from ..utils._times import Sampling
 from ..utils.validation import check_names, check_number
 from . import _objects
-from ._library import BY_ANOTHER, MixedRates, UnknownFile, split
+from ._library import BY_ANOTHER, MixedRates, Reader, UnknownFile, split
 from ._recording import Marks, Recording, changed, without
 
 if TYPE_CHECKING:
@@ -23,18 +25,19 @@ if TYPE_CHECKING:
     from ..utils._times import Times
 
 GROUP = "sktslib.readers"
-# In the order in which they are asked; what is refused comes before what may be anything.
-OWN = "edf wfdb hdf5 mat zarr seismic arrays refused eeg table".split()
+OWN = "devices", "arrays", "read", "columns"  # in the order in which they are asked; the last may be anything
 HEAD = 1024  # bytes of a file that readers are shown
 
 
 @cache
 def readers() -> dict[str, Any]:
-    """Return the readers by their names: those of installed packages, then those of this one."""
+    """Return the readers by their names: those of installed packages, then those of this one, file by file."""
     from importlib.metadata import entry_points  # which takes long to import
 
     found = {point.name: point.load() for point in entry_points(group=GROUP)}
-    return found | {name: import_module(f"._{name}", __package__) for name in OWN if name not in found}
+    for file in OWN:
+        found |= {k: one for k, one in import_module(f"._{file}", __package__).READERS.items() if k not in found}
+    return found
 
 
 def read(
@@ -207,3 +210,53 @@ def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
     units = [unit for part in parts for unit in part.units or [""] * len(part.names)]
     marks = max((part.marks for part in parts), key=len)
     return Recording(values[:, order], parts[0].times, names, [units[k] for k in order], marks)
+
+
+# ------------------------------------------------------------------------------- formats that are known and not read
+# Of each format its name, what its files are known by (suffixes, a pattern of the first bytes), and what opens one.
+REFUSED = [
+    ("TDMS", (".tdms",), rb"TDSm", "nptdms.TdmsFile.read(path)[group][channel][:]"),
+    ("C3D", (".c3d",), None, "ezc3d.c3d(path)['data']['analogs'][0].T"),
+    ("XDF", (".xdf", ".xdfz"), rb"XDF:", "pyxdf.load_xdf(path)[0][0]['time_series']"),
+    (
+        "a collection of series for `sktslib pairwise`",
+        (".ts",),
+        rb"(?:[#%].*\n|\s*\n)*@(?:problemname|timestamps|relation|data)\b",
+        "aeon.datasets.load_from_ts_file(path)",
+    ),
+    ("SLIST or TSPAIR", (".slist",), rb"TIMESERIES ", "obspy.read(path)"),
+    ("Empatica's AVRO", (".avro",), rb"Obj\x01", "avro.datafile.DataFileReader(file, avro.io.DatumReader())"),
+    # whose first two lines are the start in seconds from 1970 on, and the rate
+    ("Empatica's CSV", (), None, "numpy.loadtxt(path, delimiter=',', skiprows=2)"),
+]
+EMPATICA = re.compile(r"(acc|bvp|eda|hr|temp)\.csv", re.IGNORECASE)
+
+
+def _format_of(path, head):
+    is_empatica = EMPATICA.fullmatch(os.path.basename(path)) and re.match(rb"1\d{9}(\.\d+)?\s*[,\n\r]", head)
+    for entry in REFUSED:
+        _, suffixes, first, _ = entry
+        if path.lower().endswith(suffixes) or (first and re.match(first, head, re.IGNORECASE)):
+            return entry
+    return REFUSED[-1] if is_empatica else None
+
+
+def is_refused(path, head):
+    """Return whether a file is of one of these formats."""
+    return _format_of(path, head) is not None
+
+
+def refuse(path, **options):
+    """Refuse the file, and say what opens it."""
+    with Path(path).open("rb") as file:
+        check_format(path, file.read(1024))
+
+
+def check_format(path, head):
+    """Refuse a file that begins as one of these formats."""
+    if entry := _format_of(path, head):
+        way_out = f"Open it by {entry[3]}, and pass a {BY_ANOTHER}, or save it as CSV, with a column for each channel."
+        raise UnknownFile(f"{path}: files of this format, {entry[0]}, are not read. {way_out}")
+
+
+READERS = {"refused": Reader(is_refused, refuse)}

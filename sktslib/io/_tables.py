@@ -15,9 +15,8 @@ import numpy as np
 from ..utils._names import did_you_mean, warn
 from ._layout import EMPTY_CELLS, number_form
 from ._library import MixedRates, on_one_line
-from ._packed import contents
 from ._read import read, reader_of
-from ._text import Table, read_text, table_of, unique_names
+from ._text import Table, contents, read_text, table_of, unique_names
 
 FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
 
@@ -86,7 +85,7 @@ def source_of(path, reading, option):
 
     (packed, kind), (opener, name) = contents(path), reader_of(path)
     of_recording = partial(_read_recording, reader=opener, name=name)
-    reader = READERS.get(kind) or (read_text if name in ("table", None) else of_recording)
+    reader = KINDS.get(kind) or (read_text if name in ("table", None) else of_recording)
     is_text = reader in (read_text, _refuse_json) and kind not in NOT_TEXT
     readable = f"{option} must name a readable file. Got {path!r}"
     if packed and os.path.exists(path) and not is_text:
@@ -208,7 +207,7 @@ def _refuse_json(path, reading):
 
 PARQUET = (".parquet", ".pq")
 NOT_TEXT = (".tar", ".npy", ".npz", ".wav")  # in a packed file
-READERS = {
+KINDS = {
     **dict.fromkeys((".json", ".jsonl"), _refuse_json),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), _read_excel),
     **dict.fromkeys((*PARQUET, ".feather", ".arrow"), _read_columns),

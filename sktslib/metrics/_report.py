@@ -278,7 +278,7 @@ def event_report(
     See Also
     --------
     event_f1_score : The score alone.
-    sktslib.utils.visualisation.EventReportDisplay : Draws the report.
+    sktslib.utils.visualisation.EventsDisplay : Draws the events.
 
     Examples
     --------

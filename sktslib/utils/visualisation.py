@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 # Classes of what functions and methods return, for annotations: nobody needs to type them.
 from .._plots.alignment import AlignmentDisplay as AlignmentDisplay
 from .._plots.alignment import CostMatrixDisplay as CostMatrixDisplay
-from .._plots.events import EventReportDisplay as EventReportDisplay
 from .._plots.events import EventsDisplay as EventsDisplay
 from .._plots.events import RepetitionsDisplay as RepetitionsDisplay
 from .._plots.search import ExplanationDisplay as ExplanationDisplay
@@ -375,7 +374,7 @@ def plot_repetitions(
 ) -> RepetitionsDisplay:
     """Draw repetitions one over the other on the time base of their query, with their mean and spread.
 
-    Without a repetition the query alone is drawn; of more than 300 the density.
+    Without a repetition the query alone is drawn; of more than 300 as many, evenly chosen.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 import pickle
 
-import matplotlib as mpl
 import naive
 import numpy as np
 import pandas as pd
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import boundary_error, event_f1_score, event_report, labels_from_events
-from sktslib.utils.visualisation import EventReportDisplay
 
-mpl.use("Agg")
 QUERY = np.array([0.0, 2.0, 4.0, 2.0, 0.0])
 OTHER = np.array([0.0, -3.0, 3.0, -3.0, 0.0])
 SEQUENCE = np.concatenate([np.full(5, 9.0), QUERY, np.full(5, 9.0), OTHER, np.full(5, 9.0), QUERY + 1, np.full(5, 9.0)])
@@ -186,24 +183,3 @@ def test_nothing_found_and_nothing_true():
     assert report.cause.tolist() == ["distance"] * 3 and (report.distance > 0).all()
     kept = event_report(TRUE, pickle.loads(pickle.dumps(empty)))
     assert kept.cause.tolist() == ["nothing"] * 3
-    EventReportDisplay.from_predictions(none, none)
-
-
-def test_its_picture_shows_distances_errors_and_counts():
-    searcher = QuerySearcher("euclidean", threshold=1.0).fit(QUERY)
-    display = EventReportDisplay.from_estimator(searcher, SEQUENCE, [[4, 10], [25, 30], [31, 34]], title="report")
-    assert display.distance_points_["hit"].get_xydata().tolist() == [[4, 0]]
-    assert display.distance_points_["missed"].get_xdata().tolist() == [25, 31]
-    assert [points.get_ydata().tolist() for points in display.error_points_] == [[1], [0]]
-    assert [len(lines["missed"].get_segments()) for lines in display.rug_lines_] == [2, 2]
-    texts = [text.get_text() for text in display.legend_.get_texts()]
-    assert texts == ["hit (1)", "missed (2): distance (2)", "false (0)", "F1 = 0.50"]
-    assert display.ax_.get_ylabel() == "distance"
-    assert display.ax_.get_title(loc="left") == "report"
-    times = pd.date_range("2024-01-01", periods=35, freq="min", tz="Asia/Tokyo")
-    timed = EventReportDisplay.from_predictions([[5, 10]], [[6, 11]], times=times, time_range=(times[0], times[20]))
-    assert timed.axes_[0].get_ylabel() == "start error\n(s)" and timed.error_points_[0].get_ydata().tolist() == [60]
-    assert timed.axes_[-1].get_xlabel() == "time (Asia/Tokyo)"
-    with pytest.raises(ValueError, match="must have one time per point"):
-        EventReportDisplay(event_report([[5, 10]], [[6, 11]]), times=[1, 2, 3])
-    mpl.pyplot.close("all")

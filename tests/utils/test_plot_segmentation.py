@@ -90,3 +90,13 @@ def test_segmentation_colors_classes_and_hatches_what_is_partial():
     none = plot_segmentation(SimpleNamespace(start=[], end=[], label=[]), SEQUENCE)
     assert len(none.boundary_lines_[0].get_segments()) == 0
     assert none.repetition_areas_ == [[]]
+
+
+@pytest.mark.parametrize("apart", [4, 200])
+def test_narrow_repetitions_are_lines_unless_they_would_run_into_blocks(apart):
+    start = 1000 + apart * np.arange(40)
+    segments = SimpleNamespace(start=start, end=start + 4, label=np.zeros(40, int))
+    display = plot_segmentation(segments, np.zeros(10_000))
+    assert len(display.strips_) == (apart == 4)
+    assert [len(areas.get_paths()) for areas in display.repetition_areas_[0]] == ([20, 20] if apart == 200 else [])
+    assert not len(display.boundary_lines_[0].get_segments())

@@ -41,7 +41,7 @@ from sktslib.search import (
     discords,
     motifs,
 )
-from sktslib.utils.visualisation import EventReportDisplay, SearchDisplay, plot_alignment
+from sktslib.utils.visualisation import EventsDisplay, SearchDisplay, plot_alignment
 
 
 def search(recording: pd.DataFrame, ax: Axes) -> Matches:
@@ -98,7 +98,7 @@ def defend(recording: pd.DataFrame, labels: NDArray[np.int64]) -> EventReport:
     report = event_report(labels, again.search(recording), tolerance=2.0)
     assert_type(report.precision, float)
     assert_type(report.to_frame(), pd.DataFrame)
-    EventReportDisplay.from_predictions(labels, matches, title="before").plot(title="after")
+    EventsDisplay.from_predictions(labels, matches, title="before").plot(title="after")
     return report
 
 

@@ -1,9 +1,13 @@
-"""EDF, EDF+ and BDF, by edfio: it reads headers and annotations; samples are read where they are asked for."""
+"""Files of devices: EDF by edfio, records of PhysioNet by wfdb, miniSEED and SAC by ObsPy, others of EEG by MNE.
+
+Samples of EDF, WFDB and EEG are read where they are asked for.
+"""
 
 import datetime
 import os
 import re
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -11,16 +15,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..utils._times import EvenTimes, Sampling
-from ._library import CUT_OFF, chosen, library, unique
+from ._library import CUT_OFF, Reader, check_fits, chosen, library, unique
+from ._objects import of_mne, of_obspy, of_wfdb
 from ._recording import Marks, Pieces, Recording, Stored
 
+# ---------------------------------------------------------------------------------------------------------- EDF and BDF
 ONSET = re.compile(rb"([+-]\d+(?:\.\d*)?)(?:\x15[^\x14]*)?\x14")
 WIDTHS = 16, 80, 8, 8, 8, 8, 8, 80, 8, 32  # of the fields of a channel's header
 SAMPLES = sum(WIDTHS[:8])  # where that with the number of samples in a record begins
 BLOCK = 2**26  # bytes of records that are read at a time
 
 
-def can_open(path, head):
+def is_edf(path, head):
     """Return whether a file is EDF or BDF, of which a part of the header may be all that is left."""
     is_named = path.lower().endswith((".edf", ".bdf"))
     return head[:8] in (b"0       ", b"\xffBIOSEMI") and (len(head) >= 256 or is_named)
@@ -77,7 +83,7 @@ def _physical(layout, columns, gain, offset, start, end):
     return out
 
 
-def open(path, channels=None):
+def open_edf(path, channels=None):
     """Return the recording of a file; its annotations are marks."""
     edfio = library("edfio", "edf")
     layout, header, labels = _layout(path)
@@ -197,3 +203,119 @@ def _samples(at, onsets, duration, samples):
     k = np.clip(np.searchsorted(onsets, at, "right") - 1, 0, len(onsets) - 1)
     inside = np.clip(np.rint((at - onsets[k]) / duration * samples), 0, samples)
     return (k * samples + inside).astype(np.int64)
+
+
+# ----------------------------------------------------------------------------------------------------------------- WFDB
+def is_wfdb(path, head):
+    """Return whether a file is the header of a record, or the signals of one whose header lies next to it."""
+    stem, suffix = os.path.splitext(path)
+    return suffix.lower() == ".hea" or (suffix.lower() == ".dat" and os.path.isfile(f"{stem}.hea"))
+
+
+def _signals(record, columns, frame, is_sum, start, end):
+    """Return samples [start, end) of some channels, in their units, by whole frames; invalid ones are NaN.
+
+    Samples that are sums of differences are read from the first one on.
+    """
+    wfdb = library("wfdb", "wfdb")
+    first, last = 0 if is_sum else start // frame, -(-end // frame)
+    if end <= start:
+        return np.empty((0, len(columns)))
+    read = wfdb.rdrecord(record, first, last, channels=columns, smooth_frames=False)
+    return np.column_stack([one[start - first * frame : end - first * frame] for one in read.e_p_signal])
+
+
+def open_wfdb(path, channels=None, annotator=None):
+    """Return the record; the marks are those of `annotator`, by default of ``atr``, if there is such a file."""
+    wfdb = library("wfdb", "wfdb")
+    record = os.path.abspath(os.path.splitext(path)[0])
+    header = wfdb.rdheader(record)
+    if header.n_sig and not header.sig_len:  # the length is that of the file, which the library finds as it reads
+        return replace(of_wfdb(wfdb.rdrecord(record), channels), marks=annotations(wfdb, record, annotator, 1))
+    # Of a record of several segments the channels stand in these.
+    first = wfdb.rdrecord(record, 0, 1, smooth_frames=False)
+    names, units, frames = first.sig_name, first.units, first.samps_per_frame
+    cut_off = None in names and not Path(f"{record}.hea").read_bytes().endswith(b"\n")
+    if cut_off or not len(names) == len(units) == len(frames) == len(first.e_p_signal) == header.n_sig:
+        raise ValueError(f"the header must have a line for each of {header.n_sig} signals. Got {names}. {CUT_OFF}")
+    parts = wfdb.rdheader(record, rd_segments=True).segments if hasattr(header, "seg_name") else [header]
+    is_sum = any("8" in (part.fmt or ()) for part in parts if part is not None)
+    names = unique(name or f"signal {k + 1}" for k, name in enumerate(names))
+    rates = {name: header.fs * frame for name, frame in zip(names, frames, strict=True)}
+    take = chosen(names, channels, rates)
+    frame, rate = frames[take[0]], rates[names[take[0]]]
+    values = Stored((header.sig_len * frame, len(take)), partial(_signals, record, take, frame, is_sum))
+    values.read(0, frame), values.read(len(values) - frame, len(values))  # what is wrong with the header is seen now
+    start = 0.0 if header.base_datetime is None else np.datetime64(header.base_datetime, "us")
+    marks = annotations(wfdb, record, annotator, frame)
+    return Recording(values, Sampling(rate, start), [names[k] for k in take], [units[k] for k in take], marks)
+
+
+def annotations(wfdb, record, annotator, frame):
+    """Return the marks of an annotation file: symbols, or the notes beside those that stand for a note alone."""
+    if annotator is None and not os.path.isfile(f"{record}.atr"):
+        return None
+    annotator = annotator or "atr"
+    if Path(f"{record}.{annotator}").read_bytes()[-2:] != b"\0\0":
+        raise ValueError(f"the annotations {annotator} must end with two bytes of 0. {CUT_OFF}")
+    found = wfdb.rdann(record, annotator)
+    start, symbols = np.asarray(found.sample, np.int64) * frame, found.symbol
+    end, label = start + 1, list(symbols)
+    for k, note in enumerate(found.aux_note or []):
+        if symbols[k] in ('"', "+", "(") and note.strip("\0 "):  # which stand for their note
+            label[k] = note.strip("\0 ")
+            # An onset with a note lasts until the next end.
+            if symbols[k] == "(" and ")" in symbols[k:]:
+                last = symbols.index(")", k)
+                end[k], label[last] = start[last] + 1, ""
+    kept = np.array(label, np.str_) != ""
+    return Marks(start[kept], end[kept], np.array(label, np.str_)[kept])
+
+
+# ----------------------------------------------------------------------------------------------------- miniSEED and SAC
+SEED = ".mseed", ".miniseed", ".ms"
+
+
+def is_seismic(path, head):
+    """Return whether a file is miniSEED of version 2 or 3, or SAC with binary numbers."""
+    versions = [int.from_bytes(head[304:308], order) for order in ("little", "big")]
+    is_sac = (path.lower().endswith(".sac") and 6 in versions) or 7 in versions
+    is_seed = re.match(rb"\d{6}[VASTDRQM][ \0]", head) or head[:3] == b"MS\x03" or path.lower().endswith(SEED)
+    return bool(is_seed) or (len(head) >= 632 and is_sac)
+
+
+def open_seismic(path, channels=None):
+    """Return the traces as channels; where nothing was recorded samples are NaN."""
+    obspy = library("obspy", "seismic")
+    with_data = {"format": "SAC"} if path.lower().endswith(".sac") else {"format": "MSEED"}
+    heads = obspy.read(path, headonly=True, **with_data)
+    lengths = {trace.stats.mseed.record_length for trace in heads if "mseed" in trace.stats}
+    if any(os.path.getsize(path) % length for length in lengths):
+        raise ValueError(f"the file must hold whole records of {lengths} bytes. Got {os.path.getsize(path)}. {CUT_OFF}")
+    n_bytes = 8 * sum(trace.stats.npts for trace in heads)
+    check_fits(2 * n_bytes, "Read a part, obspy.read(path, starttime=..., endtime=...), and pass the stream.")
+    return of_obspy(obspy.read(path, **with_data), channels)
+
+
+# ------------------------------------------------------------------------------------------------------------------ EEG
+OF_MNE = ".vhdr", ".set", ".fif", ".fif.gz", ".cnt", ".gdf", ".mff", ".nxe", ".cdt", ".lay", ".snirf", ".egi", ".raw"
+
+
+def is_eeg(path, head):
+    """Return whether a file is called as one of those that MNE reads."""
+    return path.lower().rstrip("/").endswith(OF_MNE)
+
+
+def open_eeg(path, **options):
+    """Return the recording; `options` go to :func:`mne.io.read_raw`."""
+    mne = library("mne", "eeg")
+    with mne.utils.use_log_level("ERROR"):
+        return of_mne(mne.io.read_raw(path, **options))
+
+
+READERS = {
+    "edf": Reader(is_edf, open_edf),
+    "wfdb": Reader(is_wfdb, open_wfdb),
+    "seismic": Reader(is_seismic, open_seismic),
+    "eeg": Reader(is_eeg, open_eeg),
+}
