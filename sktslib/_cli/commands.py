@@ -1,33 +1,26 @@
-"""The commands and their arguments; what runs a command is imported once its options have been read."""
+"""The commands and their options, in tables that a test compares with the parameters of what the commands call.
+
+What runs a command, and the rest of the package, is imported once its options have been read, so that help and errors
+of options come at once. Commands share the parser, the options for reading files and for output, and error messages in
+the words of their options.
+"""
 
 import argparse
+import ast
 import difflib
+import re
+import sys
+import warnings
 from collections.abc import Callable
+from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
 from .. import __version__
 from . import PART
-from .options import (
-    DISTANCE,
-    EVALUATE,
-    FORMATS,
-    MAP,
-    METRICS,
-    PAIRWISE,
-    SEARCH,
-    SEGMENT,
-    WARNING,
-    Parser,
-    add_metric,
-    add_options,
-    add_output,
-    add_parameters,
-    add_reading,
-    add_scale,
-    number,
-)
 
 EXAMPLES = """\
 examples:
@@ -44,141 +37,507 @@ examples:
 exit code: 0 something was found or done, 1 nothing was found, 2 an option or a file is wrong
 """
 
-
-class Task(NamedTuple):
-    """Name of the estimator of a command, its default metric, the verb of its help, and its parameters."""
-
-    estimator: str
-    metric: str
-    finds: str
-    parameters: list
-
-
-TASKS = {
-    "search": Task("QuerySearcher", "dtw", "search in", SEARCH),
-    "segment": Task("QuerySegmenter", "adtw", "segment", SEGMENT),
+FORMATS = ("table", "csv", "json")
+WARNING = "a file of another's making can run any code when it is loaded"
+SCALE = "scale the columns: --scale zscore"
+WORDS = {"none": None, "all": None, "true": True, "false": False}
+# What is said of Python's types, in the words of the command line.
+PHRASES = {
+    r"an instance of FalseDiscoveryRate, an instance of Conformal": "fdr:ALPHA, conformal:ALPHA",
+    r", an instance of Percentile": ", percentile:Q",
+    r", an instance of Margin": ", margin:LEAST",
+    r", an instance of 'str'": "",
+    r", an instance of (?:Windows|Subsequences|Normalization|ChannelPlan|Learning)\b": "",
+    r"or a rule, as an object or as a text such as '(\S+)' or '\S+'": r"fdr:ALPHA or conformal:ALPHA, as \1",
+    r"\ban array-like\b": "numbers, such as 1,2",
+    r"The '(?:events|kinds)' parameter": "--labels",
+    r" of (?:Normalization|Windows|Subsequences|ChannelPlan|Learning)\b": "",
+    r"The 'alpha' parameter of (?:FalseDiscoveryRate|Conformal)": "--threshold: ALPHA",
+    r"The 'least' parameter of Margin": "--threshold: LEAST",
+    r"\ba str among\b": "one of",
+    r"\ban int(?:eger)? in\b": "a whole number in",
+    r"\ba float in\b": "a number in",
+    r"The 'path' parameter of load_model": "--model",
+    r"with trust=True": "with --trust",
+    r"a larger 'alpha'": "a larger ALPHA",
 }
+
+
+# ---------------------------------------------------------------------------------------- parameters of what is called
+class Parameter(NamedTuple):
+    """A parameter of a class or function as an option."""
+
+    name: str
+    text: str  # ends in the default
+    key: str  # of `set_params`, for a parameter of an object that the estimator holds: "normalize__scale_limits"
+    own_name: str  # in messages
+    option: str
+
+
+def parameters(table):
+    """Return the parameters of a table of key -> text."""
+    found = []
+    for key, text in table.items():
+        owner, _, own = key.rpartition("__")
+        name = f"channel_{own}" if owner == "channels" else own
+        found.append(Parameter(name, text, owner and key, own, f"--{name.replace('_', '-')}"))
+    return found
+
+
+POLARITY = (
+    "same: the signs of the query; any: also mirrored; channels: each of at most 8 channels with a sign of "
+    "its own (default: same)"
+)
+MAX_GAP = (
+    "the largest step of the times, in their unit or a duration such as 1.5s, that is no gap; nothing found "
+    "spans one (default: None)"
+)
+N_JOBS = "the number of threads; -1: all processors. No result depends on it (default: one)"
+VERBOSE = "0: show no progress bar; 1: show one on the standard error (default: 1 on a terminal, else 0)"
+SEARCH = {
+    "candidates": "windows of the query's length, or of its multiples, see --scales; subsequence: ranges of any "
+    "length, for elastic distances; auto: these, unless --normalize or an option of channels is given (default: auto)",
+    "candidates__scales": "LEAST,LARGEST or a list [0.5,1,2]: windows of these multiples of the query's length, the "
+    "best counts (default: the query's length alone)",
+    "candidates__min_length": "the shortest match in samples; none: no bound (default: half of the query)",
+    "candidates__max_length": "the longest match in samples (default: no bound; with --normalize twice the query)",
+    "normalize": "mean, zscore, minmax or robust, of the query and each candidate, channel by channel (default: none)",
+    "normalize__scale_limits": "LEAST,LARGEST: standard deviations of a candidate over those of the query, in every "
+    "channel, such as 0.7,1.4 (default: any)",
+    "normalize__offset_limit": "how far the mean of a candidate may be from the query's, in the unit of the data: one, "
+    "or a list by channel (default: any)",
+    "n_matches": "the largest number of matches; all: as many as fit (default: 10, all with a threshold)",
+    "threshold": "the largest distance of a match, or a rule: fdr:0.05 (false discoveries), percentile:1 (of the "
+    "distances), conformal:0.1 (with labels: the share that is missed) (default: learned from labels, else no bound)",
+    "max_overlap": "the share of the shorter of two matches that they may have in common, from 0 to 1 (default: 0.0)",
+    "channels__lag": "samples, or a duration, from the start of a match to that of each channel's query: one, or a "
+    "list (default: channels are compared together)",
+    "channels__tolerance": "samples, or a duration, by which a channel may start earlier or later (default: 0)",
+    "channels__weight": "a list with a factor of each channel's distance (default: 1 each)",
+    "channels__min_votes": "how many channels count: those with the least distances (default: all)",
+    "polarity": POLARITY,
+    "nan_policy": "raise: refuse missing values; omit: compare windows by what is observed, at least half (default: "
+    "raise)",
+    "max_gap": MAX_GAP,
+    "n_jobs": N_JOBS,
+    "verbose": VERBOSE,
+}
+SEGMENT = {
+    "background": "the cost of a sample of background; auto: that of the query against a constant signal, or learned "
+    "from labels (default: auto)",
+    "transitions": "a file with the costs of one label following another, k + 1 rows and columns for k queries, "
+    "background first (default: no cost)",
+    "learning__n_templates": "how many templates are learned for each class; auto: one for each clear group of "
+    "occurrences, up to 4 (default: auto)",
+    "learning__refine": "how often the repetitions found are averaged, and the recording cut again by the averages "
+    "(default: 0)",
+    "learning__self_train": "how often at most learning goes on from its own sure answers in the part without labels "
+    "(default: 0)",
+    "learning__class_weight": "balanced: all classes of --labels count alike, however rare they are (default: what is "
+    "of a rare class must be clear)",
+    "partial": "whether an end of the recording may cut off a repetition, of which half is observed; auto: with "
+    "--query auto (default: auto)",
+    "threshold": "the largest cost of a repetition per point of its query, or a rule: fdr:0.05, conformal:0.1 or "
+    "margin:0.5 (default: no bound)",
+    "lengths": "SHORTEST,LONGEST: bounds of the length of a repetition in samples, or durations such as 500ms,2s, for "
+    "elastic distances; none: no bound (default: no bound; with labels 2/3 of the shortest and 3/2 of the longest "
+    "occurrence)",
+    "polarity": POLARITY,
+    "nan_policy": "raise: refuse missing values; omit: let no repetition cross one (default: raise)",
+    "max_gap": MAX_GAP,
+    "n_jobs": N_JOBS,
+    "verbose": VERBOSE,
+}
+DISTANCE = {
+    "cutoff": "a distance above it is given as infinity (default: no cutoff)",
+}
+PAIRWISE = {
+    "times": "a list of the sample times of each series, for distances that use them (default: samples are counted)",
+    "nan_policy": "raise: refuse missing values; omit: leave out their points, for lockstep distances (default: raise)",
+    "n_jobs": N_JOBS,
+    "max_memory": "bytes that the work may use besides the result, or 500MB (default: some 10 MB a job)",
+    "verbose": VERBOSE,
+}
+METRICS = {
+    "family": "only the distances of a family: elastic, lockstep or time (default: all)",
+    "multivariate": "true: only those that take several channels; false: only the others (default: all)",
+    "metric": "true: only metrics; false: only the others (default: all)",
+    "symmetric": "true: only symmetric distances; false: only the others (default: all)",
+}
+EVALUATE = {
+    "min_iou": "the least intersection over union of ranges that agree (default: 0.5)",
+    "tolerance": "in place of --min-iou: samples, or a duration such as 0.1s, by which their starts and ends may "
+    "differ (default: none)",
+}
+ON_OVERLAP = parameters({"on_overlap": "what to do with ranges that overlap (default: error)"})
+# What a duration may be in place of, by the name of the parameter.
+DURATIONS = {
+    "max_gap": "a number in the unit of the times (of dates, seconds), or a duration such as 500ms or 1.5s",
+    **dict.fromkeys(("channel_tolerance", "tolerance"), "a number of samples, or a duration such as 500ms or 1.5s"),
+    "channel_lag": "a number of samples, or a duration such as 500ms or 1.5s, or a list of one for each channel, "
+    "0s,0.5s, or a "
+    """dict of numbers by channel, '{"B": 10}'""",
+    "lengths": "SHORTEST,LONGEST, each none, a number of samples, or a duration such as 500ms or 1.5s",
+}
+
+
+def value_of(text):
+    """Return the value that a text on the command line stands for: a Python literal, none, or the text itself."""
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    try:
+        return ast.literal_eval(re.sub(r"(?i)\bnone\b", "None", text))
+    except (ValueError, SyntaxError):
+        return text
+
+
+def add_parameters(parser, title, table):
+    """Add an option for each parameter of a table; those not given are absent from what is parsed."""
+    group, found = parser.add_argument_group(title), parameters(table)
+    for one in found:
+        style = {"metavar": "VALUE", "type": value_of}
+        style = {"action": argparse.BooleanOptionalAction} if one.name == "partial" else style
+        text = one.text.replace("%", "%%")
+        group.add_argument(one.option, dest=one.name, default=argparse.SUPPRESS, help=text, **style)
+    parser.set_defaults(parameters=found)
+
+
+def given(options, parameters):
+    """Return the parameters that were given, by name; `transitions` is the name of a file."""
+    found = {}
+    for one in (one for one in parameters if hasattr(options, one.name)):
+        value = found[one.name] = getattr(options, one.name)
+        if isinstance(value, str) and one.name in DURATIONS:
+            found[one.name] = _durations(value, one)
+        elif isinstance(value, str) and one.name == "transitions":
+            from ..io._tables import Reading
+            from .recordings import Files
+
+            found[one.name] = Files(Reading()).read(value, one.option).values
+    return found
+
+
+def _durations(text, parameter):
+    """Return a duration, such as 1.5s, or as many of them as the parameter may be."""
+    from ..io._parts import SECONDS, seconds_of
+
+    bounds = parameter.name == "lengths"
+    parts = [part.strip() for part in (text.split(",") if bounds or parameter.name == "channel_lag" else [text])]
+    seconds = [seconds_of(part) for part in parts]
+    given = [value_of(part) if s is None else timedelta(seconds=s) for part, s in zip(parts, seconds, strict=True)]
+    no_bounds = len(given) != 2 or any(isinstance(one, str) for one in given)
+    if no_bounds if bounds else None in seconds:
+        rule = f"{DURATIONS[parameter.name]}; units are {', '.join(SECONDS)}"
+        raise ValueError(f"{parameter.option} must be {rule}. Got {text!r}.")
+    return tuple(given) if bounds else given[0] if len(given) == 1 else given
+
+
+def parse_metric(text):
+    """Return a distance and its parameters, written NAME or NAME:KEY=VALUE,KEY=VALUE.
+
+    Returns
+    -------
+    tuple of (str, dict)
+    """
+    name, _, rest = text.partition(":")
+    parameters = {}
+    # A comma within a value is not followed by a name and an equal sign.
+    for pair in re.split(r",(?=\s*\w+=)", rest) if rest else []:
+        key, equals, value = pair.partition("=")
+        if not (key.strip().isidentifier() and equals):
+            rule = "have the form NAME or NAME:KEY=VALUE,KEY=VALUE, such as dtw:alpha=0.7,window=0.1"
+            raise argparse.ArgumentTypeError(f"must {rule}. Got {text!r}.")
+        parameters[key.strip()] = value_of(value.strip())
+    return name.strip(), parameters
+
+
+def add_metric(parser, default="dtw", **kwargs):
+    """Add the option of the distance; further arguments are those of `add_argument`."""
+    more = ", may be repeated" if kwargs else ""
+    parser.add_argument(
+        "--metric",
+        metavar="NAME[:KEY=VALUE,...]",
+        type=parse_metric,
+        help="the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them"
+        f"{more} (default: {default})",
+        **kwargs,
+    )
+
+
+def in_options(message, parameters):
+    """Return a message of the library in the words of the command line: options in place of Python's parameters."""
+    for one in parameters:
+        message = re.sub(rf"\b{one.name}=\(([^ )]*), ([^ )]*)\)", rf"{one.option} \1,\2", message)
+        message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
+        own = f"'{one.own_name}'(?: parameter)?(?: of \\w+)?"
+        message = re.sub(rf"The {own}(?! of)|{own}(?= must)", one.option, message)
+        message = re.sub(rf"\b(set|with) '{one.own_name}'", rf"\1 {one.option}", message, flags=re.I)
+    for python, words in PHRASES.items():
+        message = re.sub(python, words, message)
+    message = message.replace("scale query and sequences, for example with sklearn.preprocessing.StandardScaler", SCALE)
+    return re.sub(r",? for example (with|by) numpy\.\w+", "", message).replace("pandas.Timedelta('1s')", "500ms")
+
+
+# -------------------------------------------------------------------------------------------------- options of commands
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are exceptions, and which names the nearest option."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **kwargs)
+
+    def error(self, message):
+        raise ValueError(f"{message} ({self.prog} --help lists all options)")
+
+    def parse_args(self, args=None, namespace=None):
+        options, unknown = self.parse_known_intermixed_args(args, namespace)
+        if unknown:
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1, cutoff=0.5)
+            near = near if unknown[0].startswith("-") else []
+            hint = f". Did you mean {near[0]}?" if near else ""
+            if "--query" in known and not near:
+                hint = ". The pattern is named with --query FILE"
+            if unknown[0].startswith("--self-train") and "--task" in known:
+                hint = ". It is an option of --task segment, which alone learns from what is unlabeled"
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return options
+
+
+def number(text, convert, low, rule, *, above=False):
+    """Return a number at least (or `above`) a bound."""
+    try:
+        value = convert(text)
+    except ValueError:
+        value = None
+    if value is None or not (low < value if above else low <= value) or not value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be {rule}. Got {text!r}.")
+    return value
+
+
+FLAG = {"action": "store_true"}
+# What else `add_argument` takes, by the names of options.
+SETTINGS = {
+    "part": {"nargs": "?"},
+    "name": {"nargs": "?"},
+    "series": {"nargs": "+"},
+    "--query": {"action": "append"},
+    "--format": {"choices": FORMATS, "default": "table"},
+    "--task": {"choices": ("search", "segment"), "default": "segment"},
+    "--time-unit": {"choices": ("ns", "us", "ms", "s", "min", "h", "d")},
+    "--epoch": {"choices": ("s", "ms", "us", "ns")},
+    "--decimal": {"choices": (".", ",")},
+    "--day-first": {"action": argparse.BooleanOptionalAction},
+    "--rate": {"type": partial(number, convert=float, low=0, rule="a number above 0", above=True)},
+    "--header": {"type": partial(number, convert=int, low=0, rule="the number of a line, from 1, or 0")},
+    "--port": {"type": partial(number, convert=int, low=0, rule="a number of at least 0"), "default": 0},
+}
+
+
+def add_options(parser, title, table, **more):
+    """Add a group of options, or without a title arguments, from a table: name and metavar, without one a flag -> help.
+
+    Further settings are by names of options.
+    """
+    group = parser if title is None else parser.add_argument_group(title)
+    for key, text in table.items():
+        name, _, metavar = key.partition(" ")
+        style = {"metavar": metavar} if metavar else {} if name in SETTINGS else FLAG
+        group.add_argument(name, help=text, **style, **SETTINGS.get(name, {}), **more.get(name.strip("-"), {}))
+    return group
+
+
+def add_scale(parser, of):
+    """Add the option of scaling; `of` says whose means and deviations count."""
+    parser.add_argument(
+        "--scale",
+        metavar="VALUE",
+        help=f"bring columns to one scale before they are compared. zscore: each less its mean, over its standard "
+        f"deviation, both {of}; or what each is divided by, such as 9.81,250. Default: as they are, so that the column "
+        "that varies most decides (--normalize is about each window, not about columns)",
+    )
+
+
+READING = {
+    "--columns A,B": "the columns to compare (default: all that hold numbers and nothing else)",
+    "--time-column NAME": "the column of times, or DATE,TIME; none: count samples (default: found)",
+    "--weight-column NAME": "the column of weights in the query's file (default: the one named weight)",
+    "--time-zone NAME": "the zone of the times, such as Europe/Berlin (default: that of the file, if it says one)",
+    "--time-unit UNIT": "the unit of times that are numbers: ns, us, ms, s, min, h or d (default: as in the name, "
+    "time_ms, else s)",
+    "--epoch UNIT": "the times count s, ms, us or ns since 1970, in UTC: they are read as dates",
+    "--rate HZ": "samples per second, for files without times",
+    "--separator CHAR": "what separates cells of text files: a character, tab or space (default: found)",
+    "--decimal CHAR": "the decimal mark of text files (default: found)",
+    "--thousands CHAR": "the mark between thousands in text files (default: found where it is certain)",
+    "--header LINE": "the line with the names of columns, from 1; 0: no names (default: found)",
+    "--missing WORD,...": "what stands for missing values, --missing=-9999,X (default: empty cells, NaN, NA, ...)",
+    "--sheet NAME": "the sheet of an Excel file, by name or by number from 1 (default: the first)",
+    "--encoding NAME": "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)",
+    "--day-first": "read 02/03/2024 as the second of March (default: as other rows show, else month first)",
+    "--transpose": "the rows of an NPY or NPZ file are its channels",
+}
+
+
+def add_reading(parser, weighted=True):
+    """Add the options that say how files are read."""
+    add_options(parser, "reading files", {k: text for k, text in READING.items() if weighted or "weight" not in k})
+
+
+def reading_of(options):
+    """Return the options that say how to read files, as a `Reading`."""
+    from dataclasses import fields
+
+    from ..io._tables import Reading
+
+    return Reading(**{one.name: getattr(options, one.name) for one in fields(Reading) if hasattr(options, one.name)})
+
+
+def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ...)"):
+    """Add the options that say what is written, and return their group."""
+    notes = "how results are printed on the standard output; notes go to the standard error (default: table)"
+    return add_options(parser, "output", {"--format": notes, "--picture FILE": picture})
+
+
+@contextmanager
+def errors_of(where, parameters=(), data=None):
+    """Say of an error what it is about, in the words of the command line; `data` is what the library calls X.
+
+    Warnings are notes in the same words.
+    """
+
+    def tell(message, category, *args, **kwargs):
+        from ..utils._times import ColumnOfTimes
+        from .output import note
+
+        if category is not ColumnOfTimes:  # which was told when the columns were chosen
+            note(f"warning: {in_options(str(message), parameters)}")
+
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = tell
+            yield
+    except (ValueError, TypeError) as error:
+        message = in_options(str(error), parameters)
+        if data is not None:
+            message = message.replace("'X'", data)
+        raise ValueError(f"{where}: {message}" if where and not message.startswith("--") else message) from None
+
+
+def is_terminal():
+    """Return whether somebody may look at a bar."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def with_bar(values, parameters):
+    """Return the values of parameters, with a progress bar if somebody may look at it and nothing else was set."""
+    shown = is_terminal() and any(one.name == "verbose" for one in parameters)
+    return {"verbose": 1} | values if shown else values
+
+
+# ------------------------------------------------------------------------------------------------------------ commands
+# Of each estimator its name, its default metric and its parameters.
+TASKS = {"search": ("QuerySearcher", "dtw", SEARCH), "segment": ("QuerySegmenter", "adtw", SEGMENT)}
 
 
 def add_estimator(parser, task, more=""):
     """Add the metric and every parameter of the task's estimator."""
-    title = f"parameters of {task.estimator}; a VALUE is a Python literal, none or a word"
-    add_parameters(parser, title, task.parameters)
-    add_metric(parser, f"{task.metric}{more}")
+    name, metric, table = TASKS[task]
+    add_parameters(parser, f"parameters of {name}; a VALUE is a Python literal, none or a word", table)
+    add_metric(parser, f"{metric}{more}")
 
 
 def add_task(parser, argv, name="segment", counts=False):
     """Add the arguments of search, segment or count."""
-    task = TASKS[name]
-    parser.add_argument(
-        "recording", metavar="RECORDING", help=f"the file to {task.finds}, or a part of it, FILE:START-STOP"
-    )
-    more = "; auto: one period of the recording" if name == "segment" else ""
-    query = (
-        f"the pattern, a file or a part of one, {PART}, and of the recording itself :START-STOP{more}. May be repeated"
-    )
-    model = "in place of queries an estimator that `sktslib learn` saved; a .skops file needs skops, others --trust"
-    trust = f"load a --model that joblib saved: {WARNING}"
+    searches = name == "search"
+    text = f"the file to {'search in' if searches else 'segment'}, or a part of it, FILE:START-STOP"
+    add_options(parser, None, {"recording RECORDING": text})
     if counts:
         parser.set_defaults(query=["auto"], model=None, map=None, trust=False)
     else:
-        what = {"--query": ("FILE", query, {"action": "append"}), "--model": ("FILE", model)}
-        what |= {"--trust": (None, trust, {"action": "store_true"}), "--map": MAP}
-        what |= ONE_PER_PLACE if name == "search" else {}
-        add_options(parser, "what to look for", what)
-    add_estimator(parser, task)
+        more = "" if searches else "; auto: one period of the recording"
+        table = {
+            "--query FILE": f"the pattern, a file or a part of one, {PART}, and of the recording itself "
+            f":START-STOP{more}. May be repeated",
+            "--model FILE": "in place of queries an estimator that `sktslib learn` saved; a .skops file needs skops, "
+            "others --trust",
+            "--trust": f"load a --model that joblib saved: {WARNING}",
+            "--map QUERY=RECORDING,...": "columns compared under other names, mV=ecg_mV (default: by name, or else in "
+            "order)",
+            "--one-per-place": "of matches of several queries that overlap, more than --max-overlap allows, keep the "
+            "nearest",
+        }
+        add_options(parser, "what to look for", dict(list(table.items())[: None if searches else -1]))
+    add_estimator(parser, name)
     add_scale(parser, "of the recording")
     output = add_output(parser)
-    if name == "search":
+    if searches:
         text = "draw the distances of all candidates, too, however long they take (default: if that is a second)"
-        output.add_argument("--profile", action="store_true", help=text)
-    output.add_argument(
-        "--time-range",
-        metavar="START-STOP",
-        help="the part of the recording that the picture shows, written like a part of a file; the whole is "
-        f"{'searched' if name == 'search' else 'cut'}, unless RECORDING is a part",
+        output.add_argument("--profile", help=text, **FLAG)
+    text = (
+        "the part of the recording that the picture shows, written like a part of a file; the whole is "
+        f"{'searched' if searches else 'cut'}, unless RECORDING is a part"
     )
+    output.add_argument("--time-range", metavar="START-STOP", help=text)
     add_reading(parser)
     parser.set_defaults(task=name, counts=counts)
 
 
-ONE_PER_PLACE = {
-    "--one-per-place": (
-        None,
-        "of matches of several queries that overlap, more than --max-overlap allows, keep the nearest",
-        {"action": "store_true"},
-    )
-}
-LABELS = (
-    "NAME|FILE",
-    "a column of the recording with the class of each row (0 or empty: background); a file of ranges: columns start "
-    "and end in samples, or start_time and end_time, half-open, and label unless there is one class; or marks, the "
-    "annotations in the recording's own file",
-)
+RECORDING = {"recording RECORDING": "the file with the recording, or a part of it"}
 
 
 def add_show(parser, argv):
     """Add the arguments of show."""
-    parser.add_argument("recording", metavar="FILE", help="the file with the recording, or a part of it")
-    parser.add_argument("part", metavar="PART", nargs="?", help="the part, such as 12.5s-13.1s (default: the whole)")
+    part = "the part, such as 12.5s-13.1s (default: the whole)"
+    add_options(parser, None, {"recording FILE": RECORDING["recording RECORDING"], "part PART": part})
     add_output(parser, "draw the channels into a file (.png, .svg, .pdf, ...)")
-    add_reading(parser, without=("--weight-column",))
+    add_reading(parser, weighted=False)
 
 
 LEARNING = {
-    "--labels": (*LABELS, {"required": True}),
-    "--where": (
-        "COLUMN=VALUE",
-        "the ranges that count: those with this value in a column, such as foot=left or label=spindle (default: all)",
-    ),
-    "--labeled": (
-        "START-STOP",
-        "the part that was looked through for labels; --self-train learns from the rest, and what is -1 (default: all)",
-    ),
-    "--around": (
-        "BEFORE,AFTER",
-        "the labels are instants, such as R peaks: what they label, in samples (12,18) or durations (0.1s,0.15s)",
-    ),
-    "--on-overlap": (
-        "WAY",
-        "of ranges that overlap: first keeps those listed first, merge joins a class, cut halves (default: error)",
-    ),
-    "--task": (None, "what the estimator is for (default: segment)", {"choices": tuple(TASKS), "default": "segment"}),
-    "--output": (
-        "FILE",
-        "where to save the estimator: model.skops, which runs no code when it is loaded, or model.joblib, which does",
-        {"required": True},
-    ),
+    "--labels NAME|FILE": "a column of the recording with the class of each row (0 or empty: background); a file of "
+    "ranges: columns start and end in samples, or start_time and end_time, half-open, and label unless there is one "
+    "class; or marks, the annotations in the recording's own file",
+    "--where COLUMN=VALUE": "the ranges that count: those with this value in a column, such as foot=left or "
+    "label=spindle (default: all)",
+    "--labeled START-STOP": "the part that was looked through for labels; --self-train learns from the rest, and what "
+    "is -1 (default: all)",
+    "--around BEFORE,AFTER": "the labels are instants, such as R peaks: what they label, in samples (12,18) or "
+    "durations (0.1s,0.15s)",
+    "--on-overlap WAY": "of ranges that overlap: first keeps those listed first, merge joins a class, cut halves "
+    "(default: error)",
+    "--task": "what the estimator is for (default: segment)",
+    "--output FILE": "where to save the estimator: model.skops, which runs no code when it is loaded, or model.joblib, "
+    "which does",
 }
+REQUIRED = {"required": True}
 
 
 def add_learn(parser, argv):
     """Add the arguments of learn, among them the parameters of what the task's estimator has."""
-    parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
-    add_options(parser, "what to learn", LEARNING)
+    add_options(parser, None, RECORDING)
+    add_options(parser, "what to learn", LEARNING, labels=REQUIRED, output=REQUIRED)
     pre = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     pre.add_argument("--task", default="segment")
     task = pre.parse_known_args(argv)[0].task
-    add_estimator(parser, TASKS.get(task, TASKS["segment"]), "; auto: chosen by the labels")
+    add_estimator(parser, task if task in TASKS else "segment", "; auto: chosen by the labels")
     add_scale(parser, "of the recording, which the model keeps")
     add_reading(parser)
 
 
 def add_evaluate(parser, argv):
     """Add the arguments of evaluate."""
-    parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
-    parser.add_argument("found", metavar="FOUND", help="the ranges that were found, as --format csv prints them")
-    add_options(parser, "what is known", {name: LEARNING[name] for name in ("--labels", "--where", "--around")})
+    add_options(parser, None, {**RECORDING, "found FOUND": "the ranges that were found, as --format csv prints them"})
+    known = {key: LEARNING[key] for key in ("--labels NAME|FILE", "--where COLUMN=VALUE", "--around BEFORE,AFTER")}
+    add_options(parser, "what is known", known, labels=REQUIRED)
     add_parameters(parser, "what agrees", EVALUATE)
-    notes = "how events are printed (default: table)"
-    add_options(parser, "output", {"--format": (None, notes, {"choices": FORMATS, "default": "table"})})
-    add_reading(parser, without=("--weight-column",))
+    add_options(parser, "output", {"--format": "how events are printed (default: table)"})
+    add_reading(parser, weighted=False)
 
 
 def add_distance(parser, argv):
     """Add the arguments of distance."""
-    parser.add_argument("first", metavar="FIRST", help=f"the first series, to which weights belong: a file, or {PART}")
-    parser.add_argument("second", metavar="SECOND", help="the second series")
+    first = f"the first series, to which weights belong: a file, or {PART}"
+    add_options(parser, None, {"first FIRST": first, "second SECOND": "the second series"})
     add_metric(parser, action="append")
     add_parameters(parser, "parameters", DISTANCE)
     add_scale(parser, "of both files together")
@@ -189,73 +548,63 @@ def add_distance(parser, argv):
 def add_pairwise(parser, argv):
     """Add the arguments of pairwise."""
     text = "a file or a part of one for each series, or one file, of which each column is a series"
-    parser.add_argument("series", metavar="FILE", nargs="+", help=text)
+    add_options(parser, None, {"series FILE": text})
     add_metric(parser)
     add_parameters(parser, "parameters", PAIRWISE)
     add_scale(parser, "of all series together (of one file: of the column itself)")
     add_output(parser, "draw the distances as colors into a file (.png, .svg, ...)")
-    add_reading(parser, without=("--weight-column",))
+    add_reading(parser, weighted=False)
 
 
 def add_metrics(parser, argv):
     """Add the arguments of metrics."""
-    parser.add_argument("name", metavar="NAME", nargs="?", help="a distance, to list its parameters")
+    add_options(parser, None, {"name NAME": "a distance, to list its parameters"})
     add_parameters(parser, "parameters", METRICS)
-    parser.add_argument("--format", choices=FORMATS, default="table", help="how it is printed (default: table)")
-
-
-DEMO_OUTPUT = {
-    "--output": ("FILE", "the picture (default: sktslib.png)", {"default": "sktslib.png"}),
-    "--no-picture": (None, "draw nothing", {"action": "store_true"}),
-}
+    add_options(parser, None, {"--format": "how it is printed (default: table)"})
 
 
 def add_demo(parser, argv):
     """Add the arguments of demo."""
-    add_options(parser, "output", DEMO_OUTPUT)
+    table = {"--output FILE": "the picture (default: sktslib.png)", "--no-picture": "draw nothing"}
+    add_options(parser, "output", table, output={"default": "sktslib.png"})
 
 
 VIEW = {
-    "--channels": ("A,B", "the columns that are searched at first (default: all that are shown)"),
-    "--labels": (LABELS[0], LABELS[1] + ". They are answers of a new session"),
-    "--session": ("FILE", "where the session is saved and opened again (default: RECORDING.view.json)"),
-    "--port": (
-        "NUMBER",
-        "the port of the page on this machine (default: a free one)",
-        {"type": lambda text: number(text, int, 0, "a number of at least 0"), "default": 0},
-    ),
-    "--no-browser": (None, "print the address and open no browser", {"action": "store_true"}),
+    "--channels A,B": "the columns that are searched at first (default: all that are shown)",
+    "--labels NAME|FILE": LEARNING["--labels NAME|FILE"] + ". They are answers of a new session",
+    "--session FILE": "where the session is saved and opened again (default: RECORDING.view.json)",
+    "--port NUMBER": "the port of the page on this machine (default: a free one)",
+    "--no-browser": "print the address and open no browser",
 }
 
 
 def add_view(parser, argv):
     """Add the arguments of view."""
-    parser.add_argument("recording", metavar="RECORDING", help=f"the file to look at, or {PART.partition(' ')[0]}")
+    add_options(parser, None, {"recording RECORDING": f"the file to look at, or {PART.partition(' ')[0]}"})
     add_options(parser, "the page", VIEW)
-    add_reading(parser, without=("--weight-column",))
+    add_reading(parser, weighted=False)
 
 
 class Command(NamedTuple):
-    """A command: what it is for, what adds its arguments, and where the code that runs it is."""
+    """A command: what it is for, what adds its arguments, and what runs it, as FILE.FUNCTION."""
 
     text: str
     add: Callable
-    module: str
     run: str
 
 
 COMMANDS = {
-    "show": Command("look at a recording: channels, times, rate, gaps", add_show, "showing", "run"),
-    "search": Command("find where a pattern occurs", partial(add_task, name="search"), "searching", "run"),
-    "segment": Command("cut a recording into repetitions", add_task, "searching", "run"),
-    "count": Command("count the repetitions of a recording", partial(add_task, counts=True), "searching", "run"),
-    "learn": Command("learn from labels, save the estimator", add_learn, "searching", "run_learn"),
-    "view": Command("look at a recording in the browser, mark, search, learn", add_view, "viewing", "run"),
-    "evaluate": Command("compare what was found with labels: F1, misses", add_evaluate, "evaluating", "run"),
-    "distance": Command("distances of two series", add_distance, "comparing", "run_distance"),
-    "pairwise": Command("distances of all pairs of series", add_pairwise, "comparing", "run_pairwise"),
-    "metrics": Command("list the distances and their parameters", add_metrics, "comparing", "run_metrics"),
-    "demo": Command("several distances side by side, on an electrocardiogram", add_demo, "demonstration", "run"),
+    "show": Command("look at a recording: channels, times, rate, gaps", add_show, "looking.run_show"),
+    "search": Command("find where a pattern occurs", partial(add_task, name="search"), "searching.run"),
+    "segment": Command("cut a recording into repetitions", add_task, "searching.run"),
+    "count": Command("count the repetitions of a recording", partial(add_task, counts=True), "searching.run"),
+    "learn": Command("learn from labels, save the estimator", add_learn, "searching.run_learn"),
+    "view": Command("look at a recording in the browser, mark, search, learn", add_view, "looking.run_view"),
+    "evaluate": Command("compare what was found with labels: F1, misses", add_evaluate, "labels.run_evaluate"),
+    "distance": Command("distances of two series", add_distance, "comparing.run_distance"),
+    "pairwise": Command("distances of all pairs of series", add_pairwise, "comparing.run_pairwise"),
+    "metrics": Command("list the distances and their parameters", add_metrics, "comparing.run_metrics"),
+    "demo": Command("several distances side by side, on an electrocardiogram", add_demo, "demonstration.run"),
 }
 
 
@@ -272,9 +621,13 @@ def overview():
 
 
 def _version():
-    from ..distances._kernels.cache import pack  # which takes numba
+    """Return the version, and what there is to say about kernels; where some came numba tells whether they are used."""
+    text = "No compiled kernels came with the package for this processor: first calls compile them."
+    if any(Path(__file__).parents[1].glob("distances/_kernels/packs/*.pack")):
+        from ..distances._kernels.cache import pack
 
-    return f"sktslib {__version__}\n{pack().text}"
+        text = pack().text
+    return f"sktslib {__version__}\n{text}"
 
 
 def parse(argv):
@@ -303,7 +656,8 @@ def parse(argv):
     parser = Parser(prog=f"sktslib {name}", description=f"{command.text[0].upper()}{command.text[1:]}.")
     command.add(parser, rest)
     options = parser.parse_args(rest)
-    return getattr(import_module(f".{command.module}", __package__), command.run), options
+    file, _, function = command.run.partition(".")
+    return getattr(import_module(f".{file}", __package__), function), options
 
 
 def run(argv):

@@ -2,24 +2,12 @@
 
 import inspect
 import re
-import textwrap
 
 import numpy as np
 
-from .options import errors_of, given, reading_of, with_bar
-from .output import (
-    check_picture,
-    counted,
-    draw_alignment,
-    draw_matrix,
-    note,
-    print_frame,
-    print_json,
-    save_picture,
-    tell_notes,
-)
-from .recordings import Files, compared
-from .scaling import scaler_of, searched
+from . import output
+from .commands import errors_of, given, reading_of, with_bar
+from .recordings import Files, compared, scaler_of, searched
 
 
 # ----------------------------------------------------------------------------------------------------------- distance
@@ -29,14 +17,14 @@ def run_distance(options):
 
     from ..distances import get_metric
 
-    check_picture(options.picture, "--picture")
+    output.check_picture(options.picture, "--picture")
     files = Files(reading_of(options))
     x = files.read(options.first, "FIRST", weighted=True)
     y = files.read(options.second, "SECOND")
-    tell_notes([x, y])
+    output.tell_notes([x, y])
     (x,), y, line = compared([x], y)
     files.check()
-    note(line)
+    output.note(line)
     a, b = _scaled(options, [x, y])
     rows, drawn = [], None
     for name, parameters in options.metric or [("dtw", {})]:
@@ -44,7 +32,7 @@ def run_distance(options):
             metric = get_metric(name, parameters)
         timed = metric.uses_times and x.times is not None and y.times is not None
         if metric.uses_times and not timed and (x.times is None) != (y.times is None):
-            note(f"only one of the series has times, so {metric.full_name} counts samples")
+            output.note(f"only one of the series has times, so {metric.full_name} counts samples")
         times = {"tx": x.times[:], "ty": y.times[:]} if timed else {}
         with errors_of(f"--metric {name}", options.parameters):
             d = metric.distance(a, b, weight=x.weight, **times, **given(options, options.parameters))
@@ -60,11 +48,11 @@ def run_distance(options):
             raise ValueError("--picture needs a distance that aligns the series, such as dtw or twed, by --metric.")
         metric, d, path = drawn
         title = f"{x.short_title} (above) and {y.short_title}: {metric!r} {d:.4g}"
-        save_picture(draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture)
+        output.save_picture(output.draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture)
     about = {"first": x.title, "second": y.title, "columns": x.channels, "samples": [len(x), len(y)]}
     if options.format == "table":  # distances of one pair by several metrics have no scale in common
         frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
-    print_frame(frame, options.format, about, "distances")
+    output.print_frame(frame, options.format, about, "distances")
     return 0
 
 
@@ -81,18 +69,18 @@ def run_pairwise(options):
 
     from ..distances import get_metric, pairwise_distances
 
-    check_picture(options.picture, "--picture")
+    output.check_picture(options.picture, "--picture")
     files = Files(reading_of(options))
     read = [files.read(path, path) for path in options.series]
     files.check()
     columns = _columns(read[0], options) if len(read) == 1 else None
-    tell_notes(read)
+    output.tell_notes(read)
     if columns is not None:
         names, series = read[0].channels, columns
-        note(f"series: {counted(names, 'column')} of {read[0].title}")
+        output.note(f"series: {output.counted(names, 'column')} of {read[0].title}")
     else:
         read, _, line = compared(read, read[0])
-        note(line)
+        output.note(line)
         names, series = [one.title for one in read], _scaled(options, read)
     name, parameters = options.metric or ("dtw", {})
     values = with_bar(given(options, options.parameters), options.parameters)
@@ -100,26 +88,25 @@ def run_pairwise(options):
         metric = get_metric(name, parameters)
     with errors_of("", options.parameters, "the series"):
         distances = pairwise_distances(series, metric=metric, **values)
-    note(f"{counted(names, 'series').removesuffix('s') if len(names) > 1 else '1 series'}, {metric!r}")
+    output.note(f"{output.counted(names, 'series').removesuffix('s') if len(names) > 1 else '1 series'}, {metric!r}")
     if options.picture is not None:
-        save_picture(draw_matrix(distances, names, metric.full_name), options.picture)
+        output.save_picture(output.draw_matrix(distances, names, metric.full_name), options.picture)
     if options.format == "json":
         rows = [[float(d) if np.isfinite(d) else None for d in row] for row in distances]
-        print_json({"metric": repr(metric), "series": names, "distances": rows})
+        output.print_json({"metric": repr(metric), "series": names, "distances": rows})
         return 0
     frame = pd.DataFrame(distances, columns=names)
     frame.insert(0, "series", names)
-    print_frame(frame, options.format, {}, "")
+    output.print_frame(frame, options.format, {}, "")
     return 0
 
 
 def _columns(recording, options):
     """Return the columns as series; a column that ends in empty cells becomes a shorter series."""
-    series = []
     (values,) = _scaled(options, [recording])
-    for column in np.asarray(values, np.float64).T:
-        filled = np.flatnonzero(~np.isnan(column))
-        series.append(np.ascontiguousarray(column[: filled[-1] + 1] if len(filled) else column))
+    columns = np.asarray(values, np.float64).T
+    ends = [max(np.flatnonzero(~np.isnan(column)), default=len(column) - 1) + 1 for column in columns]
+    series = [np.ascontiguousarray(column[:end]) for column, end in zip(columns, ends, strict=True)]
     shorter = sum(len(one) < len(recording) for one in series)
     if shorter:
         recording.notes.append(f"{recording.path}: columns that end in empty cells, and are shorter: {shorter}")
@@ -135,7 +122,7 @@ def described_parameters(docstring):
     found = {}
     for head, body in re.findall(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", section[1], re.M):
         names, _, kind = head.partition(" : ")
-        text = " ".join(textwrap.dedent(body).split())
+        text = " ".join(body.split()).replace("`", "")
         found |= {name.strip().lstrip("*"): (kind.strip(), text) for name in names.split(",")}
     return found
 
@@ -154,20 +141,18 @@ def run_metrics(options):
         columns["channels"] = ["several" if one.multivariate else "one" for one in metrics]
         columns["metric"] = ["yes" if one.is_metric else "no" for one in metrics]
         columns["parameters"] = [",".join(one.get_params()) for one in metrics]
-        print_frame(pd.DataFrame(columns), options.format, {}, "metrics")
+        output.print_frame(pd.DataFrame(columns), options.format, {}, "metrics")
         return 0 if names else 1
     with errors_of("NAME"):
         metric = get_metric(options.name)
     described = described_parameters(inspect.getdoc(type(metric)) or "")
-    rows = []
-    for name, value in metric.get_params(deep=False).items():
-        kind, text = described.get(name, ("", ""))
-        rows.append({"parameter": name, "default": repr(value), "type": kind, "meaning": text.replace("`", "")})
+    own = metric.get_params(deep=False)
+    rows = [(name, repr(value), *described.get(name, ("", ""))) for name, value in own.items()]
     if options.format == "table":
         print(f"{metric.name}: {metric.full_name} ({metric.family})")
-        for row in rows:
-            print(f"\n  {row['parameter']} : {row['type'] or row['default']}\n      {row['meaning']}")
+        for name, default, kind, text in rows:
+            print(f"\n  {name} : {kind or default}\n      {text}")
         return 0
     frame = pd.DataFrame(rows, columns=["parameter", "default", "type", "meaning"])
-    print_frame(frame, options.format, {"metric": metric.name, "full_name": metric.full_name}, "parameters")
+    output.print_frame(frame, options.format, {"metric": metric.name, "full_name": metric.full_name}, "parameters")
     return 0

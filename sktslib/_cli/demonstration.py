@@ -4,16 +4,7 @@ from textwrap import fill
 
 import numpy as np
 
-from .output import (
-    check_picture,
-    counted,
-    decimals_between,
-    draw,
-    lines_of,
-    note,
-    ranges_frame,
-    write_times,
-)
+from . import output
 from .recordings import FileRecording
 
 # Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
@@ -36,9 +27,9 @@ def run(options):
     from ..search import QuerySearcher, QuerySegmenter
 
     if not options.no_picture:
-        check_picture(options.output, "--output")
-    note("searching the packaged electrocardiogram, in mV and s")
-    note("the first run compiles kernels (once), which takes some seconds ...")
+        output.check_picture(options.output, "--output")
+    output.note("searching the packaged electrocardiogram, in mV and s")
+    output.note("the first run compiles kernels (once), which takes some seconds ...")
     ecg = load_ecg_example()
     metrics = {name: get_metric(name, parameters) for name, parameters in METRICS.items()}
     query, times = {"weight": ecg.weight, "times": ecg.tq}, {"times": ecg.ts}
@@ -46,11 +37,11 @@ def run(options):
     for name, metric in metrics.items():
         found = QuerySearcher(metric, n_matches=COUNT).fit(ecg.query, **query).search(ecg.sequence, **times)
         panels[f"{name}: {metric.full_name}"] = found
-        tables[f"{metric.full_name}, {metric!r}: {counted(found, 'occurrence')}, best first"] = found
+        tables[f"{metric.full_name}, {metric!r}: {output.counted(found, 'occurrence')}, best first"] = found
     segments = QuerySegmenter(metrics[SEGMENTS]).fit(ecg.query, **query).segment(ecg.sequence, **times)
     panels[f"segmentation by {SEGMENTS}"] = segments
-    tables[f"Segmentation by {SEGMENTS}: {counted(segments, 'repetition')} in order of time"] = segments
-    peaks = write_times(ecg.ts[ecg.beats], decimals_between(ecg.ts))
+    tables[f"Segmentation by {SEGMENTS}: {output.counted(segments, 'repetition')} in order of time"] = segments
+    peaks = output.write_times(ecg.ts[ecg.beats], output.decimals_between(ecg.ts))
     beats = np.array([f"{time} {kind}" for time, kind in zip(peaks, ecg.beat_kinds, strict=True)])
     frames = [_frame(one, ecg.beats, beats) for one in tables.values()]
     text = [COLORS, _summary([*metrics, f"segmentation by {SEGMENTS}"], frames), TOO_CLOSE]
@@ -61,9 +52,9 @@ def run(options):
         title = "query and the weights of its points"
         drawn = [FileRecording(ecg.query, ecg.tq, path=title, weight=ecg.weight, **about)]
         sequence, marks = FileRecording(ecg.sequence, ecg.ts, **about), (ecg.beats, ecg.beat_kinds.tolist())
-        draw(drawn, sequence, panels, text, marks=marks).savefig(options.output)
+        output.draw(drawn, sequence, panels, text, marks=marks).savefig(options.output)
     for title, frame in zip(tables, frames, strict=True):
-        print(title, *lines_of(frame, ecg.ts), "", sep="\n")
+        print(title, *output.lines_of(frame, ecg.ts), "", sep="\n")
     print("\n".join(fill(line, 120) for line in text))
     if not options.no_picture:
         print(f"picture: {options.output}")
@@ -73,7 +64,11 @@ def run(options):
 def _frame(found, peaks, beats):
     """Return a table of `Matches` or `Segments`, with the known beats whose R peak is in each range."""
     held = [", ".join(beats[(peaks >= s) & (peaks < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
-    return ranges_frame(found).drop(columns=["label", "stretch", "duration"], errors="ignore").assign(**{BEATS: held})
+    return (
+        output.ranges_frame(found)
+        .drop(columns=["label", "stretch", "duration"], errors="ignore")
+        .assign(**{BEATS: held})
+    )
 
 
 def _summary(names, frames):

@@ -14,7 +14,8 @@ import numpy as np
 
 from .._plots.base import BLUE
 from ..io._parts import as_index, step_of
-from ..utils.visualisation import plot_search_distance_result, plot_segmentation, plot_weight_query
+from ..utils import visualisation
+from ..utils.visualisation import plot_segmentation, plot_weight_query
 
 SMALL = 1e-6  # of the largest number: what is smaller may be printed as 0
 EXACT = 12  # digits that are printed of a number at most
@@ -34,6 +35,13 @@ def tell_notes(recordings):
 def decimals_of(step):
     """Return the number of decimals that keep values `step` apart distinct."""
     return next((d for d in range(12) if abs(round(step, d) - step) <= 0.1 * step), 12)
+
+
+def _figure(width, height):
+    """Return an empty picture, which no window shows."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained", dpi=120)
 
 
 def clock_of(seconds, digits=3):
@@ -237,15 +245,11 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
     -------
     matplotlib Figure
     """
-    from matplotlib.figure import Figure
-
-    from ..utils.visualisation import ProfileDisplay
-
     channels, names = len(recording.channels), _names([query.short_title for query in queries])
     profiles = 0 if profile is None else len(profile) if isinstance(profile, list) else 1
     row = 1.75 if channels == 1 else 1.25
     above, under = max(2.3, 1.1 * channels), 0.3 + row * channels * len(panels) + 1.25 * profiles
-    figure = Figure(figsize=(11, above + under + 0.3), layout="constrained", dpi=120)
+    figure = _figure(11, above + under + 0.3)
     top, below = figure.subfigures(2, height_ratios=[above, under])
     _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes, periods)
     time_range = None
@@ -255,14 +259,14 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
     axes = below.subplots(len(panels) * channels + profiles, 1, sharex=True, squeeze=False)[:, 0]
     for k, (title, found) in enumerate(panels.items()):
         own = axes[k * channels : (k + 1) * channels]
-        plot = plot_search_distance_result if hasattr(found, "distance") else plot_segmentation
+        plot = visualisation.plot_search_distance_result if hasattr(found, "distance") else plot_segmentation
         style = {"ax": list(own), "title": title, "time_range": time_range}
         display = plot(found, recording.values, recording.times, **style)
         for text in [] if display.legend_ is None else display.legend_.get_texts():
             word, _, number = text.get_text().partition(" ")
             text.set_text(names[int(number)] if word == "query" and number.isdigit() else text.get_text())
     if profiles:
-        rows = ProfileDisplay(profile, next(iter(panels.values())), threshold, times=recording.times)
+        rows = visualisation.ProfileDisplay(profile, next(iter(panels.values())), threshold, times=recording.times)
         rows.plot(ax=list(axes[-profiles:]), time_range=time_range)
         for ax, name in zip(axes[-profiles:], names if profiles > 1 else (), strict=False):
             ax.set_title(name, loc="left", fontsize="medium")
@@ -275,14 +279,10 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
 
 def draw_recording(recording, most):
     """Draw the channels of a recording, `most` at most, one above the other."""
-    from matplotlib.figure import Figure
-
-    from ..utils.visualisation import SegmentationDisplay
-
     names = recording.described_channels[:most]
-    figure = Figure(figsize=(11, 0.8 + 1.6 * len(names)), layout="constrained", dpi=120)
+    figure = _figure(11, 0.8 + 1.6 * len(names))
     axes = _rows(figure, recording.short_title, names)
-    SegmentationDisplay(np.empty(0, np.int64), recording.values, recording.times).plot(ax=list(axes))
+    plot_segmentation(np.empty(0, np.int64), recording.values, recording.times, ax=list(axes))
     _name_rows(axes, names, recording)
     return figure
 
@@ -387,24 +387,18 @@ def _write_marks(ax, recording, index, texts):
 
 def draw_alignment(x, y, path, tx, ty, title):
     """Draw two series and the points that their alignment pairs."""
-    from matplotlib.figure import Figure
-
-    from ..utils.visualisation import plot_alignment
-
     channels = x.shape[1]
-    figure = Figure(figsize=(10, 1 + 2.2 * channels), layout="constrained", dpi=120)
+    figure = _figure(10, 1 + 2.2 * channels)
     axes = figure.subplots(channels, 1, squeeze=False)[:, 0]
-    plot_alignment(x, y, path, ax=list(axes), tx=tx, ty=ty)
+    visualisation.plot_alignment(x, y, path, ax=list(axes), tx=tx, ty=ty)
     figure.suptitle(title, fontsize="medium")
     return figure
 
 
 def draw_matrix(distances, names, title):
     """Draw the distances of all pairs as colors."""
-    from matplotlib.figure import Figure
-
     size = min(12.0, 3.0 + 0.35 * len(names))
-    figure = Figure(figsize=(size + 1, size), layout="constrained", dpi=120)
+    figure = _figure(size + 1, size)
     ax = figure.subplots()
     image = ax.imshow(np.where(np.isfinite(distances), distances, np.nan))
     if len(names) <= 40:

@@ -2,26 +2,14 @@
 
 from datetime import timedelta
 
+import numpy as np
+
 from .._models import check_ending, load_model, save
 from ..io._parts import slice_of
-from . import PART
+from . import PART, output
+from .commands import TASKS, WARNING, errors_of, given, reading_of, with_bar
 from .labels import label_column_name, lines_of_report, read_labels_of
-from .options import WARNING, errors_of, given, reading_of, with_bar
-from .output import (
-    check_picture,
-    check_writable,
-    counted,
-    draw,
-    note,
-    print_frame,
-    ranges_frame,
-    save_picture,
-    shortened,
-    tell_notes,
-    write_numbers,
-)
-from .recordings import FileRecording, Files, compared, renamed
-from .scaling import scale_of, scaler_of, searched, unscaled
+from .recordings import FileRecording, Files, compared, renamed, scale_of, scaler_of, searched, unscaled
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
@@ -30,15 +18,9 @@ CHEAP = 2**31  # cells of alignments in all candidates, whose distances a pictur
 LONG = 3  # lengths of the query; a repetition that is longer holds several
 
 
-def estimator_class(task):
-    """Return the estimator that does what a command is for."""
-    from ..search import QuerySearcher, QuerySegmenter
-
-    return {"search": QuerySearcher, "segment": QuerySegmenter}[task]
-
-
 def estimator_of(options, learns=False):
     """Return the estimator with the parameters that were given, and a bar if somebody may look at it."""
+    from .. import search
     from ..distances import get_metric
 
     values = with_bar(given(options, options.parameters), options.parameters)
@@ -54,7 +36,7 @@ def estimator_of(options, learns=False):
                 raise ValueError("'auto' is chosen by labels: `sktslib learn` takes it, and saves what --model takes.")
         values |= {"metric": name, "metric_params": parameters or None}
     with errors_of("", options.parameters):
-        return estimator_class(options.task)(**values).set_params(**of_objects)
+        return getattr(search, TASKS[options.task][0])(**values).set_params(**of_objects)
 
 
 def count_durations(estimator, recording):
@@ -81,17 +63,14 @@ def hints(estimator, segments):
     """Yield hints on the result of a segmentation: the options that would give another one."""
     longest = None if estimator.lengths is None else estimator.lengths[1]
     if not len(segments):
+        what = f"{longest}, the longest, is in samples, and the query has more than twice as many"
         short = isinstance(longest, int) and 2 * longest < min(map(len, estimator.queries_))
-        yield (
-            f"--lengths: {longest}, the longest, is in samples, and the query has more than twice as many: raise it, "
-            "or leave it out"
-            if short
-            else "a higher --background takes what costs more for repetitions, too"
-        )
+        higher = "a higher --background takes what costs more for repetitions, too"
+        yield f"--lengths: {what}: raise it, or leave it out" if short else higher
         return
     doubt = "a repetition that costs far more than others may be none"
     if estimator.background == "auto" and estimator._rules.background.slope is None:
-        one = f"a sample of background costs {write_numbers([estimator.background_])[0]}"
+        one = f"a sample of background costs {output.write_numbers([estimator.background_])[0]}"
         yield f"{one}; {doubt}: a lower --background leaves it out"
     elif estimator.background == "auto" and estimator.threshold is None:
         yield f"{doubt}: --threshold COST leaves out what costs more per point of the query"
@@ -105,55 +84,52 @@ NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions"
 
 def run(options):
     """Search or segment; returns the exit code."""
-    import numpy as np
-
     from ..search._selection import select
 
-    check_picture(options.picture, "--picture")
+    output.check_picture(options.picture, "--picture")
     shown = None if options.time_range is None else slice_of(options.time_range, "--time-range")
-    if shown is not None and options.picture is None:
-        needs = "--picture, of which it is the part that is shown"
-        raise ValueError(f"--time-range needs {needs}. To search a part, write RECORDING:START-STOP.")
-    if getattr(options, "profile", False) and options.picture is None:
-        raise ValueError("--profile needs --picture, into which it draws the distances of all candidates.")
-    if options.trust and options.model is None:
-        raise ValueError("--trust needs --model, which it is about.")
+    to_draw = "of which it is the part that is shown. To search a part, write RECORDING:START-STOP"
+    needs = ("time_range", "picture", to_draw), ("trust", "model", "which it is about")
+    needs += (("profile", "picture", "into which it draws the distances of all candidates"),)
+    for one, other, why in needs:
+        if getattr(options, one, None) and getattr(options, other) is None:
+            raise ValueError(f"--{one.replace('_', '-')} needs --{other}, {why}.")
     if (options.query is None) == (options.model is None):
         got = "neither" if options.query is None else "both"
-        part = f"A query may be a part of a file: {PART}."
-        raise ValueError(f"one of --query and --model must be given. Got {got}. {part}")
+        rule = f"one of --query and --model must be given. Got {got}"
+        raise ValueError(f"{rule}. A query may be a part of a file: {PART}.")
     files = Files(reading_of(options))
     find = _by_model if options.query is None else _by_query
     estimator, recording, queries, found, scaler = find(options, files)
     if getattr(options, "one_per_place", False):
         count, overlap = len(found), estimator.max_overlap
         found = found[np.sort(select(found.distance, found.start, found.end, max_overlap=overlap))]
-        note(f"{count - len(found)} of {count} overlap a nearer one and are left out, as --one-per-place says")
+        output.note(f"{count - len(found)} of {count} overlap a nearer one and are left out, as --one-per-place says")
     shown = None if shown is None else recording.samples(shown, "--time-range")
     titles = [query.title for query in queries]
-    frame = _count(found) if options.counts else ranges_frame(found, titles)
+    frame = _count(found) if options.counts else output.ranges_frame(found, titles)
     name = NOUNS[options.task][len(found) != 1]
     unit = "" if recording.time_name is None else f"; times as in {recording.time_name!r}"
     if "duration" in frame and (recording.times is None or recording.is_dated):
         unit += f"; durations in {'samples' if recording.times is None else 'seconds'}"
-    note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
+    output.note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
     if options.task == "segment" and not options.counts and (len(found) or options.model is None):
         for text in hints(estimator, found):
-            note(text)
+            output.note(text)
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
     about |= {"columns": recording.channels, "samples": len(recording), "time_column": recording.time_name}
     about |= {} if scaler is None else {"scale": scale_of(scaler, recording.channels)}
     if options.picture is not None:
-        count, where = counted(found, NOUNS[options.task][0]), shortened(recording.short_title, 40)
+        count, where = output.counted(found, NOUNS[options.task][0]), output.shortened(recording.short_title, 40)
         title = f"{count} in {where}: {estimator.metric_.full_name}"
         more = {"shown": shown, "periods": getattr(estimator, "periods_", None)}
         if options.task == "search" and (options.profile or _cells(estimator, len(recording)) <= CHEAP):
             more |= {"profile": estimator.profile(searched(recording, scaler)), "threshold": estimator.threshold_}
         elif options.task == "search":
-            note("the picture leaves out the distances of all candidates, which take long to compute: --profile")
-        save_picture(draw(queries, recording, {title: found}, **more), options.picture)
+            output.note("the picture leaves out the distances of all candidates, which take long to compute: --profile")
+        output.save_picture(output.draw(queries, recording, {title: found}, **more), options.picture)
     if len(found) or options.format != "table":
-        print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
+        output.print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1
 
 
@@ -168,7 +144,6 @@ def _cells(estimator, n):
 
 def _count(found):
     """Return a table of one row: the number of repetitions, its interval, and the median of their durations."""
-    import numpy as np
     import pandas as pd
 
     least, most = found.count_interval or (None, None)
@@ -182,16 +157,17 @@ def _by_query(options, files):
     count_durations(estimator, recording)
     if options.query == ["auto"]:
         queries = []
-        tell_notes([recording])
+        output.tell_notes([recording])
         line = f"columns compared: {', '.join(recording.channels)}"
     else:
         named = [recording.path + text if text.startswith(":") else text for text in options.query]
         queries = [files.read(text, "--query", weighted=True) for text in named]
-        tell_notes([*queries, recording])
+        output.tell_notes([*queries, recording])
         queries, recording, line = compared(queries, recording, options.map)
     files.check()
-    note(line)
-    scaler = _scaler(options, recording)
+    output.note(line)
+    with errors_of(recording.title, (), "the recording"):
+        scaler = scaler_of(options.scale, [recording])
     timed = recording.times is not None and all(query.times is not None for query in queries)
     if not queries:
         with errors_of(recording.title, options.parameters, "the recording"):
@@ -201,12 +177,6 @@ def _by_query(options, files):
             _fit(estimator, queries, timed, recording.names is not None, scaler)
     found = _found(options, estimator, recording, scaler, timed)
     return estimator, recording, queries or _learned(estimator, scaler), found, scaler
-
-
-def _scaler(options, recording):
-    """Return the scaler of the channels, None without --scale."""
-    with errors_of(recording.title, (), "the recording"):
-        return scaler_of(options.scale, [recording])
 
 
 def _fit(estimator, queries, timed, named, scaler):
@@ -220,7 +190,7 @@ def _fit(estimator, queries, timed, named, scaler):
 def _found(options, estimator, recording, scaler, timed):
     """Return what the estimator finds in the recording."""
     if estimator.metric_.uses_times and recording.times is not None and not timed:
-        note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
+        output.note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
         return getattr(estimator, options.task)(searched(recording, scaler))
 
@@ -259,8 +229,7 @@ def _by_model(options, files):
     scaler = None
     if type(estimator) is Pipeline and len(estimator) == 2 and type(estimator[0]) is StandardScaler:
         scaler, estimator = estimator
-    tasks = {QuerySearcher: "search", QuerySegmenter: "segment"}
-    task = tasks.get(type(estimator))
+    task = {QuerySearcher: "search", QuerySegmenter: "segment"}.get(type(estimator))
     if task != options.task:
         other = f"which is for `sktslib {task}`" if task else f"a {type(estimator).__name__}"
         raise ValueError(f"--model must be learned with --task {options.task}. Got {options.model!r}, {other}.")
@@ -278,14 +247,14 @@ def _by_model(options, files):
             recording = recording.take(list(names))
         elif len(names) == len(recording.channels):
             there = f"{', '.join(recording.channels)}, in this order (--map says which belong together)"
-            note(f"the model's columns {', '.join(names)} are compared with {there}")
+            output.note(f"the model's columns {', '.join(names)} are compared with {there}")
     if len(recording.channels) != estimator.n_features_in_:
         own = "" if names is None else f" ({', '.join(names)}), or --map what they are called here"
         rule = f"name the {estimator.n_features_in_} columns that --model compares{own}"
         raise ValueError(f"--columns must {rule}. The recording has {', '.join(recording.channels)}.")
     files.check()
-    tell_notes([recording])
-    note(f"columns compared: {', '.join(recording.channels)}")
+    output.tell_notes([recording])
+    output.note(f"columns compared: {', '.join(recording.channels)}")
     if names is not None and recording.names is not None:
         recording = recording.take(recording.channels, list(names))
     elif names is not None:  # whose order was told
@@ -306,7 +275,7 @@ def run_learn(options):
 
     estimator = estimator_of(options, learns=True)  # whose threshold says how many matches there are
     chosen = str(estimator.metric).lower() == "auto"
-    check_writable(options.output, "--output")
+    output.check_writable(options.output, "--output")
     check_ending(options.output, None if chosen else get_metric(estimator.metric, estimator.metric_params))
     files = Files(reading_of(options))
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
@@ -314,12 +283,12 @@ def run_learn(options):
     trains = bool(getattr(options, "self_train", 0))
     given = {name: getattr(options, name) for name in ("labeled", "on_overlap", "where", "around")}
     labels, line = read_labels_of(options.labels, recording, files, self_train=trains, **given)
-    tell_notes([recording])
-    note(f"columns compared: {', '.join(recording.channels)}")
-    note(line)
+    output.tell_notes([recording])
+    output.note(f"columns compared: {', '.join(recording.channels)}")
+    output.note(line)
     count_durations(estimator, recording)
-    scaler = _scaler(options, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
+        scaler = scaler_of(options.scale, [recording])
         X = searched(recording, scaler)
         model = estimator.fit(X, labels)
         lines = list(lines_of_report(estimator, X, labels, trains))
@@ -331,13 +300,13 @@ def run_learn(options):
     if hasattr(estimator, "cv_results_"):  # there is something to choose
         why = "chosen by the labels" if estimator.cv_results_ else "by default, for there are too few ranges"
         rest = f", normalize={estimator.normalize_!r}" if options.task == "search" else ""
-        note(f"metric {why}: {estimator.metric_!r}{rest}")
+        output.note(f"metric {why}: {estimator.metric_!r}{rest}")
     for k, counts in enumerate(getattr(estimator, "self_training_", ()), 1):
         taken = (f"{count} of {name}" for name, count in zip(estimator.classes_, counts, strict=True))
-        note(f"self-training, round {k}: {', '.join(taken)} in what is unlabeled")
+        output.note(f"self-training, round {k}: {', '.join(taken)} in what is unlabeled")
     queries = _learned(estimator, scaler)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
-    note(f"learned {counted(queries, 'template')}: {lengths}")
+    output.note(f"learned {output.counted(queries, 'template')}: {lengths}")
     trust = f" --trust; {WARNING}" if options.output.endswith(".joblib") else ""
     model = f"model: {options.output} (sktslib {options.task} RECORDING --model {options.output}{trust})"
     print(*lines, model, sep="\n")

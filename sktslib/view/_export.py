@@ -3,6 +3,7 @@
 import re
 from copy import copy
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -39,16 +40,16 @@ def export(session, what, form="csv"):
     suffix = {"labels": FORMS.get(form), "model": f".model.{MODEL}", "script": ".script.py"}.get(what)
     if suffix is None:
         raise ValueError(f"'what' must be one of {list(FORMS)}, or 'model' or 'script'. Got {what!r} as {form!r}.")
-    path, text = beside(session, suffix), None
+    path = beside(session, suffix)
     if what == "model":
         from .._models import save  # which is above the folders
 
+        estimator = fitted(session)
         try:
-            save(fitted(session), path)
+            save(estimator, path)
         except ValueError:  # skops saves no metric of one's own
-            path = path.with_suffix(".joblib")
-            save(fitted(session), path)
-        text = repr(fitted(session))
+            save(estimator, path := beside(session, ".model.joblib"))
+        text = repr(estimator)
     elif what == "labels" and form != "csv":
         if session.viewed.times is None and form != "wfdb":
             way_out = "Start again with the samples per second: --rate HZ, or show(..., rate=HZ)."
@@ -62,11 +63,14 @@ def export(session, what, form="csv"):
 
 
 def beside(session, suffix):
-    """Return a file next to that of the session; without one a file in the working directory."""
+    """Return a file next to that of the session; without one in the working directory, where it replaces no other's."""
     path = session.path or Path(re.sub(r"[^-.\w]", "_", session.name))
     stem = path.name.removesuffix(".json").removesuffix(".view")
     stem = re.sub(r"[^-\w]", "_", stem) if suffix == FORMS["wfdb"] else stem  # for WFDB takes no others
-    return path.with_name(f"{stem}{suffix}")
+    names = (f"{stem}{f'-{k}' if k else ''}{suffix}" for k in count())
+    path = next(one for one in map(path.with_name, names) if session.path or one in session.written or not one.exists())
+    session.written.add(path)
+    return path
 
 
 def labels(session):

@@ -83,9 +83,9 @@ class Viewed:
         samples = np.rint(at * (self.rate or 1.0)) if self._t is None else np.searchsorted(self._t, at * (1 - 1e-12))
         samples, day, found = np.unique(np.clip(samples.astype(int), 0, self.n - 1)).tolist(), None, []
         for sample in samples:
-            text = self.label(sample, max(-floor(log10(step) + 1e-9), 0))
-            short = text[:-3] if self.is_dated and 60 <= step < DAY else text
+            short = text = self.label(sample, max(-floor(log10(step) + 1e-9), 0))
             if self.is_dated:
-                short, day = text[:10] if step >= DAY else short[11:] if text[:10] == day else short, text[:10]
+                short = text[:10] if step >= DAY else text[11 * (text[:10] == day) : -3 if step >= 60 else None]
+                day = text[:10]
             found.append([sample, short])
         return found

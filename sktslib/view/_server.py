@@ -83,14 +83,11 @@ def widget(session):
     try:
         import anywidget
     except ImportError:
-        raise ImportError(
-            "In a notebook the page needs anywidget: python -m pip install anywidget. Without it, run "
-            "'sktslib view FILE' in a terminal."
-        ) from None
+        way_out = "python -m pip install anywidget. Without it, run 'sktslib view FILE' in a terminal."
+        raise ImportError(f"In a notebook the page needs anywidget: {way_out}") from None
 
     class View(anywidget.AnyWidget):
-        _esm = _page("page.js").decode()
-        _css = _page("page.css").decode()
+        _esm, _css = ((Path(__file__).parent / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
 
     view = View()
     view.on_msg(lambda _, asked, buffers: view.send({"id": asked["id"], "answer": _answer(session, asked["message"])}))
@@ -112,10 +109,6 @@ def _has_screen():
         return False
     # Without a screen `webbrowser` starts a browser in the terminal, which Ctrl-C then ends in place of the server.
     return sys.platform in ("win32", "darwin") or bool({"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys())
-
-
-def _page(name):
-    return (Path(__file__).parent / name).read_bytes()
 
 
 def _answer(session, text):
@@ -165,7 +158,7 @@ class _Request(BaseHTTPRequestHandler):
                 self._reply(403, "Open the whole address that the terminal shows: it ends in the token.")
         else:
             name, kind = FILES[where.path]
-            self._reply(200, _page(name), kind)
+            self._reply(200, (Path(__file__).parent / name).read_text(encoding="utf-8"), kind)
 
     def do_POST(self):
         if self._refused():
@@ -175,18 +168,14 @@ class _Request(BaseHTTPRequestHandler):
         elif not self._is_token(self.headers.get("X-Token", "")):
             self._reply(403, "The token is wrong. Open the address that the terminal shows.")
         else:
-            self._reply(
-                200,
-                _answer(self.server.session, self.rfile.read(int(self.headers["Content-Length"]))),
-                "application/json",
-            )
+            message = self.rfile.read(int(self.headers["Content-Length"]))
+            self._reply(200, _answer(self.server.session, message), "application/json")
 
     def _refused(self):
         """Refuse what was sent to another name, as by a site whose name leads here, or by a page of another site."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         # Any port, because a tunnel may end at another.
-        foreign = host.partition(":")[0] not in (HERE, "localhost") or origin not in (None, f"http://{host}")
-        if foreign:
+        if foreign := host.partition(":")[0] not in (HERE, "localhost") or origin not in (None, f"http://{host}"):
             self._reply(403, f"Only pages of {HERE} are answered.")
         return foreign
 
@@ -194,7 +183,7 @@ class _Request(BaseHTTPRequestHandler):
         return secrets.compare_digest(text.encode(), self.server.token.encode())
 
     def _reply(self, status, content, kind="text/plain; charset=utf-8", **headers):
-        content = content.encode() if isinstance(content, str) else content
+        content = content.encode()
         headers |= {**HEADERS, "Content-Type": kind, "Content-Length": str(len(content))}
         if status != 200:  # what is left of the request is not read
             headers["Connection"] = "close"

@@ -23,11 +23,10 @@ from ._work import Job, Task, learned, same, search, segmented
 COLORS = "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2"
 NORMALIZATIONS = None, "zscore", "mean", "minmax", "robust"
 POINTS = 64  # of a picture
-BINS = 60  # of the histogram of distances
+BINS, FAR = 60, 3  # of the histogram of distances, and where it ends: so many interquartile ranges above the upper one
 IN_TURN = 5  # of which one is drawn at random
 SAVED = "settings", "queries", "classes", "thresholds", "drawn", "run"
 START = b"\n["  # of the file of a session
-NO_FINDS = "Nothing was searched for yet: drag over the pattern that you look for."
 NO_QUERY = "There is no query yet: drag over the pattern that you look for, or count, which finds a period itself."
 
 
@@ -83,7 +82,7 @@ class Session:
         self.settings = {"metric": "auto", "normalize": None, "channels": list(range(self.viewed.channels))}
         self.queries, self.classes, self.answers = {}, {0: {"name": "match", "color": COLORS[0]}}, []
         self.thresholds, self.drawn, self.run = {}, {}, {}  # by keys of finds, by ranges, and the last kind of work
-        self._asked, self._turn, self._kept, self._jobs, self._seen = [], 0, {}, [], 0
+        self._asked, self._turn, self._kept, self._jobs, self._seen, self.written = [], 0, {}, [], 0, set()
         if self.path is not None and self.path.exists() and self.path.read_bytes()[:2] not in (b"", START):
             got = f"{path}, which is damaged or holds something else"
             raise ValueError(f"'path' must name the file of a session, or a new one. Got {got}. Name another one.")
@@ -92,8 +91,7 @@ class Session:
     def handle(self, message):
         """Answer a message of the page; what cannot be done is an answer with `error`."""
         try:
-            answer = getattr(self, f"_on_{message.get('type')}", None)
-            if answer is None:
+            if (answer := getattr(self, f"_on_{message.get('type')}", None)) is None:
                 raise ValueError(f"There is no message of type {message.get('type')!r}.")
             with self.lock:
                 self._catch_up()
@@ -134,9 +132,9 @@ class Session:
                 del self.answers[-1:]
             else:
                 key, value = values
-                if kind == "settings" and key not in self.settings:
+                if kind not in SAVED or (kind == "settings" and key not in self.settings):
                     raise ValueError
-                {name: getattr(self, name) for name in SAVED}[kind][key] = value
+                getattr(self, kind)[key] = value
         except (ValueError, TypeError, KeyError):
             self.notice = f"{self.path.name} is damaged: a line is left out, and stays there: {line[:50]!r}"
 
@@ -170,11 +168,10 @@ class Session:
         last = max(min(float(message["last"]), self.viewed.n), first + 1)
         begin = int(np.searchsorted(np.maximum.accumulate(self.marks[:, 1]), first, "right"))
         marks = self.marks[begin : np.searchsorted(self.marks[:, 0], last)]
-        if len(marks) <= columns:
-            shown = {"marks": marks[:, :4].tolist()}
-        else:
-            shown = {"density": packed(self._density(marks, np.linspace(first, last, columns + 1)))}
-        low, high = map(packed, self.pyramid.view(first, last, columns))
+        edges = np.linspace(first, last, columns + 1)
+        few = len(marks) <= columns
+        shown = {"marks": marks[:, :4].tolist()} if few else {"density": packed(self._density(marks, edges))}
+        low, high = map(packed, self.pyramid.between(edges))
         gaps = self.viewed.gaps[slice(*np.searchsorted(self.viewed.gaps, [first, last]))][:columns].tolist()
         shown |= {"first": first, "last": last, "low": low, "high": high, "ready": self.pyramid.ready, "gaps": gaps}
         shown["ranges"] = [finite(pair) for pair in self.pyramid.ranges]
@@ -232,20 +229,19 @@ class Session:
 
     def _on_search(self, message):
         given = {name: message.get(name, own) for name, own in self.settings.items()}
-        given["channels"] = sorted({int(k) for k in given["channels"]})
-        if not given["channels"] or not set(given["channels"]) <= set(range(self.viewed.channels)):
-            raise ValueError(f"'channels' must be from 0 to {self.viewed.channels - 1}. Got {given['channels']}.")
+        channels = given["channels"] = sorted({int(k) for k in given["channels"]})
+        if not channels or not 0 <= channels[0] <= channels[-1] < self.viewed.channels:
+            raise ValueError(f"'channels' must be from 0 to {self.viewed.channels - 1}. Got {channels}.")
         self._change(*(["settings", *one] for one in given.items()))
         return self._begin("search", search, {k: query for k, query in self.queries.items() if k == 0})
 
     def _on_relearn(self, message):
-        answers, finds, queries = self._answers, self.finds, dict(self.queries)
-        for start, end, kind, yes in answers.tolist():  # a class without a query has its first match
-            if yes:
-                queries.setdefault(kind, [start, end])
+        answers, finds = self._answers, self.finds
         if not len(answers):
             raise ValueError("There is nothing to learn from yet: drag over a pattern, and answer for some matches.")
-        queries = dict(sorted(queries.items()))
+        # A class without a query has its first match.
+        first = {kind: [start, end] for start, end, kind, yes in answers[::-1].tolist() if yes}
+        queries = dict(sorted((first | self.queries).items()))
         numbers = np.where(answers[:, 3], np.searchsorted(list(queries), answers[:, 2]), -1)
 
         def work(job):
@@ -318,25 +314,23 @@ class Session:
     def found_by(self):
         """Return the job that made the finds."""
         if self.finds is None:
-            raise ValueError(NO_FINDS)
+            raise ValueError("Nothing was searched for yet: drag over the pattern that you look for.")
         return self._made
 
     def _row(self, k):
         """Return a find as the page shows it."""
         (start, end, _, distance), (answer, kind, _) = (c[k].item() for c in self.finds[:4]), self._states
         table = self.finds.table[[k]] if isinstance(self.finds.table, Matches) else None
-        q = None if self.finds.q is None else finite(self.finds.q[k])[0]
         about = {name: finite(getattr(table, name, None)) for name in ("scale", "offset")}
-        about |= {"id": f"{start}-{end}", "start": start, "end": end, "distance": distance, "q": q}
+        about |= {"id": f"{start}-{end}", "start": start, "end": end, "distance": distance, "points": POINTS}
         about |= {"label": self.viewed.label(start), "class": int(kind[k]), "within": k < self._within}
-        about |= {"answer": None if answer[k] < 0 else bool(answer[k]), "points": POINTS}
-        return about | {"picture": self._picture(start, end)}
+        about["q"] = None if self.finds.q is None else finite(self.finds.q[k])[0]
+        return about | {"answer": [False, True, None][answer[k]], "picture": self._picture(start, end)}
 
     def _on_matches(self, message):
         self.found_by()
-        order = np.arange(len(self.finds.start))
-        if message.get("order") == "time":
-            order = np.argsort(self.finds.start[: self._within], kind="stable")
+        by_time = message.get("order") == "time"
+        order = np.argsort(self.finds.start[: self._within] if by_time else self.finds.distance, kind="stable")
         limit, first = int(message.get("limit", 50)), int(message.get("offset", 0))
         if "around" in message:  # the page that holds this match
             ranges = np.column_stack(self.finds[:2])[order]
@@ -352,9 +346,13 @@ class Session:
             self._change(["thresholds", self._made.key, value])
         (decoys, count, known), distance = self.finds.chance or ((), 1, -1.0), self.finds.distance
         expected = np.searchsorted(decoys, self.threshold, "right") / count if self.threshold <= known else None
-        counts, edges = np.histogram(distance, BINS, (0.0, distance.max(initial=0.0) or 1.0))
+        low, high = np.percentile(distance, [25, 75]) if len(distance) else (0.0, 0.0)
+        near = distance[distance <= high + FAR * (high - low)]  # a few that are far off must not squeeze the others
+        counts, edges = np.histogram(near, BINS, (0.0, near.max(initial=0.0) or 1.0))
+        about = {"edges": edges.tolist(), "counts": counts.tolist(), "beyond": len(distance) - len(near)}
+        about["largest"] = float(distance.max(initial=0.0))
         found = {"value": self.threshold, "n": self._within, "expected_false": expected and float(expected)}
-        return {**found, "histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
+        return {**found, "histogram": about}
 
     def _on_next(self, message):
         answer, drawn, self._turn = self._states[0], self._are_drawn, self._turn + 1

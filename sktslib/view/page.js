@@ -489,14 +489,15 @@ function mount(root, send) {
   const askThreshold = newest(call, () => ({ type: "threshold", value: page.limit }), (answer, asked) => {
     const { value, n, expected_false: wrong, histogram } = answer;
     const { edges, counts } = histogram, { slider, exact } = parts;
-    page.edges = edges;
+    Object.assign(page, { edges, largest: histogram.largest });
     slider.disabled = exact.disabled = !counts.length;
     if (!counts.length) return (parts.counts.textContent = "Nothing was found.");
-    const share = value == null ? 1 : (value - edges[0]) / (edges.at(-1) - edges[0] || 1);
+    const share = value == null ? 1 : value / edges.at(-1);
     if (document.activeElement !== slider) slider.value = 1000 * share;
     if (document.activeElement !== exact) exact.value = value == null ? "" : Number(value.toPrecision(5));
     const chance = wrong == null ? "expected false ones unknown" : `about ${short(wrong, 2)} of them false by chance`;
-    parts.counts.textContent = `${whole(n)} matches, ${chance}`;
+    const far = histogram.beyond ? `; ${whole(histogram.beyond)} candidates lie beyond the histogram` : "";
+    parts.counts.textContent = `${whole(n)} matches, ${chance}${far}`;
     if (page.told) say(`${page.told} done: ${whole(n)} matches`);
     page.told = null;
     const { context, width, height } = prepare(parts.histogram), most = Math.log1p(Math.max(...counts));
@@ -681,7 +682,8 @@ function mount(root, send) {
   });
   const { slider, exact, from, to } = parts;
   const chosen = () => from.value && to.value && setQuery({ start: Number(from.value), end: Number(to.value) });
-  slider.oninput = () => setLimit(page.edges[0] + (slider.value / 1000) * (page.edges.at(-1) - page.edges[0]));
+  // At its right end are all, also those beyond the histogram.
+  slider.oninput = () => setLimit(slider.value === slider.max ? page.largest : (slider.value / 1000) * page.edges.at(-1));
   exact.onchange = () => setLimit(exact.value === "" ? null : Number(exact.value));
   from.onchange = to.onchange = chosen;
   parts.order.onchange = () => turnTo(0);

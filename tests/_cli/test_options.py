@@ -7,8 +7,8 @@ import pytest
 from command_runs import printed, stand_by_files
 
 from sktslib.__main__ import main
-from sktslib._cli import options
-from sktslib._cli.options import parse_metric
+from sktslib._cli import commands
+from sktslib._cli.commands import parse_metric
 
 
 @pytest.fixture
@@ -83,8 +83,8 @@ def test_values_on_the_command_line():
 
 
 def test_a_bar_is_for_somebody_who_looks(monkeypatch):
-    monkeypatch.setattr(options.sys, "stderr", None)  # as under pythonw
-    assert not options.is_terminal()
+    monkeypatch.setattr(commands.sys, "stderr", None)  # as under pythonw
+    assert not commands.is_terminal()
 
 
 def test_an_interrupt_is_quiet(monkeypatch, capsys):
@@ -97,7 +97,8 @@ def test_an_interrupt_is_quiet(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "argv", ["--help", "search --help", "learn --task search --help", "search a.csv --querry b.csv", "serach"]
+    "argv",
+    ["--help", "--version", "search --help", "learn --task search --help", "search a.csv --querry b.csv", "serach"],
 )
 def test_help_and_errors_of_options_import_nothing_heavy(argv):
     code = (
@@ -113,4 +114,5 @@ def test_help_and_errors_of_options_import_nothing_heavy(argv):
         for name in names:
             assert f"\n  {name} " in done.stdout
     assert ("usage: sktslib" in done.stdout) is ("--help" in argv)
-    assert ("Did you mean" in done.stderr) is ("--help" not in argv)
+    assert ("came with the package" in done.stdout) is (argv == "--version")
+    assert ("Did you mean" in done.stderr) is ("--help" not in argv and argv != "--version")

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sktslib import QuerySearcher, QuerySegmenter, pipeline_segment
 from sktslib.__main__ import main
-from sktslib._cli import scaling
+from sktslib._cli import recordings
 from sktslib.distances import get_metric, pairwise_distances
 
 RNG = np.random.default_rng(0)
@@ -37,7 +37,7 @@ def same(frame, found):
 
 @pytest.mark.parametrize("recording", ["rec.csv", "rec.npy"])
 def test_columns_are_less_their_means_over_their_deviations(files, capsys, monkeypatch, recording):
-    monkeypatch.setattr(scaling, "CHUNK", 128)  # two and a half
+    monkeypatch.setattr(recordings, "CHUNK", 128)  # two and a half
     want = QuerySearcher(n_matches=10).fit(Z[QUERY]).search(Z)
     assert want.start.tolist() != QuerySearcher(n_matches=10).fit(X[QUERY]).search(X).start.tolist()
     frame, err = table(capsys, "search", recording, "--query", "q.csv", "--scale", "zscore")
@@ -83,8 +83,8 @@ def test_a_model_keeps_the_scale(files, capsys, scale, values):
 
 def test_templates_are_drawn_in_the_unit_of_the_recording():
     scaler = StandardScaler().fit(X)
-    np.testing.assert_allclose(scaling.unscaled(Z, scaler), X, atol=1e-12)
-    assert scaling.unscaled(Z, None) is Z
+    np.testing.assert_allclose(recordings.unscaled(Z, scaler), X, atol=1e-12)
+    assert recordings.unscaled(Z, None) is Z
 
 
 def test_distances_and_pairs(files, capsys):

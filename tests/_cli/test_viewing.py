@@ -9,7 +9,7 @@ import pytest
 from command_runs import TS, Y, stand_by_files
 
 from sktslib._cli.commands import parse
-from sktslib._cli.viewing import session_of
+from sktslib._cli.looking import session_of
 
 
 @pytest.fixture

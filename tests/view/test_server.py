@@ -8,11 +8,17 @@ import sys
 import threading
 import webbrowser
 from contextlib import closing
+from importlib.resources import files
 
 import pytest
 
 from sktslib.view import _server
 from sktslib.view._server import FILES, make_server, serve
+
+
+def page_of(name):
+    """A file of the page."""
+    return files("sktslib.view").joinpath(name).read_text(encoding="utf-8")
 
 
 class Session:
@@ -80,11 +86,11 @@ def test_the_page_and_its_files_are_served(server):
     for path, (name, kind) in FILES.items():
         status, headers, text = request(server, "GET", page(server) if path == "/" else path)
         assert (status, headers["Content-Type"]) == (200, kind)
-        assert text == _server._page(name).decode()
+        assert text == page_of(name)
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         assert headers["Referrer-Policy"] == "no-referrer"
     # What the page loads is served, and nothing comes from elsewhere.
-    text = "".join(_server._page(name).decode() for name, _ in FILES.values())
+    text = "".join(page_of(name) for name, _ in FILES.values())
     loaded = re.findall(r"""(?:src|href)="([^"]*)"|url\(|@import|\bimport\b""", text)
     assert set(loaded) == {"page.css", "page.js", "data:,"}
     assert not re.search(r"https?://", text)
@@ -220,7 +226,7 @@ def test_the_widget_of_notebooks_answers_messages():
     assert [one["id"] for one in sent] == ["a 1", "a 2"]
     assert json.loads(sent[0]["answer"])["echo"] == {"type": "open"}
     assert json.loads(sent[1]["answer"])["echo"] == {"type": "view"}
-    assert widget._esm == _server._page("page.js").decode()
+    assert widget._esm == page_of("page.js")
     widget.close()
 
 

@@ -150,12 +150,16 @@ def test_the_threshold_counts():
         found = say(session, "threshold", value=value)
         assert (found["value"], found["n"]) == (value, (distance <= value).sum())
         assert len(rows_of(session)) == found["n"]
-    edges, counts = found["histogram"]["edges"], found["histogram"]["counts"]
-    assert counts == np.histogram(distance, edges)[0].tolist() and sum(counts) == len(distance)
+    edges, counts, beyond, largest = (found["histogram"][name] for name in ("edges", "counts", "beyond", "largest"))
+    assert counts == np.histogram(distance, edges)[0].tolist() and sum(counts) + beyond == len(distance)
+    assert largest == distance.max()
     assert say(session, "threshold")["value"] == 1e9  # it stays
     assert say(session, "threshold", value=None)["n"] >= len(STARTS) - 2
     few, more = (say(session, "threshold", value=float(distance[k]))["expected_false"] for k in (20, -1))
     assert few < more
+    session.finds.distance[-1] = far = 100 * distance.max()  # which must not squeeze the others
+    found = say(session, "threshold", value=far)["histogram"]
+    assert found["beyond"] == max(beyond, 1) and found["largest"] == far and found["edges"][-1] <= distance.max()
 
 
 def test_one_in_five_is_random_and_precision_comes_from_these_alone():
@@ -669,3 +673,14 @@ def test_objects_that_are_recordings(tmp_path):
     for wrong, text in [({"names": ["a", "b"]}, "'names' must have"), ({"rate": 1.0, "times": [1]}, "Only one of")]:
         with pytest.raises(ValueError, match=text):
             Session(recording(), **wrong)
+
+
+def test_exports_without_a_session_file_replace_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "day.labels.csv"
+    kept.write_text("mine", encoding="utf-8")
+    session = searched(Session(recording(), name="day"))
+    for _ in range(2):  # its own is written again
+        assert say(session, "export", what="labels")["path"] == "day-1.labels.csv"
+    assert say(searched(Session(recording(), name="day")), "export", what="labels")["path"] == "day-2.labels.csv"
+    assert kept.read_text(encoding="utf-8") == "mine"

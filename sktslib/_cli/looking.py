@@ -1,22 +1,22 @@
-"""The command show: channels, times, rate and gaps of a recording, before anything is searched for in it."""
+"""The commands show and view: a recording is looked at before anything is searched for in it."""
 
 from collections import Counter
 
 import numpy as np
 
 from .._plots.base import MAX_ROWS
+from ..io._columns import no_column
 from ..io._parts import as_index, since, slice_of
-from ..io._tables import listed
+from ..io._tables import listed, split_names
 from ..utils._sampling import LONG, holes
 from ..utils._times import EvenTimes
-from .options import reading_of
+from .commands import reading_of
+from .labels import label_column_name, read_labels_of
 from .output import check_picture, counted, draw_recording, note, print_frame, save_picture, tell_notes
-from .recordings import Files
-
-CHUNK = 2**17  # samples of an array that is not in memory
+from .recordings import CHUNK, Files
 
 
-def run(options):
+def run_show(options):
     """Print what a recording holds; returns the exit code."""
     check_picture(options.picture, "--picture")
     files = Files(reading_of(options))
@@ -89,3 +89,65 @@ def _timing(recording):
     gaps = [{"sample": int(k), "seconds": float(seconds[k] - seconds[k - 1])} for k in at]
     usual = np.diff(seconds)[np.diff(seconds) <= LONG * step]  # whose mean is the step before it was rounded
     return found | {"rate": 1 / usual.mean() if len(usual) else np.nan, "gaps": gaps}
+
+
+# ----------------------------------------------------------------------------------------------------------------- view
+READ = """\
+from sktslib.io import read
+
+recording = read({arguments}){part}
+X, times = np.asarray(recording).reshape(len(recording), -1), recording.times"""
+
+
+def reading_code(recording, reading, besides):
+    """Return lines that read what is viewed, by what the reader of the file takes; a rate finds nothing else."""
+    options = {name: value for name, value in vars(reading).items() if value not in (None, False)}
+    options = {name: value for name, value in options.items() if name not in ("columns", "missing", "rate")}
+    rows, is_table = (recording.first, recording.first + len(recording)), recording.others is not None
+    if not is_table:
+        options = {name: value for name, value in options.items() if name == "transpose"}
+    elif recording.part is not None:
+        options["rows"] = rows
+    if reading.columns is not None or besides:
+        options["channels"] = recording.channels
+    if missing := reading.words if is_table else reading.codes:
+        options["missing"] = missing
+    arguments = ", ".join([repr(recording.path), *(f"{name}={value!r}" for name, value in options.items())])
+    part = "" if recording.part is None or is_table else "[{}:{}]".format(*rows)
+    return READ.format(arguments=arguments, part=part)
+
+
+def session_of(options):
+    """Return the session of a file, with the labels and the channels that were given."""
+    from ..metrics import events_from_labels
+    from ..view._session import Session
+
+    reading, besides = reading_of(options), () if options.labels is None else label_column_name(options.labels)
+    files = Files(reading)
+    recording = files.read(options.recording, "the recording", besides=besides)
+    files.check()
+    tell_notes([recording])
+    part = "" if recording.part is None else f".{recording.first}-{recording.first + len(recording)}"
+    code = reading_code(recording, reading, besides)
+    given = {"times": recording.times, "names": recording.channels, "name": recording.title, "code": code}
+    session = Session(recording.values, options.session or f"{recording.path}{part}.view.json", **given)
+    if options.channels is not None:
+        names = split_names(options.channels)
+        for name in names:
+            if name not in recording.channels:
+                raise no_column("--channels", name, {recording.title: recording.channels})
+        session.settings["channels"] = sorted(map(recording.channels.index, names))
+    if options.labels is not None and not session.answers:
+        labels, line = read_labels_of(options.labels, recording, files)
+        note(line)
+        ranges = events_from_labels(labels)
+        session.mark(ranges, labels[ranges[:, 0]])
+    return session
+
+
+def run_view(options):
+    """Show a recording until Ctrl-C; returns the exit code."""
+    from ..view._server import serve
+
+    serve(session_of(options), port=options.port, browser=not options.no_browser)
+    return 0
