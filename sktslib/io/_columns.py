@@ -6,7 +6,7 @@ import numpy as np
 
 from ..utils._names import did_you_mean, warn
 from ..utils._times import EvenTimes, Sampling, column_of_times, is_datetime
-from ..utils.validation import as_times, as_weight, shown
+from ..utils.validation import as_times, as_weight, refused, shown
 from ._library import Reader
 from ._recording import Recording, without
 from ._tables import FORMATS, KINDS, Reading, listed, source_of, split_names
@@ -184,9 +184,9 @@ def _refuse_disorder(times, names, option, path, first):
         way_out = ONE_OF_SEVERAL.format(f"{path}:{first}-{first + row}")
     elif falls and getattr(times, "tz", times) is None and (before - after).total_seconds() < 3600:
         way_out = CLOCK
-    what = f"the times in {' and '.join(map(repr, names))} must be strictly increasing"
     got = f"{before} in row {first + row} and {after} in row {first + row + 1}"
-    raise ValueError(f"{option}: {what}. Got {got}. {way_out}")
+    what = f"{option}: the times in {' and '.join(map(repr, names))}"
+    raise refused(what, "be strictly increasing", got, way_out)
 
 
 def _with_numbers(frame, names, table, notes):

@@ -86,9 +86,8 @@ def source_of(path, reading, option):
     (packed, kind), (opener, name) = contents(path), reader_of(path)
     of_recording = partial(_read_recording, reader=opener, name=name)
     reader = KINDS.get(kind) or (read_text if name in ("table", None) else of_recording)
-    is_text = reader in (read_text, _refuse_json) and kind not in NOT_TEXT
     readable = f"{option} must name a readable file. Got {path!r}"
-    if packed and os.path.exists(path) and not is_text:
+    if packed and os.path.exists(path) and (reader not in (read_text, _refuse_json) or kind in NOT_TEXT):
         raise ValueError(f"{option} must name a table. Got {path!r}; of packed files only text is read. Unpack it.")
     try:
         return reader(path, reading)
@@ -101,7 +100,7 @@ def source_of(path, reading, option):
             way_out = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
             raise ValueError(f"{option} must name a table. Got {path!r}, which is no text. {way_out}") from None
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
-    except pd.errors.ParserError as error:
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         reason = on_one_line(error).removeprefix("Error tokenizing data. C error: ")
         raise ValueError(f"{readable}: {reason}. Each row must have as many cells as the first.") from None
     except ValueError as error:
@@ -137,15 +136,14 @@ def _read_excel(path, reading):
 
 def _chosen(names, wanted, listed):
     """Return the name of the sheet to read, and what there is to say about it."""
-    if wanted is None:
-        more = f"the file has the sheets {listed}; the first was read (sheet=... names another)"
-        return names[0], [more] * (len(names) > 1)
     numbers = {str(k): name for k, name in enumerate(names, 1)} | {name: name for name in names}
-    if wanted not in numbers and len(names) > 1:
+    note = f"the file has no sheet {wanted!r}; its only one, {listed}, was read"
+    if wanted is None:
+        note = f"the file has the sheets {listed}; the first was read (sheet=... names another)" * (len(names) > 1)
+    elif wanted not in numbers and len(names) > 1:
         got = f"{wanted!r}; the file has {listed}.{did_you_mean(wanted, names)}"
         raise ValueError(f"The 'sheet' parameter must name a sheet or its number. Got {got}")
-    only = [f"the file has no sheet {wanted!r}; its only one, {listed}, was read"] * (wanted not in numbers)
-    return numbers.get(wanted, names[0]), only
+    return numbers.get(wanted, names[0]), [note] * (wanted not in numbers and note != "")
 
 
 def _text(cell):

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ..utils._times import Sampling
+from ..utils.validation import refused
 from ._layout import EMPTY_CELLS, WORDS, kind_of, layout_of, number_form, split
 from ._library import unique
 from ._read import check_format
@@ -48,9 +49,8 @@ UNPACKERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zip": _memb
 
 def contents(path):
     """Return whether a file is packed, and the ending of what it holds, as its name says."""
-    kind = Path(path).suffix.lower()
-    packed = kind in UNPACKERS
-    return packed, Path(Path(path).stem).suffix.lower() if packed else kind
+    packed = Path(path).suffix.lower() in UNPACKERS
+    return packed, Path(Path(path).stem if packed else path).suffix.lower()
 
 
 @contextmanager
@@ -75,12 +75,10 @@ def encoding_of(file, given):
         try:
             return codecs.lookup(given).name, []
         except LookupError:
-            rule = "known, such as utf-8 or cp1252"
-            raise ValueError(f"The 'encoding' parameter must be {rule}. Got {given!r}.") from None
+            raise refused("encoding", "be known, such as utf-8 or cp1252", repr(given)) from None
     head = file.peek(2**16)[: 2**16]
-    for mark, encoding in MARKS.items():
-        if head.startswith(mark):
-            return encoding, []
+    if marked := [encoding for mark, encoding in MARKS.items() if head.startswith(mark)]:
+        return marked[0], []
     zeros = [head[k::2].count(0) for k in (0, 1)]
     if sum(zeros) > len(head) / 4 and 10 * min(zeros) < max(zeros):  # letters and digits are zero in every second byte
         return ("utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"), []
@@ -133,7 +131,8 @@ def table_of(path, source, reading, notes, row="line"):
     if layout is None:
         raise ValueError(NO_NUMBERS)
     frame, notes = None, [*notes, *layout.notes]
-    with suppress(pd.errors.ParserError):  # by lines that are no data, for all that the first lines say
+    # By lines that are no data, for all that the first lines say.
+    with suppress(pd.errors.ParserError, pd.errors.ParserWarning):
         frame = _frame(source, layout, reading)
     names = unique_names(layout.names or [str(k + 1) for k in range(len(layout.kinds))], notes)
     if layout.skipped:
@@ -144,8 +143,7 @@ def table_of(path, source, reading, notes, row="line"):
         frame = _frame(source, layout, reading, skip) if skip or frame is None else frame
     if not len(frame):
         raise ValueError(NO_NUMBERS)
-    empty = int(np.argmax(frame.notna().any(axis=1).to_numpy()[::-1]))
-    if empty:
+    if empty := int(np.argmax(frame.notna().any(axis=1).to_numpy()[::-1])):
         notes.append(f"{empty} empty row{'s' if empty > 1 else ''} at the end left out")
         frame = frame.iloc[: len(frame) - empty]
     marks, header = (layout.decimal, layout.thousands or ""), layout.names is not None
@@ -163,10 +161,8 @@ def _has_others(frame, kinds):
 
 def _numbered(lines, row):
     """Return which lines something is said of."""
-    if len(lines) == 1:
-        return f"{row} {lines[0] + 1} is"
     which = f"{lines[0] + 1} to {lines[-1] + 1}" if len(lines) > 3 else ", ".join(str(line + 1) for line in lines)
-    return f"{row}s {which} are"
+    return f"{row} {which} is" if len(lines) == 1 else f"{row}s {which} are"
 
 
 def _first_lines(text):
@@ -194,8 +190,6 @@ def _frame(source, layout, reading, skip=()):
         rest = {"index_col": False, "skipinitialspace": True, "low_memory": False}
         try:
             return pd.read_csv(text, sep=layout.separator or r"\s+", **marks, **rows, **types, **rest)
-        except pd.errors.ParserWarning as warning:
-            raise pd.errors.ParserError(str(warning)) from None
         except pd.errors.EmptyDataError:
             raise ValueError(NO_NUMBERS) from None
 
@@ -215,18 +209,17 @@ def _between(source, layout, notes, row):
         values = [own == kind != "text" for own, kind in zip(found, kinds, strict=False)]
         return not (any(values) if len(found) == len(kinds) else values[0])
 
-    foot = dict(takewhile(lambda one: is_foot(one[1]), reversed(list(last)[1:])))
+    foot = dict([*takewhile(lambda one: is_foot(one[1]), reversed(list(last)[1:]))][::-1])
     if 0 < len(foot) < FOOT - 1:
-        lines = sorted(foot)
-        notes.append(f"{_numbered(lines, row)} behind the data and skipped: {foot[lines[0]][:60]!r}")
-        skip.update(lines)
+        notes.append(f"{_numbered([*foot], row)} behind the data and skipped: {next(iter(foot.values()))[:60]!r}")
+        skip.update(foot)
     return skip
 
 
 def unique_names(names, notes):
     """Return names without what numpy.savetxt puts before them, no two alike; blanks for those that are missing."""
     names = [str(name).strip().lstrip("#").strip() for name in names]
-    found = [" " * names[:k].count("") if not name else name for k, name in enumerate(names)]
+    found = [name or " " * names[:k].count("") for k, name in enumerate(names)]
     pairs = zip(found, own := unique(found), strict=True)
     notes += [f"another column named {name!r} is called {new!r}" for name, new in pairs if name != new]
     return own

@@ -8,19 +8,18 @@ from functools import partial
 import numpy as np
 
 from ..utils._times import NAME
+from ..utils.validation import refused
 from ._layout import MINUTES, NAMED_ZONE, ZONE, kind_of, number_form
 from ._library import on_one_line
 
-MONTH_FIRST = "month/day/year (day_first=True: day/month/year)"
 SEVERAL = "the times have several offsets from UTC"
 HOW_DATES = "numbers, clock times, or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30"
 MIDNIGHT = re.compile(r"(?<=[T ])24:00(?!:(?:\d*[1-9]|00\.\d*[1-9]))")  # of the next day
 HALF_DAY, DAY = 12 * 3600 * 10**9, 24 * 3600 * 10**9  # nanoseconds
 CLOCK_PARTS = r"^(\d+):(\d+)(?::(\d+(?:[.,]\d+)?))? ?(?:([AaPp])\.?[Mm]\.?)?$"
 SAMPLE = 20  # cells that tell what a column holds
-EITHER = re.compile(
-    "|".join(number_form(*marks).pattern.replace("?P<grouped>", "") for marks in ((".", ","), (",", ".")))
-)
+FORMS = (number_form(*marks).pattern.replace("?P<grouped>", "") for marks in ((".", ","), (",", ".")))
+EITHER = re.compile("|".join(FORMS))
 
 
 def kind_of_column(column):
@@ -70,14 +69,14 @@ def times_of_columns(columns, option, reading, table=None):
 
     name, epoch = " and ".join(repr(column.name) for column in columns), reading.epoch
 
-    def refused(wrong, got, rule, way="Correct that row, or name"):
+    def bad(wrong, got, rule, way="Correct that row, or name"):
         row = int(np.argmax(wrong))
         got = f"{got or repr(column.iloc[row])} in row {row + 1}{about_line(table, row)}. {way} another column with"
         return ValueError(f"{option}: the column {name} must hold {rule}. Got {got} time_column=..., or none.")
 
     column, missing = columns[0], np.any([column.isna() for column in columns], axis=0)
     if missing.any():
-        raise refused(missing, "none", "a time in each row", "Take that row out, or name")
+        raise bad(missing, "none", "a time in each row", "Take that row out, or name")
     if len(columns) == 2:
         column = column.astype(str).str.strip() + " " + _with_hours(columns[1].astype(str).str.strip())
     kind, notes, day_first, rule = kind_of_column(column), [], None, HOW_DATES
@@ -90,15 +89,15 @@ def times_of_columns(columns, option, reading, table=None):
             column = column.astype(str).str.strip().reset_index(drop=True)
             times, notes, day_first = (clocks_of if kind == "clock" else partial(dates_of, reading.day_first))(column)
     except (ValueError, TypeError, OverflowError, LookupError) as error:
-        raise refused([True], f"{column.iloc[0]!r}, and {on_one_line(error, 80)},", rule) from None
+        raise bad([True], f"{column.iloc[0]!r}, and {on_one_line(error, 80)},", rule) from None
     if pd.isna(times).any():
-        raise refused(pd.isna(times), None, rule)
+        raise bad(pd.isna(times), None, rule)
     if kind == "number" and epoch is not None:
         try:
             times = pd.to_datetime(times, unit=epoch, utc=True)
         except (ValueError, OverflowError):
             rule = f"{epoch} since 1970, as epoch=... says"
-            raise refused([True], f"{times[0]:g}, beyond all dates,", rule, "Name another unit, or") from None
+            raise bad([True], f"{times[0]:g}, beyond all dates,", rule, "Name another unit, or") from None
     if reading.time_zone is None:
         return times, notes, day_first
     if not isinstance(times, pd.DatetimeIndex):
@@ -113,7 +112,7 @@ def _zoned(dates, zone, option):
         return dates.tz_localize(zone, ambiguous="infer") if dates.tz is None else dates.tz_convert(zone)
     except Exception as error:  # of the library of zones, which depends on the version of pandas
         rule = f"name a zone in which {option} exist, such as Europe/Berlin, an hour that the clock repeats being there"
-        raise ValueError(f"The 'time_zone' parameter must {rule} twice. Got {zone!r}: {on_one_line(error)}.") from None
+        raise refused("time_zone", f"{rule} twice", f"{zone!r}: {on_one_line(error)}") from None
 
 
 def about_line(table, row):
@@ -125,10 +124,8 @@ def as_numbers(column, table=None):
     """Return a column as floats, NaN where it holds texts."""
     import pandas as pd
 
-    if column.dtype.kind in "biuf":
-        return column.to_numpy(np.float64)
-    if column.dtype.kind in "Mm":
-        return np.full(len(column), np.nan)
+    if column.dtype.kind in "biufMm":
+        return column.to_numpy(np.float64) if column.dtype.kind in "biuf" else np.full(len(column), np.nan)
     decimal, thousands = (".", "") if table is None else table.marks
     if decimal != "." or thousands:
         column = column.str.replace(thousands or " ", "", regex=False).str.replace(decimal, ".", regex=False)
@@ -149,11 +146,9 @@ def clocks_of(texts):
     hours = hours.mask(parts[3].notna(), hours % 12) + 12 * parts[3].isin(["p", "P"])
     seconds = (hours * 60 + minutes) * 60 + parts[2].fillna("0").str.replace(",", ".").astype(float)
     times = pd.TimedeltaIndex(pd.to_timedelta(seconds.round(9), unit="s")).as_unit("ns")
-    days = np.cumsum(np.diff(times.asi8, prepend=times.asi8[:1]) < -HALF_DAY)
-    if times.hasnans or not days[-1]:
-        return times, [], None
-    word = "once" if days[-1] == 1 else f"{days[-1]} times"
-    return times + pd.TimedeltaIndex(days * DAY), [f"the clock times pass midnight {word} and are counted on"], None
+    days = np.cumsum(np.diff(times.asi8, prepend=times.asi8[:1]) < -HALF_DAY) * (not times.hasnans)
+    note = f"the clock times pass midnight {'once' if days[-1] == 1 else f'{days[-1]} times'} and are counted on"
+    return times + pd.TimedeltaIndex(days * DAY), [note] * bool(days[-1]), None
 
 
 def dates_of(day_first, texts):
@@ -172,8 +167,8 @@ def dates_of(day_first, texts):
         other = _parsed(texts, False, True, bool(offset))
         day_first = _unevenness(other) < _unevenness(index)
         index = other if day_first else index
-        order = "day/month/year (day_first=False: month/day/year)" if day_first else MONTH_FIRST
-        notes.append(f"dates were read as {order}")
+        read, other = ("day/month/year", "month/day/year")[:: 1 if day_first else -1]
+        notes.append(f"dates were read as {read} (day_first={not day_first}: {other})")
     if named:
         index = index.tz_convert(named[1]) if offset else index.tz_localize(named[1], ambiguous="infer")
     elif offset and texts.str.endswith(offset).all():

@@ -14,7 +14,7 @@ from command_runs import ECG, TS, ZONED, N, Y, printed, same, stand_by_files, ta
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
-from sktslib._cli import commands, searching
+from sktslib._cli import commands, output
 from sktslib.distances import DTW, metric_names, pairwise_distances
 from sktslib.metrics import event_report, labels_from_events
 from sktslib.search import ChannelPlan, Windows
@@ -28,8 +28,8 @@ def files(tmp_path, monkeypatch):
 @pytest.fixture
 def drawn(monkeypatch):
     """Pictures that the commands draw."""
-    pictures, own = [], searching.draw
-    monkeypatch.setattr(searching, "draw", lambda *args, **rest: pictures.append(own(*args, **rest)) or pictures[-1])
+    pictures, own = [], output.draw
+    monkeypatch.setattr(output, "draw", lambda *args, **rest: pictures.append(own(*args, **rest)) or pictures[-1])
     return pictures
 
 
