@@ -35,7 +35,7 @@ from sktslib.distances import DTW
 from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, MetricWeights
 from sktslib.preprocessing import AutoFilter
-from sktslib.search._learning.background import right_ones
+from sktslib.search._learning.labels import right_ones
 
 SEEDS = range(5)
 EQUAL = 1e9  # so strong a pull that weights stay what they were

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import signal
 
 from ..distances._series import fill, resample
-from ..search._learning.background import of_another
 from ..search._learning.choice import BLOCKS, blocks_of
+from ..search._learning.labels import of_another
 from ..search._query import check_labels, known_labels, occurrences, read_labels
 from ..utils._names import warn
 from ..utils.validation import refused

@@ -27,9 +27,8 @@ from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
 from ._channels import POLARITIES, check_polarity, signs_of
 from ._chunks import entry, kernel_times, one_each, several
-from ._learning.background import are_unlabeled
 from ._learning.choice import given_weight, has_fixed_queries, is_auto, marked_queries, weighed, weight_learner
-from ._learning.templates import learn_queries
+from ._learning.labels import are_unlabeled, learn_queries
 from ._limits import observed_query
 from ._plan import QueryPlan
 from ._thresholds import check_rate, fit_rate, forget_threshold, rate_of

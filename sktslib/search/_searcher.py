@@ -25,9 +25,8 @@ from . import _thresholds as rules
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
 from ._chunks import entry, kernel_times, notice, one_each, refuse_several, several, validated
 from ._learning import choice as metric_choice
-from ._learning.background import learn_threshold
 from ._learning.dialogue import relearned
-from ._learning.templates import EXAMPLES
+from ._learning.labels import EXAMPLES, learn_threshold
 from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
 from ._partial_search import PartialSearch, Stream
 from ._plan import CANDIDATES, Subsequences, Windows, length_bounds, mode_of

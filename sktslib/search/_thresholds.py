@@ -30,8 +30,8 @@ from ..utils._sampling import interval
 from ..utils._times import given_times
 from ..utils.validation import as_series, as_times, refused, shown
 from ._channels import parts_of, with_signs
-from ._learning.background import SHIFTED
 from ._learning.choice import HeldOut
+from ._learning.labels import SHIFTED
 from ._sources import is_long
 
 

@@ -15,7 +15,7 @@ from ..distances import metric_names
 from ..distances._series import resample
 from ..metrics._events import pairs_by_iou
 from ..search import Matches
-from ..search._learning.background import SHIFTED
+from ..search._learning.labels import SHIFTED
 from . import _export
 from ._recording import Viewed
 from ._work import Job, Task, learned, same, search, segmented

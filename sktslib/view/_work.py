@@ -12,7 +12,7 @@ from .._plots.pyramid import rows
 from ..io._recording import Stored
 from ..metrics._events import pairs_by_iou
 from ..search import FalseDiscoveryRate, QuerySearcher, QuerySegmenter
-from ..search._learning.background import SHIFTED
+from ..search._learning.labels import SHIFTED
 from ..search._results import Found, border_between, matches_of
 from ..search._run import search_ranges
 from ..search._selection import select

@@ -12,12 +12,10 @@ from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.search import Learning
-from sktslib.search._learning.background import f1_of_marks, learn_threshold, middle_of_the_best
-from sktslib.search._learning.templates import groups, weigh
+from sktslib.search._learning.labels import f1_of_marks, groups, learn_threshold, middle_of_the_best, weigh
 from sktslib.search._plan import QueryPlan
 from sktslib.search._query import occurrences, read_labels
-from sktslib.search._segments.optimal import Background, Rules, segment
-from sktslib.search._segments.parallel import SegmentTable
+from sktslib.search._segments.optimal import Background, Rules, SegmentTable, segment
 
 ECG = load_ecg_example()
 COLUMN = ECG.sequence[:, np.newaxis]

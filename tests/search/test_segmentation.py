@@ -13,8 +13,8 @@ from strategies import compiled, long_without_compiler, pairs, parameters, plain
 from sktslib import get_distance_dict, load_ecg_example, time_series_segmentation
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
 from sktslib.distances._kernels.segmentation import SEGMENT_LANES
-from sktslib.search._segments import parallel
-from sktslib.search._segments.parallel import LEAD
+from sktslib.search._segments import optimal
+from sktslib.search._segments.optimal import LEAD
 
 pytestmark = unmeant
 
@@ -24,7 +24,7 @@ FREE = compiled(naive.names(kind="warped", is_sum=True, has_lags=False))  # the 
 def as_carried(segmenter, y, **times):
     """The segmentation with the costs of the paths that the cells carried, which choose it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel.open_paths, "listed_costs", lambda searches, rules, segments: segments.cost)
+        patch.setattr(optimal, "listed_costs", lambda searches, rules, segments: segments.cost)
         return segmenter.segment(y, **times)
 
 
@@ -274,7 +274,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     segmenter = segmenter_of(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
     got = segmenter.segment(y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "LEAD", 10**9)
+        patch.setattr(optimal, "LEAD", 10**9)
         want = segmenter.segment(y)
     n, transitions = len(y), rules["transitions"]
     found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
@@ -311,14 +311,13 @@ def test_few_samples_are_computed_twice(monkeypatch):
     rng = np.random.default_rng(3)
     query, alone = rng.normal(size=5), []
     y = np.tile(np.concatenate([query, np.zeros(9)]), 400) + rng.normal(size=5600) * 0.1
-    in_order = parallel.in_order
+    in_order = optimal.in_order
 
     def counted(queries, series, begin_at, offset, rules, state):
         alone.append(len(rules[0]) - begin_at)
         return in_order(queries, series, begin_at, offset, rules, state)
 
-    for module in (parallel, parallel):
-        monkeypatch.setattr(module, "in_order", counted)
+    monkeypatch.setattr(optimal, "in_order", counted)
     segments = segmenter_of("dtw").fit(query).segment(y)
     assert len(segments) > 300
     assert sum(alone) < len(y) / 20

@@ -17,13 +17,13 @@ from sktslib import QuerySegmenter
 from sktslib.distances import ADTW, DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
 from sktslib.distances._kernels.segmentation import SEGMENT_LANES
 from sktslib.search import Learning
-from sktslib.search._segments import parallel
+from sktslib.search._segments import optimal
 
 pytestmark = unmeant
 
 METRICS = compiled([DTW(), ADTW(omega=0.3), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.3), TWED(nu=0.1), Euclidean()])
-SIZES = [f"search._segments.parallel.{name}" for name in ("AT_ONCE", "AHEAD")]
-SIZES += ["search._sources.CHUNK", "distances._kernels.scalar.ROOM", "search._segments.state.SPAN"]
+SIZES = [f"search._segments.optimal.{name}" for name in ("AT_ONCE", "AHEAD")]
+SIZES += ["search._sources.CHUNK", "distances._kernels.scalar.ROOM", "search._segments.optimal.SPAN"]
 
 
 def as_tuple(segments):
@@ -62,8 +62,8 @@ def recordings(draw):
 
 def sizes(data, patch):
     for name, some in (("LEAD", [1, 2, 4]), ("FULL", [1, 2, 5]), ("STEP", [1, 20])):
-        patch.setattr(parallel, name, data.draw(st.sampled_from(some)))
-    patch.setattr(parallel, "BLOCK", data.draw(st.sampled_from([7, 50, 2**13])))
+        patch.setattr(optimal, name, data.draw(st.sampled_from(some)))
+    patch.setattr(optimal, "BLOCK", data.draw(st.sampled_from([7, 50, 2**13])))
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
@@ -89,7 +89,7 @@ def test_jobs_and_chunks_change_nothing(metric, case, data):
 def whole(segmenter, y, **times):
     """The segmentation of one stretch in order, and what it costs with its background."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "LEAD", 10**9)
+        patch.setattr(optimal, "LEAD", 10**9)
         return segmenter.segment(y, **times)
 
 
@@ -123,8 +123,8 @@ def test_processes_find_the_same():
     y = np.concatenate([np.concatenate([query, rng.normal(size=5)]) for _ in range(300)])
     segmenter = segmenter_of("dtw").fit(query)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "STEP", 1)
-        patch.setattr(parallel, "FULL", 2)
+        patch.setattr(optimal, "STEP", 1)
+        patch.setattr(optimal, "FULL", 2)
         want = segmenter.segment(y)
         with joblib.parallel_config("loky", n_jobs=2):
             assert_same(segmenter.segment(y), want)
@@ -140,7 +140,7 @@ def test_states_of_constant_recordings_that_never_agree(partial, level):
     want = whole(segmenter, y)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LEAD", "FULL", "STEP"):
-            patch.setattr(parallel, name, 1)
+            patch.setattr(optimal, name, 1)
         got = segmenter.segment(y)
         segmenter.n_jobs = 2
         assert_same(segmenter.segment(Slices(y, 50)), got)
@@ -155,9 +155,9 @@ def test_times_and_holes_by_chunks():
     for metric in (TWED(nu=0.2), DTW()):
         segmenter = segmenter_of(metric, background=2.0, max_gap=10.0).fit(y[100:106], times=times[100:106])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(parallel, "STEP", 1)
-            patch.setattr(parallel, "FULL", 1)
-            patch.setattr(parallel, "LEAD", 1)
+            patch.setattr(optimal, "STEP", 1)
+            patch.setattr(optimal, "FULL", 1)
+            patch.setattr(optimal, "LEAD", 1)
             want = segmenter.segment(y, times=times)
             patch.setattr("sktslib.search._sources.CHUNK", 64)
             got = segmenter.segment(Slices(y), times=times)
@@ -201,9 +201,9 @@ def test_only_chunks_are_read(monkeypatch):
 @pytest.mark.parametrize("metric", ["dtw", "euclidean", TWED(nu=0.1)])
 def test_memory_is_bounded(metric, monkeypatch):
     for name, size in (("LEAD", 1), ("FULL", 2), ("STEP", 1), ("AT_ONCE", 8)):
-        monkeypatch.setattr(parallel, name, size)
-    monkeypatch.setattr(parallel, "BLOCK", 64)
-    monkeypatch.setattr(parallel, "WINDOWS", 512)
+        monkeypatch.setattr(optimal, name, size)
+    monkeypatch.setattr(optimal, "BLOCK", 64)
+    monkeypatch.setattr(optimal, "WINDOWS", 512)
     rng = np.random.default_rng(1)
     query = np.array([0.0, 1, 3, 1])
     peaks = []

@@ -11,11 +11,10 @@ from strategies import long_without_compiler
 from sktslib import QuerySegmenter
 from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.search import Conformal, Learning
-from sktslib.search._learning.background import learnable, sure_ones
+from sktslib.search._learning.labels import learnable, sure_ones
 from sktslib.search._plan import QueryPlan
 from sktslib.search._query import Annotation, Labels
-from sktslib.search._segments.optimal import segment
-from sktslib.search._segments.parallel import SegmentTable
+from sktslib.search._segments.optimal import SegmentTable, segment
 
 UP, DOWN = np.sin(np.linspace(0, np.pi, 12)) ** 2, -np.sin(np.linspace(0, 2 * np.pi, 12))
 

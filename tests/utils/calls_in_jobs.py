@@ -94,7 +94,7 @@ IN_JOBS = {
         {"shapelets"},
     ),
 }
-AVERAGED = {"pairwise distances", "barycenter", "learn queries"}
+AVERAGED = {"barycenter", "learn queries"}
 ALONE = {
     "soft": (
         lambda **v: barycenter(X, "soft_dtw", method="soft", max_iter=3, **v),

@@ -37,8 +37,20 @@ from .._results import matched
 from .._segments.optimal import Background, background_cost, constant_cost, segment
 from .._selection import select
 from .._sources import ArraySource, CandidateReader
-from .background import SHIFTED, STEPS, USUAL, learn_background, learn_threshold, right_ones
-from .templates import FEW, STRETCH, Learned, examples, length_limits, single
+from .labels import (
+    FEW,
+    SHIFTED,
+    STEPS,
+    STRETCH,
+    USUAL,
+    Learned,
+    examples,
+    learn_background,
+    learn_threshold,
+    length_limits,
+    right_ones,
+    single,
+)
 
 
 class HeldOut(NamedTuple):

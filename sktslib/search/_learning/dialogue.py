@@ -22,7 +22,7 @@ from .._profile import Search
 from .._results import Matches
 from .._segments.optimal import power_of
 from .._thresholds import Percentile, rule_of
-from .templates import FEW, average, distances, groups, variances, weigh
+from .labels import FEW, average, distances, groups, variances, weigh
 
 
 class Answers(NamedTuple):
@@ -46,7 +46,7 @@ def plan_of_answers(answers, limits):
     if len(good) + 1 < FEW or np.isnan(plan.x).any():
         return plan
     first = comparable(plan, plan.x)
-    far = distances([first, *good], plan.metric, 0)
+    far = distances([first, *good], plan.metric)
     # Occurrences of another shape would blur the average. They have a template of their own, and as an alternative of
     # the query, not a query beside it, so that no occurrence is found by both.
     shapes = sorted(groups(far[1:, 1:], "auto"), key=lambda group: far[0, 1 + group].mean())

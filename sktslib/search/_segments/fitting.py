@@ -20,13 +20,12 @@ from ...utils.validation import as_floats, as_times, check_count, refused, shown
 from .. import _thresholds
 from .._channels import with_polarity, with_signs
 from .._chunks import kernel_times, several
-from .._learning import background as backgrounds
 from .._learning import choice as metric_choice
-from .._learning.templates import as_comparable, average, examples
+from .._learning import labels
+from .._learning.labels import as_comparable, average, examples
 from .._plan import check_domain, check_room
 from .._sources import ArraySource
-from .optimal import Versions, background_cost, segment
-from .state import Classes
+from .optimal import Classes, Versions, background_cost, segment
 
 
 def per_point(cost, shown):
@@ -250,7 +249,7 @@ def fit_background(marked, queries, rules, ty, n_jobs, verbose):
     def found(background):
         return segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
 
-    return backgrounds.learn_background(marked, queries, background_cost(queries), found, verbose)
+    return labels.learn_background(marked, queries, background_cost(queries), found, verbose)
 
 
 def refined(queries, source, segments):
@@ -321,7 +320,7 @@ def check_lengths_of(lengths, k):
 
 def fit_marked(segmenter, marked, weight, times):
     """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
-    known = backgrounds.learnable(marked)
+    known = labels.learnable(marked)
     segmenter.report_ = None
     if metric_choice.is_auto(segmenter.metric):
         metric_choice.choose_metric(
@@ -343,16 +342,16 @@ def classes_of(segmenter, marked, times):
         return None
     source = ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
     queries = [plan.untimed if source.ty is None else plan for plan in segmenter._queries]
-    classes = Classes(numbers, plain=backgrounds.plain_background(queries, backgrounds.offset_of(marked)))
+    classes = Classes(numbers, plain=labels.plain_background(queries, labels.offset_of(marked)))
     if segmenter._learning.class_weight == "balanced" or segmenter.transitions is not None:
         return classes
     versions = Versions(queries)
     count = np.maximum(np.bincount(marked.code - 1, minlength=numbers.max() + 1), 1)
-    share, of_versions = np.full(len(count), backgrounds.USUAL), classes._replace(of_query=numbers[versions.query])
+    share, of_versions = np.full(len(count), labels.USUAL), classes._replace(of_query=numbers[versions.query])
     for k in np.unique(numbers).tolist():
         start, end = examples(marked.ranges[marked.code == k + 1]).T
         cost = of_versions.costs(versions.readers(source), start, end)[1][:, k]
-        share[k] = backgrounds.of_another(np.median(cost / classes.background_costs(source, start, end)), len(start))
+        share[k] = labels.of_another(np.median(cost / classes.background_costs(source, start, end)), len(start))
     return classes._replace(rarity=count.max() / count, share=share)
 
 
@@ -396,7 +395,7 @@ def warn_of_alike_classes(segmenter, marked, weight, times):
 
 def train_itself(segmenter, marked, known, weight, times):
     """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
-    rounds, met, k = segmenter._self_train, [backgrounds.NOTHING], len(segmenter.classes_)
+    rounds, met, k = segmenter._self_train, [labels.NOTHING], len(segmenter.classes_)
     counts, ty = [], kernel_times(segmenter, times, marked.data.shape[1])
     if marked.unlabeled is None:
         warn(
@@ -409,7 +408,7 @@ def train_itself(segmenter, marked, known, weight, times):
             queries = [plan.untimed if ty is None else plan for plan in segmenter._queries]
             source = segmenter._rules.source(marked.data, ty)
             found = segment(queries, segmenter._rules, marked.data, ty, segmenter.n_jobs, source=source)
-            taken = backgrounds.sure_ones(marked, queries, segmenter._numbers + 1, found)
+            taken = labels.sure_ones(marked, queries, segmenter._numbers + 1, found)
             counts.append(np.bincount(taken.code - 1, minlength=k))
             count(word=f"{len(taken.code)} taken")
             if any(map(taken.are_those_of, met)):  # learned again they would give what was there before
@@ -417,7 +416,7 @@ def train_itself(segmenter, marked, known, weight, times):
             met.append(taken)
             segmenter.metric_ = segmenter._made_metric()
             offset = known._replace(offset=taken.offset)
-            segmenter._fit_labels(offset, weight, times, backgrounds.learnable(marked, taken))
+            segmenter._fit_labels(offset, weight, times, labels.learnable(marked, taken))
     segmenter.self_training_ = np.array(counts, np.int64).reshape(-1, k)
 
 

@@ -1,19 +1,39 @@
 """Optimal segmentation of a recording by repetitions of one or several queries and background.
 
 Variants of a query, such as mirrored ones, count as queries of their own in a segmentation.
+
+Repetitions may be cut off by an end of the series: paths then start or end within a query, at no cost. At least half of
+the query's points must be observed. A path that starts at point i of its query has the start -i, as if the points
+before it were before the series, so bounds of the length hold for the whole repetition.
+
+A long series is computed in rounds. A round has LANES stretches of it side by side, of `step` samples each and at fixed
+positions. Each one starts `lead` samples early without knowing what was before. Once the cheapest segmentations that
+lead to the cells of a column have a boundary in common, what was before adds the same to all of them. A stretch is
+therefore right, except for a constant, if its column equals that of the stretch before it where that one ends.
+Otherwise the true column goes on until it meets that of the stretch, if need be to its end. What a round gives depends
+on its own samples alone unless its first stretch does not meet the round before. Rounds may therefore be computed in
+any order, and the numbers are the same. Costs are counted from the start of the last stretch that was met.
+
+Segments that are listed have the costs of their ranges, each computed by itself.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from joblib import delayed
 
+from ...distances._kernels import segmentation as kernel
+from ...distances._kernels.dispatch import closed_boundary
+from ...distances._kernels.scalar import agreed, apart, before, likeliest, previous, through, trace
+from ...distances._kernels.segmentation import INF, SEGMENT_LANES
+from ...distances._kernels.simd import aligned_zeros
 from ...distances._series import full_weight
-from ...utils._jobs import progress
-from .._incremental_profile import LastSamples
-from .._profile import Search
+from ...utils._jobs import count_jobs, each_in_jobs, nothing, progress
+from ...utils.validation import refused
+from .._chunks import Buffer
+from .._incremental_profile import LastSamples, PreparedQueries
+from .._profile import Search, window_profile
 from .._sources import ArraySource, CandidateReader
-from .parallel import Segmentation, SegmentTable
-from .state import Classes
 
 ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points
 
@@ -36,9 +56,9 @@ class Background(NamedTuple):
 
         Sums of both are exact then, so which of equally cheap segmentations is found depends on no chunk or job.
         """
-        if self.slope is not None or metric._replaces is None:
+        if self.slope is not None or metric._replaces is None or not self.limit:
             return self
-        return self._replace(limit=max(round(self.limit * ROUND), 1) / ROUND if self.limit else self.limit)
+        return self._replace(limit=max(round(self.limit * ROUND), 1) / ROUND)
 
     def costs(self, y):
         """Return the costs of the samples (n,) of a series (channels, n); those of missing samples are 0."""
@@ -56,62 +76,6 @@ class Background(NamedTuple):
 def power_of(metric):
     """Return the power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
     return 1.0 if metric._center == "median" else 2.0
-
-
-class Versions:
-    """All versions of some queries, those of a query one after the other.
-
-    Attributes
-    ----------
-    queries : list of QueryPlan
-        Each version by itself.
-    query, version : ndarray of int
-        Which version of which query each of them is.
-    """
-
-    def __init__(self, queries):
-        self.queries = [one for plan in queries for one in plan.versions]
-        counts = [plan.n_versions for plan in queries]
-        self.query = np.repeat(np.arange(len(queries)), counts)
-        self.version = np.concatenate([np.arange(count) for count in counts])
-
-    def rules(self, rules):
-        """Return the rules of the queries as those of their versions."""
-        label = np.concatenate([[0], self.query + 1])
-        limits = tuple(rules.limits[q] for q in self.query)
-        classes = rules.classes and rules.classes._replace(of_query=rules.classes.of_query[self.query])
-        return rules._replace(transitions=rules.transitions[np.ix_(label, label)], limits=limits, classes=classes)
-
-    def readers(self, source):
-        """Return the reader of the samples of each version's segments."""
-        return [CandidateReader(plan, source) for plan in self.queries]
-
-    def of(self, found):
-        """Return segments of versions as those of their queries."""
-        return found._replace(query=self.query[found.query], version=self.version[found.query])
-
-
-ENDLESS = 2.0**62
-
-
-class Rules(NamedTuple):
-    """The rules that the cheapest segmentation follows."""
-
-    background: Background
-    transitions: np.ndarray  # (k + 1, k + 1)
-    limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
-    partial: bool = False  # whether an end of the series may cut a repetition off
-    classes: Classes | None = None  # None for a single one
-
-    def source(self, y, ty):
-        """Return the source that tells the classes of what is found in a sequence; None for a single class."""
-        return None if self.classes is None else ArraySource(y, ty)
-
-    def bounds(self):
-        """Return the bounds of the length as two arrays (k,)."""
-        shortest = [min(float(low or 1), ENDLESS) for low, _ in self.limits]
-        longest = [min(float(high or ENDLESS), ENDLESS) for _, high in self.limits]
-        return np.array(shortest), np.array(longest)
 
 
 def background_cost(queries):
@@ -132,25 +96,988 @@ def constant_cost(plan):
     return float(plan.metric._segment_cost(search.profile().distance[0], m)) / m
 
 
+class Versions:
+    """All versions of some queries, those of a query one after the other.
+
+    Attributes
+    ----------
+    queries : list of QueryPlan
+        Each version by itself.
+    query, version : ndarray of int
+        Which version of which query each of them is.
+    """
+
+    def __init__(self, queries):
+        counts = [plan.n_versions for plan in queries]
+        self.queries = [one for plan in queries for one in plan.versions]
+        self.query = np.repeat(np.arange(len(queries)), counts)
+        self.version = np.concatenate([np.arange(count) for count in counts])
+
+    def rules(self, rules):
+        """Return the rules of the queries as those of their versions."""
+        label = np.concatenate([[0], self.query + 1])
+        limits = tuple(rules.limits[q] for q in self.query)
+        classes = rules.classes and rules.classes._replace(of_query=rules.classes.of_query[self.query])
+        return rules._replace(transitions=rules.transitions[np.ix_(label, label)], limits=limits, classes=classes)
+
+    def readers(self, source):
+        """Return the reader of the samples of each version's segments."""
+        return [CandidateReader(plan, source) for plan in self.queries]
+
+
+class Classes(NamedTuple):
+    """The classes of the queries, and by how much more the costs of a rare class count.
+
+    Whether a stretch is of a class is told by the ratio of its costs, as the size of its noise is not known. The rarer
+    a class, the cheaper it must be beside the others; and much more where it leaves over a larger share of what the
+    samples would cost as plain background than its occurrences do: what resembles nothing is of a frequent class.
+    """
+
+    of_query: np.ndarray  # (k,), from 0
+    # (n_classes,), occurrences of the most frequent class for one; None: all count alike
+    rarity: np.ndarray | None = None
+    share: np.ndarray | None = None  # (n_classes,), that an occurrence is expected to leave over
+    plain: Background | None = None
+
+    def costs(self, readers, start, end):
+        """Return the costs of each range as each query (n, k), and how they count as each class (n, n_classes)."""
+        own = np.column_stack([costs_by(reader, start, end) for reader in readers])
+        counted = own
+        if self.rarity is not None:
+            rarity, share = self.rarity[self.of_query], self.share[self.of_query]
+            left = own / self.background_costs(readers[0].source, start, end)[:, np.newaxis]
+            counted = own * rarity**RARER * np.maximum(left / share, 1.0) ** (1.0 - 1.0 / rarity)
+        out = np.full((len(start), self.of_query.max() + 1), np.inf)
+        np.minimum.at(out.T, self.of_query, counted.T)
+        return own, out
+
+    def background_costs(self, source, start, end):
+        """Return what the samples of each range cost as plain background."""
+        costs = [self.plain.costs(y).sum() for y in source.cuts(start, end)]
+        return np.maximum(costs, np.finfo(float).tiny)
+
+    def classified(self, readers, found):
+        """Return segments with their margins, each as the class that counts least if rare ones count more.
+
+        A margin is how much less a range costs as its own class than as the next, as a share of that. Segments that an
+        end of the series cuts off stay as they are, without a margin.
+        """
+        m, rows = np.array([reader.plan.m for reader in readers]), np.arange(len(found.query))
+        whole = (found.shown == np.column_stack([np.zeros_like(rows), m[found.query]])).all(axis=1)
+        costs, counted = self.costs(readers, found.start, found.end)
+        own = self.of_query[found.query]
+        if self.rarity is not None:
+            best = counted.argmin(axis=1)
+            moved = np.flatnonzero(whole & (counted[rows, best] < counted[rows, own]))
+            own[moved] = best[moved]
+            query = np.where(self.of_query == own[moved, np.newaxis], costs[moved], np.inf).argmin(axis=1)
+            found.query[moved], found.cost[moved] = query, costs[moved, query]
+            found.shown[moved, 1] = m[query]
+        mine, counted[rows, own] = counted[rows, own], np.inf
+        other = counted.min(axis=1)
+        with np.errstate(all="ignore"):
+            margin = np.where(mine == other, 0.0, 1.0 - mine / other)
+        return found._replace(margin=np.where(whole & np.isfinite(other), margin, np.nan))
+
+
+RARER = 1 / 6  # power of how rare a class is by which its cost counts more
+
+
+class Rules(NamedTuple):
+    """The rules that the cheapest segmentation follows."""
+
+    background: Background
+    transitions: np.ndarray  # (k + 1, k + 1)
+    limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
+    partial: bool = False  # whether an end of the series may cut a repetition off
+    classes: Classes | None = None  # None for a single one
+
+    def source(self, y, ty):
+        """Return the source that tells the classes of what is found in a sequence; None for a single class."""
+        return None if self.classes is None else ArraySource(y, ty)
+
+
+class SegmentTable(NamedTuple):
+    """The segments of a segmentation, in temporal order, with the query and the version of it that each repeats."""
+
+    start: np.ndarray
+    end: np.ndarray
+    query: np.ndarray  # from 0
+    cost: np.ndarray
+    shown: np.ndarray  # (.., 2): half-open ranges of the query's points
+    version: np.ndarray | None = None  # from 0; None until they are known
+    margin: np.ndarray | None = None  # to the next class, NaN without one; None for a single class
+
+    @classmethod
+    def together(cls, tables):
+        """Return the segments of several tables, or of none, as one table."""
+        none = np.empty(0, np.int64)
+        empty = cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64), none, np.empty(0))
+        tables = [one for one in tables if len(one.start)] or tables[-1:]  # an empty one may not know its columns
+        columns = zip(empty, *tables, strict=True)
+        return cls(*(None if column[-1] is None else np.concatenate(column) for column in columns))
+
+    def take(self, which):
+        """Return some of the segments."""
+        return SegmentTable(*(None if column is None else column[which] for column in self))
+
+
+# ------------------------------------------------------------------------------------------- costs of segments by range
+ALONE = np.full((2, 2), INF)  # nothing may follow a repetition
+ANY_LENGTH = np.ones(1), np.full(1, 2.0**62)
+SLACK_FROM = 2**40  # a number of windows that no recording has
+SPAN = 2**9  # samples that are prepared in the time that a search of one range takes to begin
+
+
+def depends_on_path(plan, rules):
+    """Return whether the cost that a segment's path carries may differ from that of its range."""
+    return plan.metric._depends_on_start or any(longest is not None for _, longest in rules.limits)
+
+
+def listed_costs(readers, rules, segments):
+    """Return the cost of each segment's query against its range, which the reader of that query computes.
+
+    The path behind a segment is the cheapest one of its range, unless the best move into a cell depends on the path up
+    to there: on its start, or on others that were longer than allowed and dropped. The distances of many long windows
+    may come from Fourier transforms; those listed never do, so that a stream lists the same.
+    """
+    plan = readers[0].plan
+    if plan.mode != "windows" and not depends_on_path(plan, rules):
+        return segments.cost
+    cost = segments.cost.copy()
+    for q in np.unique(segments.query).tolist():
+        own, plan = segments.query == q, readers[q].plan
+        if plan.mode != "windows" or plan.metric._relative_error(plan.x, plan.w, SLACK_FROM, None):
+            cost[own] = costs_by(readers[q], segments.start[own], segments.end[own], segments.shown[own])
+    return cost
+
+
+def costs_by(reader, start, end, shown=None):
+    """Return the cost of a query, or of its points `shown`, against each range; infinite for windows of other lengths.
+
+    Ranges are in temporal order.
+    """
+    cost, plan = np.full(len(start), np.inf), reader.plan
+    if plan.mode == "windows":
+        own = end - start == plan.m
+        if own.any():
+            cost[own] = plan.metric._segment_cost(reader.distances(start[own], end[own]), plan.m)
+    elif len(start):
+        first, last = int(start[0]), int(end[-1])
+        # Ranges that depend on no other samples are prepared together where all between them are held.
+        dense = plan.reach == 0 and last - first <= SPAN * len(start) and last <= reader.source.extent(first)[1]
+        search = reader.search(first, last) if dense else None
+        points = [None] * len(start) if shown is None else shown.tolist()
+        for k, (s, e, some) in enumerate(zip(start.tolist(), end.tolist(), points, strict=True)):
+            cost[k] = (search or reader.search(s, e)).cost(s, e, some)
+    return cost
+
+
+def costs_of_ranges(queries, series, start, end, query):
+    """Return the costs of ranges [start, end) of one series under an elastic metric, a lane for each.
+
+    `series` (channels, n + 1) are features of samples, and in front one that no range holds.
+    """
+    out = np.empty(len(start))
+    for q in np.unique(query):
+        one, own = queries.one(q), np.flatnonzero(query == q)
+        own = own[np.argsort(end[own] - start[own], kind="stable")]
+        found, state = np.empty(len(own)), one.state(SEGMENT_LANES)
+        kernel.range_costs(one, series, start[own], (end - start)[own], ALONE, ANY_LENGTH, state, found)
+        out[own] = found
+    return out
+
+
+# ---------------------------------------------------------------------------------------- queries as kernels read them
+class Queries(NamedTuple):
+    """Several queries as the kernels read them."""
+
+    p: object  # their record, or a tuple of one each
+    rows: np.ndarray | None
+    points: np.ndarray
+    first: np.ndarray
+    tx: np.ndarray | None
+
+    @classmethod
+    def of(cls, problems):
+        """Return the queries of several prepared pairs with one series."""
+        records = [problem.record for problem in problems]
+        same = all(len(r) == 0 or not any(isinstance(v, np.ndarray) for v in r) for r in records)
+        one = problems[0]
+        return cls(
+            records[0] if len(problems) == 1 or same else tuple(records),
+            None if one.x is None else np.concatenate([problem.rows for problem in problems], axis=2),
+            np.concatenate([problem.points for problem in problems], axis=1),
+            np.concatenate([[0], np.cumsum([problem.points.shape[1] for problem in problems])]),
+            None if one.tx is None else np.concatenate([problem.tx for problem in problems]),
+        )
+
+    def record(self, q):
+        """Return the record of the query `q`."""
+        return self.p if hasattr(self.p, "_fields") else self.p[q]
+
+    def state(self, lanes=1):
+        """Return the kernel's state before the first sample."""
+        m, k = self.first[-1], len(self.first) - 1
+        state = aligned_zeros(5, max(m, k + 1) * lanes)
+        state[[0, 2, 3]] = INF
+        state[2, : (k + 1) * lanes] = 0.0
+        return state
+
+    def one(self, q):
+        """Return the query `q` alone."""
+        own = slice(self.first[q], self.first[q + 1])
+        rows, points = np.ascontiguousarray(self.rows[:, :, own]), np.ascontiguousarray(self.points[:, own])
+        return Queries(self.record(q), rows, points, np.array([0, own.stop - own.start]), None)
+
+    @property
+    def at_cost(self):
+        """Indices of the costs of unfinished paths in a state: in the queries, and at their borders."""
+        m, k = self.first[-1], len(self.first) - 1
+        return np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
+
+    @property
+    def at_start(self):
+        """Indices of the starts of unfinished paths in a state."""
+        return self.at_cost + max(self.first[-1], len(self.first))
+
+    def live(self, state):
+        """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
+        number = np.arange(1, len(self.first))
+        label = np.concatenate([np.repeat(number, np.diff(self.first)), number])
+        return state.take(self.at_start), label, state.take(self.at_cost)
+
+    def halves(self):
+        """Yield each query: its number, its first point, its number of points, and how many of them may be missing."""
+        m = np.diff(self.first)
+        return zip(range(len(m)), self.first[:-1].tolist(), m.tolist(), (m // 2).tolist(), strict=True)
+
+    def open_begin(self, state, at=0):
+        """Let paths start within the queries before the first sample `at`; changes `state`, see the kernel's."""
+        for q, a, m, unseen in self.halves():
+            state[0, a : a + unseen] = 0.0
+            state[1, a : a + unseen] = at - np.arange(1.0, unseen + 1)
+            if not closed_boundary(self.record(q)):  # where points may be skipped, more of them for their gap cost
+                state[0, a + unseen : a + m] = np.cumsum(self.points[0, a + unseen : a + m])
+                state[1, a + unseen : a + m] = at - unseen
+
+    def open_end(self, state, n, best, begin, shortest, longest):
+        """Let paths end within the queries after the last of n samples, where that is cheaper; changes the last row.
+
+        ``best`` is (k + 1,) and ``begin`` (k,). Return for each query how many of its points its last segment covers.
+        """
+        shown = np.diff(self.first)
+        for q, a, m, unseen in self.halves():
+            cost, start = state[0, a : a + m - 1], state[1, a : a + m - 1]
+            missing = np.arange(m - 1, 0, -1)
+            length = n + missing - start
+            hidden = missing + np.maximum(-start, 0)
+            allowed = (hidden <= unseen) & (length >= shortest[q]) & (length <= longest[q]) & (start < n)
+            cost = np.where(allowed, cost, np.inf)
+            if m > 1 and cost.min() < best[q + 1]:
+                i = int(np.argmin(cost))
+                best[q + 1], begin[q], shown[q] = cost[i], start[i], i + 1
+        return shown
+
+
+# ---------------------------------------------------------------------------------------------- what is not decided yet
+class Undecided:
+    """Rows behind the last node that is decided, a boundary with the label of the part that ends there.
+
+    Attributes
+    ----------
+    base : int
+        The boundary of the first row.
+    best, starts : Buffer
+        Costs of the cheapest segmentations up to each boundary, by their last label (n + 1, k + 1), and starts of the
+        last segments (n, k); a repetition that is cut off by the first sample starts before it.
+    fresh : bool
+        Whether nothing is before it.
+    unknown : bool
+        Whether what is before it is not known: then it is no node yet, and paths may come from before it.
+    """
+
+    def __init__(self, base, best, starts, transitions, lengths, *, fresh=False, unknown=False):
+        self.base, self.fresh, self.unknown, self._transitions = base, fresh, unknown, transitions
+        self._lengths = lengths  # of the queries
+        self.best, self.starts = Buffer.of(best, base), Buffer.of(starts, base)
+        self._codes, self._coded = None, 0  # see `branch`
+        self._zeros = []  # see `count_from`
+        self._due = 0  # rows there must be before it pays to look what is decided
+
+    def __len__(self):
+        return len(self.best)
+
+    @property
+    def history(self):
+        """Costs, starts, transitions and the first boundary, as kernels trace paths: none starts before the series."""
+        starts = self.starts.values
+        if self.fresh and len(starts) and starts.min() < self.base:
+            starts = np.maximum(starts, self.base)
+        return self.best.values, starts, self._transitions, self.base
+
+    def append(self, best, starts):
+        """Add the rows that follow."""
+        self.best.append(best)
+        self.starts.append(starts)
+
+    def count_from(self, zeros):
+        """Count costs behind boundaries from other zeros.
+
+        `zeros` are pairs (boundary, how much larger costs are before it than they would be counted behind it).
+        """
+        for at, zero in zeros:
+            if at == self.best.end - 1:  # the last row goes with what is to come, as the state behind it does
+                self.best.values[-1] -= zero
+                at -= 1
+            self._zeros.append((at, zero))
+
+    def extend(self, other, zero):
+        """Add the rows of another, whose first row is the last one here and costs `zero` more here."""
+        self.count_from([(other.base, zero), *other._zeros])
+        self.append(other.best.values[1:], other.starts.values)
+
+    def shrink(self):
+        """Hold no more memory than the rows take."""
+        self.best.shrink()
+        self.starts.shrink()
+
+    def _between(self, start, end):
+        """Return the corrections of differences of costs at boundaries [start, end), as these count from zeros."""
+        out = np.zeros(len(start))
+        if self._zeros:
+            at, zeros = (np.array(column) for column in zip(*self._zeros, strict=True))
+            first, last = np.searchsorted(at, start), np.searchsorted(at, end)
+            for k in np.flatnonzero(first < last):
+                out[k] = zeros[first[k] : last[k]].sum()
+        return out
+
+    def drop(self, best):
+        """Replace all costs, some paths being dropped."""
+        self.best.values[:] = best
+        self._coded = 0
+
+    def agreed(self, live):
+        """Return the node, row and label, that all live paths (starts, labels, costs) have in common.
+
+        Row 0 means no such node.
+        """
+        start, label, cost = live
+        return agreed(*self.history, self.unknown, np.maximum(start, self.base) if self.fresh else start, label, cost)
+
+    def agreed_by_now(self, live):
+        """Return the node of `agreed` at calls every few rows: while nothing is decided, only new rows are read."""
+        best = self.best
+        if self._codes is None:
+            self._codes = Buffer(after=best.values.shape[1:], dtype=np.int64, first=best.first)
+        self._codes.append(np.zeros((best.end - self._codes.end, best.values.shape[1]), np.int64))
+        known, self._coded = self._coded, len(self) - 1
+        return (0, 0) if apart(*self.history, self._codes.values, known, *live) else self.agreed(live)
+
+    def settle(self, live):
+        """Return the segments decided by now and the label at the first row, see `decide`; None for nothing.
+
+        After a vain look the next one is due at twice as many rows, so that all looks take no longer than the last.
+        """
+        if len(self) < self._due:
+            return None
+        node = self.agreed(live)
+        self._due = 0 if node[0] else 2 * len(self)
+        return self.decide(*node) if node[0] else None
+
+    def decide(self, j, label):
+        """Return the segments that lead to a node, and the label at the first row; later segments start from the node.
+
+        If the first segment starts before the first row, its cost is all that was paid up to its end.
+        """
+        labels, start, end, cost, first = trace(*self.history, self.fresh, j, label)
+        query = labels - 1
+        shown = np.column_stack([np.zeros_like(query), self._lengths[query]])
+        if self.fresh and len(start):
+            shown[0, 0] = max(self.base - int(self.starts.values[end[0] - 1, query[0]]), 0)
+        start, end = start + self.base, end + self.base
+        found = SegmentTable(start, end, query, cost + self._between(start, end), shown)
+        self.base += j
+        self._zeros = [one for one in self._zeros if one[0] >= self.base]
+        self._coded, self.fresh, self.unknown = 0, self.fresh and j == 0, False
+        for rows in (self.best, self.starts, self._codes):
+            if rows is not None:
+                rows.forget(self.base)
+        return found, first
+
+    def follow(self, base, found, first, zero):
+        """Return the segments up to the first row of another state, with those `found` from there on.
+
+        The first row of the other is the last one here. `first` is the other's label at its first row; costs here are
+        `zero` more than there.
+        """
+        if len(found.start) and found.start[0] < base:  # which comes from before it
+            s, label, best = int(found.start[0]) - self.base, int(found.query[0]) + 1, self.best.values
+            first = before(best, s, self._transitions, label)
+            paid = best[s, first] + (0.0 if self.fresh and not s else self._transitions[first, label])
+            found.cost[0] += zero + self._between([s + self.base], [self.best.end - 1])[0] - paid
+            base = s + self.base
+        return [self.decide(base - self.base, first)[0], found]
+
+
+# ------------------------------------------------------------------------------------------- stretches side by side
+LEAD = 4  # query lengths after which stretches of a series mostly agree
+FULL = 16  # leads that a stretch has in a long series
+STEP = 2**13  # samples that it has at least
+AT_ONCE = 512  # samples of each lane that are computed before they are put in their places
+
+
+class Round(NamedTuple):
+    """Position of the stretches of a round: stretch i is [at + i * step, at + (i + 1) * step + lead)."""
+
+    at: int
+    step: int
+    lead: int
+    fresh: bool  # whether the series begins here
+
+    @property
+    def end(self):
+        return self.at + SEGMENT_LANES * self.step + self.lead
+
+
+def rounds(at, end, m, fresh, ended):
+    """Yield the rounds of the samples [at, end) of a series, of which more may come unless it has `ended` there.
+
+    They depend only on where the series starts and ends. All rounds except the last one or two are of full size, and
+    the last ones have one size, so that little is left over.
+    """
+    lead = LEAD * m
+    full = SEGMENT_LANES * max(FULL * lead, STEP)
+    steps = [full // SEGMENT_LANES] * max((end - at - lead) // full - 1, 0)
+    left = end - at - full * len(steps)
+    if ended and left >= 4 * SEGMENT_LANES * lead:
+        count = -(-(left - lead) // full)
+        steps += [(left - lead) // (count * SEGMENT_LANES)] * count
+    for step in steps:
+        yield Round(at, step, lead, fresh)
+        at, fresh = at + SEGMENT_LANES * step, False
+
+
+class Joined(NamedTuple):
+    """Segments that are decided within a round, and the rows that are not."""
+
+    found: SegmentTable | None  # None: nothing is decided
+    first: int | None  # the label at the first boundary, see `Undecided.decide`
+    listed: int  # segments from this one on have the cost of their range
+    rows: Undecided
+    begin: np.ndarray | None  # the state where the first stretch must meet the one before
+    end: np.ndarray  # the last state; samples are counted as in the whole series
+
+
+class Stretches:
+    """The stretches of a round side by side, each counting costs from its own start.
+
+    Attributes
+    ----------
+    best, begin : ndarray of shape (width of the round + 1, k + 1) and (width of the round, k)
+        Costs and starts; of stretches but the first from the first mark on.
+    marks : ndarray
+        Samples after which the states were kept; the last one is the end.
+    states : ndarray
+        These states.
+    """
+
+    def __init__(self, queries, series, rules, shape, partial):
+        self.queries, self.series, self.rules, self.shape = queries, series, rules, shape
+        step, lead = shape.step, shape.lead
+        k, n, width = len(queries.first) - 1, SEGMENT_LANES * step + lead, step + lead
+        self.best, self.begin = np.empty((n + 1, k + 1)), np.empty((n, k))
+        self.best[0], self.best[0, 0] = np.inf, 0.0
+        state = queries.state(SEGMENT_LANES)
+        if shape.fresh and partial:
+            first = queries.state()
+            queries.open_begin(first)
+            state.reshape(len(state), -1, SEGMENT_LANES)[:, : first.shape[1], 0] = first
+        marks = [lead]
+        while 2 * marks[-1] < width:
+            marks.append(2 * marks[-1])
+        self.marks = np.array([*marks, width])
+        self.states = np.empty((len(self.marks), *state.shape))
+        found = self.marks, self.states, AT_ONCE, self.best, self.begin
+        kernel.advance_lanes(queries, series, step, shape.at, rules, state, *found)
+
+    def state(self, mark, lane):
+        """Return the state of one lane at a mark, with samples counted as in the whole series."""
+        one = self.states[mark].reshape(len(self.states[mark]), -1, SEGMENT_LANES)[:, :, lane].copy()
+        one[[1, 4]] += self.shape.at + lane * self.shape.step
+        return one
+
+    def joined(self, known):
+        """Join the stretches: return their zeros, see `Undecided.count_from`, and the last state.
+
+        `known` is the state that the first stretch must meet; None: no such state.
+        """
+        zeros, apart = [], np.empty(SEGMENT_LANES)
+        kernel.differences_of(self.states[0], self.states[-1], self.shape.step, apart)
+        for lane in range(known is None, SEGMENT_LANES):
+            at = self.shape.at + lane * self.shape.step
+            if known is None and not np.isnan(apart[lane]):  # the stretch before it holds, and this one meets it
+                zeros.append((at + self.shape.lead, apart[lane]))
+                continue
+            done, zero, known = self._meet(lane, at, self.state(-1, lane - 1) if known is None else known)
+            zeros.append((at + done, zero))
+        return zeros, self.state(-1, SEGMENT_LANES - 1) if known is None else known
+
+    def _meet(self, lane, at, known):
+        """Let the `known` state of the stretch before go on in place of a stretch until it meets that.
+
+        Return how far it went, how much more it costs from there on, and None; or its last state, if it never meets
+        the stretch.
+        """
+        begin, done = lane * self.shape.step, self.shape.lead
+        for mark, end in enumerate(self.marks.tolist()):
+            if end > done:
+                a, b = begin + done, begin + end
+                own = self.rules[0][a:b], *self.rules[1:]
+                piece = np.ascontiguousarray(self.series[:, a : b + 1])
+                in_place = in_order(self.queries, (piece, None), 0, at + done, own, known)
+                self.best[a + 1 : b + 1], self.begin[a:b] = in_place
+                done = end
+            zero = kernel.difference_of(self.state(mark, lane), known, 0.0)
+            if not np.isnan(zero):
+                return done, zero, None
+        zero = known[2].min()
+        zero, known = zero if np.isfinite(zero) else 0.0, known.copy()
+        known[[0, 2, 3]] -= zero
+        return done, zero, known
+
+
+def in_order(queries, series, begin_at, offset, rules, state):
+    """Return rows of costs and starts of the samples from `begin_at` on, computed one by one; changes `state`."""
+    n, k = len(rules[0]), len(queries.first) - 1
+    best, begin = np.empty((n, k + 1)), np.empty((n, k))
+    kernel.advance(None, queries, series, begin_at, offset, rules, state, best.reshape(-1), begin.reshape(-1))
+    return best[begin_at:], begin[begin_at:]
+
+
+# ------------------------------------------------------------------------------------------------------ costs of paths
+ENDLESS = 2.0**62
+
+
+class Columns:
+    """Costs of paths by an elastic metric, with one column per query."""
+
+    is_elastic = True
+
+    def __init__(self, queries, rules):
+        self.queries, self.rules, metric = queries, rules, queries[0].metric
+        self.reach, self.lengths = metric._context, np.array([plan.m for plan in queries])
+        shortest = [min(float(low or 1), ENDLESS) for low, _ in rules.limits]
+        longest = [min(float(high or ENDLESS), ENDLESS) for _, high in rules.limits]
+        self._rest = rules.transitions, np.array(shortest), np.array(longest)
+        self._looks_back = metric._looks_back or metric.uses_times
+        self._prepared = None
+
+    def begin(self, at):
+        """Start again at a sample."""
+        self.at = self.run = at
+        self.state = None
+
+    def due(self, base):
+        """Return the least number of samples that may decide a segment that starts at `base` or later."""
+        return 0
+
+    @property
+    def needed(self):
+        """The first sample that is still needed."""
+        back = self.at - max(self.reach, 1)
+        if self._looks_back and self.state is not None:
+            start, _, cost = self.live()
+            back = int(min(back, start[cost < np.inf].min(initial=back)))
+        return max(back, self.run)
+
+    def _prepare(self, y):
+        if self._prepared is None or self._prepared.size < y.shape[1]:
+            self._prepared = PreparedQueries(self.queries, y)
+            self._kernel = Queries.of(self._prepared.problems)
+
+    def _series(self, y, ty):
+        """Return the series that the kernel of one lane compares, features or costs with each query, and its times."""
+        parts, ty = self._prepared.series(y), self.queries[0].compared(ty)
+        if self._kernel.rows is None:
+            return np.concatenate(parts, axis=1), None
+        y = np.concatenate([np.zeros((len(parts[0]), 1)), parts[0]], axis=1)
+        return y, None if ty is None else np.concatenate([ty[:1] - 1.0, ty])
+
+    def go_on(self, feed, upto, end):
+        """Return rows of `best` and `begin` for the samples up to `upto`; no gap is before sample `end`."""
+        back = self.needed
+        y, ty = feed.cut(back, min(end, upto + self.reach))
+        self._prepare(y)
+        if self.state is None:
+            self.state = self._kernel.state()
+            if self.rules.partial:
+                self._kernel.open_begin(self.state, self.run)
+        if self._looks_back:  # cells without a path may hold an outdated start
+            cells = self._kernel.at_start[np.isinf(self.state.take(self._kernel.at_cost))]
+            self.state.reshape(-1)[cells] = self.at
+        rules = self.rules.background.costs(y[:, : upto - back]), *self._rest
+        rows = in_order(self._kernel, self._series(y, ty), self.at - back, back, rules, self.state)
+        self.at = upto
+        return rows
+
+    def task(self, feed, shape, upto):
+        """Return the samples up to `upto` that the features of a round depend on, the first of them, and the round."""
+        back = max(self.run, shape.at - 1 - 2 * self.reach)
+        y, _ = feed.cut(back, min(upto, shape.end + self.reach))
+        self._prepare(y)
+        return y, back, shape
+
+    def compute(self, y, back, shape, listed, known=None, rows=None):
+        """Compute a round: the segments that are decided within it, and the rows that are not.
+
+        Parameters
+        ----------
+        y, back, shape
+            What `task` returns.
+        listed : bool
+            Whether segments are to have the costs of their ranges.
+        known : ndarray
+            The true state of the series where the first stretch must meet it, if it is known not to.
+        rows : Undecided
+            What is not decided there.
+        """
+        at, skip, own = shape.at, 0 if shape.fresh else shape.lead, slice(shape.at - back, shape.end - back)
+        series = np.ascontiguousarray(self._series(y, None)[0][:, own.start : own.stop + 1])
+        rules, queries = (self.rules.background.costs(y[:, own]), *self._rest), self._kernel
+        stretches = Stretches(queries, series, rules, shape, self.rules.partial)
+        first = stretches.state(0, 0) if known is None else None
+        zeros, end = stretches.joined(known)
+        best, begin = stretches.best[skip:], stretches.begin[skip:]
+        if rows is None:
+            rest = self.rules.transitions, self.lengths
+            rows = Undecided(at + skip, best, begin, *rest, fresh=shape.fresh, unknown=not shape.fresh)
+        else:
+            rows.append(best[1:], begin)
+        rows.count_from(zeros)
+        settled = rows.settle(queries.live(end))
+        if settled is None:
+            return Joined(None, None, 0, rows, first, end)
+        rows.shrink()
+        found, label = settled
+        known_from = at + (skip if known is None else 0)  # what comes from before has no cost yet
+        k = int(np.searchsorted(found.start, known_from)) if listed else len(found.start)
+        k += int(found.shown[:1, 0].sum() > 0)  # the first may be a part
+        if k < len(found.start):
+            ranges = found.start[k:] - at, found.end[k:] - at, found.query[k:]
+            found.cost[k:] = costs_of_ranges(queries, series, *ranges)
+        return Joined(found, label, k, rows, first, end)
+
+    def live(self):
+        """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
+        if self.state is None:
+            return np.empty(0), np.empty(0, np.int64), np.empty(0)
+        return self._kernel.live(self.state)
+
+    def open_end(self, rows):
+        """Let the end of the series cut repetitions off.
+
+        Return how many points of each query its last repetition covers.
+        """
+        if not self.rules.partial or self.state is None:
+            return self.lengths
+        state, row, begin = self.state.copy(), rows.best.values[-1].copy(), rows.starts.values[-1] - self.run
+        state[1] -= self.run
+        shown = self._kernel.open_end(state, self.at - self.run, row, begin, *self._rest[1:])
+        rows.best.values[-1], rows.starts.values[-1] = row, begin + self.run
+        return shown
+
+    def keep(self, held, best):
+        """Drop all paths but those for whose starts and labels `held` (start, label) is true."""
+        if self.state is not None:
+            start, label, _ = self.live()
+            self.state.reshape(-1)[self._kernel.at_cost[~held(start.astype(np.int64), label)]] = np.inf
+            self.state[2, : len(best[-1])] = (best[-1][:, np.newaxis] + self.rules.transitions).min(axis=0)
+
+    def forget(self, base):
+        """Drop nothing: no segment that starts at a boundary or later needs more than is held."""
+
+
+class Windows:
+    """Costs of the windows of each query's length."""
+
+    is_elastic, reach = False, 0
+
+    def __init__(self, queries, rules):
+        self.queries, self.rules = queries, rules
+        self.lengths = np.array([plan.m for plan in queries])
+        for m, (shortest, longest) in zip(self.lengths, rules.limits, strict=True):
+            if (shortest or m) > m or (longest or m) < m:
+                rule = f"let windows of the query's length through, {m} points"
+                got = f"{shortest} and {longest}; a search by windows knows no other length"
+                raise refused("'min_length' and 'max_length'", rule, got)
+        self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
+        self.label = np.repeat(np.arange(1, len(self.lengths) + 1), self.lengths - 1)
+        self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when unfinished ones began
+
+    def begin(self, at):
+        """Start again at a sample."""
+        self.at = self.run = at
+        self.edges = Buffer(after=(len(self.lengths) + 1,), first=at)  # minimum cost where each label follows
+        self.edges.append(np.zeros((1, len(self.lengths) + 1)))
+
+    def due(self, base):
+        """Return the least number of samples that may decide a segment that starts at `base` or later.
+
+        The longest of the unfinished windows starts where nothing is decided yet.
+        """
+        return base + self.short + self.long - 1
+
+    @property
+    def needed(self):
+        """The first sample that is still needed."""
+        return max(self.at - max(self.long - 1, 1), self.run)  # one sample shows whether a gap is next
+
+    def go_on(self, feed, upto, end):
+        """Return rows of `best` and `begin` for the samples up to `upto`; no gap is before sample `end`."""
+        first = max(self.needed, self.edges.first)
+        old, k = self.at - first, len(self.lengths)
+        cost = np.full((k, upto - first), np.inf)
+        for plan, row in zip(self.queries, cost, strict=True):
+            begin = max(self.at - plan.m + 1, self.run)
+            if begin + plan.m <= upto:
+                distance = window_profile(plan, *feed.cut(begin, upto)).distance
+                row[len(row) - len(distance) :] = plan.metric._segment_cost(distance, plan.m)
+        edges, rows = np.empty((upto - first + 1, k + 1)), np.empty((upto - first + 1, k + 1))
+        edges[: old + 1] = self.edges.cut(first, self.at + 1)
+        background_costs = np.zeros(upto - first)
+        background_costs[old:] = self.rules.background.costs(feed.cut(self.at, upto)[0])
+        kernel.windows(cost, self.lengths, old, background_costs, self.rules.transitions, edges, rows)
+        self.edges.append(edges[old + 1 :])
+        starts = np.arange(self.at + 1.0, upto + 1)[:, np.newaxis] - self.lengths
+        self.at = upto
+        return rows[old + 1 :], starts
+
+    def live(self):
+        """Return starts, labels and costs of unfinished windows; costs are infinite for those that cannot be."""
+        start = self.at - self.ago
+        return start, self.label, np.where(start >= self.run, 0.0, np.inf)
+
+    def open_end(self, rows):
+        """Return the number of points of each query that a repetition covers: all."""
+        return self.lengths
+
+    def keep(self, held, best):
+        """Continue only from what `best` still holds."""
+        edges = self.edges.values
+        edges[:] = (best[:, :, np.newaxis] + self.rules.transitions).min(axis=1)
+        if self.edges.first == self.run:
+            edges[0] = 0.0
+
+    def forget(self, base):
+        """Drop what no segment that starts at a boundary or later needs."""
+        self.edges.forget(base)
+
+
+# -------------------------------------------------------------------------------------------------- whole segmentations
+BLOCK = 2**13  # samples that are computed one by one before a look at what is decided
+WINDOWS = 2**17  # the same where the segments are windows
+AHEAD = 16  # rounds that are handed out together, for each job
+
+
+class Segmentation:
+    """The cheapest segmentation of a recording that comes by chunks of any size, each stretch without a gap by itself.
+
+    No result depends on the chunks or on the number of jobs. If it is `listed`, the costs of segments are those of
+    their ranges. A stream's segmentation is `prompt`: it decides what each chunk lets it decide, and after `max_delay`
+    samples by the cheapest segmentation until then. It then has no rounds.
+    """
+
+    def __init__(self, queries, rules, feed, n_jobs=None, count=nothing, *, listed=True, prompt=False, max_delay=None):
+        self._versions = versions = Versions(queries)
+        self._plan, self._feed, self._rules = versions.queries[0], feed, versions.rules(rules)
+        self._n_jobs, self._count, self._prompt, self._max_delay = n_jobs, count, prompt, max_delay
+        self._readers = versions.readers(feed) if listed else None
+        self._paths = (Columns if self._plan.mode == "subsequence" else Windows)(versions.queries, self._rules)
+        self._lists = listed and self._paths.is_elastic and depends_on_path(self._plan, self._rules)
+        self._noted, self._told = 0, []  # samples that were looked at; segments that are decided
+        self._begin(0)
+
+    def _begin(self, at):
+        self._paths.begin(at)
+        transitions, k = self._rules.transitions, len(self._paths.lengths)
+        first = np.array([[0.0] + [np.inf] * k])
+        self._rows = Undecided(at, first, np.empty((0, k)), transitions, self._paths.lengths, fresh=True)
+        self._next = at  # where the next round begins
+
+    @property
+    def due(self):
+        """The number of samples before which nothing is decided, unless there is a gap."""
+        due, base = self._paths.due(self._rows.base), self._rows.base
+        return due if self._max_delay is None else min(due, base + self._max_delay + 1)
+
+    def take(self, last=False, timed=False):
+        """Return the segments that are decided by the samples that came; all of them with the `last` sample.
+
+        A prompt segmentation that is `timed` waits for the sample behind a segment, whose time is that of its end.
+        """
+        feed, begin = self._feed, self._noted
+        done, self._noted = begin, feed.seen
+        for a, b in feed.runs(self._plan, begin):
+            if a >= begin and a != self._paths.run:
+                self._end_stretch(done)
+                self._begin(int(a))
+            done = int(b)
+        if last or done < feed.seen:
+            self._end_stretch(done)
+            if not last:
+                self._begin(feed.seen)
+        else:
+            self._advance(done)
+            if self._prompt:
+                self._settle_promptly(timed)
+        found, self._told = SegmentTable.together(self._told), []
+        return found._replace(query=self._versions.query[found.query], version=self._versions.version[found.query])
+
+    @property
+    def needed(self):
+        """The first sample that is still needed."""
+        reach = self._paths.reach
+        least = min(self._rows.base - reach, self._paths.needed)
+        return least if self._prompt else min(least, self._next - 1 - 2 * reach)
+
+    def _end_stretch(self, gap):
+        """Decide everything up to a gap."""
+        self._advance(gap, last=True)
+        shown, last = self._paths.open_end(self._rows), len(self._rows) - 1
+        label = before(self._rows.best.values, last, self._rules.transitions, -1)
+        found = self._rows.decide(last, label)[0]
+        if found.end[-1:].tolist() == [gap]:
+            found.shown[-1, 1] = shown[found.query[-1]]
+        self._tell(found)
+
+    def _tell(self, found, listed=None):
+        """Add segments to those that `take` returns next.
+
+        Segments from the number `listed` on already have the costs of their ranges; by default none has.
+        """
+        if not len(found.start):
+            return
+        if self._readers is not None:
+            found.cost[:listed] = listed_costs(self._readers, self._rules, found.take(slice(listed)))
+            if self._rules.classes is not None:
+                found = self._rules.classes.classified(self._readers, found)
+        self._told.append(found)
+
+    def _advance(self, upto, last=False):
+        """Advance to a sample, where the stretch ends if it is the `last`."""
+        paths = self._paths
+        if upto == paths.run:
+            return
+        if self._prompt:
+            known = upto if last else upto - paths.reach
+            if known > paths.at:
+                self._rows.append(*paths.go_on(self._feed, known, upto))
+            return
+        # Stretches side by side are possible where neither times nor the caller's costs are compared.
+        if paths.is_elastic and self._plan.tx is None and getattr(self._plan.metric, "dist", None) is None:
+            self._advance_by_rounds(upto, last)
+            if not last:
+                return
+        block = BLOCK if paths.is_elastic else WINDOWS
+        while paths.at < upto:
+            end = min(paths.at + block, upto)
+            if not last and (end + paths.reach > upto or end - paths.at < block):
+                return
+            self._count(end - paths.at)
+            self._rows.append(*paths.go_on(self._feed, end, upto))
+            if end < upto or not last:  # at the end of a stretch all is decided
+                self._settle()
+
+    def _settle(self):
+        settled = self._rows.settle(self._paths.live())
+        if settled is not None:
+            self._tell(settled[0])
+            self._paths.forget(self._rows.base)
+
+    def _settle_promptly(self, timed):
+        """Decide what all segmentations that may be the cheapest have in common, and what is late."""
+        rows, seen = self._rows, self._feed.seen
+        node = rows.agreed_by_now(self._paths.live())
+        if self._max_delay is not None:
+            late = min(seen - self._max_delay - rows.base, len(rows) - 1)
+            if node[0] < late:
+                node = self._force(late)
+        if node[0] and timed and rows.base + node[0] == seen:
+            node = previous(*rows.history, *node)  # the time of an end is that of the sample there
+        if node[0]:
+            self._tell(rows.decide(*node)[0])
+            self._paths.forget(rows.base)
+
+    def _force(self, late):
+        """Decide by the cheapest segmentation up to a boundary, and drop all paths that disagree."""
+        best, _, T, base = history = self._rows.history
+        node = likeliest(*history, late)
+        agree = through(*history, *node, late)
+
+        def held(start, label):
+            some = start - base >= node[0]
+            came = [before(best, s, T, q) for s, q in zip(start[some] - base, label[some], strict=True)]
+            some[some] = agree[start[some] - base, came]
+            return some
+
+        new = np.where(agree, best, np.inf)
+        self._paths.keep(held, new)
+        self._rows.drop(new)
+        return node
+
+    def _advance_by_rounds(self, upto, last):
+        """Compute the rounds that are known by now; a few for each job at a time."""
+        paths, feed = self._paths, self._feed
+        longest = int(paths.lengths.max())
+        shapes = list(rounds(self._next, upto, longest, self._next == paths.run, last))
+        jobs = count_jobs(self._n_jobs)
+        together = AHEAD * jobs if jobs > 1 else 1
+        for k in range(0, len(shapes) if last else len(shapes) // together * together, together):
+            tasks = [paths.task(feed, shape, upto) for shape in shapes[k : k + together]]
+            calls = [delayed(paths.compute)(*task, self._lists) for task in tasks]
+            found = each_in_jobs(calls, len(calls), jobs, 0, "segmentation", "round")
+            for task, one in zip(tasks, found, strict=True):
+                self._join(task, one)
+
+    def _join(self, task, one):
+        """Add what a round gives, or, if it does not meet the rounds before, what it gives behind them."""
+        paths, rows, shape = self._paths, self._rows, task[-1]
+        zero = 0.0 if shape.fresh else kernel.difference_of(one.begin, paths.state, 0.0)
+        if np.isnan(zero):
+            one = paths.compute(*task, self._lists, paths.state, rows)
+        parts = [] if one.found is None else [one.found]
+        if one.rows is not rows:
+            if shape.fresh or parts:
+                parts = parts if shape.fresh else rows.follow(shape.at + shape.lead, one.found, one.first, zero)
+                self._rows = one.rows
+            else:
+                rows.extend(one.rows, zero)
+        for some in parts:
+            self._tell(some, listed=one.listed if some is one.found else None)
+        paths.at, paths.state = shape.end, one.end
+        self._next = shape.at + SEGMENT_LANES * shape.step
+        self._count(shape.end - shape.at if shape.fresh else shape.end - shape.at - shape.lead)
+        if one.rows is not self._rows:
+            self._settle()
+
+
 def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
     """Return the segments of the cheapest segmentation of a sequence.
 
     No segment crosses a missing value or a gap in time: a new segmentation starts there. With a `source` of its samples
     the costs are those that are listed.
     """
-    samples, versions = source or ArraySource(y, ty), Versions(queries)
-    readers = None if source is None else versions.readers(source)
+    samples, listed = source or ArraySource(y, ty), source is not None
     total = int(np.diff(samples.runs(queries[0])).sum()) if verbose else None
     with progress(total, verbose, "segmentation", "sample") as count:
-        segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, count, readers)
-        return versions.of(segmentation.take(last=True))
+        return Segmentation(queries, rules, samples, n_jobs, count, listed=listed).take(last=True)
 
 
 def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
     """Segment a sequence that is read by chunks at the least cost; the costs are those that are listed."""
-    samples, versions, found = LastSamples(queries[0]), Versions(queries), []
-    readers = versions.readers(samples)
-    segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, readers=readers)
+    samples, found = LastSamples(queries[0]), []
+    segmentation = Segmentation(queries, rules, samples, n_jobs)
     with progress(len(long), verbose, "segmentation", "sample") as count:
         for y, ty, _ in long.chunks(0, len(long)):
             samples.append(y, ty)
@@ -158,4 +1085,4 @@ def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
             samples.forget(segmentation.needed)
             count(y.shape[1])
     found.append(segmentation.take(last=True))
-    return versions.of(SegmentTable.together(found))
+    return SegmentTable.together(found)

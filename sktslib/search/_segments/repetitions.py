@@ -20,13 +20,11 @@ from ...utils._sampling import holes
 from .._channels import with_signs
 from .._chunks import kernel_times
 from .._learning.choice import given_weight
-from .._learning.templates import examples
+from .._learning.labels import examples
 from .._limits import runs
-from .._sources import ArraySource
+from .._sources import ArraySource, CandidateReader
 from .fitting import check_lengths_of, refined
-from .optimal import Versions, power_of, segment
-from .parallel import SegmentTable
-from .state import costs_by
+from .optimal import SegmentTable, costs_by, power_of, segment
 
 ROUNDS = 3  # of segmentation and averaging
 STRETCH = 1.6  # how many times longer or shorter than the period a repetition may be
@@ -198,8 +196,8 @@ def with_unlike(plan, found, source, rules):
     if not edges:
         return found
     start, end = (np.concatenate([one[part] for one in edges]) for part in (slice(-1), slice(1, None)))
-    readers, none = Versions([plan]).readers(source), np.zeros_like(start)
-    costs = np.column_stack([costs_by(reader, start, end) for reader in readers])
+    none = np.zeros_like(start)
+    costs = np.column_stack([costs_by(CandidateReader(one, source), start, end) for one in plan.versions])
     shown = np.column_stack([none, none + plan.m])
     added = SegmentTable(start, end, none, costs.min(axis=1), shown, costs.argmin(axis=1))
     together = SegmentTable.together([found, added])

@@ -24,18 +24,16 @@ from .. import _sources, _thresholds
 from .._channels import with_polarity
 from .._chunks import ChunkStream, SparseTimes, check_delay, elapsed, kernel_times, notice, refuse_several, validated
 from .._incremental_profile import LastSamples
-from .._learning.background import background_of, plain_background
 from .._learning.choice import keep_weights, read_fixed
+from .._learning.labels import background_of, plain_background
 from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
 from .._results import RATES, RangeTable
 from .._thresholds import Conformal, FalseDiscoveryRate, Margin, Percentile
 from . import fitting
 from .fitting import Learning
-from .optimal import Background, Rules, Versions, background_cost, segment, segment_chunks
-from .parallel import Segmentation, SegmentTable
+from .optimal import Background, Classes, Rules, Segmentation, SegmentTable, background_cost, segment, segment_chunks
 from .repetitions import by_phases, fit_recording, looser
-from .state import Classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -806,12 +804,9 @@ class SegmentStream(ChunkStream):
         check_delay(max_delay, longest, what, self._segmentation._paths.reach, otherwise)
 
     def _begin(self):
-        versions = self._versions = Versions(self._segmenter._queries)
-        feed = self._feed = LastSamples(versions.queries[0])
-        rules, readers = versions.rules(self._segmenter._rules), versions.readers(feed)
-        rest = {"readers": readers, "prompt": True, "max_delay": self.max_delay}
-        self._segmentation = Segmentation(versions.queries, rules, feed, **rest)
-        self._due = 0
+        queries, rules = self._segmenter._queries, self._segmenter._rules
+        self._feed, self._due = LastSamples(queries[0]), 0
+        self._segmentation = Segmentation(queries, rules, self._feed, prompt=True, max_delay=self.max_delay)
 
     def _count_samples(self):
         self._segmenter._queries, self._segmenter._rules = self._segmenter._counting(None)
@@ -863,12 +858,13 @@ class SegmentStream(ChunkStream):
         return self._feed.first
 
     def _result(self, found):
-        segmenter, versions, times = self._segmenter, self._versions, None
+        segmenter, times = self._segmenter, None
         found = SegmentTable.together([]) if found is None else found
-        readers, ranges = versions.readers(self._feed), zip(found.query, found.start, found.end, strict=True)
+        readers = [_sources.CandidateReader(plan, self._feed) for plan in segmenter._queries]
+        ranges = zip(found.query, found.start, found.end, strict=True)
         held = _sources.HeldRanges([readers[q].read(int(s), int(e)) for q, s, e in ranges])
         rates = _thresholds.calibrations_of(segmenter), segmenter._thresholds
-        found, rates = fitting.rated(versions.of(found), *rates, _thresholds.rule_of(segmenter.threshold))
+        found, rates = fitting.rated(found, *rates, _thresholds.rule_of(segmenter.threshold))
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
