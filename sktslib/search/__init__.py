@@ -11,8 +11,7 @@ from ._plan import Subsequences, Windows
 from ._profile import Explanation as Explanation
 from ._results import Matches as Matches
 from ._searcher import QuerySearcher
-from ._segments.fitting import Learning
-from ._segments.segmenter import QuerySegmenter
+from ._segments.segmenter import Learning, QuerySegmenter
 from ._segments.segmenter import Segment as Segment
 from ._segments.segmenter import Segments as Segments
 from ._segments.segmenter import SegmentStream as SegmentStream

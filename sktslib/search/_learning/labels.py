@@ -455,10 +455,6 @@ class Taken(NamedTuple):
     code: np.ndarray  # (k,)
     offset: np.ndarray | None  # (channels, 1)
 
-    def are_those_of(self, other):
-        """Return whether the repetitions are the same as those of another."""
-        return np.array_equal(self.ranges, other.ranges) and np.array_equal(self.code, other.code)
-
 
 NOTHING = Taken(np.empty((0, 2), np.int64), np.empty(0, np.int64), None)
 

@@ -208,6 +208,11 @@ class SegmentTable(NamedTuple):
     version: np.ndarray | None = None  # from 0; None until they are known
     margin: np.ndarray | None = None  # to the next class, NaN without one; None for a single class
 
+    @property
+    def per_point(self):
+        """The cost of each segment per query point that it covers."""
+        return self.cost / np.diff(self.shown, axis=1)[:, 0]
+
     @classmethod
     def together(cls, tables):
         """Return the segments of several tables, or of none, as one table."""

@@ -20,10 +20,9 @@ from ...utils._sampling import holes
 from .._channels import with_signs
 from .._chunks import kernel_times
 from .._learning.choice import given_weight
-from .._learning.labels import examples
+from .._learning.labels import as_comparable, average, examples
 from .._limits import runs
 from .._sources import ArraySource, CandidateReader
-from .fitting import check_lengths_of, refined
 from .optimal import SegmentTable, costs_by, power_of, segment
 
 ROUNDS = 3  # of segmentation and averaging
@@ -114,8 +113,8 @@ def most_alike(z, period, weight):
     return int(np.argmax(gain[period:] + gain[:-period])) + period
 
 
-def fit_recording(segmenter, data, times):
-    """Fit the average period of a recording (channels, n) as the query, with weights of the channels."""
+def fit_recording(segmenter, data, times, bounds):
+    """Fit the average period of a recording (channels, n), within bounds, as the query, with weights of channels."""
     if given_weight(segmenter, None) is not None:
         raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
     segmenter._check_domain(data, "'X'")
@@ -125,7 +124,6 @@ def fit_recording(segmenter, data, times):
         raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
     a, b = gapless[np.argmax(np.diff(gapless, axis=1))]
     z = standardize(data[:, a:b])
-    bounds = check_lengths_of(segmenter._lengths, 1)[0]
     period, gain, segmenter.periods_ = dominant_period(z, bounds)
     weight = np.maximum(gain / gain.max(), 1e-2) ** 2
     start = a + most_alike(z, period, weight[np.newaxis])
@@ -146,6 +144,52 @@ def fit_recording(segmenter, data, times):
                 queries = [rolled(plan, quietest(plan)) for plan in queries]
             segmenter._fit_queries(queries, limits=[limits], offset=offset)
             count()
+
+
+def refined(queries, source, segments):
+    """Return the queries as averages of their repetitions in a segmentation.
+
+    A query with too few repetitions stays as it is, and so do alternatives of a query.
+    """
+    out = []
+    for k, plan in enumerate(queries):
+        own = (segments.query == k) & (segments.version % plan.n_unsigned == 0)
+        whole = own & (np.diff(segments.shown, axis=1)[:, 0] == plan.m)
+        ranges = np.column_stack([segments.start, segments.end])[whole]
+        if len(ranges) >= 2:
+            x = average_of(plan, source, ranges, plan.signs_of(segments.version[whole]))
+            plan = with_signs(plan.unsigned._replace(x=x), plan.signs)
+        out.append(plan)
+    return out
+
+
+def average_of(plan, source, ranges, signs=None):
+    """Return the barycenter (channels, m) of ranges of a sequence, times their signs.
+
+    It has the length of the query.
+    """
+    some = examples(np.arange(len(ranges)))
+    pieces = [source.cut(int(s), int(e))[0] for s, e in ranges[some]]
+    if signs is not None:
+        pieces = [piece * np.reshape(sign, (-1, 1)) for piece, sign in zip(pieces, signs[some], strict=True)]
+    return average(as_comparable(pieces, plan.metric), plan.x, plan.metric, plan.w)
+
+
+def refined_segments(queries, source, ranges_of, rounds, verbose):
+    """Return the queries and the segments of a sequence after averaging the repetitions in some rounds.
+
+    The function `ranges_of` segments the sequence by queries.
+    """
+    segments = ranges_of(queries)
+    with progress(rounds, verbose if rounds else 0, "refine", "round") as count:
+        for left in range(rounds, 0, -1):
+            before, queries = queries, refined(queries, source, segments)
+            if all(np.array_equal(old.x, new.x) for old, new in zip(before, queries, strict=True)):
+                count(left)
+                break
+            segments = ranges_of(queries)
+            count()
+    return queries, segments
 
 
 def looser(queries):

@@ -7,33 +7,33 @@ part that all segmentations agree on which may still be the cheapest is decided.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
-from numbers import Real
+from dataclasses import KW_ONLY, dataclass
+from datetime import timedelta
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...io._objects import unwrapped
-from ...utils._names import names_of
-from ...utils._parameters import Interval, StrOptions
-from ...utils._sampling import edges
+from ...utils._jobs import progress
+from ...utils._names import names_of, warn
+from ...utils._parameters import Interval, ParameterHolder, StrOptions
+from ...utils._sampling import edges, interval, seconds_of
 from ...utils._sklearn import check_fitted
 from ...utils._times import distinct, time_name, times_of
-from ...utils.validation import refused
-from .. import _sources, _thresholds
+from ...utils.validation import as_floats, as_times, check_count, refused, shown
+from .. import _chunks, _sources, _thresholds
 from .._channels import with_polarity
-from .._chunks import ChunkStream, SparseTimes, check_delay, elapsed, kernel_times, notice, refuse_several, validated
+from .._chunks import ChunkStream, SparseTimes, kernel_times, refuse_several
 from .._incremental_profile import LastSamples
-from .._learning.choice import keep_weights, read_fixed
-from .._learning.labels import background_of, plain_background
-from .._plan import resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
+from .._learning import choice, labels
+from .._plan import check_domain, check_room, resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
 from .._results import RATES, RangeTable
 from .._thresholds import Conformal, FalseDiscoveryRate, Margin, Percentile
-from . import fitting
-from .fitting import Learning
-from .optimal import Background, Classes, Rules, Segmentation, SegmentTable, background_cost, segment, segment_chunks
-from .repetitions import by_phases, fit_recording, looser
+from . import optimal
+from .optimal import Background, Classes, Rules, Segmentation, SegmentTable, Versions, background_cost, segment
+from .repetitions import by_phases, fit_recording, looser, refined_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -224,7 +224,7 @@ class Segments(RangeTable):
         starts, duration, rows = self.start.astype(float), self.duration, {}
         if self.times is not None and len(self):
             times = self.start_time
-            starts = elapsed(times[np.zeros(len(self), int)], times)
+            starts = _chunks.elapsed(times[np.zeros(len(self), int)], times)
         for label in distinct(self.label):
             own = (self.label == label) & ~self.partial
             row = {"count": int(own.sum()), "partial": int((self.label == label).sum() - own.sum())}
@@ -277,10 +277,56 @@ class Segments(RangeTable):
         return plot_repetitions(self.warped(query), x, ax=ax, title=title)
 
 
+@dataclass(eq=False, repr=False)
+class Learning(ParameterHolder):
+    """Parameters for learning the queries of a segmenter, from labels and from the repetitions that it finds.
+
+    Pass it as the parameter `learning` of `QuerySegmenter`.
+
+    Parameters
+    ----------
+    n_templates : int or "auto", default="auto"
+        Number of queries per class. "auto": the number of clear groups of at least three occurrences, up to 4.
+    refine : int, default=0
+        Number of times that `segment` averages the repetitions that it found, and segments again by these averages.
+        They belong to the recording and to this call; the fitted queries do not change. Not for streams.
+    self_train : int, default=0
+        Largest number of times that `fit` learns again from its own certain repetitions. Above 0 the label -1 in `y`
+        means unlabeled (with 0 it is a class): repetitions found there that are as near as labeled occurrences count as
+        labeled.
+    class_weight : {None, "balanced"}, default=None
+        None: a repetition gets a rare class only if the difference is clear. Its cost counts more, the rarer the class
+        is among the labels, and even more if it exceeds that of labeled occurrences, relative to background.
+        "balanced": all classes count alike; each repetition has the class with which the segmentation is the cheapest.
+        With `transitions` the segmentation decides, too.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySegmenter
+    >>> from sktslib.search import Learning
+    >>> segmenter = QuerySegmenter(learning=Learning(refine=2)).fit([0, 1, 3, 1])
+    >>> segmenter.segment([0, 0, 0, 1, 3, 1, 0, 0, 1, 1, 3, 1, 0]).boundaries
+    array([ 2,  6,  8, 12])
+    """
+
+    _parameter_constraints = {
+        "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "refine": [Interval(Integral, 0, None, closed="left")],
+        "self_train": [Interval(Integral, 0, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), None],
+    }
+
+    n_templates: int | str = "auto"
+    refine: int = 0
+    self_train: int = 0
+    class_weight: str | None = None
+
+
 LEARNING = Learning()  # where the parameter is None
 UNLIKE = 3.0  # times what a query costs against a constant signal: three times its amplitude, too, is like it
 
 
+@dataclass(eq=False, repr=False)
 class QuerySegmenter(QueryEstimator):
     """Segment a recording into repetitions of one or several queries and background.
 
@@ -418,40 +464,22 @@ class QuerySegmenter(QueryEstimator):
     }
     _parameter_objects = {"learning": (Learning,), "threshold": (FalseDiscoveryRate, Conformal, Margin)}
 
-    def __init__(
-        self,
-        metric: MetricLike = "adtw",
-        *,
-        metric_params: dict[str, Any] | None = None,
-        query: Queries | None = None,
-        weight: ArrayLike | None = None,
-        background: Any = "auto",
-        transitions: Any = None,
-        learning: Learning | None = None,
-        partial: bool | str = "auto",
-        threshold: float | str | FalseDiscoveryRate | Conformal | Margin | None = None,
-        lengths: Any = None,
-        polarity: str = "same",
-        nan_policy: str = "raise",
-        max_gap: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
-        self.query = query
-        self.weight = weight
-        self.background = background
-        self.transitions = transitions
-        self.learning = learning
-        self.partial = partial
-        self.threshold = threshold
-        self.lengths = lengths
-        self.polarity = polarity
-        self.nan_policy = nan_policy
-        self.max_gap = max_gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    metric: MetricLike = "adtw"
+    _: KW_ONLY
+    metric_params: dict[str, Any] | None = None
+    query: Queries | None = None
+    weight: ArrayLike | None = None
+    background: Any = "auto"
+    transitions: Any = None
+    learning: Learning | None = None
+    partial: bool | str = "auto"
+    threshold: float | str | FalseDiscoveryRate | Conformal | Margin | None = None
+    lengths: Any = None
+    polarity: str = "same"
+    nan_policy: str = "raise"
+    max_gap: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
@@ -483,19 +511,20 @@ class QuerySegmenter(QueryEstimator):
         self._check_parameters()
         X, times = self._taken_apart(X, times)
         self._resolve()
-        self._lengths = fitting.lengths_in_samples(self.lengths, X, times)
+        self._lengths = lengths_in_samples(self.lengths, X, times)
         by_itself = isinstance(self.query, str) and self.query == "auto"
         marked = annotation(self, X, y, times)
         _thresholds.check_threshold(self, marked is not None)
         if marked is not None:
-            self._fixed = read_fixed(self, X, weight)
-            fitting.fit_marked(self, marked, weight, times_of(X, times))
+            self._fixed = choice.read_fixed(self, X, weight)
+            fit_marked(self, marked, weight, times_of(X, times))
             return self
         if self._self_train:
             got, out = self._self_train, "Label an occurrence, or set 'refine', which averages what the query finds."
             raise refused("'self_train' of Learning", "be 0 where no occurrence is labeled in 'y'", got, out)
         if by_itself:
-            fit_recording(self, self._read_recording(one_query(X, "X")), times_of(X, times))
+            bounds = check_lengths_of(self._lengths, 1)[0]
+            fit_recording(self, self._read_recording(one_query(X, "X")), times_of(X, times), bounds)
             return self
         queries, names = self._read_queries(X, y, weight, times)
         return self._fit_queries(queries, names=names)
@@ -526,10 +555,10 @@ class QuerySegmenter(QueryEstimator):
             queries = [plan]
         calibrations, thresholds = _thresholds.calibrations_of(self), self._thresholds
         if _thresholds.is_awaited(self):
-            calibrations = fitting.calibrations_in(self, segmentation)
+            calibrations = calibrations_in(self, segmentation)
             thresholds = _thresholds.rate_of(self)._thresholds(calibrations)
-        found, rates = fitting.rated(found, calibrations, thresholds, _thresholds.rule_of(self.threshold))
-        fitting.warn_of_found(self, found)
+        found, rates = rated(found, calibrations, thresholds, _thresholds.rule_of(self.threshold))
+        warn_of_found(self, found)
         rest = {"channels": names_of(X), "_time_name": time_name(X, times), "count_interval": interval}
         return self._listed(found, queries, source, given, rates, **rest)
 
@@ -586,10 +615,10 @@ class QuerySegmenter(QueryEstimator):
         """
         segments = self.segment(X, times)
         names = with_background(self._background_label, self.classes_)
-        labels = np.zeros(segments._source.readers[0].source.extent(0)[1], np.int64)
+        code = np.zeros(segments._source.readers[0].source.extent(0)[1], np.int64)
         for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
-            labels[s:e] = self._numbers[query] + 1
-        return names[labels]
+            code[s:e] = self._numbers[query] + 1
+        return names[code]
 
     def score(
         self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
@@ -661,8 +690,16 @@ class QuerySegmenter(QueryEstimator):
         """Resolve the kind of candidates, and refuse a metric that cannot segment."""
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
-        if self._is_partial:
-            fitting.check_partial(self.metric_, self._mode)
+        if self._is_partial and not self._may_be_partial:
+            raise ValueError(
+                "partial=True needs an elastic metric with a warping path that compares no times and has no move "
+                f"cheaper than the diagonal one, such as 'dtw' or 'adtw'. Got {self.metric_.full_name}."
+            )
+
+    @property
+    def _may_be_partial(self):
+        """Whether there is a path through a part of a query."""
+        return self._mode == "subsequence" and not self.metric_.uses_times and self.metric_._can_be_cut
 
     def _limits_to_learn(self, plan, one):
         return one.limits
@@ -671,10 +708,10 @@ class QuerySegmenter(QueryEstimator):
         """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
         examples = marked if examples is None else examples
         queries, learned = self._learn(examples, weight, times, self._learning.n_templates)
-        keep_weights(self, learned)
+        choice.keep_weights(self, learned)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
         self._fit_queries(queries, numbers, limits, marked, times)
-        classes = fitting.classes_of(self, examples, times)
+        classes = classes_of(self, examples, times)
         self._rules = self._rules._replace(classes=classes)
         return self
 
@@ -700,24 +737,23 @@ class QuerySegmenter(QueryEstimator):
             self.classes_ = np.arange(1, k + 1) if names is None else names
             self._background_label = self.classes_.dtype.type()
         self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
-        given = fitting.check_lengths_of(self._lengths, k)
-        if limits is not None and self._mode == "subsequence":
-            given = fitting.limits_of(given, limits)
-        self._counts_phases = (
-            self.partial == "auto" and offset is not None and fitting.can_be_partial(self.metric_, self._mode)
-        )
+        given = check_lengths_of(self._lengths, k)
+        if limits is not None and self._mode == "subsequence":  # those that are not given are learned
+            both = zip(given, limits, strict=True)
+            given = tuple(tuple(b if a is None else a for a, b in zip(*pair, strict=True)) for pair in both)
+        self._counts_phases = self.partial == "auto" and offset is not None and self._may_be_partial
         partial, classes = self._is_partial or self._counts_phases, Classes(self._numbers) if k > 1 else None
-        rules = Rules(None, fitting.check_transitions(self.transitions, k), given, partial, classes)
+        rules = Rules(None, check_transitions(self.transitions, k), given, partial, classes)
         self._background_of_queries = self.background == "auto" and marked is None and offset is None
         if self.background != "auto":
             background = Background(float(self.background))
         elif marked is None:
-            background = background_of(queries) if offset is None else Background(background_cost(queries))
+            background = labels.background_of(queries) if offset is None else Background(background_cost(queries))
             if offset is not None and self.metric_._replaces is None:
-                background = plain_background(queries, offset)._replace(limit=background.limit)
+                background = labels.plain_background(queries, offset)._replace(limit=background.limit)
         else:
             ty = kernel_times(self, times, marked.data.shape[1])
-            background = fitting.fit_background(marked, queries, rules, ty, self.n_jobs, self.verbose)
+            background = fit_background(marked, queries, rules, ty, self.n_jobs, self.verbose)
         by_sample = self._background_of_queries and background.slope is not None
         self._unlike = UNLIKE * background_cost(queries) if by_sample else None
         background = background.exact_for(self.metric_)
@@ -733,7 +769,7 @@ class QuerySegmenter(QueryEstimator):
             return self._queries, self._rules
         queries, rules = [plan.untimed for plan in self._queries], self._rules
         if self._background_of_queries:
-            background = background_of(queries).exact_for(self.metric_)
+            background = labels.background_of(queries).exact_for(self.metric_)
             rules = rules._replace(background=background)
         return queries, rules
 
@@ -747,31 +783,255 @@ class QuerySegmenter(QueryEstimator):
             source = _sources.ChunkedSource(self, X, times)
             given, (queries, rules) = source.times, self._counting(source.times)
             if queries[0].mode == "windows":
-                fitting.check_fit(queries, _sources.n_samples(X))
+                check_room(min(plan.shortest for plan in queries), _sources.n_samples(X), WAY_OUT)
 
             def ranges_of(queries):
-                return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
+                return optimal.segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
         else:
-            y, ty, given = validated(self, X, times)
+            y, ty, given = _chunks.validated(self, X, times)
             source = _sources.ArraySource(_sources.owned(y, X), ty)
             queries, rules = self._counting(ty)
             warn_of_sequences(queries, [y], shorter=rules.partial)
             warn_of_lengths([low for low, _ in rules.limits], y.shape[1], "the shortest of 'lengths'")
 
             def ranges_of(queries):
-                fitting.check_searched(queries, source.y)
+                check_searched(queries, source.y)
                 return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
 
-        queries, found = fitting.refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
+        queries, found = refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
         if not _sources.is_long(X):
-            notice(self, X, given, ty)
+            _chunks.notice(self, X, given, ty)
         return source, found, given, queries, ranges_of
 
     def _calibrated(self, X, times):
         """Return the calibrations of the queries in a recording, as the only entry of a list."""
         X, times = unwrapped(X, times)
         refuse_several(X)
-        return [fitting.calibrations_in(self, self._segmentation(X, times))]
+        return [calibrations_in(self, self._segmentation(X, times))]
+
+
+# ------------------------------------------------------------------------------------------------------ what is given
+def check_transitions(transitions, k):
+    """Return the costs of the transitions between labels as an array (k + 1, k + 1)."""
+    if transitions is None:
+        return np.zeros((k + 1, k + 1))
+    T = np.array(as_floats(transitions, "transitions"))
+    if T.shape != (k + 1, k + 1):
+        rule = f"have shape ({k + 1}, {k + 1}): a row and a column for background and each of the {k} queries"
+        raise refused("'transitions'", rule, f"shape {T.shape}")
+    T[0, 0] = 0.0  # consecutive background samples are one stretch
+    if not (T >= 0).all():
+        raise ValueError(f"'transitions' must not be negative or NaN. Got {np.min(T):g}.")
+    return T
+
+
+def check_searched(queries, y):
+    """Refuse values that the metric is not defined for, and windows that do not fit into the sequence."""
+    for plan in queries:
+        check_domain(plan.metric, plan.x, "The query", plan.normalize)
+    if queries[0].mode == "windows":  # those that fit are found
+        check_room(min(plan.shortest for plan in queries), y.shape[1], WAY_OUT)
+    check_domain(queries[0].metric, y, "The sequence", queries[0].normalize)
+
+
+WAY_OUT = "take an elastic metric such as 'dtw', which cuts segments of any length"
+
+
+def lengths_in_samples(lengths, X, times):
+    """Return bounds of lengths with durations as numbers of samples, by the usual step of the times of `X`."""
+    if isinstance(lengths, list | tuple | np.ndarray):
+        found = [lengths_in_samples(one, X, times) for one in lengths]
+        return tuple(found) if isinstance(lengths, tuple) else found
+    if not isinstance(lengths, timedelta | np.timedelta64):
+        return lengths
+    given = None if _chunks.several(X) else times_of(X, times)
+    step = None if given is None else interval(as_times(given, len(given), "times"))
+    if step is None:
+        raise ValueError(
+            "The 'lengths' parameter of QuerySegmenter may be durations where fit gets a recording with 'times', of "
+            f"which they are samples. Got {shown(lengths)} without times. Pass times, or numbers of samples."
+        )
+    return max(round(seconds_of(lengths) / step), 1)
+
+
+def check_lengths_of(lengths, k):
+    """Return the bounds (shortest, longest) of the length of the repetitions of each of k queries."""
+    rule = (
+        "The 'lengths' parameter of QuerySegmenter must be None, a pair (shortest, longest) of numbers of samples, "
+        "either of which may be None, or a list of such pairs, one for each query."
+    )
+    if lengths is None:
+        return ((None, None),) * k
+    lengths = [lengths] if np.ndim(lengths) == 0 else list(lengths)
+    is_pair = len(lengths) == 2 and all(value is None or np.ndim(value) == 0 for value in lengths)
+    pairs = [lengths] * k if is_pair else [(None, None) if pair is None else pair for pair in lengths]
+    if len(pairs) != k or any(np.ndim(pair) != 1 or len(pair) != 2 for pair in pairs):
+        raise ValueError(f"{rule} Got {shown(lengths)} for {k} {'query' if k == 1 else 'queries'}.")
+    bounds = tuple(tuple(check_count(v, "lengths", none=True, owner="QuerySegmenter") for v in pair) for pair in pairs)
+    for shortest, longest in bounds:
+        if shortest is not None and longest is not None and shortest > longest:
+            raise ValueError(f"{rule} The shortest must not exceed the longest. Got {shortest} and {longest}.")
+    return bounds
+
+
+# ------------------------------------------------------------------------------------------------ learned from labels
+def fit_background(marked, queries, rules, ty, n_jobs, verbose):
+    """Return the background that separates the marked occurrences of a recording from what is not marked."""
+    check_searched(queries, marked.data)
+    queries = [plan.untimed if ty is None else plan for plan in queries]
+
+    def found(background):
+        return segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
+
+    return labels.learn_background(marked, queries, background_cost(queries), found, verbose)
+
+
+def fit_marked(segmenter, marked, weight, times):
+    """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
+    known = labels.learnable(marked)
+    segmenter.report_ = None
+    if choice.is_auto(segmenter.metric):
+        rest = choice.elastic_candidates(), choice.evidence_of_segments
+        choice.choose_metric(segmenter, known, weight, times, *rest)
+    segmenter._fit_labels(known, weight, times)
+    if segmenter._self_train:
+        train_itself(segmenter, marked, known, weight, times)
+    if isinstance(_thresholds.rule_of(segmenter.threshold), Conformal):
+        fit_conformal(segmenter, known, weight, times)
+
+
+def classes_of(segmenter, marked, times):
+    """Return the classes of the queries that were learned from a marked recording; None for a single one."""
+    numbers = segmenter._numbers
+    if numbers.max() == numbers.min():
+        return None
+    source = _sources.ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
+    queries = [plan.untimed if source.ty is None else plan for plan in segmenter._queries]
+    classes = Classes(numbers, plain=labels.plain_background(queries, labels.offset_of(marked)))
+    if segmenter._learning.class_weight == "balanced" or segmenter.transitions is not None:
+        return classes
+    versions = Versions(queries)
+    count = np.maximum(np.bincount(marked.code - 1, minlength=numbers.max() + 1), 1)
+    share, of_versions = np.full(len(count), labels.USUAL), classes._replace(of_query=numbers[versions.query])
+    for k in np.unique(numbers).tolist():
+        start, end = labels.examples(marked.ranges[marked.code == k + 1]).T
+        cost = of_versions.costs(versions.readers(source), start, end)[1][:, k]
+        share[k] = labels.of_another(np.median(cost / classes.background_costs(source, start, end)), len(start))
+    return classes._replace(rarity=count.max() / count, share=share)
+
+
+def train_itself(segmenter, marked, known, weight, times):
+    """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
+    rounds, met, k = segmenter._self_train, [labels.NOTHING], len(segmenter.classes_)
+    counts, ty = [], kernel_times(segmenter, times, marked.data.shape[1])
+    if marked.unlabeled is None:
+        warn(
+            "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got none, "
+            "so nothing was learned from what is unlabeled. Set self_train to 0 if all is labeled."
+        )
+        rounds = 0
+    with progress(rounds, segmenter.verbose if rounds else 0, "self-train", "round") as count:
+        for _ in range(rounds):
+            queries = [plan.untimed if ty is None else plan for plan in segmenter._queries]
+            source = segmenter._rules.source(marked.data, ty)
+            found = segment(queries, segmenter._rules, marked.data, ty, segmenter.n_jobs, source=source)
+            taken = labels.sure_ones(marked, queries, segmenter._numbers + 1, found)
+            counts.append(np.bincount(taken.code - 1, minlength=k))
+            count(word=f"{len(taken.code)} taken")
+            if any(np.array_equal(taken.ranges, one.ranges) and np.array_equal(taken.code, one.code) for one in met):
+                break  # learned again they would give what was there before
+            met.append(taken)
+            segmenter.metric_ = segmenter._made_metric()
+            offset = known._replace(offset=taken.offset)
+            segmenter._fit_labels(offset, weight, times, labels.learnable(marked, taken))
+    segmenter.self_training_ = np.array(counts, np.int64).reshape(-1, k)
+
+
+def fit_conformal(segmenter, marked, weight, times):
+    """Find the threshold of each class by what the other blocks of the labels show."""
+    rule, ty = _thresholds.rule_of(segmenter.threshold), kernel_times(segmenter, times, marked.data.shape[1])
+    bounds = dict(zip(segmenter._numbers.tolist(), segmenter._rules.limits, strict=True))
+
+    def distances(others, ranges, code):
+        # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
+        queries, learned = segmenter._learn(others, weight, times, segmenter._learning.n_templates)
+        queries = [with_polarity(plan._replace(metric=segmenter.metric_), segmenter.polarity) for plan in queries]
+        queries = queries if segmenter._queries[0].tx is not None else [plan.untimed for plan in queries]
+        numbers, rules = np.array([one.number for one in learned]), segmenter._rules
+        classes = rules.classes and rules.classes._replace(of_query=numbers)
+        rules = rules._replace(classes=classes, limits=tuple(bounds[number] for number in numbers.tolist()))
+        if len(rules.transitions) != len(numbers) + 1:  # another number of templates
+            rules = rules._replace(transitions=np.zeros((len(numbers) + 1,) * 2))
+        found = segment(queries, rules, marked.data, ty, segmenter.n_jobs, source=rules.source(marked.data, ty))
+        numbers = numbers[found.query] + 1
+        out, costs = np.empty(len(code)), found.per_point
+        for number in np.unique(code):
+            own, same = code == number, numbers == number
+            out[own] = _thresholds.found_at(ranges[own], found.start[same], found.end[same], costs[same])
+        return out, choice.HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
+
+    thresholds, held = _thresholds.conformal_thresholds(rule, marked, distances)
+    segmenter.report_ = held.report(marked)
+    segmenter._conformal = rule.alpha, [thresholds[int(number) + 1] for number in segmenter._numbers]
+
+
+# ----------------------------------------------------------------------------------------------- thresholds, warnings
+def rated(found, calibrations, thresholds, rule=None):
+    """Return the segments within thresholds and `rule`, their three rates, each None without, and the thresholds."""
+    if isinstance(rule, Margin) and found.margin is not None:
+        found = found.take(~(found.margin < rule.least))
+    if calibrations is None and thresholds[0] is None:
+        return found, [None] * 4
+    limits = np.array(thresholds, float)  # NaN for None
+    found = found.take(~(found.per_point > limits[found.query]))
+    if calibrations is None:
+        return found, [*[None] * 3, limits]
+    rates, costs = np.empty((3, len(found.cost))), found.per_point
+    for q, one in enumerate(calibrations):
+        rates[:, found.query == q] = one.rates(costs[found.query == q])
+    return found, [*rates, limits]
+
+
+def calibrations_in(segmenter, segmentation):
+    """Return the calibration of each query in a recording, by decoys that are segmented, too."""
+    source, found, times, queries, ranges_of = segmentation
+    rate = _thresholds.rate_of(segmenter)
+    _thresholds.check_rate(segmenter, rate)
+    made = rate._decoys(len(queries)).of(segmenter, queries, _thresholds.center_of(source))
+    tables = [found, *(ranges_of(list(some)) for some in zip(*made, strict=True))]
+    hours = _thresholds.recorded_hours(source.extent(0)[1], times)
+    each = ([table.per_point[table.query == q] for table in tables] for q in range(len(queries)))
+    return [_thresholds.Calibration.of(own, others, hours) for own, *others in each]
+
+
+# Of repetitions that cover background: the least share of all, what they cost at least as a share of background, and
+# how many times as much as the others, from which a clear gap divides them. A few are soon seen among the others.
+COVERING, NEARLY, DEARER = 0.6, 0.5, 2.0
+GROUP = 7  # repetitions that make a group
+
+
+def warn_of_found(segmenter, found):
+    """Warn of repetitions that may cover flat noise, and of groups that a false discovery rate lets through.
+
+    The first cost nearly as much as a constant background that the queries tell, and far more than the others.
+    """
+    background, each = segmenter.background_, found.cost / (found.end - found.start)
+    is_constant = segmenter._background_of_queries and segmenter._rules.background.slope is None
+    gap = _thresholds.gap_between(each, GROUP, 1.0) if is_constant else None
+    if gap is not None and gap[1] >= DEARER * gap[0]:
+        border = float(f"{np.sqrt(max(gap[0], gap[1] / DEARER**2) * gap[1]):.2g}")
+        far = each > border
+        if far.mean() >= COVERING and np.median(each[far]) >= NEARLY * background:
+            warn(
+                f"{far.sum()} of {len(far)} repetitions cost nearly as much as background, {each[far].min():.3g} or "
+                f"more a sample, and the others at most {each[~far].max():.3g}: they may cover flat noise. If they do, "
+                f"set background={border}, which is {background:.3g} by default, to leave them out."
+            )
+    rate = _thresholds.rate_of(segmenter)
+    for query in [] if rate is None else np.unique(found.query).tolist():
+        of = f" of query {query}" if len(segmenter._queries) > 1 else ""
+        cost = found.per_point[found.query == query]
+        _thresholds.warn_of_look_alikes(rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
 
 
 class SegmentStream(ChunkStream):
@@ -801,7 +1061,7 @@ class SegmentStream(ChunkStream):
         self._begin()
         longest = max(plan.m for plan in segmenter._queries)
         what, otherwise = "the length of the longest query", "the start of a repetition would be background"
-        check_delay(max_delay, longest, what, self._segmentation._paths.reach, otherwise)
+        _chunks.check_delay(max_delay, longest, what, self._segmentation._paths.reach, otherwise)
 
     def _begin(self):
         queries, rules = self._segmenter._queries, self._segmenter._rules
@@ -864,7 +1124,7 @@ class SegmentStream(ChunkStream):
         ranges = zip(found.query, found.start, found.end, strict=True)
         held = _sources.HeldRanges([readers[q].read(int(s), int(e)) for q, s, e in ranges])
         rates = _thresholds.calibrations_of(segmenter), segmenter._thresholds
-        found, rates = fitting.rated(found, *rates, _thresholds.rule_of(segmenter.threshold))
+        found, rates = rated(found, *rates, _thresholds.rule_of(segmenter.threshold))
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
