@@ -168,7 +168,7 @@ SIZES = {
     "distances._pairwise.ENTRIES": [1, 7, 2**18],
     "distances._pairwise.EVEN": [1, 2],
     "distances._nearest.FEW_CELLS": [0, 200_000],
-    "cluster._costs.ROWS": [1, 5, 2**11],
+    "cluster._clusters.ROWS": [1, 5, 2**11],
     "distances._nearest.QUERIES": [1, 3, 64],
     "distances._nearest.MANY_QUERIES": [1, 3, 256],
     "distances._nearest.ROWS": [1, 5, 1024],

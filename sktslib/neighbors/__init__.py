@@ -1,11 +1,15 @@
 """Collections of series in scikit-learn: distances, neighbors and matches of queries as transformers."""
 
 from ._metric_weights import MetricWeights
-from ._neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor
+from ._neighbors import (
+    KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesRegressor,
+    KNeighborsTimeSeriesTransformer,
+    PairwiseDistances,
+)
 from ._shapelets import QueryMatches as QueryMatches
 from ._shapelets import Shapelet as Shapelet
 from ._shapelets import ShapeletTransform
-from ._transformers import KNeighborsTimeSeriesTransformer, PairwiseDistances
 
 __all__ = [
     "KNeighborsTimeSeriesClassifier",

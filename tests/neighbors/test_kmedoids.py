@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive.clustering import best_medoids, inertia, least_of_swaps, of_medoids
 
 from sktslib.cluster import TimeSeriesKMedoids
-from sktslib.cluster._kmedoids import swapped
+from sktslib.cluster._clusters import swapped
 from sktslib.distances import SoftDTW, pairwise_distances
 
 RNG = np.random.default_rng(8)

@@ -153,7 +153,8 @@ class Classes(NamedTuple):
 
     def background_costs(self, source, start, end):
         """Return what the samples of each range cost as plain background."""
-        costs = [self.plain.costs(y).sum() for y in source.cuts(start, end)]
+        ranges = zip(start.tolist(), end.tolist(), strict=True)
+        costs = [self.plain.costs(source.cut(s, e)[0]).sum() for s, e in ranges]
         return np.maximum(costs, np.finfo(float).tiny)
 
     def classified(self, readers, found):
