@@ -68,16 +68,12 @@ def _pairs_by_start(true, earliest, latest):
     return order[np.repeat(first, counts) + within], columns
 
 
-def _narrow(*indices):
-    """Return the indices of 32 bits: the matchings of scipy 1.13 take no others."""
-    return tuple(a.astype(np.int32) for a in indices)
-
-
 def count_matched(rows, columns, n_true, n_pred):
     """Return how many pairs a one-to-one matching can have."""
     if len(rows) == 0:
         return 0
-    agree = csr_array((np.ones(len(rows)), _narrow(rows, columns)), shape=(n_true, n_pred))
+    pairs = rows.astype(np.int32), columns.astype(np.int32)  # the matchings of scipy 1.13 take no others
+    agree = csr_array((np.ones(len(rows)), pairs), shape=(n_true, n_pred))
     return int(np.count_nonzero(maximum_bipartite_matching(agree, perm_type="column") >= 0))
 
 
@@ -92,9 +88,9 @@ def closest_matching(rows, columns, errors, n_true, n_pred):
     true, pred = np.arange(n_true), np.arange(n_pred)
     # Zeros in a sparse matrix are no edges: every cost is one more.
     costs = np.concatenate([errors + 1, np.full(n_true + n_pred, price), np.ones(len(errors))])
-    left = np.concatenate([rows, true, n_true + pred, n_true + columns])
-    right = np.concatenate([columns, n_pred + true, pred, n_pred + rows])
-    graph = csr_array((costs, _narrow(left, right)), shape=(n_true + n_pred, n_true + n_pred))
+    left = np.concatenate([rows, true, n_true + pred, n_true + columns]).astype(np.int32)
+    right = np.concatenate([columns, n_pred + true, pred, n_pred + rows]).astype(np.int32)
+    graph = csr_array((costs, (left, right)), shape=(n_true + n_pred, n_true + n_pred))
     left, right = min_weight_full_bipartite_matching(graph)
     real = (left < n_true) & (right < n_pred)
     return left[real], right[real]

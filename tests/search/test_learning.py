@@ -16,6 +16,7 @@ from sktslib.search._learning.labels import f1_of_marks, groups, learn_threshold
 from sktslib.search._plan import QueryPlan
 from sktslib.search._query import occurrences, read_labels
 from sktslib.search._segments.optimal import Background, Rules, SegmentTable, segment
+from sktslib.search._sources import ArraySource
 
 ECG = load_ecg_example()
 COLUMN = ECG.sequence[:, np.newaxis]
@@ -185,7 +186,7 @@ def test_segmentation_beside_a_background_that_depends_on_the_signal_is_the_chea
     metric = QuerySegmenter("dtw").fit(x).metric_
     query = np.ascontiguousarray(x.T), None if w is None else np.ascontiguousarray(w.T)
     how = QueryPlan(metric, *query, mode="subsequence")
-    found = segment([how], Rules(background, np.zeros((2, 2)), ((None, None),)), np.ascontiguousarray(y.T), None)
+    found = segment([how], Rules(background, np.zeros((2, 2)), ((None, None),)), ArraySource(np.ascontiguousarray(y.T)))
     inside = np.zeros(len(y), bool)
     for s, e in zip(found.start, found.end, strict=True):
         inside[s:e] = True

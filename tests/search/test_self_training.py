@@ -15,6 +15,7 @@ from sktslib.search._learning.labels import learnable, sure_ones
 from sktslib.search._plan import QueryPlan
 from sktslib.search._query import Annotation, Labels
 from sktslib.search._segments.optimal import SegmentTable, segment
+from sktslib.search._sources import ArraySource
 
 UP, DOWN = np.sin(np.linspace(0, np.pi, 12)) ** 2, -np.sin(np.linspace(0, 2 * np.pi, 12))
 
@@ -76,7 +77,7 @@ def test_samples_that_learning_leaves_out_part_the_recording(metric):
     y[[30, 31, 97]] = np.nan
     y[150:170] = np.nan
     strict, lenient = (QuerySegmenter(metric, nan_policy=policy).fit(UP) for policy in ("raise", "omit"))
-    found, want = segment(strict._queries, strict._rules, y[np.newaxis], None), lenient.segment(y)
+    found, want = segment(strict._queries, strict._rules, ArraySource(y[np.newaxis])), lenient.segment(y)
     assert len(want) > 5
     for column in ("start", "end"):
         assert getattr(found, column).tolist() == getattr(want, column).tolist()

@@ -37,20 +37,7 @@ from .._results import matched
 from .._segments.optimal import Background, background_cost, constant_cost, segment
 from .._selection import select
 from .._sources import ArraySource, CandidateReader
-from .labels import (
-    FEW,
-    SHIFTED,
-    STEPS,
-    STRETCH,
-    USUAL,
-    Learned,
-    examples,
-    learn_background,
-    learn_threshold,
-    length_limits,
-    right_ones,
-    single,
-)
+from . import labels
 
 
 class HeldOut(NamedTuple):
@@ -150,7 +137,7 @@ class Evidence(NamedTuple):
         k = int(WRONG * len(self.hits))
         worst = np.sort(self.hits)[-1 - k]
         best = np.sort(self.false)[k] if k < len(self.false) else UNLIKE
-        return float(min(best, UNLIKE) - np.clip(worst, USUAL, UNLIKE))
+        return float(min(best, UNLIKE) - np.clip(worst, labels.USUAL, UNLIKE))
 
 
 def elastic_candidates(normalize=None):
@@ -202,7 +189,7 @@ def blocks_of(ranges, n):
     The borders are midway between occurrences. There are fewer blocks where one would have less than FEW occurrences,
     and none where there would be one block.
     """
-    count = min(BLOCKS, len(ranges) // FEW)
+    count = min(BLOCKS, len(ranges) // labels.FEW)
     if count < 2:
         return []
     firsts = [test[0] for _, test in BlockedSeriesSplit(count).split(ranges)]
@@ -223,22 +210,15 @@ def evidence_of(true, found, share, accepted):
         What is found with what was learned from the rest.
     """
     hits = np.full(len(true), np.inf)
-    rows, columns = pairs_by_iou(true, found, SHIFTED)
+    rows, columns = pairs_by_iou(true, found, labels.SHIFTED)
     np.minimum.at(hits, rows, share[columns])
     other = np.ones(len(found), bool)
     other[columns] = False
     start, end = np.ascontiguousarray(found[other].T)
     false = share[other]
     false = false[select(false, start, end)] if len(false) else false  # each stretch once
-    right = count_matched(*pairs_by_iou(true, accepted, SHIFTED), len(true), len(accepted))
+    right = count_matched(*pairs_by_iou(true, accepted, labels.SHIFTED), len(true), len(accepted))
     return Evidence(hits, false, right, len(accepted))
-
-
-def joined(parts):
-    """Return the joint evidence of several classes, each of which is searched for by itself."""
-    hits, false, right, accepted, found = zip(*parts, strict=True)
-    rest = np.concatenate(hits), np.concatenate(false), sum(right), sum(accepted)
-    return Evidence(*rest, HeldOut.together(found).nearest)
 
 
 def compare(candidates, evidence):
@@ -347,7 +327,7 @@ class QueryTask(NamedTuple):
         """
         if plan.mode == "windows" or plan.by_range:
             return plan
-        longest = int(STRETCH * max(np.diff(self.ranges).max(), plan.m))
+        longest = int(labels.STRETCH * max(np.diff(self.ranges).max(), plan.m))
         return plan._replace(limits=(plan.limits[0], min(plan.limits[1] or longest, longest)))
 
     def without(self, block):
@@ -368,9 +348,10 @@ class QueryTask(NamedTuple):
         """Return the reader that computes exact distances of candidates."""
         return CandidateReader(plan, ArraySource(self.data, self.ty))
 
-    def profile(self, plan):
-        """Return the candidates of a plan in the samples of the task."""
-        return Search(plan, self.data, self.ty).profile()._candidates
+    def matches(self, plan):
+        """Return the candidates of a plan in the samples of the task, and all matches that fit."""
+        found = Search(plan, self.data, self.ty).profile()._candidates
+        return found, choose(self.reader(plan), found, self.choice)
 
 
 def right_and_wrong(task, plan):
@@ -378,17 +359,15 @@ def right_and_wrong(task, plan):
 
     They are the numbers of the occurrences, and ranges (k, 2) and (l, 2).
     """
-    plan = task.candidates(plan)
-    found = task.profile(plan)
+    found, got = task.matches(task.candidates(plan))
     distance, start, end = found.columns
     some = np.flatnonzero(np.isfinite(distance))
     distance, ranges = distance[some], np.column_stack([start[some], end[some]])
-    event, at = pairs_by_iou(task.ranges, ranges, SHIFTED)
+    event, at = pairs_by_iou(task.ranges, ranges, labels.SHIFTED)
     order = np.lexsort((distance[at], event))
     event, first = np.unique(event[order], return_index=True)
-    got = choose(task.reader(plan), found, task.choice)
     matches = np.column_stack([got.start, got.end])[np.argsort(got.distance, kind="stable")]
-    wrong = np.delete(matches, pairs_by_iou(task.ranges, matches, SHIFTED)[1], axis=0)
+    wrong = np.delete(matches, pairs_by_iou(task.ranges, matches, labels.SHIFTED)[1], axis=0)
     return event, ranges[at[order[first]]], wrong
 
 
@@ -415,7 +394,7 @@ def near_and_far(task, v):
     """
     plan = task.weighed(weights_of(v, task.basis))
     event, right, wrong = right_and_wrong(task, plan)
-    own = examples(np.arange(len(task.ranges)))
+    own = labels.examples(np.arange(len(task.ranges)))
     right, wrong = right[np.isin(event, own)], wrong[: task.n_neighbors * len(own)]
     lost = len(own) - len(right)
     seen = [some[[not np.isnan(task.data[:, s:e]).any() for s, e in some]] for some in (right, wrong)]
@@ -460,9 +439,7 @@ def learn_weights(task, alpha, count, first=None):
 
 def average_precision(task, factors):
     """Return the average precision of all matches that fit, with the query's weights times factors."""
-    plan = task.weighed(factors)
-    got = choose(task.reader(plan), task.profile(plan), task.choice)
-    right = right_ones(got, task.ranges)[1]
+    right = labels.right_ones(task.matches(task.weighed(factors))[1], task.ranges)[1]
     return float((np.cumsum(right) / np.arange(1, len(right) + 1))[right].sum() / len(task.ranges))
 
 
@@ -560,9 +537,9 @@ def marked_queries(queries, names, marked):
             out = "Give queries in a dict by the labels, or label only what is an occurrence, as in y == 'N'."
             raise refused("'y'", rule, got, out)
         number = classes.index(name)
-        lengths = np.diff(single(marked.ranges[marked.code == number + 1]))
-        limits = length_limits(lengths if lengths.size else np.array([plan.m]), plan.m)
-        learned.append(Learned(plan.x, plan.w, None, number, limits))
+        lengths = np.diff(labels.single(marked.ranges[marked.code == number + 1]))
+        limits = labels.length_limits(lengths if lengths.size else np.array([plan.m]), plan.m)
+        learned.append(labels.Learned(plan.x, plan.w, None, number, limits))
     return learned
 
 
@@ -599,10 +576,10 @@ def evidence_of_segments(trial, marked, block, weight, ty):
     background, trial.background = trial.background, 0.0  # queries alone are learned
     trial._fit_labels(rest, weight, rest_times)
     queries = [plan.untimed if ty is None else plan for plan in trial._queries]
-    tried = []
+    tried, source = [], ArraySource(marked.data, ty)
 
-    def found(background, source=None):
-        segments = segment(queries, trial._rules._replace(background=background), marked.data, ty, source=source)
+    def found(background, listed=False):
+        segments = segment(queries, trial._rules._replace(background=background), source, listed=listed)
         ranges = np.column_stack([segments.start, segments.end])
         within = block.holds(ranges)
         code = trial._numbers[segments.query] + 1
@@ -611,12 +588,12 @@ def evidence_of_segments(trial, marked, block, weight, ty):
         return segments.take(outside)._replace(start=before[:, 0], end=before[:, 1])
 
     if background == "auto":
-        learned = learn_background(rest, queries, background_cost(queries), found)
+        learned = labels.learn_background(rest, queries, background_cost(queries), found)
     else:
         learned = Background(float(background))
-        for step in STEPS.tolist():
+        for step in labels.STEPS.tolist():
             found(Background(step * learned.limit))
-    found(learned, trial._rules.source(marked.data, ty))
+    found(learned, trial._rules.classes is not None)
     unit = np.append(0.0, np.cumsum(unit_of([one for one, *_ in tried], queries).costs(marked.data)))
     every = HeldOut.together([one for _, one in tried])
     start, end = every.ranges.T
@@ -671,11 +648,13 @@ def evidence_of_matches(trial, marked, block, weight, ty):
         ranges = np.column_stack([found.start, found.end])
         within, (before, outside) = block.holds(ranges), block.rest_of(ranges)
         learned = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])
-        threshold = learn_threshold(learned, rest.ranges[rest.code == one.number + 1])
+        threshold = labels.learn_threshold(learned, rest.ranges[rest.code == one.number + 1])
         ranges, share, distance = ranges[within], left_over(plan, found)[within], found.distance[within]
         accepted = HeldOut(ranges, np.full(len(ranges), one.number + 1), distance)
         accepted = accepted if threshold is None else accepted.take(distance <= threshold)
         of_class = own & (marked.code == one.number + 1)
         evidence = evidence_of(marked.ranges[of_class], ranges, share, accepted.ranges)
         parts.append(evidence._replace(found=accepted))
-    return joined(parts)
+    hits, false, right, accepted, found = zip(*parts, strict=True)
+    rest = np.concatenate(hits), np.concatenate(false), sum(right), sum(accepted)
+    return Evidence(*rest, HeldOut.together(found).nearest)

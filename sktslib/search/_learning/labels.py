@@ -267,28 +267,25 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     unit = plain_background(queries, offset_of(marked))
     plain = unit.costs(data)
     strongest = plain[code != 0].max()
-
     seen = min((code == 0).sum() / np.median(np.diff(marked.ranges)), len(marked.ranges))
     sure = seen / (seen + FEW)
 
-    def tried(make, nearest):
+    def tried(one, nearest):
         with progress(TRIALS, verbose, "learn background", "segmentation") as count:
 
             def value(factor):
-                found = segment(make(factor))
+                found = segment(one.times(factor))
                 count()
                 return f1_of_marks(marked.ranges, found, plain)
 
             factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
-        return best[0], make(factor**sure if nearest else factor)
+        return best[0], one.times(factor**sure if nearest else factor)
 
     # No sample of background costs more than the strongest sample of an occurrence: artifacts are no occurrences.
-    relative = -1, None
-    if strongest:
-        relative = tried(lambda factor: unit._replace(limit=factor * strongest, slope=factor * unit.slope), 1.0)
+    relative = tried(unit._replace(limit=strongest), 1.0) if strongest else (-1, None)
     if relative[0] >= PERFECT or not 0 < constant < np.inf:
         return relative[1] or Background(constant)
-    fixed = tried(lambda factor: Background(factor * constant), 0.0)
+    fixed = tried(Background(constant), 0.0)
     return fixed[1] if fixed[0] > relative[0] else relative[1]
 
 
@@ -323,7 +320,7 @@ def background_of(queries):
     plain = plain_background(queries, ends.mean(axis=1, keepdims=True))
     if TWICE * plain.costs(ends).max() >= queries[0].metric.omega_:
         return Background(background_cost(queries))
-    return plain._replace(limit=TWICE * float(plain.costs(x).max()), slope=TWICE * plain.slope)
+    return plain._replace(limit=float(plain.costs(x).max())).times(TWICE)
 
 
 def shares_of(found, plain):
@@ -352,18 +349,13 @@ def f1_of_marks(ranges, found, plain):
     hits = count_matched(i, j, len(ranges), len(events))
     if not hits:
         return 0.0, 1.0
-    share = shares_of(found, plain)
-    others = np.delete(share, np.unique(j))
-    right = hits + absent(share[np.unique(j)], others)
+    share, known = shares_of(found, plain), np.unique(j)
+    others, most = np.delete(share, known), of_another(np.median(share[known]), len(known))
+    right = hits + min(2 * int((others <= most).sum()), len(others))  # with those that nobody marked
     near = max(int((others < 1).sum()) - right + hits, 0)
     wrong = len(others) - right + hits
     recall, precision = hits / len(ranges), right / (right + wrong - near + near * hits / right)
     return 2 * recall * precision / (recall + precision), hits / right
-
-
-def absent(known, others):
-    """Estimate how many of `others` are occurrences that nobody marked, by their shares and the `known` ones."""
-    return min(2 * int((others <= of_another(np.median(known), len(known))).sum()), len(others))
 
 
 def of_another(share, k):

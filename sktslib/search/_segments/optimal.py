@@ -33,7 +33,7 @@ from ...utils.validation import refused
 from .._chunks import Buffer
 from .._incremental_profile import LastSamples, PreparedQueries
 from .._profile import Search, window_profile
-from .._sources import ArraySource, CandidateReader
+from .._sources import CandidateReader
 
 ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points
 
@@ -50,6 +50,10 @@ class Background(NamedTuple):
     slope: np.ndarray | None = None  # (channels, 1)
     offset: np.ndarray | None = None  # (channels, 1)
     power: float = 2.0
+
+    def times(self, factor):
+        """Return a background that costs some times as much."""
+        return self._replace(limit=factor * self.limit, slope=None if self.slope is None else factor * self.slope)
 
     def exact_for(self, metric):
         """Round a constant cost to a short binary fraction where the metric counts points.
@@ -192,10 +196,6 @@ class Rules(NamedTuple):
     limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
     partial: bool = False  # whether an end of the series may cut a repetition off
     classes: Classes | None = None  # None for a single one
-
-    def source(self, y, ty):
-        """Return the source that tells the classes of what is found in a sequence; None for a single class."""
-        return None if self.classes is None else ArraySource(y, ty)
 
 
 class SegmentTable(NamedTuple):
@@ -1068,27 +1068,22 @@ class Segmentation:
             self._settle()
 
 
-def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
-    """Return the segments of the cheapest segmentation of a sequence.
+def segment(queries, rules, source, n_jobs=None, verbose=0, *, listed=False):
+    """Return the segments of the cheapest segmentation of a sequence, which is in memory or read by chunks.
 
-    No segment crosses a missing value or a gap in time: a new segmentation starts there. With a `source` of its samples
-    the costs are those that are listed.
+    No segment crosses a missing value or a gap in time: a new segmentation starts there. If they are `listed`, the
+    costs are those of the ranges, and classes are told.
     """
-    samples, listed = source or ArraySource(y, ty), source is not None
-    total = int(np.diff(samples.runs(queries[0])).sum()) if verbose else None
+    whole, found, total = source.in_memory, [], len(source)
+    samples = source if whole else LastSamples(queries[0])
+    if whole and verbose:
+        total = int(np.diff(source.runs(queries[0])).sum())
     with progress(total, verbose, "segmentation", "sample") as count:
-        return Segmentation(queries, rules, samples, n_jobs, count, listed=listed).take(last=True)
-
-
-def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
-    """Segment a sequence that is read by chunks at the least cost; the costs are those that are listed."""
-    samples, found = LastSamples(queries[0]), []
-    segmentation = Segmentation(queries, rules, samples, n_jobs)
-    with progress(len(long), verbose, "segmentation", "sample") as count:
-        for y, ty, _ in long.chunks(0, len(long)):
+        segmentation = Segmentation(queries, rules, samples, n_jobs, count if whole else nothing, listed=listed)
+        for y, ty, _ in () if whole else source.chunks(0, total):
             samples.append(y, ty)
             found.append(segmentation.take())
             samples.forget(segmentation.needed)
             count(y.shape[1])
-    found.append(segmentation.take(last=True))
+        found.append(segmentation.take(last=True))
     return SegmentTable.together(found)

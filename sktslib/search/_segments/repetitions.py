@@ -136,10 +136,11 @@ def fit_recording(segmenter, data, times, bounds):
     plan = segmenter._validated_query(data[:, start:end], weight, own)
     limits = max(int(period / STRETCH), 1), int(np.ceil(period * STRETCH))
     segmenter._fit_queries([plan], limits=[limits], offset=offset)
+    source = ArraySource(data, ty)
     with progress(ROUNDS, verbose, "average periods", "round") as count:
         for k in range(ROUNDS):
-            segments = segment(segmenter._queries, segmenter._rules, data, ty, n_jobs, verbose)
-            queries = refined(segmenter._queries, ArraySource(data, ty), segments)
+            segments = segment(segmenter._queries, segmenter._rules, source, n_jobs, verbose)
+            queries = refined(segmenter._queries, source, segments)
             if not k:
                 queries = [rolled(plan, quietest(plan)) for plan in queries]
             segmenter._fit_queries(queries, limits=[limits], offset=offset)

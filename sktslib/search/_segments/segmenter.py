@@ -31,7 +31,6 @@ from .._plan import check_domain, check_room, resolve_mode, warn_of_lengths, war
 from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
 from .._results import RATES, RangeTable
 from .._thresholds import Conformal, FalseDiscoveryRate, Margin, Percentile
-from . import optimal
 from .optimal import Background, Classes, Rules, Segmentation, SegmentTable, Versions, background_cost, segment
 from .repetitions import by_phases, fit_recording, looser, refined_segments
 
@@ -517,8 +516,7 @@ class QuerySegmenter(QueryEstimator):
         _thresholds.check_threshold(self, marked is not None)
         if marked is not None:
             self._fixed = choice.read_fixed(self, X, weight)
-            fit_marked(self, marked, weight, times_of(X, times))
-            return self
+            return self._fit_marked(marked, weight, times_of(X, times))
         if self._self_train:
             got, out = self._self_train, "Label an occurrence, or set 'refine', which averages what the query finds."
             raise refused("'self_train' of Learning", "be 0 where no occurrence is labeled in 'y'", got, out)
@@ -704,6 +702,19 @@ class QuerySegmenter(QueryEstimator):
     def _limits_to_learn(self, plan, one):
         return one.limits
 
+    def _fit_marked(self, marked, weight, times):
+        """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
+        known, self.report_ = labels.learnable(marked), None
+        if choice.is_auto(self.metric):
+            rest = choice.elastic_candidates(), choice.evidence_of_segments
+            choice.choose_metric(self, known, weight, times, *rest)
+        self._fit_labels(known, weight, times)
+        if self._self_train:
+            train_itself(self, marked, known, weight, times)
+        if isinstance(_thresholds.rule_of(self.threshold), Conformal):
+            fit_conformal(self, known, weight, times)
+        return self
+
     def _fit_labels(self, marked, weight, times, examples=None):
         """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
         examples = marked if examples is None else examples
@@ -711,9 +722,8 @@ class QuerySegmenter(QueryEstimator):
         choice.keep_weights(self, learned)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
         self._fit_queries(queries, numbers, limits, marked, times)
-        classes = classes_of(self, examples, times)
-        self._rules = self._rules._replace(classes=classes)
-        return self
+        if len(queries) > 1:
+            self._rules = self._rules._replace(classes=classes_of(self, examples, times))
 
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None, offset=None):
         """Store validated queries, with the background and the bounds that belong to them.
@@ -752,8 +762,14 @@ class QuerySegmenter(QueryEstimator):
             if offset is not None and self.metric_._replaces is None:
                 background = labels.plain_background(queries, offset)._replace(limit=background.limit)
         else:
-            ty = kernel_times(self, times, marked.data.shape[1])
-            background = fit_background(marked, queries, rules, ty, self.n_jobs, self.verbose)
+            check_searched(queries, marked.data)
+            source = _sources.ArraySource(marked.data, kernel_times(self, times, marked.data.shape[1]))
+            counted = [plan.untimed if source.ty is None else plan for plan in queries]
+
+            def found(background):
+                return segment(counted, rules._replace(background=background), source, self.n_jobs)
+
+            background = labels.learn_background(marked, counted, background_cost(counted), found, self.verbose)
         by_sample = self._background_of_queries and background.slope is not None
         self._unlike = UNLIKE * background_cost(queries) if by_sample else None
         background = background.exact_for(self.metric_)
@@ -779,27 +795,27 @@ class QuerySegmenter(QueryEstimator):
         It is the source of the samples, the segments, the times as given, the queries, and a function of queries that
         segments. A long recording is read by chunks, once for each segmentation.
         """
-        if _sources.is_long(X):
+        is_long = _sources.is_long(X)
+        if is_long:
             source = _sources.ChunkedSource(self, X, times)
-            given, (queries, rules) = source.times, self._counting(source.times)
-            if queries[0].mode == "windows":
-                check_room(min(plan.shortest for plan in queries), _sources.n_samples(X), WAY_OUT)
-
-            def ranges_of(queries):
-                return optimal.segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
+            ty = given = source.times
         else:
             y, ty, given = _chunks.validated(self, X, times)
             source = _sources.ArraySource(_sources.owned(y, X), ty)
-            queries, rules = self._counting(ty)
+        queries, rules = self._counting(ty)
+        if is_long and queries[0].mode == "windows":
+            check_room(min(plan.shortest for plan in queries), _sources.n_samples(X), WAY_OUT)
+        elif not is_long:
             warn_of_sequences(queries, [y], shorter=rules.partial)
             warn_of_lengths([low for low, _ in rules.limits], y.shape[1], "the shortest of 'lengths'")
 
-            def ranges_of(queries):
+        def ranges_of(queries):
+            if not is_long:
                 check_searched(queries, source.y)
-                return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
+            return segment(queries, rules, source, self.n_jobs, self.verbose, listed=True)
 
         queries, found = refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
-        if not _sources.is_long(X):
+        if not is_long:
             _chunks.notice(self, X, given, ty)
         return source, found, given, queries, ranges_of
 
@@ -875,31 +891,6 @@ def check_lengths_of(lengths, k):
 
 
 # ------------------------------------------------------------------------------------------------ learned from labels
-def fit_background(marked, queries, rules, ty, n_jobs, verbose):
-    """Return the background that separates the marked occurrences of a recording from what is not marked."""
-    check_searched(queries, marked.data)
-    queries = [plan.untimed if ty is None else plan for plan in queries]
-
-    def found(background):
-        return segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
-
-    return labels.learn_background(marked, queries, background_cost(queries), found, verbose)
-
-
-def fit_marked(segmenter, marked, weight, times):
-    """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
-    known = labels.learnable(marked)
-    segmenter.report_ = None
-    if choice.is_auto(segmenter.metric):
-        rest = choice.elastic_candidates(), choice.evidence_of_segments
-        choice.choose_metric(segmenter, known, weight, times, *rest)
-    segmenter._fit_labels(known, weight, times)
-    if segmenter._self_train:
-        train_itself(segmenter, marked, known, weight, times)
-    if isinstance(_thresholds.rule_of(segmenter.threshold), Conformal):
-        fit_conformal(segmenter, known, weight, times)
-
-
 def classes_of(segmenter, marked, times):
     """Return the classes of the queries that were learned from a marked recording; None for a single one."""
     numbers = segmenter._numbers
@@ -924,6 +915,7 @@ def train_itself(segmenter, marked, known, weight, times):
     """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
     rounds, met, k = segmenter._self_train, [labels.NOTHING], len(segmenter.classes_)
     counts, ty = [], kernel_times(segmenter, times, marked.data.shape[1])
+    source = _sources.ArraySource(marked.data, ty)
     if marked.unlabeled is None:
         warn(
             "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got none, "
@@ -933,8 +925,8 @@ def train_itself(segmenter, marked, known, weight, times):
     with progress(rounds, segmenter.verbose if rounds else 0, "self-train", "round") as count:
         for _ in range(rounds):
             queries = [plan.untimed if ty is None else plan for plan in segmenter._queries]
-            source = segmenter._rules.source(marked.data, ty)
-            found = segment(queries, segmenter._rules, marked.data, ty, segmenter.n_jobs, source=source)
+            rules = segmenter._rules
+            found = segment(queries, rules, source, segmenter.n_jobs, listed=rules.classes is not None)
             taken = labels.sure_ones(marked, queries, segmenter._numbers + 1, found)
             counts.append(np.bincount(taken.code - 1, minlength=k))
             count(word=f"{len(taken.code)} taken")
@@ -951,6 +943,7 @@ def fit_conformal(segmenter, marked, weight, times):
     """Find the threshold of each class by what the other blocks of the labels show."""
     rule, ty = _thresholds.rule_of(segmenter.threshold), kernel_times(segmenter, times, marked.data.shape[1])
     bounds = dict(zip(segmenter._numbers.tolist(), segmenter._rules.limits, strict=True))
+    source = _sources.ArraySource(marked.data, ty)
 
     def distances(others, ranges, code):
         # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
@@ -962,7 +955,7 @@ def fit_conformal(segmenter, marked, weight, times):
         rules = rules._replace(classes=classes, limits=tuple(bounds[number] for number in numbers.tolist()))
         if len(rules.transitions) != len(numbers) + 1:  # another number of templates
             rules = rules._replace(transitions=np.zeros((len(numbers) + 1,) * 2))
-        found = segment(queries, rules, marked.data, ty, segmenter.n_jobs, source=rules.source(marked.data, ty))
+        found = segment(queries, rules, source, segmenter.n_jobs, listed=rules.classes is not None)
         numbers = numbers[found.query] + 1
         out, costs = np.empty(len(code)), found.per_point
         for number in np.unique(code):
