@@ -24,7 +24,7 @@ from joblib import delayed
 
 from ...distances._kernels import segmentation as kernel
 from ...distances._kernels.dispatch import closed_boundary
-from ...distances._kernels.scalar import agreed, apart, before, likeliest, previous, through, trace
+from ...distances._kernels.scalar import agreed, before, likeliest, previous, through, trace
 from ...distances._kernels.segmentation import INF, SEGMENT_LANES
 from ...distances._kernels.simd import aligned_zeros
 from ...distances._series import full_weight
@@ -407,7 +407,6 @@ class Undecided:
         self.base, self.fresh, self.unknown, self._transitions = base, fresh, unknown, transitions
         self._lengths = lengths  # of the queries
         self.best, self.starts = Buffer.of(best, base), Buffer.of(starts, base)
-        self._codes, self._coded = None, 0  # see `branch`
         self._zeros = []  # see `count_from`
         self._due = 0  # rows there must be before it pays to look what is decided
 
@@ -461,7 +460,6 @@ class Undecided:
     def drop(self, best):
         """Replace all costs, some paths being dropped."""
         self.best.values[:] = best
-        self._coded = 0
 
     def agreed(self, live):
         """Return the node, row and label, that all live paths (starts, labels, costs) have in common.
@@ -470,15 +468,6 @@ class Undecided:
         """
         start, label, cost = live
         return agreed(*self.history, self.unknown, np.maximum(start, self.base) if self.fresh else start, label, cost)
-
-    def agreed_by_now(self, live):
-        """Return the node of `agreed` at calls every few rows: while nothing is decided, only new rows are read."""
-        best = self.best
-        if self._codes is None:
-            self._codes = Buffer(after=best.values.shape[1:], dtype=np.int64, first=best.first)
-        self._codes.append(np.zeros((best.end - self._codes.end, best.values.shape[1]), np.int64))
-        known, self._coded = self._coded, len(self) - 1
-        return (0, 0) if apart(*self.history, self._codes.values, known, *live) else self.agreed(live)
 
     def settle(self, live):
         """Return the segments decided by now and the label at the first row, see `decide`; None for nothing.
@@ -505,10 +494,9 @@ class Undecided:
         found = SegmentTable(start, end, query, cost + self._between(start, end), shown)
         self.base += j
         self._zeros = [one for one in self._zeros if one[0] >= self.base]
-        self._coded, self.fresh, self.unknown = 0, self.fresh and j == 0, False
-        for rows in (self.best, self.starts, self._codes):
-            if rows is not None:
-                rows.forget(self.base)
+        self.fresh, self.unknown = self.fresh and j == 0, False
+        self.best.forget(self.base)
+        self.starts.forget(self.base)
         return found, first
 
     def follow(self, base, found, first, zero):
@@ -1004,7 +992,7 @@ class Segmentation:
     def _settle_promptly(self, timed):
         """Decide what all segmentations that may be the cheapest have in common, and what is late."""
         rows, seen = self._rows, self._feed.seen
-        node = rows.agreed_by_now(self._paths.live())
+        node = rows.agreed(self._paths.live())
         if self._max_delay is not None:
             late = min(seen - self._max_delay - rows.base, len(rows) - 1)
             if node[0] < late:
