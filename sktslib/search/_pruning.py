@@ -44,71 +44,12 @@ class Candidates(NamedTuple):
         return cls(*(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True)))
 
     def of(self, which):
-        """Return the candidates of some numbers."""
-        return Candidates(self.where[which], self.low[which], self.moments.take(which, axis=2))
+        """Return the candidates of some numbers, or of a slice of them."""
+        return Candidates(self.where[which], self.low[which], self.moments[..., which])
 
     def within(self, limit):
         """Return copies of the candidates whose bounds are not above a limit."""
         return self.of(np.flatnonzero(self.low <= limit))
-
-    def part(self, begin, end):
-        """Return the candidates of the numbers [begin, end)."""
-        return Candidates(*(values[..., begin:end] for values in self))
-
-    def divided(self, count):
-        """Return the `count` candidates of least bounds, and all, of which only the others are within a limit."""
-        if count >= len(self.low):
-            return self, self.part(0, 0)
-        best, low = np.sort(np.argpartition(self.low, count)[:count]), self.low.copy()
-        low[best] = np.nan
-        return self.of(best), self._replace(low=low)
-
-
-class Known:
-    """The limit of cost that no match is above, and the compared windows within that limit.
-
-    `by_moments` is whether windows are compared as running moments normalize them, and equal distances may differ by
-    `more` in their costs.
-    """
-
-    def __init__(self, windows, rule, by_moments, more):
-        self.windows, self.rule, self.by_moments, self.more = windows, rule, by_moments, more
-        self.limit, self.lock = np.inf, Lock()
-        self.forget()
-
-    def forget(self):
-        """Drop everything except the limit."""
-        self.where, self.costs = np.empty(0, np.int64), np.empty(0)
-
-    def tighten(self, cost):
-        """Lower the limit to a cost that no match is above, raised twice for the rounding of costs."""
-        self.limit = min(self.limit, self._raised(self._raised(cost)))
-
-    def _raised(self, cost):
-        """Return the largest value that a cost may have after rounding."""
-        points, uncertainty = self.windows.y.shape[0] * self.windows.m, self.windows.uncertainty
-        if self.by_moments:
-            cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * uncertainty) ** 2
-        else:
-            cost = cost + 4.0 * points * uncertainty
-        return cost * (1.0 + 1e-9) + self.more
-
-    def learn(self, which, costs):
-        """Add costs, infinite above the limit, and lower the limit by them."""
-        found = np.flatnonzero(costs < np.inf)
-        if not len(found):
-            return
-        self.where, self.costs = np.append(self.where, which[found]), np.append(self.costs, costs[found])
-        k = self.rule.n_matches
-        if k == 1:
-            self.tighten(costs[found].min())
-        elif k is not None:
-            rule = {"n_matches": 2 * k - 1, "max_overlap": self.rule.max_overlap}
-            chosen = select(self.costs, self.where, self.where + self.windows.m, **rule)
-            if len(chosen) == 2 * k - 1:
-                self.tighten(self.costs[chosen[-1]])
-        near = self.costs <= self.limit
-        self.where, self.costs = self.where[near], self.costs[near]
 
 
 BLOCK_OF_MOMENTS = 2**16  # windows whose moments are found at a time
@@ -116,11 +57,6 @@ OFFSET_SAMPLE = 128  # samples that tell of an offset
 LARGE = 16  # times the spread: offsets that are taken off first
 UNCERTAINTY = 1e-8  # of the values' scale: what running moments may be wrong by
 EACH = 8  # stretches of windows for each thread
-
-
-def stretch(n, block, jobs):
-    """Return how many of n windows a thread compares at a time, in whole blocks."""
-    return n if jobs == 1 else block * max(1, n // (block * EACH * jobs))
 
 
 def less_offset(y):
@@ -173,32 +109,32 @@ class Windows:
         self.uncertainty = UNCERTAINTY * (largest + deviation(self.y).max() if self.normalize == "mean" else 1.0)
         if keep or self.w is not None or self.normalize == "minmax":
             self.scale, self.shift = np.zeros((2, len(self.y), self.n))
-            size = stretch(self.n, BLOCK_OF_MOMENTS, jobs)
-            for_each(partial(self._fill_stretch, size), range(0, self.n, size))
+            size = self.n
+            if jobs > 1:  # whole blocks for each thread
+                size = BLOCK_OF_MOMENTS * max(1, self.n // (BLOCK_OF_MOMENTS * EACH * jobs))
+            for_each(partial(self._fill_moments, size), range(0, self.n, size))
 
-    def _fill_stretch(self, size, begin):
+    def _fill_moments(self, size, begin):
         """Fill scale and shift of `size` windows from `begin` on."""
-        end, room = min(begin + size, self.n), scratch("moments of windows", (3, min(BLOCK_OF_MOMENTS, self.n)))
+        m, scaling, end = self.m, SCALINGS[self.normalize], min(begin + size, self.n)
+        room = scratch("moments of windows", (3, min(BLOCK_OF_MOMENTS, self.n)))
         for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
+            y = self.samples[k]
             for first in range(begin, end, BLOCK_OF_MOMENTS):
-                self._fill_moments(k, first, min(first + BLOCK_OF_MOMENTS, end), room)
-
-    def _fill_moments(self, k, first, last, room):
-        """Fill scale and shift of the windows [first, last) in one channel."""
-        y, m, scaling = self.samples[k], self.m, SCALINGS[self.normalize]
-        scale, shift = self.scale[k, first:last], self.shift[k, first:last]
-        if self.w is None and scaling != 3:
-            known = room[:, : last - first]
-            moments.moments(y, m, 0.0, first, *known)
-            with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
-                moments.standardize_windows(y, m, first, self.uncertainty, scaling, *known, scale, shift)
-            return
-        mean, scale[:] = moments.weighted_windows(y, self.weight[k], first, scaling, last - first)
-        below, above = bounds.slide(y[np.newaxis, first : last + m - 1], m)
-        most = np.maximum(-below, above)[0] + np.abs(mean)
-        wrong = (2.0**-47 + 2.0**-52 * 4.0 * (m + 4.0)) * most * scale
-        shift[:] = -mean * scale
-        scale[~(wrong <= self.uncertainty)] = np.nan
+                last = min(first + BLOCK_OF_MOMENTS, end)
+                scale, shift = self.scale[k, first:last], self.shift[k, first:last]
+                if self.w is None and scaling != 3:
+                    known = room[:, : last - first]
+                    moments.moments(y, m, 0.0, first, *known)
+                    with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+                        moments.standardize_windows(y, m, first, self.uncertainty, scaling, *known, scale, shift)
+                    continue
+                mean, scale[:] = moments.weighted_windows(y, self.weight[k], first, scaling, last - first)
+                below, above = bounds.slide(y[np.newaxis, first : last + m - 1], m)
+                most = np.maximum(-below, above)[0] + np.abs(mean)
+                wrong = (2.0**-47 + 2.0**-52 * 4.0 * (m + 4.0)) * most * scale
+                shift[:] = -mean * scale
+                scale[~(wrong <= self.uncertainty)] = np.nan
 
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
@@ -257,33 +193,27 @@ def near_windows(plan, y, rule, pieces=None):
 
     All of `y` is a piece unless some are given. Windows beyond the limits of scale and offset are left out.
     """
-    x, w, limits = plan.x, plan.w, plan.scale_limits
-    if limits is None and pieces is None:
-        return _near_of(plan, y, rule)
-    m, found = x.shape[1], np.zeros(max(y.shape[1] - x.shape[1] + 1, 0), bool)
-    pieces = [(0, y.shape[1])] if pieces is None else pieces
-    for first, last in pieces:
-        if last - first >= m:
-            piece = np.ascontiguousarray(y[:, first:last])
-            found[first : last - m + 1] = True if limits is None else allowed_windows(limits, x, w, piece)
-    if not found.any():
-        return np.empty(0), np.empty(0, np.int64)
-    if found.all():
-        return _near_of(plan, y, rule)
-    # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window spans: so
-    # two windows overlap there if they did before.
-    first, last = covered(found, m)
-    kept = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
-    among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: kept.shape[1] - m + 1]
-    distance, start = _near_of(plan, kept, rule, among)
+    x, w, limits, among = plan.x, plan.w, plan.scale_limits, None
+    if limits is not None or pieces is not None:
+        m, found = x.shape[1], np.zeros(max(y.shape[1] - x.shape[1] + 1, 0), bool)
+        for first, last in [(0, y.shape[1])] if pieces is None else pieces:
+            if last - first >= m:
+                piece = np.ascontiguousarray(y[:, first:last])
+                found[first : last - m + 1] = True if limits is None else allowed_windows(limits, x, w, piece)
+        if not found.any():
+            return np.empty(0), np.empty(0, np.int64)
+        if not found.all():
+            # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window
+            # spans: so two windows overlap there if they did before.
+            first, last = covered(found, m)
+            y = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
+            among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: y.shape[1] - m + 1]
+    with shared(rule.jobs) as for_each:
+        distance, start = _Cascade(plan.metric, x, Windows(x, w, y, plan.normalize), rule, among, for_each).near()
+    if among is None:
+        return distance, start
     begin = np.cumsum(last - first) - (last - first)
     return distance, start + (first - begin)[np.searchsorted(begin, start, "right") - 1]
-
-
-def _near_of(plan, y, rule, among=None):
-    """Return distances and starts of the windows that a rule may choose; without `among` all count."""
-    with shared(rule.jobs) as for_each:
-        return _Cascade(plan.metric, plan.x, Windows(plan.x, plan.w, y, plan.normalize), rule, among, for_each).near()
 
 
 def nearest_window(metric, x, windows, limit):
@@ -297,71 +227,16 @@ def nearest_window(metric, x, windows, limit):
     return float(distance[best]), int(start[best])
 
 
-# ------------------------------------------------------------------------------------------------------------- bounds
-class _Bounds(NamedTuple):
-    """The data of a query that the bounds of windows need."""
-
-    of_query: bounds.QueryPoints
-    of_window: bounds.WindowPoints
-    light: np.ndarray  # (channels, m): the minimum weight of the query points that each point of a window may meet
-    width: int  # points of the stretches that hold what each point of the query may meet
-
-    @classmethod
-    def of(cls, problem, lo, hi, uncertainty):
-        """Return the data of a query for windows within a band, whose values are known up to an `uncertainty`."""
-        record, x, w, _, _, _, points = problem
-        channels, m = x.shape
-        low, high = _nearest.inside(_nearest.envelopes_of(x, lo, hi), m).copy()
-        light = _nearest.inside(_nearest.envelopes_of(w, lo, hi)[0], m).copy()
-        widest = int((hi - lo).max())
-        reach = -(-widest // 2)  # two stretches of so many points hold any range
-        # Where few ranges are narrower, one stretch holds a range, and a few more points at the ends: half the work.
-        width = widest if (hi - lo < widest).mean() <= NARROW else reach
-        _nearest.pin(record, low, high, x)
-        first, last = _nearest.pinned(record)
-        pinned = np.zeros(m, np.int64)
-        pinned[0] = first
-        pinned[-1] |= last
-        starts, second = np.where(pinned, np.arange(m), _stretches(lo, hi, width))
-        second = second if width < widest else None
-        facts = dispatch.bounds_of(record)
-        floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
-        gap_costs = points[0] if facts.minimum_gap is None else np.full(m, floor)
-        up, minimum_gap_cost = _nearest.gap_costs_of(record, gap_costs)
-        skips, _ = _nearest.gap_costs_of(record, np.full(m, floor))
-        other = max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
-        lags = _nearest.minimum_lags(lo, hi)
-        least = _nearest.inside(_nearest.envelopes_of(points, lo, hi)[0], m).copy()
-        of_query = bounds.QueryPoints(x, _nearest.weight_rows(w), points, lags, up + other, pinned, starts, second)
-        ranges = low - uncertainty, high + uncertainty
-        of_window = bounds.WindowPoints(
-            _nearest.weight_rows(light), least, lags, skips, float(minimum_gap_cost), *ranges
-        )
-        return cls(of_query, of_window, light, width)
-
-
-def _stretches(lo, hi, size):
-    """Return the starts (2, m) of the two stretches of `size` points that hold the points [lo, hi)."""
-    begin = np.minimum(lo, len(lo) - size)
-    return np.array([begin, np.maximum(begin, hi - size)])
-
-
-def _beyond(values, low, high, w):
-    """Return the weighted squared excess of each point beyond a range, on average of the windows."""
-    over = np.maximum(values - high, low - values)
-    return (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
-
-
-# ------------------------------------------------------------------------------------------------------------ search
+# ------------------------------------------------------------------------------------------------------------- search
 class _Cascade:
     """A search of one sequence for the windows near one query; the mask `among` selects windows, `near` searches.
 
-    Only windows without gaps count. Threads share what is known. When one of them hears of a limit decides how much is
-    computed, and no result.
+    Only windows without gaps count. Threads share what is known: the limit of cost that no match is above, and the
+    compared windows within it. When one of them hears of a limit decides how much is computed, and no result.
     """
 
     def __init__(self, metric, x, windows, rule, among=None, for_each=one_by_one):
-        self.metric, self.windows, self.jobs, self.for_each = metric, windows, rule.jobs, for_each
+        self.metric, self.windows, self.rule, self.for_each = metric, windows, rule, for_each
         self.among = np.empty(0, bool) if among is None else among
         normalize, w, m = windows.normalize, windows.w, windows.m
         self.x = normalize_values(x, windows.weight, normalize)
@@ -378,26 +253,48 @@ class _Cascade:
         if plain and facts is not None:
             if windows.samples is None:
                 windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
-            self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
+            self.bounds = self._bounds(*self.band, facts)
             self.ways = self._ways()
-        self.known = Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
-        self.known.tighten(np.inf if rule.threshold is None else metric._cost_of_distance(rule.threshold, self.problem))
+        self.more = 0.0 if metric._reports_cost else 2e-12 * m  # by which the costs of equal distances may differ
+        self.limit, self.lock = np.inf, Lock()
+        self.where, self.costs = np.empty(0, np.int64), np.empty(0)
+        self._tighten(np.inf if rule.threshold is None else metric._cost_of_distance(rule.threshold, self.problem))
 
-    def near(self):
-        """Return distances and ascending starts of the windows that may be chosen."""
-        windows, known = self.windows, self.known
-        self._seed()
-        rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // self.jobs)  # threads take one each, and end together
-        size = -(-windows.n // (rounds * self.jobs))
-        found = self.for_each(partial(self._find, size), range(0, windows.n, size))
-        found, beyond = zip(*found, strict=True)
-        few = sum(len(some.low) for some in found) < FEW * len(found)
-        self._compare_all([Candidates.joined(found)] if few else found)
-        near = known.where[known.costs <= known.limit]
-        near = np.sort(np.concatenate([near, *beyond]))
-        size, points = max(1, TERMS // self.x.size), self.query[-1]
-        costs = [np.empty(0), *(self._exact_costs(near[at : at + size], np.inf) for at in range(0, len(near), size))]
-        return self.metric._distance_of_cost(np.concatenate(costs), points, windows.m), near
+    def _bounds(self, lo, hi, facts):
+        """Return what bounds need of a query for windows within a band.
+
+        It is the data of the points of the query and of a window, the least weight (channels, m) of the query points
+        that each point of a window may meet, and the number of points of the stretches that hold what each point of the
+        query may meet.
+        """
+        record, x, w, _, _, _, points = self.problem
+        channels, m = x.shape
+        low, high = _nearest.inside(_nearest.envelopes_of(x, lo, hi), m).copy()
+        light = _nearest.inside(_nearest.envelopes_of(w, lo, hi)[0], m).copy()
+        widest = int((hi - lo).max())
+        # Two stretches of half the points hold any range. Where few ranges are narrower, one stretch holds a range, and
+        # a few more points at the ends: half the work.
+        width = widest if (hi - lo < widest).mean() <= NARROW else -(-widest // 2)
+        _nearest.pin(record, low, high, x)
+        first, last = _nearest.pinned(record)
+        pinned = np.zeros(m, np.int64)
+        pinned[0] = first
+        pinned[-1] |= last
+        begin = np.minimum(lo, m - width)
+        starts, second = np.where(pinned, np.arange(m), [begin, np.maximum(begin, hi - width)])
+        floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
+        gap_costs = points[0] if facts.minimum_gap is None else np.full(m, floor)
+        up, minimum_gap_cost = _nearest.gap_costs_of(record, gap_costs)
+        skips, _ = _nearest.gap_costs_of(record, np.full(m, floor))
+        up += max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
+        lags = _nearest.minimum_lags(lo, hi)
+        least = _nearest.inside(_nearest.envelopes_of(points, lo, hi)[0], m).copy()
+        rest = points, lags, up, pinned, starts, second if width < widest else None
+        of_query = bounds.QueryPoints(x, _nearest.weight_rows(w), *rest)
+        rest = least, lags, skips, float(minimum_gap_cost)
+        wrong = self.windows.uncertainty
+        of_window = bounds.WindowPoints(_nearest.weight_rows(light), *rest, low - wrong, high + wrong)
+        return of_query, of_window, light, width
 
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
@@ -407,19 +304,69 @@ class _Cascade:
         count = len(among) if len(self.among) else windows.n
         at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
         z = np.ascontiguousarray(windows.exact(among[at] if len(among) else at).transpose(1, 0, 2))
-        low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
-        by_window = _beyond(z, low, high, light)
         rows, pinned, second = z.reshape(-1, windows.m), of_query.pinned, of_query.second
         below, above = bounds.slide(rows, width)
         starts = of_query.starts, of_query.starts if second is None else second
         one, two = np.minimum(starts, windows.m - width)  # pinned points have no stretch
         ranges = np.minimum(below[:, one], below[:, two]), np.maximum(above[:, one], above[:, two])
         low, high = (np.where(pinned, rows, a).reshape(z.shape) for a in ranges)
-        by_query = _beyond(of_query.x[:, np.newaxis], low, high, self.problem.w)
+        x, w = of_query.x[:, np.newaxis], self.problem.w
+        ways = []  # the weighted squared excess of each point beyond its range, on average of the windows
+        ranges = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
+        for values, below, above, weight in ((z, *ranges, light), (x, low, high, w)):
+            over = np.maximum(values - above, below - values)
+            ways.append((weight * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0))
+        by_window, by_query = ways
         # The ranges of the sequence must be found first.
         query_first = bool(np.sort(by_query)[-FIRST:].sum() > 1.5 * np.sort(by_window)[-FIRST:].sum())
         by_window, by_query = np.argsort(-by_window, kind="stable"), np.argsort(-by_query, kind="stable")
         return (True, by_query, by_window) if query_first else (False, by_window, by_query)
+
+    def near(self):
+        """Return distances and ascending starts of the windows that may be chosen."""
+        windows, jobs = self.windows, self.rule.jobs
+        if self.rule.n_matches is not None:
+            self._seed()
+        rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // jobs)  # threads take one each, and end together
+        size = -(-windows.n // (rounds * jobs))
+
+        def find(begin):  # what may be within the limit, and the windows beyond running moments
+            found, beyond = self._candidates(begin, min(begin + size, windows.n))
+            return found.within(self.limit), beyond
+
+        found, beyond = zip(*self.for_each(find, range(0, windows.n, size)), strict=True)
+        few = sum(len(some.low) for some in found) < FEW * len(found)
+        self._compare_all([Candidates.joined(found)] if few else found)
+        near = np.sort(np.concatenate([self.where[self.costs <= self.limit], *beyond]))
+        size, points = max(1, TERMS // self.x.size), self.query[-1]
+        costs = [np.empty(0), *(self._exact_costs(near[at : at + size], np.inf) for at in range(0, len(near), size))]
+        return self.metric._distance_of_cost(np.concatenate(costs), points, windows.m), near
+
+    def _seed(self):
+        """Compare the most promising of some windows, so that a limit is known."""
+        n, k = self.windows.n, self.rule.n_matches
+        sampled = max(n // SHARE, SAMPLED * PARTS, 4 * (2 * k - 1) * self.windows.m)
+        row = SAMPLED * max(1, sampled // (SAMPLED * ROWS))
+        count, begins = -(-sampled // row), range(0, n, row)
+        if count < len(begins):
+            begins = np.linspace(0, n - row, count).astype(np.int64).tolist()
+        size = max(1, min(n, count * row) // max(SEEDS, 8 * k))
+
+        def promising(begin):
+            found, _ = self._candidates(begin, min(begin + row, n), FIRST)
+            some = len(found.low) // size * size
+            return found.of(np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size))
+
+        found = Candidates.joined(self.for_each(promising, begins))
+        first, rest, count = found, found.of(slice(0)), PROMISING * self.rule.jobs
+        if count < len(
+            found.low
+        ):  # those of the least bounds come first, and of the others what is then within the limit
+            best, low = np.sort(np.argpartition(found.low, count)[:count]), found.low.copy()
+            low[best] = np.nan
+            first, rest = found.of(best), found._replace(low=low)
+        self._compare_all((first, rest))
+        self.where, self.costs = self.where[:0], self.costs[:0]  # they are found again
 
     def _candidates(self, begin, end, most=None):
         """Return the windows [begin, end) that may be within the limit by up to `most` points, and the undecided ones.
@@ -438,63 +385,62 @@ class _Cascade:
         compared = windows.samples, SCALINGS[windows.normalize], windows.uncertainty, windows.scale, windows.shift
         given = self.problem.record, sides, compared, self.among, query_first, orders
         with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
-            where, low, moments = bounds.candidates(*given, self.known.limit, begin, end)
+            where, low, moments = bounds.candidates(*given, self.limit, begin, end)
         known, found = low != bounds.UNKNOWN, Candidates(where, low, moments[:, :channels])
         if self.by_moments:
             return (found, none) if known.all() else (found.of(np.flatnonzero(known)), where[~known])
         return found._replace(low=np.maximum(low, 0.0)).of(np.argsort(where)), none
 
-    def _seed(self):
-        """Compare the most promising of some windows, so that a limit is known."""
-        n, k = self.windows.n, self.known.rule.n_matches
-        if k is None:
-            return
-        sampled = max(n // SHARE, SAMPLED * PARTS, 4 * (2 * k - 1) * self.windows.m)
-        row = SAMPLED * max(1, sampled // (SAMPLED * ROWS))
-        count, begins = -(-sampled // row), range(0, n, row)
-        if count < len(begins):
-            begins = np.linspace(0, n - row, count).astype(np.int64).tolist()
-        size = max(1, min(n, count * row) // max(SEEDS, 8 * k))
-
-        def promising(begin):
-            found, _ = self._candidates(begin, min(begin + row, n), FIRST)
-            some = len(found.low) // size * size
-            return found.of(np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size))
-
-        found = Candidates.joined(self.for_each(promising, begins))
-        self._compare_all(found.divided(PROMISING * self.jobs))
-        self.known.forget()  # they are found again
-
-    def _find(self, size, begin):
-        """Return those of `size` windows that may be within the limit, and the ones beyond running moments."""
-        found, beyond = self._candidates(begin, min(begin + size, self.windows.n))
-        return found.within(self.known.limit), beyond
-
     def _compare_all(self, found):
         """Compare windows in pieces: first small ones, for their costs tell how far to look, and at the end again."""
-        found = [some.within(self.known.limit) for some in found]
+        found, jobs = [some.within(self.limit) for some in found], self.rule.jobs
         parts, size, left = [], SEEDS // 2, sum(len(some.low) for some in found)
         for some in found:
-            at, share = 0, max(-(-len(some.low) // self.jobs), PROMISING)
+            at, share = 0, max(-(-len(some.low) // jobs), PROMISING)
             while at < len(some.low):
-                parts.append(some.part(at, at + min(size, share)))
+                parts.append(some.of(slice(at, at + min(size, share))))
                 left, at = left - len(parts[-1].low), at + min(size, share)
-                most = max(TERMS // self.x.size, SEEDS), max(left // (2 * self.jobs), SEEDS // 2)
+                most = max(TERMS // self.x.size, SEEDS), max(left // (2 * jobs), SEEDS // 2)
                 size = min(2 * min(size, share), *most)
         self.for_each(self._compare, parts)
 
     def _compare(self, found):
         """Find the costs of windows that may be within the limit, as far as it goes."""
-        found, size = found.within(self.known.limit), max(1, TERMS // self.x.size)
+        found, size = found.within(self.limit), max(1, TERMS // self.x.size)
         for at in range(0, len(found.low), size):
-            part = found.part(at, at + size)
+            part = found.of(slice(at, at + size))
             if self.by_moments:
                 compared = self.windows.samples, part.where, *np.ascontiguousarray(part.moments)
-                costs = self._costs(compared, self.known.limit)
+                costs = self._costs(compared, self.limit)
             else:
-                costs = self._exact_costs(part.where, self.known.limit)
-            with self.known.lock:
-                self.known.learn(part.where, costs)
+                costs = self._exact_costs(part.where, self.limit)
+            with self.lock:
+                self._learn(part.where, costs)
+
+    def _learn(self, which, costs):
+        """Add costs, infinite above the limit, and lower the limit by them."""
+        found = np.flatnonzero(costs < np.inf)
+        if not len(found):
+            return
+        self.where, self.costs = np.append(self.where, which[found]), np.append(self.costs, costs[found])
+        k = self.rule.n_matches
+        if k == 1:
+            self._tighten(costs[found].min())
+        elif k is not None:
+            self._tighten(self.rule._replace(threshold=None).bound(self.costs, self.where, self.where + self.windows.m))
+        near = self.costs <= self.limit
+        self.where, self.costs = self.where[near], self.costs[near]
+
+    def _tighten(self, cost):
+        """Lower the limit to a cost that no match is above, raised twice for the rounding of costs."""
+        points, uncertainty = self.windows.y.shape[0] * self.windows.m, self.windows.uncertainty
+        for _ in range(2):
+            if self.by_moments:
+                cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * uncertainty) ** 2
+            else:
+                cost = cost + 4.0 * points * uncertainty
+            cost = cost * (1.0 + 1e-9) + self.more
+        self.limit = min(self.limit, cost)
 
     def _exact_costs(self, where, cutoff):
         """Return the costs of windows that are normalized as in a profile, infinite above the cutoff."""
