@@ -213,7 +213,6 @@ SIZES = {
     "search._engines.TERMS": [1, 20, 2**19],
     "search._selection.BLOCK": [1, 7, 2**14],
     "search._selection.LEAST_BATCH": [1, 20, 2**13],
-    "search._selection.TOGETHER": [1, 3, 2**10],
     "distances._kernels.selection.BLOCK": [1, 7, 2**14],
     "distances._kernels.selection.FEW": [0, 8],
     "search._selection.FIRST": [1, 3, 64],

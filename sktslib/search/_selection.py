@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
 FIRST = 64  # candidates for each match that are sorted before all others
-TOGETHER = 2**10  # candidates that are looked at, and computed exactly, at a time, at most
 SAMPLE = 2**12  # distances that tell how many there are below another
 
 
@@ -189,25 +187,12 @@ class _Chosen:
 
 
 # ------------------------------------------------------------------------------------------------ the order of choice
-class _Batch(NamedTuple):
-    """Candidates in the order of choice."""
-
-    which: np.ndarray
-    distance: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-
-    def parts(self):
-        """Yield the candidates some at a time."""
-        for at in range(0, len(self.which), TOGETHER):
-            yield _Batch(*(values[at : at + TOGETHER] for values in self))
-
-
 def _ascending(distance, start, end, limit, slack, chosen):
     """Yield batches of the free candidates that could be within the limit, least first (ties: earliest).
 
-    They come all at once only where they are few or equal: they and what sorts them need several times the memory of
-    the distances.
+    Each has the numbers, distances, starts and ends of some, and the distance that all further ones are beyond. They
+    come all at once only where they are few or equal: they and what sorts them need several times the memory of the
+    distances.
     """
     low, size = -np.inf, max(LEAST_BATCH, len(distance) // 32)
     wanted = min(FIRST * chosen.most, size)  # the matches are among these, mostly
@@ -229,7 +214,7 @@ def _ascending(distance, start, end, limit, slack, chosen):
         value = distance[which]
         order = np.argsort(value, kind="stable")
         which = which[order]
-        yield _Batch(which, value[order], *_ranges(start, end, which))
+        yield which, value[order], *_ranges(start, end, which), bound
         low, wanted = bound, size
 
 
@@ -275,8 +260,8 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
         return np.array([best] if np.isfinite(distance[best]) and distance[best] <= limit else [], dtype=np.int64)
     most = len(distance) if n_matches is None else min(n_matches, len(distance))
     chosen, parts = _Chosen(most, max_overlap), [np.empty(0, np.int64)]
-    for batch in _ascending(distance, start, end, limit, 0.0, chosen):
-        parts.append(batch.which[chosen.take(batch.start, batch.end)])
+    for which, _, *ranges, _ in _ascending(distance, start, end, limit, 0.0, chosen):
+        parts.append(which[chosen.take(*ranges)])
         if chosen.full:
             break
     return np.concatenate(parts)
@@ -285,10 +270,9 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
 def select_exactly(distance, start, end, exact, slack, *, n_matches=None, threshold=None, max_overlap=0.0):
     """Select from distances that have a relative error of up to `slack`, as if they were exact.
 
-    What would be chosen if the distances were exact is computed exactly, all at once. Of these a candidate is right
-    whose exact distance is less than any that comes after it can be. At one that is not, the candidates come one by
-    one, in the order of their least possible distance, and one is chosen as soon as no other can be less. A candidate
-    that overlaps a chosen one is not computed, except where many are about equal.
+    Candidates are chosen by their least possible distances. What is chosen and not known exactly is computed, and the
+    choice is made again: it is right once all of it is known, for no other candidate can be nearer than it counts. A
+    candidate that overlaps a chosen one is computed only where both are about equally near.
 
     Parameters
     ----------
@@ -303,67 +287,37 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
     """
     limit = np.inf if threshold is None else threshold
     chosen = _Chosen(len(distance) if n_matches is None else min(n_matches, len(distance)), max_overlap)
-    batches = (part for batch in _ascending(distance, start, end, limit, slack, chosen) for part in batch.parts())
-    batch, at, free = next(batches, None), 0, None  # free: which of the batch the chosen ones leave; None: not known
-    found, distances, waiting = [], [], []  # waiting: computed exactly, perhaps not the least yet
-    while not chosen.full:
-        if batch is not None:
-            if free is None:
-                free, least = chosen.free(batch.start, batch.end), batch.distance * (1.0 - slack)
-                known = np.full(len(free), np.nan)
-            left = np.flatnonzero(free[at:])
-            if not len(left):
-                batch, at, free = next(batches, None), 0, None
-                continue
-            at += int(left[0])
-        if batch is not None and not waiting:
-            which = at + chosen.could_take(batch.start[at:], batch.end[at:])
-            _make_known(known, which, batch.which, exact)
-            # Before the next one only those could be chosen in its place that overlap it.
-            last = which[np.maximum(np.searchsorted(which, np.arange(len(least)), "right") - 1, 0)]
-            rivals = ~apart(batch.start, batch.end, batch.start[last], batch.end[last], max_overlap)
-            rivals[which], rivals[-1] = True, True  # behind the last candidate all are at least as far
-            if chosen.n + len(which) == chosen.most:  # others were not refused, but not asked for
-                rivals[which[-1] :] = True
-            rivals, d = np.flatnonzero(rivals), known[which]
-            then = rivals[np.minimum(np.searchsorted(rivals, which, "right"), len(rivals) - 1)]
-            sure = (d < least[then]) & (d <= limit)
-            which = which[: int(np.argmin(sure)) if not sure.all() else None]
-            if len(which):
-                chosen.take(batch.start[which], batch.end[which])
-                found += batch.which[which].tolist()
-                distances += known[which].tolist()
-                free, at = chosen.free(batch.start, batch.end), int(which[-1]) + 1
-                continue
-        if batch is not None and (not waiting or least[at] <= waiting[0][0]):
-            first, at = at, at + 1
-            if waiting:  # all that may be less than the one that waits, neighbors of it mostly
-                at = first + int(np.searchsorted(least[first:], waiting[0][0], "right"))
-            which = first + np.flatnonzero(free[first:at])
-            _make_known(known, which, batch.which, exact)
-            for d, k in zip(known[which].tolist(), batch.which[which].tolist(), strict=True):
-                heappush(waiting, (d, k))
-        elif waiting:
-            d, k = heappop(waiting)
-            if d <= limit:
-                own = start[k], end[k]
-                chosen.take(*_ranges(start, end, np.array([k])))
-                if batch is not None:
-                    free &= apart(batch.start, batch.end, *own, max_overlap)
-                if waiting:
-                    others = np.array([j for _, j in waiting])
-                    left = apart(start[others], end[others], *own, max_overlap)
-                    waiting = [one for one, is_left in zip(waiting, left, strict=True) if is_left]
-                    heapify(waiting)
-                found.append(k)
-                distances.append(d)
-        else:
+    found, distances, which, least = [np.empty(0, np.int64)], [np.empty(0)], np.empty(0, np.int64), np.empty(0)
+    known = np.empty(0, bool)
+    for more, values, _, _, bound in _ascending(distance, start, end, limit, slack, chosen):
+        which, least = np.append(which, more), np.append(least, values * (1.0 - slack))
+        known, ranges = np.append(known, np.zeros(len(more), bool)), _ranges(start, end, which)
+        top = min(bound * (1.0 - slack), limit)  # what is beyond comes after candidates of the next batch, or never
+        while True:
+            order = np.lexsort((which, least))
+            taken = order[chosen.could_take(*(each[order] for each in ranges))]
+            taken = taken[least[taken] <= top]
+            new = taken[~known[taken]]
+            if not len(new):
+                break
+            least[new], known[new] = exact(which[new]), True
+            new = np.flatnonzero(~known & _are_rivals(least, *ranges, taken, max_overlap))
+            if len(new):
+                least[new], known[new] = exact(which[new]), True
+        chosen.take(*(each[taken] for each in ranges))
+        found.append(which[taken])
+        distances.append(least[taken])
+        if chosen.full:
             break
-    return np.array(found, dtype=np.int64), np.array(distances)
+        left = chosen.free(*ranges)
+        which, least, known = which[left], least[left], known[left]
+    return np.concatenate(found), np.concatenate(distances)
 
 
-def _make_known(known, some, which, exact):
-    """Fill in the exact distances of some candidates of a batch, where they are NaN."""
-    new = some[np.isnan(known[some])]
-    if len(new):
-        known[new] = exact(which[new])
+def _are_rivals(least, start, end, taken, max_overlap):
+    """Return which candidates may be nearer than a chosen one next to them that they overlap."""
+    taken, rivals = taken[np.argsort(start[taken], kind="stable")], np.zeros(len(start), bool)
+    at = np.searchsorted(start[taken], start)
+    for near in (taken[np.maximum(at - 1, 0)], taken[np.minimum(at, len(taken) - 1)]):
+        rivals |= (least <= least[near]) & ~apart(start, end, start[near], end[near], max_overlap)
+    return rivals

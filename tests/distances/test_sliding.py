@@ -165,7 +165,7 @@ def test_choice_by_batches_is_that_of_the_whole(data):
     want = naive.select(exact, start, end, **rule)
     edges = Profile(exact, None, length)._candidates[1:3]
     with pytest.MonkeyPatch.context() as patch:
-        for name, sizes in (("BLOCK", [5, 64]), ("LEAST_BATCH", [1, 3, 20]), ("SAMPLE", [4, 64]), ("TOGETHER", [1, 3])):
+        for name, sizes in (("BLOCK", [5, 64]), ("LEAST_BATCH", [1, 3, 20]), ("SAMPLE", [4, 64])):
             patch.setattr(selection, name, data.draw(st.sampled_from(sizes)))
         got = select(exact, *edges, **rule)
         exactly, distance = select_exactly(inexact, *edges, lambda k: exact[k], slack, **rule)
