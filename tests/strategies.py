@@ -201,7 +201,6 @@ SIZES = {
     "search._run.LEADS": [0, 1, 64],
     "utils._jobs.AT_ONCE": [1, 2],
     "search._partial_search.LEAD": [1, 4],
-    "search._partial_search.ROOM": [0, 1, 8],
     "search._incremental_profile.ROOM": [1, 2**10],
     "search._pruning.LEAST": [1, 2**18],
     "search._engines.LEAST": [0, 0, 2**20],

@@ -22,9 +22,10 @@ from scipy import signal
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..search._chunks import check_table, chunk_at, refuse_channels
 from ..search._limits import runs as observed_runs
 from ..utils._parameters import Interval, StrOptions
-from ..utils._sklearn import Estimator, check_columns, in_container, warn_of_names
+from ..utils._sklearn import Estimator, in_container
 from ..utils._times import Times, name_of, notice_column, notice_index, times_of
 from ..utils.validation import as_points, as_times, refuse_missing, refused, shown
 from ._resample import notice_steps, rate_of
@@ -154,11 +155,9 @@ class StepStream:
         if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
             shape = (0,) if len(getattr(X, "shape", (0,))) == 1 else (0, step.n_features_in_)
             return in_container(step, np.empty(shape), X)
-        try:
+        with chunk_at(self.n_samples_seen):
             times = None if times is None else times_of(X, times, self.n_samples_seen)
             chunk = step._checked(X, times, reset=False)
-        except ValueError as error:
-            raise ValueError(f"In the chunk that begins at sample {self.n_samples_seen}: {error}") from None
         if not self.n_samples_seen:
             step._notice(chunk)
         self.n_samples_seen += chunk.y.shape[1]
@@ -269,24 +268,10 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         if reset:
             validate_data(self, X if hasattr(X, "columns") else a.reshape(len(a), -1), skip_check_array=True)
         else:
-            self._check_channels(X, a)
+            check_table(self, X)
+            refuse_channels(self, a.shape, "recording that it was fitted to")
         y, given = a.reshape(len(a), -1).T, times_of(X, times)
         return Recording(y, as_times(given, len(a), name_of(times)), given, a.ndim == 1)
-
-    def _check_channels(self, X, a):
-        """Refuse other channels than the fitted ones."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and hasattr(X, "columns"):
-            check_columns(self, X, reset=False)
-        elif names is not None and names.tolist() != [getattr(X, "name", None)]:
-            warn_of_names(self, names)
-        got = a.shape[1] if a.ndim == 2 else 1
-        if got != self.n_features_in_:
-            hint = "Reshape your data to (length, channels)" if a.ndim == 1 else "Time runs along the first axis"
-            raise ValueError(
-                f"X has {got} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
-                f"input: the channels of the recording that it was fitted to. {hint}."
-            )
 
     def _notice(self, recording):
         notice_steps(recording.t, recording.given, self._rate, type(self).__name__)

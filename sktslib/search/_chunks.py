@@ -331,8 +331,8 @@ def check_table(estimator, X):
         warn_of_names(estimator, names)
 
 
-def refuse_channels(estimator, shape):
-    """Refuse a sequence of this shape with other channels than the query's."""
+def refuse_channels(estimator, shape, whose="query"):
+    """Refuse a sequence of this shape with other channels than the fitted ones."""
     channels = shape[1] if len(shape) == 2 else 1
     if channels == estimator.n_features_in_:
         return
@@ -343,7 +343,7 @@ def refuse_channels(estimator, shape):
         hint += ", so pass X.T"
     raise ValueError(
         f"X has {channels} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features "
-        f"as input: the channels of the query. {hint}."
+        f"as input: the channels of the {whose}. {hint}."
     )
 
 
@@ -437,7 +437,14 @@ class Entrance:
             with chunk_at(self.seen):
                 times = times if times is None else times_of(X, times, self.seen)
                 y, own, given = validated(self._estimator, X, times)
-            ty, plan = self._take(given), self._estimator._queries[0]
+            if self.seen > self.first and (given is None) != (self.times is None):
+                got = "without them, those before with" if given is None else "with them, those before without"
+                raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {got}.")
+            ty, plan = self.clock(given), self._estimator._queries[0]
+            if given is not None:
+                times = self.times or TimeBuffer(self.first)
+                times.append(given)
+                self.times = times
             gaps = plan.gaps and bool(np.isnan(y).any())
             if ty is not None and plan.max_gap is not None:
                 last, self._last = self._last, ty[-1:]
@@ -463,18 +470,6 @@ class Entrance:
         if not validation.sum_of_squares(X) < validation.LARGEST_SQUARE:  # also where it is NaN
             return None
         return y
-
-    def _take(self, given):
-        """Add the times of a chunk, and return them for the kernels."""
-        if self.seen > self.first and (given is None) != (self.times is None):
-            got = "without them, those before with" if given is None else "with them, those before without"
-            raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {got}.")
-        ty = self.clock(given)
-        if given is not None:
-            times = self.times or TimeBuffer(self.first)
-            times.append(given)
-            self.times = times
-        return ty
 
 
 class ChunkStream:

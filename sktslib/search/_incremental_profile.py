@@ -282,24 +282,19 @@ class SubsequenceProfile(IncrementalProfile):
         """Return the candidates that the samples complete."""
         begin, self.noted = self.noted, self.seen
         found, done, runs = [], begin, self.runs(self.plan, begin)
-        for a, b in runs:
-            if a >= begin:  # missing values or a gap in time, behind which the sequence starts again
-                self._break(found, done, a)
-            found.append(self._advance(int(b), last or b < self.seen, alone=len(runs) == 1))
-            done = int(b)
-        if done < self.seen:
-            self._break(found, done, self.seen)
-        elif last and begin == self.seen:
+        for a, b in [*runs, (self.seen, self.seen)]:
+            if a >= begin and done < b:  # missing values or a gap in time, behind which the sequence starts again
+                found.append(self._advance(done, True))
+                self._begin(int(a))
+            if a < b:
+                found.append(self._advance(int(b), last or b < self.seen, alone=len(runs) == 1))
+                done = int(b)
+        if last and begin == self.seen:
             found.append(self._advance(self.seen, True))
         found = [part for part in found if part is not None]
         if len(found) < 2:
             return found[0] if found else NONE
         return Candidates(*(np.concatenate(columns) for columns in zip(*(part.columns for part in found), strict=True)))
-
-    def _break(self, found, gap, after):
-        """Finish the stretch that ends at a gap and start again behind it."""
-        found.append(self._advance(gap, True))
-        self._begin(int(after))
 
     def _advance(self, end, last, *, alone=False):
         """Return the candidates with ends up to sample `end`.
@@ -366,22 +361,6 @@ class PreparedQueries:
 
 
 # ------------------------------------------------------------------------------------------------ pools of candidates
-class Reported:
-    """Ranges of matches that were decided early, and a test of what may still be a match next to them."""
-
-    def __init__(self, max_overlap):
-        self.max_overlap, self.ranges = float(max_overlap), np.empty((2, 0), np.int64)  # ascending starts
-
-    def free(self, start, end):
-        """Return whether each of some ranges overlaps none of the reported ones too much."""
-        return all_free(*self.ranges, start, end, self.max_overlap)
-
-    def add(self, start, end, before):
-        """Add further ranges, and forget those that end at or before a sample."""
-        ranges = np.concatenate([self.ranges[:, self.ranges[1] > before], [start, end]], axis=1)
-        self.ranges = np.ascontiguousarray(ranges[:, np.argsort(ranges[0], kind="stable")])
-
-
 ROOM = 1024  # candidates that wait, at least, before a look at what is decided
 
 
@@ -390,10 +369,6 @@ class Limit(NamedTuple):
 
     distance: float = np.inf
     place: int = ENDLESS
-
-    def lets(self, distance, place):
-        """Return which candidates come no later than the limit; their distances must be finite."""
-        return (distance < self.distance) | ((distance == self.distance) & (place <= self.place))
 
 
 def _groups(rows):
@@ -413,7 +388,7 @@ class MatchPool:
     def __init__(self, plan, choice):
         self.plan, self.choice = plan, choice
         self._is_best = choice.n_matches is not None
-        self._of_one_length = plan.mode == "windows" and plan.lengths is None
+        self.of_one_length = plan.mode == "windows" and plan.lengths is None
         self.first_limit = self.limit = Limit(np.inf if choice.threshold is None else choice.threshold)
         self.edges = []  # samples about which candidates may turn out to be others; before the first nothing is known
         self.slack = 0.0
@@ -421,29 +396,19 @@ class MatchPool:
         self._beside = []  # groups that are complete and reach over an edge
         self._decided = []
         self.reports = False  # whether matches are handed over as they are decided, and not joined with others
-        self.tells, self._news = False, []  # whether anyone asks what is new
         self.first_end = ENDLESS  # no undecided group ends before this sample
-        self._reported = Reported(choice.max_overlap)  # matches that were decided early
+        self._early = np.empty((2, 0), np.int64)  # ranges of matches that were decided early, with ascending starts
 
     def _place(self, rows):
         """Return the places of candidates or matches in a profile: of equal distances the first counts."""
         return rows[-1 if self.plan.mode == "subsequence" else -2]
 
-    def news(self):
-        """Return the half-open ranges (start, end) decided since the last call: new matches, and groups at an edge."""
-        news, self._news = self._news, []
-        return news
-
     @property
-    def most(self):
-        """The number of ranges that can still be of use; None where all can."""
-        return self._matches().shape[1] + len(self._beside) if self._is_best else None
-
-    def holds(self, start, end):
-        """Return whether a range is that of a match, or of a group at an edge."""
-        matches = self._matches()
-        groups = [(rows[1].min(), rows[2].max()) for rows in self._beside]
-        return bool(((matches[-2] == start) & (matches[-1] == end)).any()) or (start, end) in groups
+    def ranges(self):
+        """The half-open ranges (start, end) of the matches, and of groups at an edge."""
+        return {*zip(*self._matches()[-2:].astype(int).tolist(), strict=True)} | {
+            (int(rows[1].min()), int(rows[2].max())) for rows in self._beside
+        }
 
     @property
     def begin(self):
@@ -456,11 +421,11 @@ class MatchPool:
 
     def take(self, feed, found, reader):
         """Add the candidates that a profile gave last."""
-        if self._is_best and self._of_one_length and self.limit == self.first_limit:
+        if self._is_best and self.of_one_length and self.limit == self.first_limit:
             self._begin_limit(found, feed)
         rows = self._near(found)
-        if rows.size and self._reported.ranges.size:
-            rows = rows[:, self._reported.free(*rows[1:].astype(np.int64))]
+        if rows.size and self._early.size:
+            rows = self._free(rows)
         if rows.size:
             self._new.append(rows)
             self._count += rows.shape[1]
@@ -479,7 +444,13 @@ class MatchPool:
         """Return the candidates or matches that come no later than the limit, or may do so within their slack."""
         if not self._is_best:
             return rows
-        return rows[:, self.limit.lets(rows[0] * (1.0 - slack), self._place(rows)) & (rows[0] < np.inf)]
+        least, last = rows[0] * (1.0 - slack), self.limit
+        no_later = (least < last.distance) | ((least == last.distance) & (self._place(rows) <= last.place))
+        return rows[:, no_later & (rows[0] < np.inf)]
+
+    def _free(self, rows):
+        """Return the candidates that overlap no match that was decided early too much."""
+        return rows[:, all_free(*self._early, *rows[1:].astype(np.int64), float(self.choice.max_overlap))]
 
     def decide(self, feed, reader, horizon=None):
         """Choose the matches of the groups that end at or before a horizon, by default where nothing unknown begins.
@@ -504,7 +475,6 @@ class MatchPool:
         for edge in self.edges[1:]:
             beside |= (start[:done] < edge) & (edge < end[:done])
         self._beside += [rows[:, cuts[k] : cuts[k + 1]] for k in np.flatnonzero(beside)]
-        self._tell(start[:done][beside], end[:done][beside])
         beside = np.repeat(beside, np.diff(cuts[: done + 1]))
         self._open, rows = rows[:, cuts[done] :], rows[:, : cuts[done]]
         self._decide(rows[:, ~beside], reader)
@@ -529,10 +499,9 @@ class MatchPool:
         matches = self._chosen(some, reader)
         matches = matches[:, matches[-1] <= late]
         self._decided.append(matches)
-        self._reported.add(*matches[-2:].astype(np.int64), feed.first)
-        some = some[:, some[2] > late]
-        some = some[:, self._reported.free(*some[1:].astype(np.int64))]
-        self._open = np.concatenate([some, others], axis=1)
+        early = np.append(self._early[:, self._early[1] > feed.first], matches[-2:].astype(np.int64), axis=1)
+        self._early = np.ascontiguousarray(early[:, np.argsort(early[0], kind="stable")])
+        self._open = np.concatenate([self._free(some[:, some[2] > late]), others], axis=1)
         self.first_end = self.earliest_end
 
     @property
@@ -548,7 +517,6 @@ class MatchPool:
     def _decide(self, rows, reader):
         if rows.size:
             self._decided.append(self._chosen(rows, reader))
-            self._tell(*self._decided[-1][-2:])
         if self._is_best and self._decided:
             matches = self._matches()
             self._decided = [matches]
@@ -556,10 +524,6 @@ class MatchPool:
             if matches.shape[1] >= k:
                 last = np.lexsort((self._place(matches), matches[0]))[k - 1]
                 self.limit = min(self.limit, self._limit_at(matches, last))
-
-    def _tell(self, start, end):
-        if self.tells:
-            self._news += zip(start.astype(int).tolist(), end.astype(int).tolist(), strict=True)
 
     def _limit_at(self, rows, k):
         return Limit(float(rows[0, k]), int(self._place(rows)[k]))
@@ -613,17 +577,13 @@ class MatchPool:
         """Return how many chosen candidates a candidate no later than the last chosen one can overlap at most."""
         if self.choice.max_overlap == 1.0 or not len(chosen):
             return 1
-        if self._of_one_length:
+        if self.of_one_length:
             return 2  # all are of one length
         first, last = np.sort(rows[1][chosen]), np.sort(rows[2][chosen])
         _, start, end = rows[:, rows[0] <= rows[0][chosen[-1]]]
         return int((np.searchsorted(first, end) - np.searchsorted(last, start, "right")).max())
 
     # ---------------------------------------------------------------------------------- what ranges give together
-    def lower(self, limit):
-        """Lower the limit to one that is known elsewhere."""
-        self.limit = min(self.limit, limit)
-
     def cut(self, state):
         """Drop the candidates before a state, which turned out to be others."""
         if self.plan.mode == "windows":
@@ -652,53 +612,44 @@ class MatchPool:
 
 
 class ProfilePool:
-    """Pool of all candidates of a range."""
+    """Pool of all candidates of a range, none of which is decided before the end."""
 
-    limit, begin, tells = Limit(), ENDLESS, False
-    most = None
+    limit, begin = Limit(), ENDLESS
 
     def __init__(self, plan):
         self.plan, self._found = plan, []
 
-    def news(self):
-        """Return nothing: no match is decided before the end."""
-        return []
-
-    def decide(self, feed, reader):
-        """Do nothing: no match is decided before the end."""
-
-    def mark(self, state):
-        """Add a state that may be compared with that of the part before."""
-
-    def lower(self, limit):
-        """Lower the limit to one that is known elsewhere."""
-
     def take(self, feed, found, reader):
         """Add the candidates that a profile gave last."""
         self._found.append(found.kept())
+
+    def decide(self, *_):
+        """Do nothing: neither a decision nor a state to compare with is needed to keep all candidates."""
+
+    mark = decide
 
     def cut(self, state):
         """Drop the candidates before a state, which turned out to be others."""
         if self.plan.mode == "subsequence":
             for k, found in enumerate(self._found):
                 columns = found.columns
-                kept = columns[2] > state.at
-                self._found[k] = Candidates(*(column[kept] for column in columns), found.slack)
+                self._found[k] = Candidates(*(column[columns[2] > state.at] for column in columns), found.slack)
 
     def joined(self, others, reader):
         """Return the profile of a whole sequence from this range and the others."""
         found = [one for pool in [*others, self] for one in pool._found]
         others, self._found, slack = [], [], max((one.slack for one in found), default=0.0)
-        n, subsequence = len(reader.source), self.plan.mode == "subsequence"
-        distance = np.full(n if subsequence else n - self.plan.shortest + 1, np.inf)
-        start = np.full(n, -1, np.int64) if subsequence else None
-        length = self.plan.m if subsequence or self.plan.lengths is None else np.full(len(distance), self.plan.shortest)
+        n, plan, subsequence = len(reader.source), self.plan, self.plan.mode == "subsequence"
+        distance = np.full(n if subsequence else n - plan.shortest + 1, np.inf)
+        start, length = (np.full(n, -1, np.int64), None) if subsequence else (None, plan.m)
+        if plan.lengths is not None:
+            length = np.full(len(distance), plan.shortest)
         for one in found:
             own, begin, end = one.columns
+            at = end - 1 if subsequence else begin
+            distance[at] = own
             if subsequence:
-                distance[end - 1], start[end - 1] = own, begin
-            else:
-                distance[begin] = own
-                if np.ndim(length):
-                    length[begin] = end - begin
-        return Profile(distance, start, None if subsequence else length, slack)
+                start[at] = begin
+            elif np.ndim(length):
+                length[at] = end - begin
+        return Profile(distance, start, length, slack)

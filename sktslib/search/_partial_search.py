@@ -31,29 +31,18 @@ from ._thresholds import calibrations_of, check_fixed
 LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
 LEAD = 4  # lengths of the query
 FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
-ROOM = 8  # times as many windows as tell a limit
 
 
 def first_of(searches, begin):
     """Return the first sample that the parts of searches read which start at a sample."""
-    return max(begin - max(_lead(plan) for plan, _ in searches), 0)
-
-
-def _lead(plan):
-    """Return how many samples before its first one a part reads."""
-    if plan.by_range:
-        return max(plan.range_lengths[1] - 1, 1)
-    return LEAD * plan.m if plan.mode == "subsequence" else max(plan.longest - 1 + 2 * plan.reach, 1)
-
-
-def first_size(plan, choice):
-    """Return how many samples set a first limit: enough windows that the limit leaves a small share of all.
-
-    A limit needs 2 k - 1 windows that do not overlap; there should be room for many more.
-    """
-    if plan.mode == "subsequence":
-        return FIRST
-    return max(FIRST, ROOM * (2 * choice.n_matches - 1) * plan.longest)
+    leads = []  # samples before its first one that a part reads
+    for plan, _ in searches:
+        if plan.by_range:
+            leads.append(max(plan.range_lengths[1] - 1, 1))
+        else:
+            windows = max(plan.longest - 1 + 2 * plan.reach, 1)
+            leads.append(LEAD * plan.m if plan.mode == "subsequence" else windows)
+    return max(begin - max(leads), 0)
 
 
 class QueryPart:
@@ -73,7 +62,9 @@ class QueryPart:
         self.pool = profiles.ProfilePool(plan) if whole else profiles.MatchPool(plan, choice)
         self.states = []  # kept for comparison with what comes from before
         self._next = begin if begin else profiles.ENDLESS
-        self._size = profiles.ENDLESS if whole or choice.n_matches is None else first_size(plan, choice)
+        # The limit of windows of one length, and of ranges, is found by all of the first samples as fast.
+        at_once = whole or choice.n_matches is None or plan.by_range or self.pool.of_one_length
+        self._size = profiles.ENDLESS if at_once else FIRST
 
     def take(self, y, ty, reader):
         """Add the samples (channels, n) that follow and their times."""
@@ -89,10 +80,6 @@ class QueryPart:
                     self.feed.rule = self.rule.below(self.pool.limit.distance)
             if self.feed.seen == self._next:
                 self._keep_state()
-
-    def decide(self):
-        """Choose the matches that are known by now, so that nothing waits for samples that are to be forgotten."""
-        self.pool.decide(self.feed, CandidateReader(self.plan, self.feed))
 
     def needed(self, further):
         """Return the first sample that something undecided depends on, less `further` samples."""
@@ -123,7 +110,7 @@ class QueryPart:
             before.goes_on_to(state.seen, source)
             if before.feed.agrees(state, before.pool.limit.distance):
                 self.pool.cut(state)
-                self.pool.lower(before.pool.limit)
+                self.pool.limit = min(self.pool.limit, before.pool.limit)
                 self._next = profiles.ENDLESS
                 return True
         before.goes_on_to(self.feed.seen, source)
@@ -223,8 +210,6 @@ class PartialSearch(_Parts):
     def _begin(self):
         self.first = first_of(self._searches, self.begin)
         self._parts = [QueryPart(plan, choice, self.begin, self.first) for plan, choice in self._searches]
-        for part in self._parts:
-            part.pool.tells = True
         self._pieces = [{} for _ in self._parts]  # samples and times by ranges
         self._border = []
 
@@ -252,29 +237,27 @@ class PartialSearch(_Parts):
                 "recording and datetimes are compared: they are counted from its first one. Got None."
             )
         for part, pieces in zip(self._parts, self._pieces, strict=True):
-            part.take(y, ty, CandidateReader(part.plan, part.feed))
-            is_full = part.feed.is_full
-            if is_full:
-                part.decide()
-            self._keep(part, pieces)
-            if is_full:
+            reader = CandidateReader(part.plan, part.feed)
+            part.take(y, ty, reader)
+            if part.feed.is_full:  # nothing may wait for samples that are forgotten
+                part.pool.decide(part.feed, reader)
+                needed = part.pool.ranges
+                for known in pieces.keys() - needed:  # of former matches
+                    del pieces[known]
+                pieces |= {known: self._piece(part, *known) for known in needed - pieces.keys()}
+                self._border = self._known_border
                 part.feed.forget(part.needed(FORGOTTEN))
 
     def _no_result(self):
         return self
 
-    def _keep(self, part, pieces):
-        """Keep the samples of new matches, and drop those of former matches."""
-        for start, end in part.pool.news():
-            pieces[start, end] = self._piece(part, start, end)
-        most = part.pool.most
-        if most is not None and len(pieces) > 2 * most:
-            for known in [known for known in pieces if not part.pool.holds(*known)]:
-                del pieces[known]
+    @property
+    def _known_border(self):
+        """The first samples of the part, which the part before may need; an empty list before there are any."""
         reach = max(plan.reach for plan, _ in self._searches) + FORGOTTEN
-        known = self._border and self._border[0][1].shape[1] + self._border[0][0] >= self.begin + reach
-        if part is self._parts[0] and self.begin < self.n_samples_seen and not known:
-            self._border = [self._piece(part, self.begin, self.begin)]  # that the part before may need
+        if self._border and self._border[0][1].shape[1] + self._border[0][0] >= self.begin + reach:
+            return self._border
+        return [self._piece(self._parts[0], self.begin, self.begin)] if self.begin < self.n_samples_seen else []
 
     def _piece(self, part, start, end):
         """Return the samples of a range and of what it depends on.
@@ -359,7 +342,7 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
         )
     pieces = [piece for part in parts for some in part._pieces for piece in some.values()]
     for part in parts:  # the border, and what is not decided
-        pieces += [*part._border, *(part._piece(one, one.feed.first, one.feed.seen) for one in part._parts)]
+        pieces += [*part._known_border, *(part._piece(one, one.feed.first, one.feed.seen) for one in part._parts)]
     source = searcher._source(sequence, times) if sequence is not None else HeldRanges([p[:3] for p in pieces])
     found = []
     for k, (plan, choice) in enumerate(searches):
@@ -400,7 +383,7 @@ def _in_order(parts):
             got, out = f"others in the one that begins at {after.begin}", "Begin all parts by the same fitted searcher."
             raise refused("'parts'", "be of one searcher, whose query and parameters are the same", got, out)
         if timed[0]:  # times must increase from part to part
-            first, _, _, given = after._border[0]
+            first, _, _, given = after._known_border[0]
             before._entrance.times.kind_with(given[after.begin - first :], after._entrance.times.zone)
     return parts
 

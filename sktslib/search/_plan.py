@@ -291,13 +291,6 @@ def resolve_mode(metric, mode, normalize):
     return mode
 
 
-def check_lengths(m, min_length, max_length):
-    """Refuse bounds of the length that leave out windows of the query's length, m."""
-    if (min_length or m) > m or (max_length or m) < m:
-        got = f"{min_length} and {max_length}; a search by windows knows no other length"
-        raise refused("'min_length' and 'max_length'", f"let windows of the query's length through, {m} points", got)
-
-
 def check_room(m, n, otherwise="search by an elastic metric with candidates='subsequence'"):
     """Refuse a window of m samples that does not fit into a sequence of n."""
     if m > n:

@@ -6,7 +6,6 @@ Query x sequence -> profile -> matches: windows of the query's length, or subseq
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,10 +13,11 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import LockstepMetric, ratios
 from ..distances._metrics.mixed import Mixed
 from ..distances._series import alike, base_of, full_weight, normalize_values, places, resample
-from ._channels import Part, channel_profile, parts_of, shares_of, signed
+from ..utils.validation import refused
+from ._channels import channel_profile, parts_of, shares_of, signed
 from ._engines import of_ranges, range_profile
 from ._limits import allowed_lengths, limited_distances, observed_profile
-from ._plan import check_domain, check_lengths, check_room
+from ._plan import check_domain, check_room
 from ._pruning import near_windows, prunes
 from ._selection import Profile, select, select_exactly
 
@@ -113,17 +113,14 @@ def window_profile(plan, y, ty, rule=None, *, exactly=False, room=None):
     cannot choose may be left out. Only distances computed `exactly` have no slack. Where there is `room`, a profile by
     Fourier transforms may be in it.
     """
-    best = None
-    for one in plan.versions:
-        found = _windows_of(one, y, ty, rule, exactly, room if best is None else None)
-        best = found if best is None else best._or_nearer(found)
-        if plan.alternatives and best._start is not None:  # what is farther cannot be chosen beside those so far
-            rule = rule.below(rule.bound(best.distance, best.start, best.end))
-    return best
-
-
-def _windows_of(plan, y, ty, rule, exactly, room):
-    """Return the profile of a query without alternatives."""
+    if plan.alternatives:
+        best = None
+        for one in plan.versions:
+            found = window_profile(one, y, ty, rule, exactly=exactly, room=room if best is None else None)
+            best = found if best is None else best._or_nearer(found)
+            if best._start is not None:  # what is farther cannot be chosen beside those so far
+                rule = rule.below(rule.bound(best.distance, best.start, best.end))
+        return best
     if plan.by_channel is not None:
         exactly = exactly or plan.metric._may_be_negative  # an error of a summand may be any share of the sum
         distance, slack = channel_profile(plan, y, ty, partial(window_profile, exactly=exactly), exactly=exactly)
@@ -164,24 +161,6 @@ def scaled_path(path, m, start, end):
 MOST_TERMS = 2**19  # of windows that are computed together
 
 
-class ChannelWindow(NamedTuple):
-    """Window of a channel that is compared by itself, in a candidate."""
-
-    part: Part
-    search: "Search"  # of the channel alone, with its sign
-    start: int
-    distance: float  # unweighted
-    votes: bool  # whether its distance is in the sum
-
-    def path(self, first):
-        """Return the alignment of the channel, whose query's first point has the number `first`.
-
-        It has no pairs if the channel is infinitely far.
-        """
-        path = self.search.path(self.start, self.start + self.part.plan.m)
-        return path[:, : path.shape[1] if np.isfinite(self.distance) else 0] + np.array([[first], [0]])
-
-
 class Search:
     """Search of a sequence, or of a stretch of one from sample `first` on, for a query; positions are in the sequence.
 
@@ -215,7 +194,12 @@ class Search:
         """Return distance and range of every candidate; a `rule` may leave out candidates that it cannot choose."""
         n, (shortest, longest), metric = self.y.shape[1], self.plan.limits, self.plan.metric
         if self.plan.mode == "windows":
-            check_lengths(self.plan.m, shortest, longest)
+            m = self.plan.m
+            if (shortest or m) > m or (longest or m) < m:
+                got = f"{shortest} and {longest}; a search by windows knows no other length"
+                raise refused(
+                    "'min_length' and 'max_length'", f"let windows of the query's length through, {m} points", got
+                )
             return window_profile(self.plan, self.y, self.ty, rule)
         if self.plan.by_range:
             return range_profile(self.plan, self.y, self.ty, rule)
@@ -300,14 +284,18 @@ class Search:
         return self.plan.metric._cost(self.piece(start, end, shown), whole=self.whole)
 
     def channel_windows(self, start):
-        """Yield the windows of the channels that take part in a candidate, if channels are compared by themselves."""
+        """Yield the windows of the channels that take part in a candidate, if channels are compared by themselves.
+
+        They are the channel's part, the search of the channel alone, with its sign, the start of the window, its
+        distance without weight, and whether that is in the sum.
+        """
         shares, by = self.shares(np.array([start])), self.plan.by_channel
         for part in parts_of(self.plan):
             c = part.channel
             y = np.ascontiguousarray(self.y[c : c + 1])
             own = Search(signed(part.plan, shares.sign[0, c]), y, self.ty, self.first)
             at = start + part.lead + int(shares.lag[0, c] - by.lag[c])
-            yield ChannelWindow(part, own, at, float(shares.distance[0, c]), bool(shares.votes[0, c]))
+            yield part, own, at, float(shares.distance[0, c]), bool(shares.votes[0, c])
 
     @property
     def aligns_parts(self):
@@ -328,11 +316,11 @@ class Search:
         """Return the alignment of a channel with its window in [start, end), in indices of the query as given."""
         counted = []
         if self.plan.by_channel is not None:
-            for window in self.channel_windows(start):
-                c = window.part.channel
-                if c == channel:
-                    return window.path(self.plan.by_channel.first[c])
-                counted.append(c)
+            for part, own, at, distance, _ in self.channel_windows(start):
+                if part.channel == channel:  # which has no pairs if it is infinitely far
+                    path = own.path(at, at + part.plan.m)[:, : None if np.isfinite(distance) else 0]
+                    return path + np.array([[self.plan.by_channel.first[channel]], [0]])
+                counted.append(part.channel)
         elif self.aligns_parts:
             for part, own in self.parts:
                 if channel in part.channels:
@@ -417,18 +405,12 @@ def percentile_of(distance, percentile, exact=None, slack=0.0):
     return float(np.percentile(values, percentile))
 
 
-class Chosen(NamedTuple):
-    """Matches in the order of their choice."""
-
-    start: np.ndarray
-    end: np.ndarray
-    by: np.ndarray  # the distance each was chosen by
-    distance: np.ndarray  # the one that is reported
-    version: np.ndarray  # the version of the query that each is nearest to (ties: the first), from 0
-
-
 def choose(reader, candidates, choice):
-    """Choose matches from candidates; the `reader` knows the exact distance of a range."""
+    """Choose matches from candidates; the `reader` knows the exact distance of a range.
+
+    Return arrays in the order of choice: start, end, the distance that each match was chosen by, the one that is
+    reported, and the version of the query that it is nearest to (ties: the first), from 0.
+    """
     distance, start, end, slack = candidates
     exact = lambda which: reader.distances(start[which], end[which])  # noqa: E731
     n_matches, threshold, max_overlap, percentile, _ = choice
@@ -444,4 +426,4 @@ def choose(reader, candidates, choice):
         if reader.plan.mode == "subsequence" and reader.plan.metric._depends_on_start:
             reported = exact(chosen)
     ranges = start[chosen], end[chosen]
-    return Chosen(*ranges, by, reported, reader.versions(*ranges))
+    return *ranges, by, reported, reader.versions(*ranges)

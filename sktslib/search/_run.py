@@ -85,8 +85,10 @@ def _by_parts(source, searches, jobs, verbose):
     return found
 
 
-def profile_ranges(source, queries, jobs=1, verbose=0):
-    """Return the profile of each query over a sequence, in ranges for `jobs` jobs."""
+def profile_ranges(source, queries, jobs=1, verbose=0, *, warned=False):
+    """Return the profile of each query over a sequence, in ranges for `jobs` jobs; `warned` of what is unlikely."""
+    if warned and source.in_memory:
+        warn_of_sequences(queries, [source.y])
     searches = checked(source, [(plan, Choice()) for plan in queries])
     if jobs == 1 and source.in_memory:
         return [Search(plan, source.y, source.ty).profile() for plan, _ in searches]
@@ -98,38 +100,30 @@ def profile_ranges(source, queries, jobs=1, verbose=0):
 
 def _filled(source, queries, jobs, verbose):
     """Return the profiles of windows of one length over a sequence in memory, which threads fill in place."""
-    out = [np.empty(len(source) - plan.m + 1) for plan in queries]
-    places = [(k, *ends) for k, one in enumerate(out) for ends in pairwise([0, *_ends(len(one), jobs, source.size)])]
+    places, out = [], [np.empty(len(source) - plan.m + 1) for plan in queries]
+    for k, one in enumerate(out):
+        end = 0
+        while (begin := end) < len(one):  # the last pieces are the smallest: each has its cost, and no wait is long
+            size = max(2 * _partial_search.LEAST, 2 * (len(one) - begin) // (3 * jobs))
+            end = min(begin + min(size, source.size), len(one))
+            places.append((k, begin, end))
 
     def fill(place):
         k, begin, end = place
-        slack = _fill(source, queries[k], out[k], begin, end)
+        plan, here = queries[k], out[k][begin:end]
+        first, last = max(begin - plan.reach, 0), min(end - 1 + plan.m + plan.reach, len(source))
+        y, ty = np.ascontiguousarray(source.y[:, first:last]), source.ty[first:last] if plan.reads_times else None
+        profile = window_profile(plan, y, ty, room=None if plan.reach else here)
+        found = profile.distance[begin - first : end - first]
+        if not np.may_share_memory(found, here):
+            here[:] = found
         count()
-        return slack
+        return profile._slack
 
     with progress(len(places), verbose, "profile", "part") as count, shared(jobs) as for_each:
         found = for_each(fill, places)
     slack = [max(s for (of, *_), s in zip(places, found, strict=True) if of == k) for k in range(len(queries))]
     return [Profile(distance, None, plan.m, s) for distance, plan, s in zip(out, queries, slack, strict=True)]
-
-
-def _ends(n, jobs, most):
-    """Yield the ends of pieces of n windows, the last ones the smallest: each has its cost, and no wait is long."""
-    at = 0
-    while at < n:
-        at = min(at + min(max(2 * _partial_search.LEAST, 2 * (n - at) // (3 * jobs)), most), n)
-        yield at
-
-
-def _fill(source, plan, out, begin, end):
-    """Fill in the windows [begin, end) of a profile, and return their slack."""
-    first, last = max(begin - plan.reach, 0), min(end - 1 + plan.m + plan.reach, len(source))
-    y, ty = np.ascontiguousarray(source.y[:, first:last]), source.ty[first:last] if plan.reads_times else None
-    profile = window_profile(plan, y, ty, room=None if plan.reach else out[begin:end])
-    here = profile.distance[begin - first : end - first]
-    if not np.may_share_memory(here, out):
-        out[begin:end] = here
-    return profile._slack
 
 
 def checked(source, searches):
@@ -142,12 +136,11 @@ def checked(source, searches):
 
 def _results(source, searches, jobs, verbose, name, *, whole=False):
     """Return what all parts of each search give together."""
+    n = len(source)
+    ranges = [] if source.has_engine else list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
     if source.has_engine:
         parts = source.parts(searches, verbose, name, whole)
-        return [joined([each[k] for each in parts], source) for k in range(len(searches))]
-    n = len(source)
-    ranges = list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
-    if len(ranges) == 1:
+    elif len(ranges) == 1:
         with progress(-(-n // source.size), verbose, "search", "chunk") as count:
             parts = [run_part(source, searches, 0, n, whole, count)]
     else:
@@ -183,10 +176,9 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
         Whether each search is a call of its own: decoys have whole profiles.
     """
     source, own = sources[0], searches[0]
-    if not (listed or verbose) and source.in_memory and len(own) == 1 and jobs_of(source, n_jobs, 1) == 1:
-        if not source.goes_by_chunks(*own[0]):
-            (plan, choice), *_ = own  # in short, for most are of this kind
-            return [matched(Search(plan, source.y, source.ty), choice, source)]
+    if source.in_memory and len(own) == 1 and len(source) < 2 * _partial_search.LEAST and not (listed or verbose):
+        (plan, choice), *_ = own  # in short, for most are of this kind
+        return [matched(Search(plan, source.y, source.ty), choice, source)]
     works, readers, inner, has_bar = [], [], 1, False
     for k, (source, own) in enumerate(zip(sources, searches, strict=True)):
         place = k if listed else None
@@ -214,15 +206,8 @@ def run_profiles(source, queries, n_jobs, verbose):
     jobs = jobs_of(source, n_jobs, len(queries) if source.in_memory else 1)
     by_parts = jobs > 1 or not source.in_memory
     groups = [queries] if by_parts else [[plan] for plan in queries]
-    works = [delayed(_profiles_of)(source, group, jobs, verbose) for group in groups]
+    works = [delayed(profile_ranges)(source, group, jobs, verbose, warned=True) for group in groups]
     return _in_jobs(works, jobs, by_parts, n_jobs, verbose, "profile")
-
-
-def _profiles_of(source, queries, jobs, verbose):
-    """Return the profile of each query, by `jobs` jobs."""
-    if source.in_memory:
-        warn_of_sequences(queries, [source.y])
-    return profile_ranges(source, queries, jobs, verbose)
 
 
 def run_endings(source, queries, n_jobs, verbose):
@@ -238,12 +223,11 @@ def run_endings(source, queries, n_jobs, verbose):
 def _ending(plan, source, jobs, verbose):
     # Of several windows that end at a sample not each is the best at its start.
     lengths = [None] if plan.lengths is None else [np.array([length]) for length in plan.lengths]
-    out = None
+    checked(source, [(plan, None)])  # the shortest must fit
+    out = np.full(len(source), np.inf)
     for length in lengths:
-        if out is None or length[0] <= len(out):  # the shortest must fit
-            profile = _profiles_of(source, [plan._replace(lengths=length)], jobs, verbose)[0]
-            if out is None:
-                out = np.full(len(profile) + (0 if plan.mode == "subsequence" else plan.shortest - 1), np.inf)
+        if length is None or length[0] <= len(out):
+            (profile,) = profile_ranges(source, [plan._replace(lengths=length)], jobs, verbose, warned=True)
             ending = out[len(out) - len(profile) :]
             np.minimum(ending, profile.distance, out=ending)
     finite = np.isfinite(out)
@@ -322,14 +306,6 @@ class Block(ChunkedSource):
         return self.first, self.first + len(self.X)
 
 
-class Found(NamedTuple):
-    """Parts that the samples of a range give, with copies of the samples that its borders need."""
-
-    parts: list
-    head: tuple  # the first samples and their times, or None
-    tail: tuple  # the last ones
-
-
 def search_range(work, first, begin, y, times, known=None):
     """Return the part of each search that the samples from `begin` on give; the samples held start at `first`.
 
@@ -339,26 +315,29 @@ def search_range(work, first, begin, y, times, known=None):
     parts = run_part(source, work.searches, begin, first + len(y), work.whole)
     for k, part in enumerate(parts):  # what can be decided here needs no samples in the client
         if known is not None:
-            part.pool.lower(known[k].pool.limit)
+            part.pool.limit = min(part.pool.limit, known[k].pool.limit)
         part.pool.decide(part.feed, CandidateReader(part.plan, source))
     return parts
 
 
 def search_alone(y, times=None, *, work, block_id=None):
-    """Return what a range gives: that of all but its first samples, or of all if it is the first range."""
+    """Return the parts of a range, and copies of its first and of its last samples, with their times or None.
+
+    The parts are those of all but its first samples, or of all if it is the first range.
+    """
     first, lead = int(work.edges[block_id[0]]), work.lead
     y = as_points(y, "X") if np.ma.isMaskedArray(y) else np.asarray(y)
     times = None if times is None else times.ravel()
     parts = search_range(work, first, first and first + lead, y, times)
     held = [(None, None) if a is None else (a[:lead].copy(), a[len(a) - lead :].copy()) for a in (y, times)]
-    return Found(parts, *zip(*held, strict=True))
+    return parts, *zip(*held, strict=True)
 
 
 def search_border(work, at, before, behind):
     """Return the parts of the first samples of a range, and those of the rest of it."""
-    held = zip(before.tail, behind.head, strict=True)
-    y, times = (None if tail is None else np.concatenate([tail, head]) for tail, head in held)
-    return search_range(work, at - work.lead, at, y, times, behind.parts), behind.parts
+    parts, head, _ = behind
+    y, times = (None if a is None else np.concatenate([a, b]) for a, b in zip(before[-1], head, strict=True))
+    return search_range(work, at - work.lead, at, y, times, parts), parts
 
 
 class DaskSource(ChunkedSource):
@@ -389,7 +368,7 @@ class DaskSource(ChunkedSource):
         if self.timed and len(self) > 1:
             given = as_dates(self.times[: self.size])
             notice(self.searcher, None, given, as_times(given, len(given), "times"))
-        return [first.parts, *(parts for two in others for parts in two)]
+        return [first[0], *(parts for two in others for parts in two)]
 
     def _tasks(self, searches, whole):
         import dask.array

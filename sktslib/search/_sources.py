@@ -108,23 +108,17 @@ class CandidateReader:
 
         Parts hold about `terms` points. Ranges with missing values are left out.
         """
-        for part in np.array_split(which, min(-(-len(which) * self.plan.x.size // terms), len(which))):
-            windows, times, seen = self._windows(start[part], end[part])
-            yield part[seen], np.array([limited(one, windows, times) for one in self.plan.versions])
-
-    def _windows(self, start, end):
-        """Return the windows (n, channels, m) without missing values, their times (n, m) or None, and a mask.
-
-        The mask says which of the ranges these windows are.
-        """
-        windows, times = np.empty((len(start), *self.plan.x.shape)), np.empty((len(start), self.plan.m))
-        for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
-            _, windows[k], ty = self.read(s, e)
-            ty = self.plan.compared(ty)
-            if ty is not None:
-                times[k] = ty - ty[0]
-        seen = ~np.isnan(windows).any(axis=(1, 2))
-        return windows[seen], None if ty is None else times[seen], seen
+        plan = self.plan
+        for part in np.array_split(which, min(-(-len(which) * plan.x.size // terms), len(which))):
+            windows, times = np.empty((len(part), *plan.x.shape)), np.empty((len(part), plan.m))
+            for k, (s, e) in enumerate(zip(start[part].tolist(), end[part].tolist(), strict=True)):
+                _, windows[k], ty = self.read(s, e)
+                ty = plan.compared(ty)
+                if ty is not None:
+                    times[k] = ty - ty[0]
+            seen = ~np.isnan(windows).any(axis=(1, 2))
+            rest = windows[seen], None if ty is None else times[seen]
+            yield part[seen], np.array([limited(one, *rest) for one in plan.versions])
 
     def _by_version(self, start, end):
         """Return the exact distances (versions, n) of candidates; neighboring windows are computed together."""
@@ -235,23 +229,21 @@ class HeldRanges(Source):
 
     def __init__(self, pieces):
         """Join pieces, each of them (first sample, samples, times)."""
-        together = []
+        self.first, parts, end = [], [], 0
         for first, y, ty in sorted(pieces, key=lambda piece: piece[0]):
-            end = first + y.shape[1]
-            if together and first <= together[-1][1]:
-                new = slice(together[-1][1] - first, None)
-                if new.start < y.shape[1]:
-                    together[-1][1] = end
-                    together[-1][2].append((y[:, new], None if ty is None else ty[new]))
-            else:
-                together.append([first, end, [(y, ty)]])
-        self.first, self.end = [part[0] for part in together], [part[1] for part in together]
-        self.y = [np.concatenate([y for y, _ in parts], axis=1) for *_, parts in together]
-        self.ty = [None if parts[0][1] is None else np.concatenate([t for _, t in parts]) for *_, parts in together]
+            if not parts or first > end:
+                self.first.append(first)
+                parts.append([])
+                end = first
+            if first + y.shape[1] > end or not parts[-1]:
+                parts[-1].append((y[:, end - first :], None if ty is None else ty[end - first :]))
+                end = first + y.shape[1]
+        self.y = [np.concatenate([y for y, _ in some], axis=1) for some in parts]
+        self.ty = [None if some[0][1] is None else np.concatenate([ty for _, ty in some]) for some in parts]
 
     def extent(self, start):
         k = bisect_right(self.first, start) - 1
-        return (self.first[k], self.end[k]) if self.first else (0, 0)
+        return (self.first[k], self.first[k] + self.y[k].shape[1]) if self.first else (0, 0)
 
     def cut(self, start, end):
         k = bisect_right(self.first, start) - 1
@@ -276,8 +268,8 @@ class MatchOrigins:
         self.sequences = sequences or [0] * len(readers)  # the number of each reader's sequence
         self.names = names  # of the queries, also of those that found nothing; None where they have none
         most = max((one.plan.n_versions for one in readers), default=1)
-        # Of each range that of its query; None where there is one version alone.
-        self.version = version.astype(np.min_scalar_type(most)) if most > 1 else None
+        version = np.zeros(len(which)) if version is None else version  # of its query, which each range is nearest to
+        self.version = version.astype(np.min_scalar_type(most))
 
     @property
     def sequence(self):
@@ -290,16 +282,14 @@ class MatchOrigins:
 
     def search(self, k, start, end):
         """Return the search of the k-th range by its query."""
-        version = 0 if self.version is None else int(self.version[k])
-        return self.readers[self.which[k]].search(int(start), int(end), version)
+        return self.readers[self.which[k]].search(int(start), int(end), int(self.version[k]))
 
     def shares(self, start, end):
         """Return the contribution of each channel to the distances of ranges."""
         out = Shares.empty(len(start), self.readers[0].plan.by_channel)
-        version = np.zeros(len(start), np.int64) if self.version is None else self.version
         for k, reader in enumerate(self.readers):
             own = np.flatnonzero(self.which == k)
-            for column, values in zip(out, reader.shares(start[own], end[own], version[own]), strict=True):
+            for column, values in zip(out, reader.shares(start[own], end[own], self.version[own]), strict=True):
                 column[own] = values
         return out
 
@@ -324,8 +314,7 @@ class MatchOrigins:
             return None
         if plan.by_channel is not None:
             return self._beside_channels(start, end)
-        version = np.zeros(len(self.which), int) if self.version is None else self.version
-        alike = np.array([self.which, version, end - start])
+        alike = np.array([self.which, self.version, end - start])
         out = np.full((2, len(self.which), len(plan.x)), np.nan)
         for kind in np.unique(alike, axis=1).T:
             reader = self.readers[kind[0]]
@@ -389,8 +378,7 @@ class MatchOrigins:
 
     def of(self, rows):
         """Return the sources of some of the ranges."""
-        version = None if self.version is None else self.version[rows]
-        return MatchOrigins(self.readers, self.which[rows], self.sequences, version, self.names)
+        return MatchOrigins(self.readers, self.which[rows], self.sequences, self.version[rows], self.names)
 
     def alone(self, sequence):
         """Return the sources of ranges that all lie in one of several sequences."""
