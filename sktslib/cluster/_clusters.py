@@ -23,21 +23,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-<<<<<<< HEAD:sktslib/cluster/_kmeans.py
 from ..distances._barycenters import CANDIDATES, Partners, Task, among_means, among_medians, partners_of, soft
-from ..distances._collection import as_collection
-from ..distances._metrics.base import Alignment, Metric
-from ..distances._metrics.elastic import ElasticMetric
-from ..distances._metrics.soft import SoftDTW
-from ..distances._pairwise import collection_weight
-=======
-from ..distances._barycenters import CANDIDATES, Task, among_means, among_medians, soft
 from ..distances._collection import as_collection, has_gaps, is_matrix
 from ..distances._metrics.base import Alignment, Metric
 from ..distances._metrics.elastic import ElasticMetric
-from ..distances._metrics.soft import Partners, SoftDTW, partners_of
+from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import collection_weight, distances_between, driver_of
->>>>>>> 45349faf (k-means and k-medoids are one file, and so are the estimators of nearest neighbors; streams of classes read their samples again):sktslib/cluster/_clusters.py
 from ..distances._series import resample
 from ..neighbors._collection_estimator import COUNT, SEED, CollectionEstimator
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, nothing, parts_for_jobs, progress, shared
