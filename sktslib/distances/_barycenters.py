@@ -124,6 +124,11 @@ class Partners:
         return far + squares - 2.0 * (totals.reshape(len(far), -1) @ step.ravel())
 
 
+def blocks_of(metric, series, numbers):
+    """Return slices of the series and their partners, with `numbers` that are held of each series."""
+    return [(of, Partners(metric, series[of])) for of in slices_of(len(series), numbers)]
+
+
 def partners_of(metric, series):
     """Return the series for averages along paths; None if the metric's centers are no such averages."""
     return Partners(metric, series) if isinstance(metric, ElasticMetric) and metric._center == "mean" else None
@@ -422,7 +427,7 @@ def barycenter(
     with progress(None, verbose, "barycenter", "iteration") as count, shared(jobs) as for_each:
         blocks = None
         if metric._center == "mean" and method != "soft":
-            blocks = [(of, Partners(metric, X[of])) for of in slices_of(len(X), z.size)]
+            blocks = blocks_of(metric, X, z.size)
         task = Task(metric, X, share, w, jobs, for_each, max_iter, tol, count, blocks)
         z, cost = (dba if method == "dba" else soft)(task, z)
     z = z[0].copy() if flat else (z if channels_first else z.T).copy()

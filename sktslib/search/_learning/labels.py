@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._barycenters import Blocks, Task, check_method, dba, soft
+from ...distances._barycenters import Task, blocks_of, check_method, dba, soft
 from ...distances._metrics.base import Alignment
 from ...distances._metrics.elastic import ElasticMetric
 from ...distances._metrics.soft import SoftDTW
@@ -187,7 +187,7 @@ def average(pieces, middle, metric, w=None, verbose=0):
     w = None if w is None else as_weight(w.T, *middle.shape[::-1])
     share, blocks = np.full(len(pieces), 1.0 / len(pieces)), None
     if is_elastic and metric._center == "mean":
-        blocks = Blocks(metric, pieces, middle.size)
+        blocks = blocks_of(metric, pieces, middle.size)
     with progress(None, verbose, "barycenter", "iteration") as count:
         task = Task(metric, pieces, share, w, 1, one_by_one, ITERATIONS, TOLERANCE, count, blocks)
         return (dba if is_elastic else soft)(task, middle.copy())[0]
