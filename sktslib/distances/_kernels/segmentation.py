@@ -25,7 +25,7 @@ from .dispatch import (
     moves,
     terms,
 )
-from .simd import REGISTER, aligned, channels_of, makers, minimum, store, where
+from .simd import REGISTER, aligned, channels_of, compiled_as, makers, minimum, store, where
 
 INF = np.inf
 SEGMENT_LANES = 2 * REGISTER
@@ -36,19 +36,33 @@ _load, _splat, _ = makers(SEGMENT_LANES, fused=False)
 
 # Whether there is one lane (None) or many (True) is an argument: functions in a kernel's closure would change its key
 # in numba's disk cache from process to process.
-@step
 def load(wide, values, at):
-    return values[at] if wide is None else _load(values, at)
+    return _load(values, at) if wide else values[at]
 
 
-@step
+@overload(load, jit_options={"forceinline": True})
+def _overload_load(wide, values, at):
+    if wide == types.none:
+        return lambda wide, values, at: values[at]
+    return lambda wide, values, at: _load(values, at)
+
+
 def splat(wide, value):
-    return float(value) if wide is None else _splat(value)
+    return _splat(value) if wide else float(value)
 
 
-@step
+@overload(splat, jit_options={"forceinline": True})
+def _overload_splat(wide, value):
+    return (lambda wide, value: float(value)) if wide == types.none else (lambda wide, value: _splat(value))
+
+
 def lanes_of(wide):
-    return 1 if wide is None else SEGMENT_LANES
+    return SEGMENT_LANES if wide else 1
+
+
+@compiled_as(lanes_of, lambda wide: types.intp)
+def _build_lanes_of(context, builder, sig, args):
+    return context.get_constant(types.intp, 1 if sig.args[0] == types.none else SEGMENT_LANES)
 
 
 def _of(p, q):
@@ -61,11 +75,8 @@ def _overload_of(p, q):
     return (lambda p, q: p[q]) if isinstance(p, types.UniTuple) else (lambda p, q: p)
 
 
-@step
-def terms_of(wide, p, rows, Y, t, i):
-    """Return the terms of query point i and sample t, summed over the channels; without rows Y (n, m) holds costs."""
-    if rows is None:
-        return Y[t, i], 0.0, 0.0
+def _summed(wide, p, rows, Y, t, i):
+    """Return the terms of query point i and sample t, summed over the channels."""
     lanes = lanes_of(wide)
     at = (t + 1) * lanes
     r = rows[0]
@@ -75,6 +86,20 @@ def terms_of(wide, p, rows, Y, t, i):
         y, y_before = load(wide, Y[k], at), load(wide, Y[k], at - lanes)
         a, b, c = add_terms(p, (a, b, c), (r[0, i], r[1, i], r[2, i], r[3, i]), y, y_before)
     return a, b, c
+
+
+def _given(wide, p, rows, Y, t, i):
+    """Return the local costs that Y (n, m) holds already, in place of terms."""
+    return Y[t, i], 0.0, 0.0
+
+
+def terms_of(wide, p, rows, Y, t, i):
+    return (_given if rows is None else _summed)(wide, p, rows, Y, t, i)
+
+
+@overload(terms_of)
+def _overload_terms_of(wide, p, rows, Y, t, i):
+    return _given if rows == types.none else _summed
 
 
 @step
