@@ -16,13 +16,16 @@ long_without_compiler = pytest.mark.skipif(
     config.DISABLE_JIT, reason="takes long in plain Python, whose lines other tests run"
 )
 
-# Elastic distances of recurrences that differ in kind: all moves cost the same, two do, none, a lag gives a factor,
-# points may be left out anywhere. A driver takes seconds to compile for each. The others differ from them in the cost
-# of a cell, and so do lockstep distances in a term; it is compiled for pairs alone, for the examples in docstrings. In
-# plain Python all are compared everywhere.
-RECURRENCES = naive.WARPED if config.DISABLE_JIT else "adtw dtw edr twed wdtw".split()
-UNCOMPILED = "erp frechet msm braycurtis canberra kullback_leibler minkowski pearson_correlation sqeuclidean".split()
-UNCOMPILED = [] if config.DISABLE_JIT else UNCOMPILED
+# Elastic distances of recurrences that differ in kind: all moves cost the same, none do, points may be left out
+# anywhere; for other processors also those where two do and where a lag gives a factor. A driver takes seconds to
+# compile for each. The others differ from them in the cost of a cell, and so do lockstep distances in a term; it is
+# compiled for pairs alone, for the examples in docstrings. In plain Python all are compared everywhere.
+RECURRENCES = naive.WARPED if config.DISABLE_JIT else "dtw edr twed".split()
+if config.CPU_NAME and not config.DISABLE_JIT:
+    RECURRENCES = [*RECURRENCES, "adtw", "wdtw"]
+UNCOMPILED = """adtw erp frechet msm shape_dtw wddtw wdtw
+    braycurtis canberra hamming kullback_leibler manhattan minkowski pearson_correlation sqeuclidean"""
+UNCOMPILED = [] if config.DISABLE_JIT else [n for n in UNCOMPILED.split() if n not in RECURRENCES]
 DISTANCES = [n for n in metric_names() if n in RECURRENCES or (n not in naive.WARPED and n not in UNCOMPILED)]
 # Of several channels each driver is compiled once more: for these elastic ones, a sum of squares and a norm.
 SEVERAL = [n for n in DISTANCES if config.DISABLE_JIT or n not in RECURRENCES or n in ("dtw", "twed")]

@@ -71,7 +71,7 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 @given(data=st.data())
 def test_no_result_depends_on_the_cuts(name, data):
-    n = data.draw(st.integers(90, 400))
+    n = data.draw(st.integers(90, 300))
     want = CALLS[name](n)
     with small_sizes(data):
         got = CALLS[name](n)

@@ -1,4 +1,4 @@
-"""benchmarks/fuzz.py keeps working: a case or two of each area, and what it does with a difference."""
+"""benchmarks/fuzz.py keeps working: a case of each area (two in plain Python), and what it does with a difference."""
 
 import sys
 from pathlib import Path
@@ -19,8 +19,8 @@ SEED = 6  # of which few cases need kernels that nothing else does
 def test_the_answers_of_an_area_agree(area):
     if numba.config.DISABLE_JIT and area == "long":
         pytest.skip("thousands of samples in plain loops")
-    cases = [fuzz.run_case(area, SEED, number) for number in range(2)]
-    assert [case.differences for case in cases] == [[], []]
+    cases = [fuzz.run_case(area, SEED, number) for number in range(2 if numba.config.DISABLE_JIT else 1)]
+    assert not any(case.differences for case in cases)
     assert sum(case.count + case.own for case in cases) > 0
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import unmeant
+from strategies import compiled, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
@@ -110,7 +110,7 @@ def test_a_signal_beside_a_huge_value(sizes):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("how", [None, *HOW])
-@pytest.mark.parametrize("name", ["euclidean", "correlation", "manhattan", "dtw"])
+@pytest.mark.parametrize("name", compiled(["euclidean", "correlation", "manhattan", "dtw"]))
 def test_searches_do_not_see_an_offset(name, how, weighted, monkeypatch):
     monkeypatch.setattr(mass, "LEAST", 1)
     monkeypatch.setattr(_pruning, "LEAST", 1)
@@ -234,7 +234,7 @@ def test_resampled_windows_under_an_offset(offset, name):
         assert found.distance[0] == pytest.approx(min(want), rel=1e-11)
 
 
-@pytest.mark.parametrize("name", ["euclidean", "correlation", "manhattan", "dtw"])
+@pytest.mark.parametrize("name", compiled(["euclidean", "correlation", "manhattan", "dtw"]))
 def test_one_unit_of_the_last_place_makes_no_resampled_window_vary(name):
     x, y = np.sin(np.arange(8.0)), np.sin(np.arange(60.0))
     y[15:45] = 0.1

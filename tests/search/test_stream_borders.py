@@ -114,7 +114,7 @@ def test_with_a_delay_memory_is_bounded(metric, rules):
     query = np.r_[1.0, 0, 0, 5] if metric == "dtw" else np.linspace(-2, 0, 20)
     searcher = searcher_of(metric, threshold=30.0, n_matches=None, **rules).fit(query)
     # Begun matches that never end, a constant signal, ever better matches that overlap.
-    n = 3_000 if numba.config.DISABLE_JIT else 20_000
+    n = 3_000 if numba.config.DISABLE_JIT else 6_000
     for y in (np.r_[1.0, np.zeros(n)], np.zeros(n), np.linspace(-40, 0, n)):
         stream, sizes = searcher.stream(max_delay=50), []
         for a in range(0, len(y), 10):
