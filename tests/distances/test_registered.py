@@ -331,6 +331,18 @@ def test_pickles_and_copies():
     np.testing.assert_allclose(model.transform(X), 2 * pairwise_distances(X), rtol=1e-9)
 
 
+def test_an_edited_recurrence_is_another_one():
+    metrics = []
+    for price in (1.0, 3.0):
+
+        @recurrence(terms=squares, moves=lambda p, at, late, a, b, c, gap, price=price: (price * a, a, a))
+        class Edited(NamedTuple):
+            pass
+
+        metrics.append(register_metric("edited", Edited)())
+    assert [float(metric([0.0, 0.0], [1.0, 1.0])) for metric in metrics] == [2.0, 5.0]
+
+
 def test_a_name_of_one_s_own_is_replaced_and_the_package_s_are_not():
     First = register_metric("mine", lambda x, y: 1.0)
     Second = register_metric("mine", lambda x, y: 2.0)

@@ -20,7 +20,7 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
-from numba.core.types import Function, Type, unliteral
+from numba.core.types import BaseNamedTuple, Function, Type, unliteral
 
 from . import cache as store
 
@@ -195,14 +195,23 @@ class KernelCache:
 
     def load_overload(self, signature, target_context):
         """Return the compiled form for a signature, or None."""
+        if not all(map(_is_known, signature)):
+            return None
         # All that a kernel needs to run; numba would look up what it knows to compile.
         rtsys.initialize(target_context)
         return store.load(*self._key(signature, target_context), partial(_rebuild, target_context))
 
     def save_overload(self, signature, result):
         """Keep a compiled form, if its code means the same in other processes."""
-        if not (result.library.has_dynamic_globals or result.lifted):
+        if not (result.library.has_dynamic_globals or result.lifted) and all(map(_is_known, result.signature.args)):
             store.save(*self._key(signature, result.target_context), lambda owner: dumps((owner, _reduce(result))))
+
+
+def _is_known(given):
+    """Return whether a type means the same in all processes; a record of a user's may get other functions."""
+    if isinstance(given, BaseNamedTuple) and not given.instance_class.__module__.startswith("sktslib."):
+        return False
+    return all(map(_is_known, getattr(given, "types", ())))
 
 
 def _reduce(result):

@@ -1,25 +1,18 @@
 """Metrics that users register under a name, a function or a recurrence each, equal in rights to the package's.
 
-The disk cache of numba compares types and not the functions behind them, and it keeps types by their module and name.
-So a record that compiled code sees is never the user's own class. Its name holds a hash of the user's functions, so
-that an edited recurrence is another type. It belongs to this module, so that programs which know nothing of the user's
-module can read the cache of kernels.
+Compiled code of a recurrence of theirs is not kept on disk: a type says nothing of the functions behind it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import pickle
 from collections import namedtuple
 from inspect import Parameter, Signature
+from itertools import count
 from numbers import Real
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from ...utils.validation import as_floats, refuse_missing, refused, shown
 from .._kernels import dispatch, scalar
@@ -28,91 +21,6 @@ from .elastic import ElasticMetric, Query
 from .registry import _ALIASES, _REGISTRY, CallableMetric, register
 
 __all__ = ["register_metric"]
-
-_PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), np.generic)
-_FOREIGN = ("builtins", "math", "numba", "numpy", "sktslib")  # versioned elsewhere
-
-
-def __getattr__(name):
-    """Make the record of a name that the cache holds from another program."""
-    if not name.startswith("Record_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    fields = [bytes.fromhex(part).decode() for part in name.split("_")[2:]]
-    record = namedtuple(name, fields, module=__name__)
-    return globals().setdefault(name, record)
-
-
-def owned(version, fields):
-    """Return the record for fields under a version of their functions, the same class each time."""
-    name = "_".join(["Record", version, *(field.encode().hex() for field in fields)])
-    return globals().get(name) or __getattr__(name)
-
-
-def fingerprint(*values):
-    """Return a hash of functions and of all they refer to: code, constants, defaults, closures, helpers, globals.
-
-    What cannot be looked into counts as new in every process, so that nothing compiled is kept for it.
-    """
-    digest, seen = hashlib.sha256(), set()
-    for value in values:
-        _feed(value, digest, seen)
-    return digest.hexdigest()[:24]
-
-
-def _feed(value, digest, seen):
-    if isinstance(value, Dispatcher):
-        value = value.py_func
-    if isinstance(value, _PLAIN):
-        digest.update(f"{type(value).__name__} {value!r};".encode())
-    elif isinstance(value, tuple | list):
-        digest.update(f"{type(value).__name__} {len(value)};".encode())
-        for part in value:
-            _feed(part, digest, seen)
-    elif isinstance(value, np.ndarray) and value.dtype != object:
-        digest.update(f"{value.dtype} {value.shape};".encode())
-        digest.update(value.tobytes())
-    elif isinstance(value, FunctionType):
-        digest.update(f"{value.__module__}.{value.__qualname__};".encode())
-        if value not in seen and str(value.__module__).partition(".")[0] not in _FOREIGN:
-            seen.add(value)
-            _feed_function(value, digest, seen)
-    elif isinstance(value, type | BuiltinFunctionType | np.ufunc | ModuleType):
-        digest.update(f"{getattr(value, '__module__', '')}.{value.__name__};".encode())
-    else:
-        try:
-            digest.update(pickle.dumps(value))
-        except Exception:  # whatever refuses to be pickled
-            digest.update(uuid4().bytes)
-
-
-def _feed_function(function, digest, seen):
-    names = _feed_code(function.__code__, digest, seen)
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    _feed((function.__defaults__, sorted((function.__kwdefaults__ or {}).items()), *cells), digest, seen)
-    for name in names:
-        if name in function.__globals__:
-            value = function.__globals__[name]
-            _feed(value, digest, seen)
-            if isinstance(value, ModuleType) and value.__name__.split(".")[0] not in _FOREIGN:
-                for attribute in names:
-                    if hasattr(value, attribute):
-                        _feed(getattr(value, attribute), digest, seen)
-
-
-def _feed_code(code, digest, seen):
-    """Feed a code object and those within it; returns the names that they look up."""
-    digest.update(code.co_code)
-    names = set(code.co_names)
-    _feed(code.co_names, digest, seen)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= set(_feed_code(constant, digest, seen))
-        elif isinstance(constant, frozenset):
-            _feed(sorted(constant, key=repr), digest, seen)
-        else:
-            _feed(constant, digest, seen)
-    return sorted(names)
-
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,9 +83,9 @@ def register_metric(
 
     Notes
     -----
-    Compiled kernels of a recurrence are stored on disk under a hash of its functions and of everything they refer to:
-    an edited recurrence is compiled again. Other processes, such as joblib's, know the name once they import the module
-    that registers it; a metric object, and an estimator with the name as its `metric`, bring the distance with them.
+    Each process compiles the kernels of a recurrence of your own, which are not kept on disk. Other processes, such as
+    joblib's, know the name once they import the module that registers it; a metric object, and an estimator with the
+    name as its `metric`, bring the distance with them.
 
     Examples
     --------
@@ -248,7 +156,6 @@ class _Registered:
     """Base of all metrics that a user registers."""
 
     _recipe = None  # what made the class, for processes that do not know it
-    _version = ""
 
     def _check_channels(self, channels):
         if channels > 1 and not self.multivariate:
@@ -262,7 +169,7 @@ class _Registered:
         return made
 
     def __reduce__(self):
-        return _revived, (self._recipe, self._version, vars(self))
+        return _revived, (self._recipe, vars(self))
 
 
 class _FunctionMetric(_Registered, CallableMetric):
@@ -308,6 +215,9 @@ def _value(value, name):
     return array
 
 
+_numbers = count()  # of the records
+
+
 def _made(recipe):
     """Return the metric class of a recipe."""
     facts, computed, uses_times, made_of, packed = recipe
@@ -316,8 +226,8 @@ def _made(recipe):
         if made_of not in dispatch._PARTS:
             dispatch.recurrence(**packed)(made_of)
         parts = dispatch._PARTS[made_of]
-        version = fingerprint(*(parts[key] for key in sorted(parts)))
-        record = owned(version, made_of._fields)
+        # The compiler knows records by their names.
+        record = namedtuple(f"{made_of.__name__}_{next(_numbers)}", made_of._fields, module=made_of.__module__)
         dispatch._PARTS[record] = parts
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
         own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
@@ -325,7 +235,6 @@ def _made(recipe):
         further = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in BAND_CONSTRAINTS]
         called = made_of.__name__
     else:
-        version = fingerprint(made_of)
         timed = {"tx", "ty"} <= {p.name for p in parameters}
         named = [p for p in parameters[2:] if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         parameters = [p for p in named if p.name not in ("weight", "tx", "ty")]
@@ -350,7 +259,6 @@ def _made(recipe):
         "__module__": made_of.__module__,
         "_parameter_constraints": constraints,
         "_recipe": recipe,
-        "_version": version,
         **{name: property(fact) if callable(fact) else bool(fact) for name, fact in computed.items()},
     }
     return type(called, (base,), namespace)
@@ -386,11 +294,10 @@ def own_metric(name):
     return cls() if cls is not None and issubclass(cls, _Registered) else None
 
 
-def _revived(recipe, version, state):
+def _revived(recipe, state):
     """Return a metric object from another process, of the class registered here where that is the same."""
-    name = recipe[0]["name"]
-    cls = _REGISTRY.get(name)
-    if cls is None or getattr(cls, "_version", None) != version:
+    cls = _REGISTRY.get(recipe[0]["name"])
+    if cls is None or cls._recipe[3] is not recipe[3]:
         made = _made(recipe)
         cls = register(made) if cls is None else made
     metric = cls.__new__(cls)
