@@ -27,20 +27,11 @@ from .elastic_distances import *
 from .lockstep_distances import *
 from .time_distances import *
 
-# Distances without parameters, whose classes nobody needs to type: a name in quotes stands for each.
+# Of these distances without parameters nobody needs to type the class: a name in quotes stands for each.
 _BY_NAME = {
-    "Braycurtis",
-    "Canberra",
-    "Chebyshev",
-    "Correlation",
-    "Cosine",
-    "Euclidean",
-    "Hamming",
-    "KullbackLeibler",
-    "Manhattan",
-    "ShortTimeSeries",
-    "SquaredEuclidean",
-    "TAM",
+    cls.__name__
+    for cls in map(_metrics.registry.metric_class, _metrics.registry.metric_names())
+    if cls.family != "elastic" and not cls._get_param_names()
 }
 __all__ = [
     "barycenter",

@@ -32,7 +32,6 @@ from ._pairwise import (
     counts_alone,
     distances_between,
     driver_of,
-    observed_distance,
     queries_of,
 )
 from ._series import spread
@@ -218,6 +217,7 @@ class Candidates:
         self.lengths = np.array(lengths_of(Y))
         few = FEW_CELLS * (FEW_BITS if counts_alone(metric, self.w) else 1)
         self.pruned, self._flat = self.m * self.lengths.sum() >= few and is_prunable(metric), None
+        self.pruned &= not isinstance(x, Timed)
         if not self.pruned:
             return
         self.features = [metric._features(y) for y in Y]
@@ -233,6 +233,8 @@ class Candidates:
         return int(8 * self.lengths.sum() * len(self.Y[0]))
 
     def __reduce__(self):
+        if isinstance(self.x, Timed):
+            return Candidates, (self.metric, self.Y, self.x, self.weight, self.k)
         if self._flat is None:  # one array, which other processes of this machine read from one file
             self._flat = np.concatenate([y.ravel() for y in self.Y])
         return _unpacked, (self.metric, self._flat, self.lengths, len(self.Y[0]), self.x, self.weight, self.k)
@@ -453,8 +455,6 @@ def nearest_neighbors(
         rule, got = f"be an integer from 1 to the number of series to choose from, {available}", shown(n_neighbors)
         raise refused("n_neighbors", rule, got)
     k = int(n_neighbors)
-    if isinstance(X[0], Timed):
-        return _of_all_distances(metric, w, X, Y, same, k)
     jobs = count_jobs(n_jobs)
     rows = _rows_at_once(X, Y, k, jobs, max_memory)
     parts = [part for members in by_length(X).values() for part in _parts(np.array(members), rows, jobs)]
@@ -490,16 +490,6 @@ def _parts(members, rows, jobs):
 def _unpacked(metric, flat, lengths, channels, *rest):
     parts = np.split(as_plain(flat), np.cumsum(lengths[:-1]) * channels)
     return Candidates(metric, [part.reshape(channels, -1) for part in parts], *rest)
-
-
-def _of_all_distances(metric, w, X, Y, same, k):
-    """Return the nearest of all pairs, whose series have times."""
-    found = np.array([[observed_distance(metric, x, spread(w, x.shape[1]), y) for y in Y] for x in X], float)
-    order = np.argsort(np.where(np.eye(len(X), dtype=bool), np.inf, found) if same else found, axis=1, kind="stable")
-    if same:  # no series is its own neighbor, not even where all others are infinitely far
-        order = order[order != np.arange(len(X))[:, np.newaxis]].reshape(len(X), -1)
-    order, pairs = order[:, :k], len(X) * (len(Y) - same)
-    return Neighbors(np.take_along_axis(found, order, axis=1), order, Pruning(pairs, 0, 0, pairs))
 
 
 def _rows_at_once(X, Y, k, jobs, max_memory):

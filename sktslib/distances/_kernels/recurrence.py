@@ -6,6 +6,7 @@ advance them by a row: Hyyro (2004) for common subsequences, Myers (1999) for ed
 by vector code, 64 at a time, by the recurrences' own rule.
 """
 
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -88,17 +89,13 @@ def _adtw(p, point_costs, lag_cost, a, b, c, gap):
     return a, a + p.omega, a + p.omega
 
 
-def _omega(p):
-    return p.omega
-
-
 @recurrence(
     terms=_squares,
     add_terms=_add_squares,
     moves=_adtw,
     equal_stretches=True,
     monotone=True,
-    bounds=BoundFacts(stretch=_omega, squares=True),
+    bounds=BoundFacts(stretch=attrgetter("omega"), squares=True),
 )
 class ADTWRecord(NamedTuple):
     """Amerced dynamic time warping (Herrmann & Webb 2023): `omega` for every move that stretches."""
@@ -182,10 +179,6 @@ def _erp_gap(p, total, step):
     return root(p.norm, total)
 
 
-def _g(p):
-    return p.g
-
-
 @recurrence(
     terms=_norms,
     moves=_erp,
@@ -193,7 +186,7 @@ def _g(p):
     gap=_erp_gap,
     closed_boundary=False,
     monotone=True,
-    bounds=BoundFacts(skips=True, gap_value=_g),
+    bounds=BoundFacts(skips=True, gap_value=attrgetter("g")),
 )
 class ERPRecord(NamedTuple):
     """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`."""
@@ -222,12 +215,13 @@ def _msm(p, point_costs, lag_cost, a, b, c, gap):
     return a, b, c
 
 
-def _c(p):
-    return p.c
-
-
 @recurrence(
-    terms=_msm_terms, moves=_msm, row=_msm_row, size=3, monotone=True, bounds=BoundFacts(skips=True, minimum_gap=_c)
+    terms=_msm_terms,
+    moves=_msm,
+    row=_msm_row,
+    size=3,
+    monotone=True,
+    bounds=BoundFacts(skips=True, minimum_gap=attrgetter("c")),
 )
 class MSMRecord(NamedTuple):
     """Move-split-merge (Stefan, Athitsos & Das 2013); rows hold value, weighted step, weight, and direction."""

@@ -600,12 +600,7 @@ LINE = 64  # bytes of a cache line
 MOST = 2**20  # entries that are kept; larger arrays are made again
 
 
-class _Kept(threading.local):
-    def __init__(self):
-        self.arrays = {}
-
-
-_kept = _Kept()
+_kept = threading.local()
 
 
 def aligned(*shape, dtype=np.float64, zeros=False):
@@ -632,7 +627,7 @@ def scratch(name, shape, dtype=np.float64):
     size = math.prod(shape)
     if size > MOST:
         return aligned(*shape, dtype=dtype)
-    held = _kept.arrays.get(name)
+    held = vars(_kept).get(name)
     if held is None or len(held) < size or held.dtype != dtype:
-        held = _kept.arrays[name] = aligned(size, dtype=dtype)
+        held = vars(_kept)[name] = aligned(size, dtype=dtype)
     return held[:size].reshape(shape)

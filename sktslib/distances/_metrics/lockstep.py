@@ -109,7 +109,7 @@ class LockstepMetric(Metric):
         return distance
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
-        if normalize not in SCALINGS:
+        if not self._is_additive or normalize not in SCALINGS:
             return super()._profile(x, w, y, tx, ty, normalize, exactly)
         if not exactly and self._relative_error(x, w, y.shape[1] - x.shape[1] + 1, normalize):
             return self._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, normalize)[0]
@@ -132,8 +132,8 @@ class LockstepMetric(Metric):
 
     def _compares_copies(self, normalize):
         """Return whether `_of_copies` knows the distances, those with slack in long sequences."""
-        own = normalize in SCALINGS and type(self)._profile is LockstepMetric._profile
-        return own and isinstance(self._record(), lockstep.SQUARES + lockstep.PRODUCTS)
+        known = isinstance(self._record(), lockstep.SQUARES + lockstep.PRODUCTS)
+        return known and self._is_additive and normalize in SCALINGS
 
     def _of_copies(self, x, w, windows, normalize):
         """Return the exact distances of copies (n, channels, m) of windows, which may come from anywhere."""
@@ -474,7 +474,7 @@ class Mahalanobis(LockstepMetric):
     7.211102550927978
     """
 
-    _is_additive = False
+    _is_additive = property(lambda self: self._inverse() is None)
     name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
     _weighted_power = None  # a term has the weights of two points, or of two channels
     _terms = lockstep.EuclideanRecord
@@ -544,18 +544,6 @@ class Mahalanobis(LockstepMetric):
         x, w, y = equal_lengths(x, w, y)
         return float(self._windows(x, w, y[np.newaxis], None, None)[0])
 
-    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
-        if self._inverse() is None:
-            return Euclidean()._profile(x, w, y, tx, ty, normalize, exactly)
-        return Metric._profile(self, x, w, y, tx, ty, normalize, exactly)
-
-    def _relative_error(self, x, w, n_windows, normalize):
-        return Euclidean()._relative_error(x, w, n_windows, normalize) if self._inverse() is None else 0.0
-
-    def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
-        plain = Euclidean() if self._inverse() is None else super()
-        return plain._scaled_profile(x, w, y, tx, ty, normalize, length)
-
     def _windows(self, x, w, y, tx, ty):
         VI = self._inverse()
         if VI.shape[0] != x.size:
@@ -603,9 +591,9 @@ class ShortTimeSeries(LockstepMetric):
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         if normalize is not None:  # each window has slopes of its own then
-            return Metric._profile(self, x, w, y, tx, ty, normalize)
+            return super()._profile(x, w, y, tx, ty, normalize)
         w = full_weight(w, x)
-        return super()._profile(slopes(x, tx), slope_weight(w), slopes(y, ty), None, None, None, exactly)
+        return Euclidean()._profile(slopes(x, tx), slope_weight(w), slopes(y, ty), None, None, None, True)
 
 
 def slope_weight(w):
