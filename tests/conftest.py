@@ -72,10 +72,10 @@ def _the_package_s_metrics_alone():
 
 
 def _forget():
-    from sktslib.distances._metrics import custom, registry
+    from sktslib.distances._metrics import registry
 
     for name, cls in list(registry._REGISTRY.items()):
-        if issubclass(cls, custom._Registered):
+        if issubclass(cls, registry._Registered):
             del registry._REGISTRY[name]
             for alias in [alias for alias, of in registry._ALIASES.items() if of == name]:
                 del registry._ALIASES[alias]

@@ -9,7 +9,6 @@ from ._barycenters import barycenter
 from ._kernels.dispatch import recurrence
 from ._metrics.base import *
 from ._metrics.base import Alignment as Alignment
-from ._metrics.custom import *
 from ._metrics.dtw import *
 from ._metrics.edit import *
 from ._metrics.lockstep import *
@@ -40,7 +39,6 @@ __all__ = [
     "pairwise_distances",
     "recurrence",
     *_metrics.base.__all__,
-    *_metrics.custom.__all__,
     *_metrics.dtw.__all__,
     *_metrics.edit.__all__,
     *(name for name in _metrics.lockstep.__all__ if name not in _BY_NAME),

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..utils._names import did_you_mean
 from ..utils.validation import check_names, refused, shown, unknown_name
 from ._metrics.base import Metric
-from ._metrics.custom import own_metric
 from ._metrics.registry import (
     _ALIASES,
     _REGISTRY,
@@ -23,6 +22,7 @@ from ._metrics.registry import (
     get_metric,
     metric_class,
     metric_names,
+    own_metric,
 )
 
 if TYPE_CHECKING:
