@@ -350,10 +350,10 @@ def add_scale(parser, of):
     """Add the option of scaling; `of` says whose means and deviations count."""
     parser.add_argument(
         "--scale",
-        metavar="VALUE",
-        help=f"bring columns to one scale before they are compared. zscore: each less its mean, over its standard "
-        f"deviation, both {of}; or what each is divided by, such as 9.81,250. Default: as they are, so that the column "
-        "that varies most decides (--normalize is about each window, not about columns)",
+        choices=("zscore",),
+        help=f"bring columns to one scale before they are compared: each less its mean, over its standard deviation, "
+        f"both {of}. Default: as they are, so that the column that varies most decides (--normalize is about each "
+        "window, not about columns)",
     )
 
 

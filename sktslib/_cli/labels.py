@@ -86,13 +86,10 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, *
 
 def _with_unlabeled(labels, labeled, recording):
     """Return labels with the number -1 for what is unlabeled, also where a file's other labels are texts."""
-    out = labels
-    if labels.dtype.kind == "U":
-        out = np.where(labels == "-1", -1, labels.astype(object))
+    out = np.where(labels == "-1", -1, labels.astype(object)) if labels.dtype.kind == "U" else labels
     if labeled is None:
         return out
-    start, stop = recording.samples(slice_of(labeled, "--labeled"), "--labeled")
-    at = np.arange(len(out))
+    (start, stop), at = recording.samples(slice_of(labeled, "--labeled"), "--labeled"), np.arange(len(out))
     return np.where((start <= at) & (at < stop), out, -1)
 
 
@@ -115,7 +112,7 @@ def _of_ranges(path, recording, files, on_overlap=None, where=None, around=None)
     ranges, kinds, described, way_out = ranges_of(path, recording, files, where=where, instants=around is not None)
     rules = {"n_samples": len(recording), "on_overlap": on_overlap or "error"}
     if around is not None:
-        rules |= dict(zip(("before", "after"), around_of(around, recording), strict=True))
+        rules["before"], rules["after"] = around_of(around, recording)
     try:
         with errors_of("--labels", ON_OVERLAP):
             return labels_from_events(ranges, kinds, **rules), described
@@ -157,11 +154,9 @@ def ranges_of(path, recording, files, option="--labels", where=None, instants=Fa
         The ranges in samples, their classes, how they were read, and a way out where they overlap.
     """
     try:
-        if path == MARKS and not os.path.exists(path):
-            frame = files.source(recording.path, option)[0].marks.to_frame()
-        else:
-            frame = getattr(files.source(path, option)[0], "frame", None)
-        frame = _chosen(frame, where, path)
+        are_marks = path == MARKS and not os.path.exists(path)
+        source = files.source(recording.path if are_marks else path, option)[0]
+        frame = _chosen(source.marks.to_frame() if are_marks else getattr(source, "frame", None), where, path)
     except ValueError as error:
         raise ValueError(in_options(str(error))) from None
     by_name = {name.lower().strip(): name for name in getattr(frame, "columns", ())}
@@ -255,7 +250,7 @@ def lines_of_report(estimator, X, labels, trains=False):
     if report is None:
         where = "on the labels that it learned from (--metric auto holds out blocks)"
         known, unlabeled = known_labels(labels, trains)
-        found = getattr(estimator, "search" if hasattr(estimator, "search") else "segment")(X)
+        found = estimator.search(X) if hasattr(estimator, "search") else estimator.segment(X)
         if hasattr(found, "distance"):  # classes are searched for one by one
             found = found[np.sort(select(found.distance, found.start, found.end))]
         found = found[~unlabeled[(found.start + found.end) // 2]]
@@ -312,19 +307,14 @@ def run_evaluate(options):
     ranges = SimpleNamespace(start=found[:, 0], end=found[:, 1], label=labels)
     with errors_of("", options.parameters):
         report = event_report(true, ranges, kinds=kinds, times=recording.times, **limits)
-    scores = f"F1 {report.f1:.3f}, precision {report.precision:.3f}, recall {report.recall:.3f}"
-    counts = f"{report.n_hit} hits, {report.n_missed} missed, {report.n_false} false"
-    note(f"whatever the class: {scores}: {counts}")
+    about = {name: getattr(report, name) for name in ("f1", "precision", "recall")}
+    scores = ", ".join(f"{name.replace('f', 'F')} {score:.3f}" for name, score in about.items())
+    note(f"whatever the class: {scores}: {report.n_hit} hits, {report.n_missed} missed, {report.n_false} false")
     if kinds is not None and options.format == "table":
         print("what each class was found as, and its F1:", *confusions(report), "", sep="\n")
-    about = {"recording": recording.title, "f1": report.f1, "precision": report.precision, "recall": report.recall}
-    print_frame(_events(report), options.format, about, "events")
-    return 0 if report.n_hit else 1
-
-
-def _events(report):
-    """Return a row for each hit, miss and false event, with the samples of both and what went wrong."""
     frame = report.to_frame()
     names = ["kind", "cause", "true_start", "true_end", "found_start", "found_end", "iou", "true_label", "label"]
     iou, frame = frame["iou"], frame[[name for name in names if name in frame]].astype(object)
-    return frame.where(frame.notna(), "").assign(iou=iou)
+    frame = frame.where(frame.notna(), "").assign(iou=iou)
+    print_frame(frame, options.format, {"recording": recording.title, **about}, "events")
+    return 0 if report.n_hit else 1

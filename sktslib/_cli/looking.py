@@ -27,11 +27,11 @@ def run_show(options):
     files.check()
     tell_notes([recording])
     times = _timing(recording)
+    rate = times["rate"]
     note(f"{recording.title}: {counted(recording, 'sample')} of {counted(recording.channels, 'channel')}")
-    if times["rate"] is None:
+    if rate is None:
         note("no times are known: --time-column names a column of times, --rate says how many samples a second has")
     else:
-        rate = times["rate"]
         pace = f"one every {1 / rate:.6g} s" if rate < 1 else f"{rate:.6g} per second"
         note(f"times {recording.time_name!r} from {times['first']} to {times['last']}, {pace}")
     if times["gaps"]:
@@ -43,10 +43,8 @@ def run_show(options):
         named = listed([f"{name} ({count})" for name, count in kinds], 8)
         note(f"{counted(recording.marks, 'mark')}, which --labels marks learns from: {named}")
     if options.picture is not None:
-        if len(recording.channels) > MAX_ROWS:
-            note(
-                f"the picture shows the first {MAX_ROWS} of {len(recording.channels)} channels; --columns names others"
-            )
+        if (count := len(recording.channels)) > MAX_ROWS:
+            note(f"the picture shows the first {MAX_ROWS} of {count} channels; --columns names others")
         save_picture(draw_recording(recording, MAX_ROWS), options.picture)
     about = {"recording": recording.title, "samples": len(recording), "time_column": recording.time_name, **times}
     print_frame(_channels(recording), options.format, about, "channels")
@@ -74,21 +72,20 @@ def _channels(recording):
 def _timing(recording):
     """Return the first and the last time, the samples per second, and the gaps."""
     times, n = recording.times, len(recording)
-    found = {"first": None, "last": None, "rate": None, "gaps": []}
     if times is None:
-        return found
+        return {"first": None, "last": None, "rate": None, "gaps": []}
     ends = (as_index(times[:1])[0], as_index(times[n - 1 :])[0])
-    ends = [f"{end:.12g}" if isinstance(end, float) else str(end) for end in ends]
-    found |= dict(zip(("first", "last"), ends, strict=True))
+    first, last = (f"{end:.12g}" if isinstance(end, float) else str(end) for end in ends)
     if isinstance(times, EvenTimes):
-        gaps = [{"sample": k, "seconds": seconds} for k, seconds in getattr(times.sampling, "gaps", ())]
-        return found | {"rate": times.sampling.rate, "gaps": gaps}
-    seconds = since(times, times[0]) * recording.unit
-    step = float(np.median(np.diff(seconds))) if n > 1 else np.nan
-    at = holes(seconds, LONG * step) if n > 1 else []
-    gaps = [{"sample": int(k), "seconds": float(seconds[k] - seconds[k - 1])} for k in at]
-    usual = np.diff(seconds)[np.diff(seconds) <= LONG * step]  # whose mean is the step before it was rounded
-    return found | {"rate": 1 / usual.mean() if len(usual) else np.nan, "gaps": gaps}
+        rate, gaps = times.sampling.rate, getattr(times.sampling, "gaps", ())
+    else:
+        seconds = since(times, times[0]) * recording.unit
+        steps = np.diff(seconds)
+        most = LONG * np.median(steps) if n > 1 else np.nan
+        rate = 1 / steps[steps <= most].mean() if n > 1 else np.nan  # of the mean, which is the step before rounding
+        gaps = [(k, float(steps[k - 1])) for k in holes(seconds, most).tolist()]
+    gaps = [{"sample": k, "seconds": seconds} for k, seconds in gaps]
+    return {"first": first, "last": last, "rate": rate, "gaps": gaps}
 
 
 # ----------------------------------------------------------------------------------------------------------------- view
@@ -101,12 +98,10 @@ X, times = np.asarray(recording).reshape(len(recording), -1), recording.times"""
 
 def reading_code(recording, reading, besides):
     """Return lines that read what is viewed, by what the reader of the file takes; a rate finds nothing else."""
-    options = {name: value for name, value in vars(reading).items() if value not in (None, False)}
-    options = {name: value for name, value in options.items() if name not in ("columns", "missing", "rate")}
     rows, is_table = (recording.first, recording.first + len(recording)), recording.others is not None
-    if not is_table:
-        options = {name: value for name, value in options.items() if name == "transpose"}
-    elif recording.part is not None:
+    names = vars(reading).keys() - {"columns", "missing", "rate"} if is_table else {"transpose"}
+    options = {name: value for name, value in vars(reading).items() if name in names and value not in (None, False)}
+    if is_table and recording.part is not None:
         options["rows"] = rows
     if reading.columns is not None or besides:
         options["channels"] = recording.channels
@@ -131,11 +126,10 @@ def session_of(options):
     code = reading_code(recording, reading, besides)
     given = {"times": recording.times, "names": recording.channels, "name": recording.title, "code": code}
     session = Session(recording.values, options.session or f"{recording.path}{part}.view.json", **given)
-    if options.channels is not None:
-        names = split_names(options.channels)
-        for name in names:
-            if name not in recording.channels:
-                raise no_column("--channels", name, {recording.title: recording.channels})
+    names = split_names(options.channels or "")
+    for name in (name for name in names if name not in recording.channels):
+        raise no_column("--channels", name, {recording.title: recording.channels})
+    if names:
         session.settings["channels"] = sorted(map(recording.channels.index, names))
     if options.labels is not None and not session.answers:
         labels, line = read_labels_of(options.labels, recording, files)

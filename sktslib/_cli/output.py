@@ -58,8 +58,7 @@ def write_times(values, digits):
         return [clock_of(v, digits) for v in values / np.timedelta64(1, "s")]
     if values.dtype.kind == "M":
         unit = {3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}[digits]
-        texts = [v.isoformat(sep=" ", timespec=unit) for v in values]
-        return [text.replace("." + digits * "0", "") for text in texts]
+        return [v.isoformat(sep=" ", timespec=unit).replace("." + digits * "0", "") for v in values]
     return [f"{value:.{digits}f}" for value in values]
 
 
@@ -95,14 +94,13 @@ def align(columns, left=()):
 
 def lines_of(frame, times):
     """Return the lines of a table of ranges or distances; `times` are those of the recording."""
-    columns, digits = {}, None if times is None else decimals_between(times)
-    for name, column in frame.items():
+
+    def texts(name, column):
         if name in ("start_time", "end_time"):
-            columns[name] = write_times(column, digits)
-        elif column.dtype.kind == "f":
-            columns[name] = write_numbers(column.to_numpy())
-        else:
-            columns[name] = [str(value) for value in column]
+            return write_times(column, decimals_between(times))
+        return write_numbers(column.to_numpy()) if column.dtype.kind == "f" else [str(value) for value in column]
+
+    columns = {name: texts(name, column) for name, column in frame.items()}
     return align(columns, [name for name, column in frame.items() if column.dtype.kind == "O"])
 
 
@@ -121,10 +119,9 @@ def ranges_frame(found, titles=None):
         frame = frame.drop(columns="query", errors="ignore")
         frame.insert(0, "query", [titles[k] for k in found.query])
     frame.insert(0, "rank" if "distance" in frame else "number", np.arange(1, len(frame) + 1))
-    order = ("start", "end", "start_time", "end_time")
     first = list(frame)[: list(frame).index("start")]
-    ranges = [name for name in order if name in frame]
-    return frame[[*first, *ranges, *(name for name in frame if name not in (*first, *ranges))]]
+    first += [name for name in ("start", "end", "start_time", "end_time") if name in frame]
+    return frame[[*first, *(name for name in frame if name not in first)]]
 
 
 def print_frame(frame, form, about, key, times=None):
@@ -159,13 +156,11 @@ def print_json(content):
 
 def _plain(frame):
     """Return the clock times as text, which no file knows otherwise, with all their decimals."""
-    clocks = {}
-    for name, column in frame.items():
-        if column.dtype.kind == "m":
-            parts = column.dt.components
-            digits = 9 if parts["nanoseconds"].any() else 6 if parts["microseconds"].any() else 3
-            clocks[name] = [clock_of(v.total_seconds(), digits) for v in column]
-    return frame.assign(**clocks)
+    clocks = {name: column.dt.components for name, column in frame.items() if column.dtype.kind == "m"}
+    for name, parts in clocks.items():
+        digits = 9 if parts["nanoseconds"].any() else 6 if parts["microseconds"].any() else 3
+        frame = frame.assign(**{name: [clock_of(v.total_seconds(), digits) for v in frame[name]]})
+    return frame
 
 
 def _for_json(value):
@@ -252,10 +247,8 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
     figure = _figure(11, above + under + 0.3)
     top, below = figure.subfigures(2, height_ratios=[above, under])
     _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes, periods)
-    time_range = None
-    if shown is not None:
-        times = np.arange(float(len(recording))) if recording.times is None else recording.times
-        time_range = [times[k : k + 1][0] for k in (shown[0], shown[1] - 1)]
+    times = np.arange(float(len(recording))) if recording.times is None else recording.times
+    time_range = None if shown is None else [times[k : k + 1][0] for k in (shown[0], shown[1] - 1)]
     axes = below.subplots(len(panels) * channels + profiles, 1, sharex=True, squeeze=False)[:, 0]
     for k, (title, found) in enumerate(panels.items()):
         own = axes[k * channels : (k + 1) * channels]
@@ -375,14 +368,12 @@ def _write_marks(ax, recording, index, texts):
     """Name the marked samples along the upper edge of the axes."""
     from matplotlib.patheffects import withStroke
 
-    effects = [withStroke(linewidth=3, foreground="white")]  # a rim, so that it can be read on any line
-    style = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points", "path_effects": effects}
-    style |= {"ha": "center", "va": "top", "fontsize": 9, "fontweight": "bold"}
+    style = {"path_effects": [withStroke(linewidth=3, foreground="white")]}  # a rim, to be read on any line
+    style |= {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points", "ha": "center", "va": "top"}
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top + HEADROOM * (top - bottom))
-    x = index if recording.times is None else recording.times[index]
-    for at, text in zip(x, texts, strict=True):
-        ax.annotate(text, (at, 1), (0, -3), **style)
+    for at, text in zip(recording.times[index], texts, strict=True):
+        ax.annotate(text, (at, 1), (0, -3), fontsize=9, fontweight="bold", **style)
 
 
 def draw_alignment(x, y, path, tx, ty, title):

@@ -21,7 +21,6 @@ from .output import note, write_numbers
 
 FIELDS = "|".join(one.name for one in fields(Reading))
 CHUNK = 2**17  # samples of an array that is not in memory
-OWN = "zscore"
 
 
 def in_options(message):
@@ -115,10 +114,10 @@ class FileRecording(Recording):
     def cut(self, part):
         """Return a part of the recording, in memory."""
         start, stop = self.samples(part)
-        cut = {name: getattr(self, name) for name in ("weight", "others")}
-        cut = {name: None if whole is None else whole[start:stop] for name, whole in cut.items()}
+        weight, others = (None if whole is None else whole[start:stop] for whole in (self.weight, self.others))
         one, begin = self[start:stop], None if self.times is None else as_index(self.times[:1])[0]
-        return replace(one, **cut, values=np.array(one.values), part=part, first=start, begin=begin)
+        cut = {"weight": weight, "others": others, "part": part, "first": start, "begin": begin}
+        return replace(one, values=np.array(one.values), **cut)
 
 
 class Files:
@@ -158,9 +157,8 @@ class Files:
         except ValueError as error:
             hint = f" A part of a file is written {PART}." if ":" in given[2:] and part is None else ""
             raise ValueError(in_options(f"{error}{hint}")) from None
-        found["notes"] = list(map(in_options, found["notes"]))
-        others = source.frame if is_table else None
-        recording = FileRecording(path=path, option=option, reading=self.reading, others=others, **found)
+        found |= {"notes": list(map(in_options, found["notes"])), "others": source.frame if is_table else None}
+        recording = FileRecording(path=path, option=option, reading=self.reading, **found)
         self._read.append(recording)
         return recording if part is None else recording.cut(part)
 
@@ -174,12 +172,11 @@ class Files:
 
     def check(self):
         """Refuse a column of times that no file has, and a rate that no file needs; called when all are read."""
-        if self.reading.rate is not None and not any(isinstance(one.times, EvenTimes) for one in self._read):
-            one = self._read[-1]
-            got = f"{self.reading.rate:g}, and {one.path!r} has the times {one.time_name!r}"
+        rate, wanted, one = self.reading.rate, self.reading.time_column, self._read[-1]
+        if rate is not None and not any(isinstance(one.times, EvenTimes) for one in self._read):
+            got = f"{rate:g}, and {one.path!r} has the times {one.time_name!r}"
             way_out = "Leave it out, or count samples with --time-column none."
             raise ValueError(f"--rate is for files without times. Got {got}. {way_out}")
-        wanted = self.reading.time_column
         names = {path: source.names or [] for path, (source, _) in self._sources.items()}
         known = {name for own in names.values() for name in own}
         if wanted not in (None, NO_TIMES, *known) and not {*split_names(wanted)} <= known:
@@ -212,8 +209,7 @@ def renamed(recording, text, wanted):
         if own not in wanted:
             raise no_column("--map", own, {"the query": wanted}, "columns of the query before =")
         names[there] = own
-    if names:
-        recording = recording.take(recording.channels, [names.get(name, name) for name in recording.channels])
+    recording = recording.take(recording.channels, [names.get(n, n) for n in recording.channels] if names else None)
     return recording, {own: f"{own} with {there}" for there, own in names.items()}
 
 
@@ -243,10 +239,8 @@ def compared(queries, sequence, names=False):
     if len(wanted) != len(there):
         raise _other_columns("query", wanted, "sequence", there, names is not False)
     sequence = sequence.take(there)
-    found = []
-    for query in queries:
-        own = wanted if set(wanted) <= set(query.channels) else query.channels
-        found.append(query.take(own, there if both else None))
+    owns = (wanted if set(wanted) <= set(query.channels) else query.channels for query in queries)
+    found = [query.take(own, there if both else None) for query, own in zip(queries, owns, strict=True)]
     text = listed(written.get(name, name) for name in wanted)
     if wanted != there:
         text = f"{text} of the query with {listed(there)} of the sequence, in this order"
@@ -280,45 +274,21 @@ def scaler_of(text, recordings):
         return None
     from sklearn.preprocessing import StandardScaler
 
-    names = recordings[0].channels
-    own = text.strip().lower() == OWN
-    divisors = None if own else _divisors(text, names)
-    scaler = StandardScaler(with_mean=own)
+    scaler, names = StandardScaler(), recordings[0].channels
     for one in recordings:
         for start in range(0, len(one), CHUNK):
             part = np.asarray(one.values[start : start + CHUNK], np.float64)
             scaler.partial_fit(as_table(part, one.names if len(recordings) == 1 else None))
-    if own:
-        described = [
-            f"{name} less {write_numbers([m], s)[0]} over {write_numbers([s])[0]}"
-            for name, m, s in _rows(scaler, names)
-        ]
-    else:
-        scaler.scale_, scaler.var_ = divisors, divisors**2
-        described = [f"{name} over {s:g}" for name, _, s in _rows(scaler, names)]
+    rows = zip(names, scaler.mean_, scaler.scale_, strict=True)
+    described = (f"{name} less {write_numbers([m], s)[0]} over {write_numbers([s])[0]}" for name, m, s in rows)
     note(f"columns scaled: {listed(described)}")
     return scaler
 
 
 def scale_of(scaler, names):
     """Return the means and deviations by the names of the channels, for JSON."""
-    return {name: {"mean": float(m), "scale": float(s)} for name, m, s in _rows(scaler, names)}
-
-
-def _rows(scaler, names):
-    means = scaler.mean_ if scaler.with_mean else np.zeros(len(names))
-    return zip(names, means, scaler.scale_, strict=True)
-
-
-def _divisors(text, names):
-    try:
-        found = np.array([float(part) for part in split_names(text)])
-    except ValueError:
-        found = np.empty(0)
-    if len(found) != len(names) or not (np.isfinite(found) & (found > 0)).all():
-        rule = f"{OWN}, or a number above 0 for each column compared, with commas between them"
-        raise ValueError(f"--scale must be {rule}. Got {text!r}; the columns are {listed(names)}.")
-    return found
+    rows = zip(names, scaler.mean_ * scaler.with_mean, scaler.scale_, strict=True)
+    return {name: {"mean": float(m), "scale": float(s)} for name, m, s in rows}
 
 
 def searched(recording, scaler=None, timed=True, named=True):
@@ -332,11 +302,9 @@ def searched(recording, scaler=None, timed=True, named=True):
 
 
 def _scaled(array, scaler):
-    return ((array - scaler.mean_) if scaler.with_mean else array) / scaler.scale_
+    return (array - scaler.mean_ * scaler.with_mean) / scaler.scale_
 
 
 def unscaled(array, scaler):
     """Return a learned query (m, channels) in the unit of the recording."""
-    if scaler is None:
-        return array
-    return array * scaler.scale_ + (scaler.mean_ if scaler.with_mean else 0.0)
+    return array if scaler is None else array * scaler.scale_ + scaler.mean_ * scaler.with_mean

@@ -41,20 +41,19 @@ def estimator_of(options, learns=False):
 
 def count_durations(estimator, recording):
     """Count durations in the unit of the recording's times, the second where these are no numbers, or in samples."""
-    gap, lengths = getattr(estimator, "max_gap", None), getattr(estimator, "lengths", None)
+    gap, lengths = estimator.max_gap, getattr(estimator, "lengths", None)
     if isinstance(gap, timedelta) and recording.times is not None:
         estimator.set_params(max_gap=gap.total_seconds() / recording.unit)
     if isinstance(lengths, tuple):
-        counted = [recording.count(one, "--lengths") for one in lengths]
-        whole = [max(round(n), 1) if isinstance(one, timedelta) else n for one, n in zip(lengths, counted, strict=True)]
+        counted = ((one, recording.count(one, "--lengths")) for one in lengths)
+        whole = (max(round(n), 1) if isinstance(one, timedelta) else n for one, n in counted)
         estimator.set_params(lengths=tuple(whole))
 
 
 def described(estimator):
     """Return the estimator as Python writes it, on one line."""
-    shown = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
-    defaults = type(estimator)().get_params(deep=False)
-    texts = {name: repr(value) for name, value in shown.items() if name not in APART}
+    defaults, own = (one.get_params(deep=False) for one in (type(estimator)(), estimator))
+    texts = {name: repr(value) for name, value in own.items() if name not in (*APART, *NO_MATTER)}
     changed = [f"{name}={' '.join(text.split())}" for name, text in texts.items() if text != repr(defaults[name])]
     return f"{type(estimator).__name__}({', '.join([f'metric={estimator.metric_!r}', *changed])})"
 
@@ -197,18 +196,14 @@ def _found(options, estimator, recording, scaler, timed):
 
 def _learned(estimator, scaler=None):
     """Return queries that were learned, as they are drawn: in the unit of the recording."""
-    if hasattr(estimator, "queries_"):
-        queries, weights = estimator.queries_, estimator.weights_
-    else:
-        queries, weights = estimator.query_, estimator.weight_
-        queries, weights = (queries, weights) if isinstance(queries, list) else ([queries], [weights])
+    names = ("queries_", "weights_") if hasattr(estimator, "queries_") else ("query_", "weight_")
+    queries, weights = (getattr(estimator, name) for name in names)
+    queries, weights = (queries, weights) if isinstance(queries, list) else ([queries], [weights])
     classes = list(getattr(estimator, "classes_", ()))
     own = len(classes) == len(queries) and not isinstance(getattr(estimator, "query", None), str)
     titles = [f"class {name}" for name in classes] if own else [f"template {k + 1}" for k in range(len(queries))]
-    return [
-        FileRecording(unscaled(query, scaler), path=title, weight=weight)
-        for title, query, weight in zip(titles, queries, weights, strict=True)
-    ]
+    made = zip(queries, titles, weights, strict=True)
+    return [FileRecording(unscaled(query, scaler), path=title, weight=weight) for query, title, weight in made]
 
 
 # ------------------------------------------------------------------------------------------------------------- models
@@ -226,9 +221,8 @@ def _by_model(options, files):
         raise ValueError(f"{refused[0]} must be {rule}. Learn again with `sktslib learn`.")
     with errors_of(""):
         estimator = load_model(options.model, options.trust)
-    scaler = None
-    if type(estimator) is Pipeline and len(estimator) == 2 and type(estimator[0]) is StandardScaler:
-        scaler, estimator = estimator
+    is_scaled = type(estimator) is Pipeline and len(estimator) == 2 and type(estimator[0]) is StandardScaler
+    scaler, estimator = estimator if is_scaled else (None, estimator)
     task = {QuerySearcher: "search", QuerySegmenter: "segment"}.get(type(estimator))
     if task != options.task:
         other = f"which is for `sktslib {task}`" if task else f"a {type(estimator).__name__}"
@@ -236,13 +230,12 @@ def _by_model(options, files):
     if not hasattr(estimator, "n_features_in_"):
         raise ValueError(f"--model must be fitted, as `sktslib learn` saves it. Got {options.model!r}, which is not.")
     estimator.set_params(**with_bar(values, options.parameters))
-    reading = reading_of(options)
     names = getattr(estimator, "feature_names_in_", None)
     recording = files.read(options.recording, "the recording")
     if options.map is not None and names is None:
         raise ValueError("--map names columns of the model, and those of --model have no names. Use --columns.")
     recording, _ = renamed(recording, options.map, [] if names is None else list(names))
-    if names is not None and reading.columns is None:
+    if names is not None and options.columns is None:
         if set(names) <= set(recording.channels):
             recording = recording.take(list(names))
         elif len(names) == len(recording.channels):

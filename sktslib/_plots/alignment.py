@@ -192,7 +192,7 @@ class AlignmentDisplay(Display):
         another.
         """
         query, sequence = self.query_times, self.sequence_times
-        x1, low, high = query.between(), *sequence.at([0, len(sequence) - 1])
+        x1, low, high = query.values[:], *sequence.at([0, len(sequence) - 1])
         one_clock = query.dates == sequence.dates and (query.label == "sample") == (sequence.label == "sample")
         i, j = self.path
         whole = i.size == 0 or 2 * (j.max() - j.min() + 1) > len(self.sequence)
@@ -206,7 +206,7 @@ class AlignmentDisplay(Display):
                 scale = _step(x1)
             elif query.label == "sample":
                 view = self._around()
-                scale = 1 / _step(sequence.between(view.first, view.end))
+                scale = 1 / _step(sequence.values[view.first : view.end])
             x1 = x1 / scale
         # The median makes the joining lines shortest.
         self.shift_ = float(np.median(sequence.at(j) - x1[i])) if i.size else float(low - x1[0])

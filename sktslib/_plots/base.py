@@ -101,7 +101,12 @@ class Display:
             style = {"layout": "constrained", "figsize": (width, 1 + height * rows)}
             axes = plt.subplots(rows, sharex=True, squeeze=False, **style)[1][:, 0]
         else:
-            axes = _given_axes(ax)
+            axes = np.ravel(np.asarray(ax, dtype=object)) if np.size(ax) <= MANY else []
+            if len(axes) == 0 or not all(hasattr(a, "plot") and hasattr(a, "figure") for a in axes):
+                numbers = np.size(ax) > 1 and not any(hasattr(a, "plot") for a in axes[:1])
+                hint = "If it is the recording, name it: sequence=..., as in matches.plot(sequence=y). " * numbers
+                out = f"{hint}Make one with matplotlib.pyplot.subplots."
+                raise refused("ax", "be None, a matplotlib Axes or a list of them", type(ax).__name__, out)
             if len(axes) > n_rows or (what != "channels" and len(axes) < n_rows):
                 count = "at most one" if what == "channels" else "one"
                 rule = f"hold {count} Axes for each of the {n_rows} {what}"
@@ -163,17 +168,6 @@ class Display:
         return legend
 
 
-def _given_axes(ax):
-    """Return an array of the given axes, or refuse what is not an Axes."""
-    axes = np.ravel(np.asarray(ax, dtype=object)) if np.size(ax) <= MANY else []
-    if len(axes) == 0 or not all(hasattr(a, "plot") and hasattr(a, "figure") for a in axes):
-        numbers = np.size(ax) > 1 and not any(hasattr(a, "plot") for a in axes[:1])
-        hint = "If it is the recording, name it: sequence=..., as in matches.plot(sequence=y). " if numbers else ""
-        rule, out = "be None, a matplotlib Axes or a list of them", f"{hint}Make one with matplotlib.pyplot.subplots."
-        raise refused("ax", rule, type(ax).__name__, out)
-    return axes
-
-
 def draw_pieces(ax, x, y, values, **style):
     """Draw a line in one piece a point, which reaches halfway to its neighbors, colored by a value each."""
     from matplotlib.collections import LineCollection
@@ -191,10 +185,8 @@ def make_cmap(name, *, reverse=False):
     import matplotlib as mpl
     from matplotlib.colors import ListedColormap
 
-    if name is not None:
-        return mpl.colormaps.get_cmap(name)
-    colors = mpl.colormaps["viridis"](np.linspace(0, 0.88, 256))
-    return ListedColormap(colors[::-1] if reverse else colors, name="viridis_dark")
+    colors = mpl.colormaps["viridis"](np.linspace(0, 0.88, 256))[:: -1 if reverse else 1]
+    return ListedColormap(colors, name="viridis_dark") if name is None else mpl.colormaps.get_cmap(name)
 
 
 def class_colors(classes):
@@ -256,15 +248,11 @@ class Times:
         lonely = np.diff(ends) < 2
         return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 
-    def between(self, first=0, end=None):
-        """Return the places of the samples [first, end)."""
-        return self.values[first:end]
-
     def at(self, index):
         """Return the places of samples; n, the end of the last one, is one step behind it."""
         index, last = np.asarray(index, dtype=np.int64), len(self) - 1
         places = self.values[np.minimum(index, last)].astype(np.float64).reshape(index.shape)
-        two = self.between(max(last - 1, 0))
+        two = self.values[max(last - 1, 0) :]
         return np.where(index > last, places + (two[-1] - two[0] if last else 1.0), places)
 
     def edges(self, start, end):
@@ -393,11 +381,9 @@ def as_series(values, name):
 
 def channel_names(n, *given):
     """Return the names of n channels, from the first object that has them: a table, or a result with `channels`."""
-    for one in given:
-        names = names_of(one) or field(one, "channels")
-        if names is not None and len(names) == n:
-            return list(names)
-    return ["value"] if n == 1 else [f"channel {k}" for k in range(n)]
+    known = (names_of(one) or field(one, "channels") or () for one in given)
+    numbered = ["value"] if n == 1 else [f"channel {k}" for k in range(n)]
+    return next((list(names) for names in known if len(names) == n), numbered)
 
 
 def as_path(path, n_query, n_sequence, out="Pass indices of the whole series."):
@@ -434,13 +420,11 @@ def field(result, name):
 
 def of_estimator(estimator, method, *arguments, **keywords):
     """Call a method of a fitted estimator, or refuse an estimator that does not have it."""
-    call = getattr(estimator, method, None)
-    if call is None:
-        raise TypeError(
-            f"The 'estimator' parameter must have the method {method!r}. Got {type(estimator).__name__}. Pass a fitted "
-            "estimator of this package; of a pipeline its last step, with the sequence transformed by the others."
-        )
-    return call(*arguments, **keywords)
+    if not hasattr(estimator, method):
+        out = "Pass a fitted estimator of this package; of a pipeline its last step, with the sequence transformed by"
+        rule, got = f"have the method {method!r}", type(estimator).__name__
+        raise refused("estimator", rule, got, f"{out} the others.", error=TypeError)
+    return getattr(estimator, method)(*arguments, **keywords)
 
 
 def found_in(estimator, X, times):
@@ -531,7 +515,7 @@ def reduced(times, y, first, end, columns, between=None):
     """
     if end - first <= 2 * columns:
         holes = times.holes[(times.holes > first) & (times.holes < end)] - first
-        x, part = times.between(first, end), np.asarray(y[..., first:end], np.float64)
+        x, part = times.values[first:end], np.asarray(y[..., first:end], np.float64)
         return np.insert(x, holes, x[holes]), np.insert(part, holes, np.nan, axis=-1)
     low, high = times.at([first, end - 1])
     starts = np.clip(times.find(np.linspace(low, high, columns + 1)[:-1]), first, end - 1)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame, IntervalIndex
 
-    from .._plots.search import SearchDisplay
+    from .._plots.found import SearchDisplay
 
 ROWS = 12  # of a table in a notebook
 

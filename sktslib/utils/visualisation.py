@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 # Classes of what functions and methods return, for annotations: nobody needs to type them.
 from .._plots.alignment import AlignmentDisplay as AlignmentDisplay
 from .._plots.alignment import CostMatrixDisplay as CostMatrixDisplay
-from .._plots.events import EventsDisplay as EventsDisplay
-from .._plots.events import RepetitionsDisplay as RepetitionsDisplay
-from .._plots.search import ExplanationDisplay as ExplanationDisplay
-from .._plots.search import ProfileDisplay as ProfileDisplay
-from .._plots.search import SearchDisplay as SearchDisplay
-from .._plots.search import WeightedQueryDisplay as WeightedQueryDisplay
-from .._plots.segmentation import SegmentationDisplay as SegmentationDisplay
+from .._plots.found import EventsDisplay as EventsDisplay
+from .._plots.found import ExplanationDisplay as ExplanationDisplay
+from .._plots.found import ProfileDisplay as ProfileDisplay
+from .._plots.found import RepetitionsDisplay as RepetitionsDisplay
+from .._plots.found import SearchDisplay as SearchDisplay
+from .._plots.found import SegmentationDisplay as SegmentationDisplay
+from .._plots.found import WeightedQueryDisplay as WeightedQueryDisplay
 from ._times import Queries, Sequences
 
 if TYPE_CHECKING:

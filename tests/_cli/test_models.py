@@ -44,7 +44,7 @@ def skops():
 LEARN = [
     "segment rec.csv",
     "segment rec.csv --scale zscore",
-    "segment rec.csv --scale 2,3 --n-templates 2",
+    "segment rec.csv --scale zscore --n-templates 2",
     "segment rec.csv --self-train 2 --labeled 0-200 --partial --lengths 4,40 --background 0.3",
     "segment dates.csv --max-gap 1s --polarity any --threshold 2.5",
     "segment rec.csv --metric auto",

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from pandas import DataFrame
 
-    from ..._plots.events import RepetitionsDisplay
-    from ..._plots.segmentation import SegmentationDisplay
+    from ..._plots.found import RepetitionsDisplay, SegmentationDisplay
     from ...utils._times import MetricLike, Queries, Sequences, Times
 
 

@@ -1,17 +1,19 @@
-"""Displays of a search: its distance profile, its occurrences, the explanation of a match, and the weights of a query.
+"""Displays of what was found: profile, matches and explanation of a search, segments, events, repetitions, weights.
 
 A profile is drawn with its threshold and matches. An explanation shows the cost of each point of the query, and where
-the match is early or late.
+the match is early or late. Events are hits, misses and false ones.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..utils import validation
 from ..utils._times import Queries, Sequences, Times
 from . import base
 from .base import BLUE, GRAY, VERMILION, Display
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# ------------------------------------------------------------------------------------------------------------- searches
 class ProfileDisplay(Display):
     """The distance of every candidate of a search, the threshold, and where the matches are.
 
@@ -101,16 +104,14 @@ class ProfileDisplay(Display):
         n = base.n_samples(n, self.sequence, given)
         self.times = base.as_times(times, n, "times", sequence, matches)
         self.channels = base.channel_names(1 if sequence is None else self.sequence.shape[1], sequence, matches)
-        several = len(profiles) > 1
-        default = [f"query {k}" for k in range(len(profiles))] if several else ["distance"]
-        self.names = [str(name) for name in names] if several and names is not None else default
+        numbers = [f"query {k}" for k in range(len(profiles))] if names is None else map(str, names)
+        self.names = list(numbers) if len(profiles) > 1 else ["distance"]
         # Candidates of a subsequence search are numbered by their ends.
         self.at_end = [hasattr(p, "end") and np.array_equal(p.end, np.arange(1, len(p.end) + 1)) for p in profiles]
-        self.start = self.end = self.query = np.empty(0, int)
-        if matches is not None:
-            self.start, self.end = base.as_ranges(matches, n, "matches")
-            query = base.field(matches, "query")
-            self.query = np.zeros(len(self.start), int) if query is None else np.asarray(query)
+        nothing = {"start": (), "end": ()}
+        self.start, self.end = base.as_ranges(nothing if matches is None else matches, n, "matches")
+        query = base.field(matches, "query")
+        self.query = np.zeros(len(self.start), int) if query is None else np.asarray(query)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Sequences, *, times: Times | None = None, **style: Any) -> Self:
@@ -157,8 +158,7 @@ class ProfileDisplay(Display):
         self.profile_lines_, self.threshold_lines_, self.match_points_, self.strips_ = [], [], [], []
         self.sequence_line_ = self.match_areas_ = None
         if above:
-            lines = base.draw_series(self.axes_[:1], view, self.sequence.T, color=GRAY, linewidth=0.8)
-            self.sequence_line_ = lines[0]
+            (self.sequence_line_,) = base.draw_series(self.axes_[:1], view, self.sequence.T, color=GRAY, linewidth=0.8)
             if not view.is_dense(self.ax_, self.start, self.end):
                 style = {"facecolors": BLUE, "edgecolors": BLUE, "alpha": 0.3, "linewidths": 0.8}
                 self.match_areas_ = base.areas(self.ax_, *self.times.edges(self.start, self.end), **style)
@@ -322,11 +322,9 @@ class SearchDisplay(Display):
                 each = scale.to_rgba(scale.get_array()) if colors is None else colors
                 self.strips_.append(self._draw_strip(ax, order, view, each))
         self._label(self.channels, view)
-        self.colorbar_ = None
-        if by == "distance" and len(self.start):
-            names = np.unique(self.groups.get("label", []))
-            named = len(names) == 1 and names.dtype.kind == "U"
-            self.colorbar_ = self._add_colorbar(scale, f"distance from {names[0]}" if named else "distance")
+        names = np.unique(self.groups.get("label", []))
+        text = f"distance from {names[0]}" if len(names) == 1 and names.dtype.kind == "U" else "distance"
+        self.colorbar_ = self._add_colorbar(scale, text) if by == "distance" and len(self.start) else None
         self.legend_ = self._write_above(title, keys)
         seen = np.flatnonzero(view.inside(self.start, self.end))
         if 0 < len(seen) <= MAX_RANKS and not dense:
@@ -358,12 +356,9 @@ class SearchDisplay(Display):
             lines = (base.reduced(self.times, y, a, b, max(1, int((b - a) * share))) for a, b in ranges)
             return [np.column_stack(line) for line in lines]
 
-        style = {"linewidths": 1.8, "zorder": 3, "label": "occurrences"}
-        if colors is None:
-            style |= {"array": scale.get_array()[order], "cmap": scale.cmap, "norm": scale.norm}
-        else:
-            style["colors"] = colors[order]
-        lines = LineCollection(pieces(view), **style)
+        style = {"array": scale.get_array()[order], "cmap": scale.cmap, "norm": scale.norm}
+        style = style if colors is None else {"colors": colors[order]}
+        lines = LineCollection(pieces(view), linewidths=1.8, zorder=3, label="occurrences", **style)
         if len(order):
             view.follow(ax, lambda seen: lines.set_segments(pieces(seen)))
         return ax.add_collection(lines, autolim=False)  # the sequence's line has set the limits
@@ -371,8 +366,7 @@ class SearchDisplay(Display):
     def _draw_strip(self, ax, order, view, colors):
         """Draw a strip of the best occurrence in each column."""
         order = order[view.inside(self.start[order], self.end[order])]
-        borders = view.borders(ax)
-        left, right = self.times.edges(self.start[order], self.end[order])
+        borders, (left, right) = view.borders(ax), self.times.edges(self.start[order], self.end[order])
         n = len(borders) - 1
         first = np.clip(np.searchsorted(borders, left, "right") - 1, 0, n - 1)
         end = np.clip(np.searchsorted(borders, right), first + 1, n)
@@ -662,7 +656,7 @@ class WeightedQueryDisplay(Display):
         display : WeightedQueryDisplay
             This display.
         """
-        view, x = self.times.view(time_range), self.times.between()
+        view, x = self.times.view(time_range), self.times.values[:]
         self._make_axes(ax, len(self.channels))
         # From 0, which is "don't care", so equal weights look like weights that count.
         style = {"cmap": base.make_cmap(cmap, reverse=True), "norm": base.make_norm(self.weight, low=0.0)}
@@ -675,3 +669,471 @@ class WeightedQueryDisplay(Display):
         self.colorbar_ = self._add_colorbar(self.query_lines_[0], "weight")
         self._write_above(title)
         return self
+
+
+# -------------------------------------------------------------------------------------------------------- segmentations
+DARK, LIGHT = 0.42, 0.2  # opacity of the areas of neighbors
+
+
+class SegmentationDisplay(Display):
+    """A sequence cut into repetitions of patterns.
+
+    Boundaries are dashed lines; repetitions are shaded, neighbors in turn light and dark, each class in its color.
+    Repetitions that are narrower than two pixels are lines in the color of their class, without boundaries.
+    Where there is more than one boundary for four pixels of width, or such lines would run into blocks, a strip below
+    the sequence stands for both: each column is divided among what covers it, and is the paler the less is covered.
+
+    Parameters
+    ----------
+    segments : object, array-like of int or dict of name -> array-like of int
+        With `start`, `end` and `label`, or boundaries.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence that was segmented.
+    times : array-like of shape (n,), optional
+        Times of the sequence, numbers or datetimes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The first row.
+    axes_ : ndarray of matplotlib Axes
+        All rows: one a channel, or one a distance.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    sequence_lines_ : list of matplotlib Line2D
+        The sequence in each row.
+    boundary_lines_ : list of matplotlib LineCollection
+        The boundaries in each row.
+    repetition_areas_ : list of list of matplotlib PolyCollection
+        The shaded repetitions in each row: those of one class and shade together.
+    partial_areas_ : list of matplotlib PolyCollection
+        What hatches the partial repetitions in each row; empty without any.
+    strips_ : list of list of matplotlib PolyCollection
+        What stands for too many boundaries in each row: the columns of one class and shade together. There are no
+        boundary lines then and no shaded repetitions.
+    legend_ : matplotlib Legend or None
+        The classes of repetitions, when there are several, and what is hatched.
+
+    See Also
+    --------
+    sktslib.utils.visualisation.plot_segmentation : Makes and draws it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sktslib import QuerySegmenter
+    >>> from sktslib.utils.visualisation import SegmentationDisplay
+    >>> segmenter = QuerySegmenter().fit([0, 1, 3, 1])
+    >>> display = SegmentationDisplay.from_estimator(segmenter, [0, 0, 0, 1, 3, 1, 0, 0, 1, 1, 3, 1, 0])
+    >>> len(display.boundary_lines_[0].get_segments())
+    4
+    """
+
+    def __init__(self, segments: Any, sequence: Sequences, times: Times | None = None) -> None:
+        self.sequence = base.as_series(sequence, "sequence")
+        n = len(self.sequence)
+        self.times = base.as_times(times, n, "ts", sequence, segments)
+        self.channels = base.channel_names(self.sequence.shape[1], sequence, segments)
+        self.start = self.end = self.label = np.empty(0, int)  # boundaries alone say nothing of repetitions
+        self.partial, self.names = np.empty(0, bool), None
+        if base.field(segments, "start") is not None and base.field(segments, "end") is not None:
+            self.start, self.end = base.as_ranges(segments, n, "segments")
+            label, partial = base.field(segments, "label"), base.field(segments, "partial")
+            self.label = np.zeros(len(self.start), dtype=int) if label is None else np.asarray(label)
+            if self.label.shape != self.start.shape:
+                rule, got = f"have one label for each of its {len(self.start)} segments", f"shape {self.label.shape}"
+                raise base.refused("segments", rule, got, "Pass the result of the segmentation as it is.")
+            self.partial = np.zeros(len(self.start), dtype=bool) if partial is None else np.asarray(partial, dtype=bool)
+            self.boundaries = [np.union1d(self.start, self.end)]
+        elif isinstance(segments, Mapping):
+            if not segments:
+                out = "Pass an array of boundaries or the result of time_series_segmentation."
+                raise base.refused("segments", "hold the boundaries of at least one distance", "an empty dict", out)
+            self.names = [str(name) for name in segments]
+            self.boundaries = [_as_boundaries(value, n) for value in segments.values()]
+        else:
+            self.boundaries = [_as_boundaries(segments, n)]
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
+        """Draw the sequence and its segments.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            One for each of the first channels, or one for each distance. Default: a new figure.
+        title : str, optional
+            Written above.
+        time_range : tuple (start, end), optional
+            The part that is shown, in times or else samples; None on one side: up to there. Datetimes without a zone
+            are local.
+
+        Returns
+        -------
+        display : SegmentationDisplay
+            This display.
+        """
+        view = self.times.view(time_range)
+        rows, names = self.sequence.T, self.channels
+        if self.names is not None:  # a row for each distance
+            rows, names = np.broadcast_to(rows[0], (len(self.names), rows.shape[1])), names[:1] * len(self.names)
+        self._make_axes(ax, len(names), what="channels" if self.names is None else "distances")
+        boundaries = self.boundaries * (len(self.axes_) if self.names is None else 1)
+        gray = GRAY if view.end - view.first > base.LONG_LINE else "0.25"
+        self.sequence_lines_ = base.draw_series(self.axes_, view, rows, color=gray, linewidth=0.9, label="sequence")
+        self.boundary_lines_, self.repetition_areas_, self.partial_areas_, self.strips_ = [], [], [], []
+        shades, narrow = self._shades(), view.are_narrow(self.ax_, self.start, self.end)
+        style = {"colors": "black", "linewidths": 0.9, "linestyles": "dashed", "zorder": 2.5, "label": "boundaries"}
+        for ax, line, cuts in zip(self.axes_, self.sequence_lines_, boundaries, strict=True):
+            dense = view.is_dense(ax, cuts, cuts + 1) or view.are_crowded(ax, self.start, self.end)
+            if dense:
+                line.set_color(GRAY)
+                base.make_room(ax)
+                self.strips_.append(self._draw_strip(ax, cuts, view, shades, narrow))
+            # The edges of repetitions if they are known: before a gap an end is not where the next sample is.
+            places = np.union1d(*self.times.edges(self.start, self.end)) if len(self.start) else self.times.at(cuts)
+            places = [] if dense or narrow else places
+            self.boundary_lines_.append(ax.vlines(places, 0, 1, transform=ax.get_xaxis_transform(), **style))
+            self.repetition_areas_.append([] if dense else [self._shade(ax, *shade, narrow) for shade in shades])
+            if self.partial.any():  # an end of the recording cuts them off
+                hatch = {"facecolors": "none", "edgecolors": "0.45", "hatch": "///", "label": "partial"}
+                ends = self.times.edges(self.start[self.partial], self.end[self.partial])
+                self.partial_areas_.append(base.areas(ax, *ends, zorder=0.6, linewidths=0, **hatch))
+        self._label(names, view)
+        for ax, name in zip(self.axes_, self.names or [], strict=False):
+            ax.set_title(name, loc="left", fontsize="medium")
+        self.legend_ = self._write_above(title, self._keys(shades, narrow))
+        return self
+
+    def _shades(self):
+        """Return class, color, opacity and repetitions of each class and shade, with neighbors light and dark."""
+        turn = np.empty(len(self.start), dtype=int)
+        turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
+        classes = np.unique(self.label)
+        return [
+            (label, color[:3], alpha, np.flatnonzero((self.label == label) & (turn == dark)))
+            for label, color in zip(classes, base.class_colors(classes), strict=True)
+            for dark, alpha in enumerate((LIGHT, DARK))
+        ]
+
+    def _shade(self, ax, label, color, alpha, chosen, narrow):
+        """Shade the repetitions of a class and shade; narrow ones are lines."""
+        line = {"edgecolors": color, "alpha": 1.0, "zorder": 2.5, "linewidths": 1.5}
+        style = line if narrow else {"alpha": alpha, "zorder": 0.5, "linewidths": 0}
+        edges = self.times.edges(self.start[chosen], self.end[chosen])
+        return base.areas(ax, *edges, facecolors=color, label=f"class {label}", **style)
+
+    def _draw_strip(self, ax, cuts, view, shades, narrow):
+        """Draw a strip of what covers each column; for boundaries alone, of their number."""
+        if not shades:
+            count = np.histogram(self.times.at(cuts), view.borders(ax))[0]
+            return base.draw_strip(ax, view, [count / max(count.max(), 1)], ["black"])
+        shares = [view.shares(ax, self.start[chosen], self.end[chosen]) for *_, chosen in shades]
+        # The dark one is the class's color itself, the light one is mixed with white.
+        strength = [1.0 if narrow else alpha / DARK for _, _, alpha, _ in shades]
+        colors = [s * color + 1 - s for s, (_, color, *_) in zip(strength, shades, strict=True)]
+        return base.draw_strip(ax, view, shares, colors)
+
+    def _keys(self, shades, narrow):
+        """Return the keys of the legend: the classes where there are several, and what is hatched."""
+        from matplotlib.patches import Patch
+
+        strong = 1.0 if self.strips_ or narrow else DARK
+        classes = [Patch(facecolor=c, alpha=strong, label=f"class {label}") for label, c, a, _ in shades if a == DARK]
+        return (classes if len(classes) > 1 else []) + self.partial_areas_[:1]
+
+
+def _as_boundaries(boundaries, n):
+    """Return sorted boundaries within n samples as an integer array."""
+    array = validation.as_indices(boundaries, "segments")
+    if array.ndim != 1 or (array.size and not (array.min() >= 0 and array.max() <= n and (np.diff(array) >= 0).all())):
+        rule = f"hold sorted boundaries from 0 to {n}, the length of the sequence"
+        out = "Pass the sequence that was segmented and sample indices, not times."
+        raise base.refused("segments", rule, validation.shown(boundaries), out)
+    return array
+
+
+# -------------------------------------------------------------------------------------------------- events, repetitions
+EVENT_COLORS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # Okabe & Ito's
+LANE, GAP = 0.07, 0.02  # heights of the two lanes below a sequence, and between them
+
+
+class EventsDisplay(Display):
+    """Found events next to the true ones, in two lanes below the sequence: hits, misses and false ones.
+
+    A true and a found event agree as in `sktslib.metrics.event_f1_score`, whose value the legend gives. More events
+    than one for four pixels of width are strips: each column is divided among what covers it, and is the paler the less
+    of it is covered.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n_events, 2), or Matches or Segments
+        Labels of time points or events as half-open ranges of samples.
+    sequence : array-like of shape (n,) or (n, channels), optional
+        The recording; without it the lanes fill the axes.
+    times : array-like of shape (n,), optional
+        Its times, numbers or datetimes. Default: those of `y_pred` or of a pandas index.
+    min_iou : float, default=0.5
+        Least intersection over union of events that agree.
+    tolerance : float, optional
+        Largest difference of starts, and of ends, of events that agree, in samples.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The first row.
+    axes_ : ndarray of matplotlib Axes
+        One row per channel.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    sequence_lines_ : list of matplotlib Line2D
+        The sequence in each row.
+    true_areas_, found_areas_ : list of dict of str -> matplotlib PolyCollection
+        The two lanes of each row, by what the events are: "hit" and "missed"; "hit" and "false".
+    n_hit_, n_missed_, n_false_ : int
+        How many there are.
+    score_ : float
+        The F1 score of the events.
+    legend_ : matplotlib Legend
+        What the colors mean, and the numbers.
+
+    See Also
+    --------
+    sktslib.metrics.event_f1_score : The score.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sktslib.utils.visualisation import EventsDisplay
+    >>> display = EventsDisplay.from_predictions([[2, 5], [7, 9]], [[2, 5], [10, 12]], range(12))
+    >>> display.n_hit_, display.n_missed_, display.n_false_
+    (1, 1, 1)
+    """
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        sequence: Sequences | None = None,
+        times: Times | None = None,
+        *,
+        min_iou: float = 0.5,
+        tolerance: Any = None,
+    ) -> None:
+        from ..metrics._events import agreement
+
+        self.true, self.found, _, pairs, n = agreement(_events(y_true), _events(y_pred), min_iou, tolerance)
+        self.hit_true, self.hit_found = np.zeros(len(self.true), bool), np.zeros(len(self.found), bool)
+        self.hit_true[pairs[0]] = self.hit_found[pairs[1]] = True
+        total, self.n_hit_ = len(self.true) + len(self.found), len(pairs[0])
+        self.n_missed_, self.n_false_ = len(self.true) - self.n_hit_, len(self.found) - self.n_hit_
+        self.score_ = 2 * self.n_hit_ / total if total else 1.0
+        self.sequence = None if sequence is None else base.as_series(sequence, "sequence")
+        last = int(np.vstack([self.true, self.found])[:, 1].max(initial=1))
+        n = (n or last) if sequence is None else len(self.sequence)
+        if last > n:
+            rule, got = f"hold, as 'y_true' must, events within the sequence of {n} samples", f"one that ends at {last}"
+            raise base.refused("y_pred", rule, got, "Pass the sequence that they belong to.")
+        n = base.n_samples(n, self.sequence, base.field(y_pred, "times") if times is None else times)
+        self.times = base.as_times(times, n, "times", sequence, y_pred)
+        self.channels = [""] if sequence is None else base.channel_names(self.sequence.shape[1], sequence)
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
+        """Draw the events.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            One for each of the first channels. Default: a new figure, one row per channel, at most 8.
+        title : str, optional
+            Written above.
+        time_range : tuple (start, end), optional
+            The part that is shown, in times or else samples; None on one side: up to there.
+
+        Returns
+        -------
+        display : EventsDisplay
+            This display.
+        """
+        from matplotlib.patches import Patch
+
+        view = self.times.view(time_range)
+        self._make_axes(ax, len(self.channels))
+        if self.sequence is None:
+            self.sequence_lines_, lanes = [], ((0.56, 0.94), (0.06, 0.44))
+            self.ax_.set(ylim=(0, 1), yticks=[])
+        else:
+            self.sequence_lines_ = base.draw_series(self.axes_, view, self.sequence.T, color=GRAY, linewidth=0.8)
+            lanes = (2 * GAP + LANE, 2 * (GAP + LANE)), (GAP, GAP + LANE)
+        self.true_areas_, self.found_areas_ = [], []
+        for row in self.axes_:
+            if self.sequence is not None:
+                base.make_room(row, 2 * LANE + 3 * GAP)
+            self.true_areas_.append(self._draw_lane(row, view, self.true, self.hit_true, "missed", *lanes[0]))
+            self.found_areas_.append(self._draw_lane(row, view, self.found, self.hit_found, "false", *lanes[1]))
+            for lane, name in zip(lanes, ("true", "found"), strict=True):
+                row.text(1.005, sum(lane) / 2, name, transform=row.transAxes, va="center", fontsize="x-small")
+        self._label(self.channels, view)
+        counts = {"hit": self.n_hit_, "missed": self.n_missed_, "false": self.n_false_}
+        keys = [Patch(color=EVENT_COLORS[kind], label=f"{kind} ({count})") for kind, count in counts.items()]
+        self.legend_ = self._write_above(title, [*keys, Patch(alpha=0, label=f"F1 = {self.score_:.2f}")])
+        return self
+
+    def _draw_lane(self, ax, view, events, is_hit, other, low, high):
+        """Draw the events of a lane, the hits and the others."""
+        parts = {"hit": events[is_hit].T, other: events[~is_hit].T}
+        if view.is_dense(ax, *events.T) or view.are_crowded(ax, *events.T):
+            shares, colors = [view.shares(ax, *part) for part in parts.values()], [EVENT_COLORS[kind] for kind in parts]
+            return dict(zip(parts, base.draw_strip(ax, view, shares, colors, low, high), strict=True))
+        # A white rim parts neighbors; one of its own color shows an event that is thinner than a pixel.
+        narrow = view.are_narrow(ax, *events.T)
+        drawn = {}
+        for kind, part in parts.items():
+            color, places = EVENT_COLORS[kind], self.times.edges(*part)
+            style = {"facecolors": color, "edgecolors": color if narrow else "white", "linewidths": 0.8, "zorder": 3}
+            drawn[kind] = base.areas(ax, *places, low, high, **style)
+        return drawn
+
+
+def _events(y):
+    """Return labels or events; those of matches or segments as ranges, in order of time."""
+    events = np.column_stack([y.start, y.end]) if hasattr(y, "start") and hasattr(y, "end") else None
+    return y if events is None else events[np.argsort(events[:, 0], kind="stable")]
+
+
+MOST_LINES = 300  # repetitions that are drawn
+
+
+class RepetitionsDisplay(Display):
+    """Repetitions of a query, their mean and their spread.
+
+    Of more than 300 repetitions as many are drawn, evenly chosen; mean and spread are those of all.
+
+    Parameters
+    ----------
+    repetitions : array-like of shape (n_repetitions, m) or (n_repetitions, m, channels)
+        Repetitions on the query's time base; NaN where one is incomplete.
+    query : array-like of shape (m,) or (m, channels), optional
+        The query.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The first row.
+    axes_ : ndarray of matplotlib Axes
+        One row per channel.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    repetition_lines_ : list of matplotlib LineCollection
+        The repetitions in each row.
+    mean_lines_, query_lines_ : list of matplotlib Line2D
+        Their mean, and the query, in each row.
+    spread_areas_ : list of matplotlib PolyCollection
+        One standard deviation to either side of the mean.
+
+    See Also
+    --------
+    sktslib.utils.visualisation.plot_repetitions : Makes and draws it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sktslib import QuerySegmenter
+    >>> from sktslib.utils.visualisation import RepetitionsDisplay
+    >>> segmenter = QuerySegmenter().fit([0, 1, 3, 1])
+    >>> display = RepetitionsDisplay.from_estimator(segmenter, [0, 0, 0, 1, 3, 1, 0, 0, 1, 1, 3, 1, 0])
+    >>> display.mean_lines_[0].get_ydata().tolist()
+    [0.5, 1.0, 3.0, 1.0]
+    """
+
+    def __init__(self, repetitions: Any, query: Queries | None = None) -> None:
+        self.repetitions = np.atleast_3d(np.asarray(repetitions, dtype=float))
+        if np.ndim(repetitions) not in (2, 3) or 0 in self.repetitions.shape[1:]:
+            rule = "have shape (n_repetitions, m) or (n_repetitions, m, channels)"
+            got = f"shape {np.shape(repetitions)}"
+            raise base.refused("repetitions", rule, got, "Pass what Segments.warped() returns.")
+        self.query = None if query is None else base.as_series(query, "query")
+        self.channels = base.channel_names(self.repetitions.shape[2], query)
+        if self.query is not None and self.query.shape != self.repetitions.shape[1:]:
+            rule, got = f"have the repetitions' shape {self.repetitions.shape[1:]}", f"shape {self.query.shape}"
+            raise base.refused("query", rule, got, "Pass the query that the repetitions are aligned to.")
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Sequences, *, query: Queries | None = None, times: Times | None = None, **style: Any
+    ) -> Self:
+        """Segment a recording and draw the repetitions of a query.
+
+        Parameters
+        ----------
+        estimator : QuerySegmenter
+            A fitted segmenter.
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        query : int, optional
+            Which of several queries, from 0.
+        times : array-like of shape (n,), optional
+            Times of the recording.
+        **style
+            Passed on to `plot`, such as `ax` and `title`.
+
+        Returns
+        -------
+        display : RepetitionsDisplay
+        """
+        repetitions = base.of_estimator(estimator, "segment", X, times=times).warped(query)
+        display = cls(repetitions, base.numbered(estimator.queries_, query or 0))
+        display.channels = base.channel_names(repetitions.shape[2], X)
+        return display._drawn(style)
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
+        """Draw the repetitions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            One for each of the first channels. Default: a new figure.
+        title : str, optional
+            Written above.
+
+        Returns
+        -------
+        display : RepetitionsDisplay
+            This display.
+        """
+        count, m, n_channels = self.repetitions.shape
+        self._make_axes(ax, n_channels)
+        self.repetition_lines_, self.mean_lines_, self.query_lines_, self.spread_areas_ = [], [], [], []
+        if not count:
+            self.ax_.set_title("no repetitions", loc="left", fontsize="medium")
+            self.ax_.set_xlim(0, max(m - 1, 1))
+        for c, row in enumerate(self.axes_):
+            if count:
+                self._draw_repetitions(row, self.repetitions[:, :, c])
+            if self.query is not None:
+                style = {"color": "black", "linewidth": 1.2, "linestyle": "dashed", "label": "query"}
+                self.query_lines_ += row.plot(np.arange(m), self.query[:, c], **style)
+            row.autoscale_view()
+            row.margins(x=0)
+        self._label(self.channels)
+        self.axes_[-1].set_xlabel("point of the query")
+        self._write_above(title, self.ax_.get_legend_handles_labels()[0])
+        return self
+
+    def _draw_repetitions(self, row, repetitions):
+        """Draw the repetitions of a channel, their mean and their spread."""
+        from matplotlib.collections import LineCollection
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a point that no repetition has
+            mean, spread = np.nanmean(repetitions, axis=0), np.nanstd(repetitions, axis=0)
+        x, n = np.arange(repetitions.shape[1]), len(repetitions)
+        some = repetitions[np.linspace(0, n - 1, min(n, MOST_LINES)).astype(int)]
+        style = {"colors": "0.35", "linewidths": 0.7, "alpha": max(0.08, min(0.6, 12 / len(some)))}
+        lines = LineCollection([np.column_stack([x, one]) for one in some], label="repetitions", **style)
+        self.repetition_lines_.append(row.add_collection(lines))
+        style = {"color": BLUE, "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
+        self.spread_areas_.append(row.fill_between(x, mean - spread, mean + spread, **style))
+        self.mean_lines_ += row.plot(x, mean, color=BLUE, linewidth=2, label="mean")
