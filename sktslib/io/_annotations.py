@@ -37,12 +37,12 @@ def annotations_of(format: str, path: Any, samples: Any, seconds: Any, label: li
         return made
     import pandas as pd
 
-    if format == "audacity":
-        columns, rest = {"start": seconds[0], "end": seconds[0] + seconds[1], "label": label}, {"sep": "\t"}
-    else:
-        columns, rest = {"start": samples[0], "end": samples[1], "label": label}, {}
-        columns |= {} if seconds is None else {"onset": seconds[0], "duration": seconds[1]}
-    made = pd.DataFrame(columns).to_csv(index=False, header=format == "csv", float_format="%.9g", **rest)
+    is_csv = format == "csv"
+    start, end = samples if is_csv else (seconds[0], seconds[0] + seconds[1])
+    columns = {"start": start, "end": end, "label": label}
+    columns |= {"onset": seconds[0], "duration": seconds[1]} if is_csv and seconds is not None else {}
+    style = {"sep": "," if is_csv else "\t", "header": is_csv, "float_format": "%.9g"}
+    made = pd.DataFrame(columns).to_csv(index=False, **style)
     if path is not None:
         Path(path).write_text(made, encoding="utf-8")
     return made

@@ -73,12 +73,11 @@ def _audio(file):
             if "reshape" not in str(error):
                 raise
             rate, values = _whole_samples(file)
-    for expected in (re.search(r"EOF prematurely.* (\d+) bytes from header", str(one.message)) for one in told):
-        if expected:
-            there = f"{os.path.getsize(file)} of {expected[1]} bytes are there"
-            warn(
-                f"{file}: the file is cut off: {there}, and {len(values)} samples, {len(values) / rate:g} s, were read"
-            )
+    expected = [re.search(r"EOF prematurely.* (\d+) bytes from header", str(one.message)) for one in told]
+    for match in filter(None, expected):
+        there = f"{os.path.getsize(file)} of {match[1]} bytes are there"
+        read = f"{len(values)} samples, {len(values) / rate:g} s, were read"
+        warn(f"{file}: the file is cut off: {there}, and {read}")
     return float(rate), values
 
 
@@ -172,9 +171,8 @@ FILES = ".zarray", ".zgroup", "zarr.json"
 
 def is_zarr(path, head):
     """Return whether a path is that of a store: a folder with zarr's description in it, or a packed one."""
-    return path.lower().rstrip("/").endswith((".zarr", ".zarr.zip")) or any(
-        os.path.isfile(os.path.join(path, name)) for name in FILES
-    )
+    is_named = path.lower().rstrip("/").endswith((".zarr", ".zarr.zip"))
+    return is_named or any(os.path.isfile(os.path.join(path, name)) for name in FILES)
 
 
 def open_zarr(path):

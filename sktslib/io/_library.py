@@ -30,14 +30,11 @@ class MixedRates(ValueError):
 
     def __init__(self, rates):
         """Take the rate of each channel by its name."""
-        self.names, self.groups = list(rates), {}
-        for name, rate in rates.items():
-            self.groups.setdefault(rate, []).append(name)
+        self.names = list(rates)
+        self.groups = {rate: [k for k, own in rates.items() if own == rate] for rate in rates.values()}
         told = "; ".join(f"{rate:g} per second: {', '.join(names[:8])}" for rate, names in self.groups.items())
-        super().__init__(
-            f"the channels must have one sampling rate. Got {told}. Choose some, channels={self.names[0]!r}, or bring "
-            f"all to one rate, rate={max(self.groups):g}."
-        )
+        way_out = f"Choose some, channels={self.names[0]!r}, or bring all to one rate, rate={max(self.groups):g}."
+        super().__init__(f"the channels must have one sampling rate. Got {told}. {way_out}")
 
 
 def on_one_line(error, most=200):
@@ -78,8 +75,7 @@ def unique(names):
     """Return names of channels, those that repeat with a number: ``v``, ``v.1``, ``v.2``."""
     out = []
     for name in names:
-        numbered = (f"{name}.{k}" if k else name for k in count())
-        out.append(next(new for new in numbered if new not in out))
+        out.append(next(new for k in count() if (new := f"{name}.{k}" if k else name) not in out))
     return out
 
 
@@ -100,8 +96,7 @@ def one_array(shapes, wanted, path):
     `shapes` are those of the arrays of numbers that the file has, by their names.
     """
     if wanted:
-        inside = wanted if wanted in shapes else wanted.strip("/")
-        if inside not in shapes:
+        if (inside := wanted if wanted in shapes else wanted.strip("/")) not in shapes:
             check_names([wanted], list(shapes), "array", f"the file {path}")
         return inside
     usable = {name: shape for name, shape in shapes.items() if len(shape) in (1, 2) and prod(shape) > 1}

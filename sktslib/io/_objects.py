@@ -100,9 +100,8 @@ def of_xarray(array):
 
 # Types of other packages by their names. Lazy frames and tables of Arrow become tables that are known.
 OBJECTS = {"mne.BaseRaw": of_mne, "wfdb.Record": of_wfdb, "xarray.DataArray": of_xarray}
-OBJECTS |= dict.fromkeys(["obspy.Trace", "obspy.Stream"], of_obspy)
+OBJECTS |= dict.fromkeys(["obspy.Trace", "obspy.Stream"], of_obspy) | {"polars.LazyFrame": methodcaller("collect")}
 OBJECTS |= dict.fromkeys(["pyarrow.Table", "pyarrow.RecordBatch"], methodcaller("to_pandas"))
-OBJECTS |= {"polars.LazyFrame": methodcaller("collect")}
 
 
 def converter_of(X):
@@ -139,7 +138,8 @@ def unwrapped(X, times, name="X", *, whole=False):
     """
     if isinstance(X, np.ndarray) or not isinstance(X, dict | list | tuple):
         return (X, times) if isinstance(X, np.ndarray) else _one(X, times, name, whole)
-    series = dict(X) if isinstance(X, dict) else dict(enumerate(X)) if _may_hold(X) else {}
+    may_hold = len(X) > 0 and (isinstance(X, dict) or not isinstance(X[0], int | float))  # one of numbers does not
+    series = dict(X if isinstance(X, dict) else enumerate(X)) if may_hold else {}
     if not any(isinstance(one, Recording) or converter_of(one) for one in series.values()):
         return X, times
     listed = isinstance(times, list | tuple | dict)
@@ -151,11 +151,6 @@ def unwrapped(X, times, name="X", *, whole=False):
     if isinstance(X, dict):
         return every, own
     return list(every.values()), list(own.values()) if isinstance(own, dict) else own
-
-
-def _may_hold(X):
-    """Return whether a list may hold recordings, which one of numbers does not."""
-    return len(X) > 0 and not isinstance(X[0], int | float)
 
 
 def _one(X, times, name, whole):

@@ -184,15 +184,13 @@ def _resampled(recording: Recording, rate: float) -> Recording:
     if recording.rate is None:
         way_out = "Pass times=Sampling(old rate) if it is known, or cut the recording at its interruptions."
         raise ValueError(f"'rate' must be None where there is no constant sampling rate. Got {rate:g}. {way_out}")
-    values = np.asarray(recording)
-    if rate != recording.rate:
+    values, step = np.asarray(recording), rate / recording.rate
+    if step != 1:
         values = resample(values, rate=rate, sampling_rate=recording.rate, nan_policy="omit")
     start, end, label = recording.marks
-    step = rate / recording.rate
     first = np.floor(start * step).astype(np.int64)
-    last = np.maximum(np.ceil(end * step).astype(np.int64), first + 1)
-    sampling, marks = Sampling(rate, recording.times.start), Marks(first, last, label)
-    return replace(recording, values=values, times=sampling, marks=marks)
+    marks = Marks(first, np.maximum(np.ceil(end * step).astype(np.int64), first + 1), label)
+    return replace(recording, values=values, times=Sampling(rate, recording.times.start), marks=marks)
 
 
 def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
@@ -206,10 +204,9 @@ def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
         raise ValueError(f"channels of several rates must begin and end together. Got starts and samples {parts}.")
     values = np.column_stack([np.asarray(part).reshape(len(part), -1)[:n] for part in parts])
     known = [name for part in parts for name in part.names]
-    order = [known.index(name) for name in names]
     units = [unit for part in parts for unit in part.units or [""] * len(part.names)]
     marks = max((part.marks for part in parts), key=len)
-    return Recording(values[:, order], parts[0].times, names, [units[k] for k in order], marks)
+    return Recording(values, parts[0].times, known, units, marks).select(names)
 
 
 # ------------------------------------------------------------------------------- formats that are known and not read
@@ -233,11 +230,10 @@ EMPATICA = re.compile(r"(acc|bvp|eda|hr|temp)\.csv", re.IGNORECASE)
 
 
 def _format_of(path, head):
-    is_empatica = EMPATICA.fullmatch(os.path.basename(path)) and re.match(rb"1\d{9}(\.\d+)?\s*[,\n\r]", head)
     for entry in REFUSED:
-        _, suffixes, first, _ = entry
-        if path.lower().endswith(suffixes) or (first and re.match(first, head, re.IGNORECASE)):
+        if path.lower().endswith(entry[1]) or (entry[2] and re.match(entry[2], head, re.IGNORECASE)):
             return entry
+    is_empatica = EMPATICA.fullmatch(os.path.basename(path)) and re.match(rb"1\d{9}(\.\d+)?\s*[,\n\r]", head)
     return REFUSED[-1] if is_empatica else None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..utils._conversion import converted, is_stored, n_samples, opened, stored
 from ..utils._times import Sampling, given_times
-from ..utils.validation import check_count, check_names, check_one_time_per_point, shown
+from ..utils.validation import check_count, check_names, check_one_time_per_point, refused, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -235,21 +235,19 @@ class Recording:
 
     def __post_init__(self) -> None:
         values = self.values
-        if not is_stored(values):
-            is_real = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
-            values = values if is_real else converted(values, "values")
+        if not is_stored(values) and not (isinstance(values, np.ndarray) and values.dtype.kind in "biuf"):
+            values = converted(values, "values")
         shape = shape_of(values)
         if len(shape) not in (1, 2):
             raise ValueError(f"'values' must have shape (n,) or (n, channels). Got shape {shape}. Select one series.")
         object.__setattr__(self, "values", values)
         channels = shape[1] if len(shape) == 2 else 1
         for name in ("names", "units"):
-            given = getattr(self, name)
-            given = [given] if isinstance(given, str) else given
-            given = None if given is None else [str("" if one is None else one) for one in given]
-            object.__setattr__(self, name, given)
-            if given is not None and len(given) != channels:
-                raise ValueError(f"{name!r} must have an entry for each of {channels} channels. Got {shown(given)}.")
+            if (given := getattr(self, name)) is not None:
+                given = [str("" if one is None else one) for one in ([given] if isinstance(given, str) else given)]
+                object.__setattr__(self, name, given)
+                if len(given) != channels:
+                    raise refused(f"{name!r}", f"have an entry for each of {channels} channels", shown(given))
         if self.times is not None and not isinstance(self.times, Sampling):
             times = self.times if is_stored(self.times) else given_times(self.times, "times")
             check_one_time_per_point((n_samples(times),), shape[0], "times")
@@ -287,10 +285,9 @@ class Recording:
             raise TypeError(f"A recording is cut by a slice of samples, recording[1000:2000]. Got {shown(part)}.")
         start, end, _ = part.indices(len(self))
         times = self.times
-        if isinstance(times, Sampling):
-            times = Sampling(times.rate, times.at([start])[0])
-        elif times is not None:
-            times = times[start:end]
+        if times is not None:
+            is_even = isinstance(times, Sampling)
+            times = Sampling(times.rate, times.at([start])[0]) if is_even else times[start:end]
         inside = (self.marks.end > start) & (self.marks.start < end)
         first, last, label = (column[inside] for column in self.marks)
         marks = Marks(np.maximum(first, start) - start, np.minimum(last, end) - start, label)
@@ -338,11 +335,10 @@ class Recording:
 
         before, after = (check_count(v, k, low=0) for v, k in ((before, "before"), (after, "after")))
         start, end, label = self.marks
-        if only is not None:
-            only = [only] if isinstance(only, str) else list(only)
-            check_names(only, sorted(set(label.tolist())), "mark", "'only'")
-        kept = (end + after > 0) & (start - before < len(self))
-        kept &= True if only is None else np.isin(label, only)
+        names = sorted(set(label.tolist()))
+        only = names if only is None else [only] if isinstance(only, str) else list(only)
+        check_names(only, names, "mark", "'only'")
+        kept = (end + after > 0) & (start - before < len(self)) & np.isin(label, only)
         events = np.column_stack([np.maximum(start[kept] - before, 0), end[kept] + after])
         return labels_from_events(events, label[kept], n_samples=len(self))
 
