@@ -190,7 +190,7 @@ def ranges_of(path, recording, files, option="--labels", where=None, instants=Fa
     read = f"{' to '.join(map(repr, edges))} read as {what}"
     if not whole.any():
         where = f"in the recording of {len(recording)} samples"
-        raise ValueError(f"{option}: none of the {len(samples)} ranges lies {where}. Got {read}.")
+        raise ValueError(f"{option}: none of the {len(samples)} ranges lies {where}. Got {read}.{recording.turned}")
     classes = next((by_name[name] for name in CLASSES if name in by_name), None)
     kinds = None if classes is None else frame[classes].to_numpy()[whole]
     if kinds is not None and kinds.dtype.kind not in "biu":

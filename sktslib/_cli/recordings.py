@@ -96,6 +96,11 @@ class FileRecording(Recording):
         """Names of the channels, or their numbers from 1."""
         return channel_names(self)
 
+    @property
+    def turned(self):
+        """The way out of errors of a file that may have its channels first."""
+        return f" If the rows of {self.path!r} are its channels: --transpose." * (len(self) < len(self.channels))
+
     def take(self, names, called=None):
         """Return the recording with the channels of these names alone, renamed to `called` if it is given."""
         if names == self.channels and called is None:
@@ -109,7 +114,7 @@ class FileRecording(Recording):
         try:
             return samples_of(part, self.times, self.time_name, len(self), *options)
         except ValueError as error:
-            raise ValueError(in_options(str(error))) from None
+            raise ValueError(f"{in_options(str(error))}{self.turned}") from None
 
     def cut(self, part):
         """Return a part of the recording, in memory."""
@@ -235,9 +240,9 @@ def compared(queries, sequence, names=False):
     there = wanted if set(wanted) <= set(sequence.channels) else sequence.channels
     for query in queries:
         if not set(wanted) <= set(query.channels) and len(query.channels) != len(wanted):
-            raise _other_columns("first query", wanted, f"query {query.title}", query.channels, False)
+            raise _other_columns("first query", queries[0], f"query {query.title}", query, False)
     if len(wanted) != len(there):
-        raise _other_columns("query", wanted, "sequence", there, names is not False)
+        raise _other_columns("query", queries[0], "sequence", sequence, names is not False)
     sequence = sequence.take(there)
     owns = (wanted if set(wanted) <= set(query.channels) else query.channels for query in queries)
     found = [query.take(own, there if both else None) for query, own in zip(queries, owns, strict=True)]
@@ -247,12 +252,11 @@ def compared(queries, sequence, names=False):
     return found, sequence, f"columns compared: {text}"
 
 
-def _other_columns(what, names, other, there, mapped):
+def _other_columns(what, one, called, other, mapped):
     rule = f"which columns to compare{', or --map which belong together' if mapped else ''}"
-    return ValueError(
-        f"--columns must say {rule}: the {what} has {len(names)} ({listed(names)}) and the {other} {len(there)} "
-        f"({listed(there)}). Without a header they are numbered from 1."
-    )
+    own, there = (f"{len(each.channels)} ({listed(each.channels)})" for each in (one, other))
+    way_out = f"Without a header they are numbered from 1.{one.turned or other.turned}"
+    return ValueError(f"--columns must say {rule}: the {what} has {own} and the {called} {there}. {way_out}")
 
 
 # ---------------------------------------------------------------------------------------------------------------- scale

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._models import check_ending, load_model, save
 from ..io._parts import slice_of
+from ..io._tables import listed
 from . import PART, output
 from .commands import TASKS, WARNING, errors_of, given, reading_of, with_bar
 from .labels import label_column_name, lines_of_report, read_labels_of
@@ -157,7 +158,7 @@ def _by_query(options, files):
     if options.query == ["auto"]:
         queries = []
         output.tell_notes([recording])
-        line = f"columns compared: {', '.join(recording.channels)}"
+        line = f"columns compared: {listed(recording.channels)}"
     else:
         named = [recording.path + text if text.startswith(":") else text for text in options.query]
         queries = [files.read(text, "--query", weighted=True) for text in named]
@@ -247,7 +248,7 @@ def _by_model(options, files):
         raise ValueError(f"--columns must {rule}. The recording has {', '.join(recording.channels)}.")
     files.check()
     output.tell_notes([recording])
-    output.note(f"columns compared: {', '.join(recording.channels)}")
+    output.note(f"columns compared: {listed(recording.channels)}")
     if names is not None and recording.names is not None:
         recording = recording.take(recording.channels, list(names))
     elif names is not None:  # whose order was told
@@ -277,7 +278,7 @@ def run_learn(options):
     given = {name: getattr(options, name) for name in ("labeled", "on_overlap", "where", "around")}
     labels, line = read_labels_of(options.labels, recording, files, self_train=trains, **given)
     output.tell_notes([recording])
-    output.note(f"columns compared: {', '.join(recording.channels)}")
+    output.note(f"columns compared: {listed(recording.channels)}")
     output.note(line)
     count_durations(estimator, recording)
     with errors_of(recording.title, options.parameters, "the recording"):

@@ -73,12 +73,11 @@ class Viewed:
         low, high = np.divide(ends, self.rate or 1.0) if self._t is None else self._t[ends]
         begin, day = self.label(ends[0], 9), self.label(0)[:10]  # as the clock on the wall has it
         begin = (np.datetime64(begin) - np.datetime64(day)) / np.timedelta64(1, "s") if self.is_dated else float(begin)
-        least = max((high - low) / max(int(columns) // APART, 2), 1e-12)
+        least = max((high - low) / max(int(columns) // APART, 2), 1e-12 if self.times is not None else 1.0)
         power = 10.0 ** floor(log10(least))
         step = next(k * power for k in (1, 2, 5, 10) if k * power >= least * (1 - 1e-9))
         if self.is_dated and least > 1:
             step = next((s for s in CLOCK if s >= least), np.ceil(least / DAY) * DAY)
-        step = max(step, 1.0) if self.times is None else step
         at = np.arange(np.ceil(begin / step - 1e-9), (begin + high - low) / step + 1e-9) * step - begin + low
         samples = np.rint(at * (self.rate or 1.0)) if self._t is None else np.searchsorted(self._t, at * (1 - 1e-12))
         samples, day, found = np.unique(np.clip(samples.astype(int), 0, self.n - 1)).tolist(), None, []

@@ -164,28 +164,30 @@ class Session:
         return {**found, "query": query and {"start": query[0], "end": query[1]}}
 
     def _on_view(self, message):
-        first, columns = max(min(float(message["first"]), self.viewed.n - 1), 0.0), max(int(message["columns"]), 1)
-        last = max(min(float(message["last"]), self.viewed.n), first + 1)
+        viewed, columns = self.viewed, max(int(message["columns"]), 1)
+        first = max(min(float(message["first"]), viewed.n - 1), 0.0)
+        last = max(min(float(message["last"]), viewed.n), first + 1)
         begin = int(np.searchsorted(np.maximum.accumulate(self.marks[:, 1]), first, "right"))
         marks = self.marks[begin : np.searchsorted(self.marks[:, 0], last)]
         edges = np.linspace(first, last, columns + 1)
         few = len(marks) <= columns
         shown = {"marks": marks[:, :4].tolist()} if few else {"density": packed(self._density(marks, edges))}
         low, high = map(packed, self.pyramid.between(edges))
-        gaps = self.viewed.gaps[slice(*np.searchsorted(self.viewed.gaps, [first, last]))][:columns].tolist()
+        gaps = viewed.gaps[slice(*np.searchsorted(viewed.gaps, [first, last]))][:columns].tolist()
         shown |= {"first": first, "last": last, "low": low, "high": high, "ready": self.pyramid.ready, "gaps": gaps}
-        shown["ranges"] = [finite(pair) for pair in self.pyramid.ranges]
-        return {**shown, "ticks": self.viewed.ticks(first, last, columns)}
+        ranges = [finite(pair) for pair in self.pyramid.ranges]
+        return {**shown, "ranges": ranges, "ticks": viewed.ticks(first, last, columns)}
 
     def _density(self, marks, edges):
         """Return the share of each column that marks of each class cover."""
-        out = []
-        for k in range(len(self.classes)):
+
+        def share(k):
             start, end = marks[(marks[:, 2] == k) & (marks[:, 3] != 0), :2].T
             until = np.append(0, np.maximum.accumulate(end))
             start = np.maximum(start, until[:-1])  # what marks share counts once
-            out.append(coverage(edges, start, np.maximum(until[1:], start)))
-        return out
+            return coverage(edges, start, np.maximum(until[1:], start))
+
+        return [share(k) for k in range(len(self.classes))]
 
     def _picture(self, start, end):
         """Return a piece (channels, points) of the recording as a small picture."""
@@ -203,9 +205,9 @@ class Session:
         return {**about, "channels": self.viewed.channels, "points": POINTS}
 
     def _class(self, number):
-        if not 0 <= int(number or 0) < len(self.classes):
+        if not 0 <= (kind := int(number or 0)) < len(self.classes):
             raise ValueError(f"'class' must be from 0 to {len(self.classes) - 1}. Got {number}.")
-        return int(number or 0)
+        return kind
 
     def _begin(self, kind, work, queries, answers=()):
         """Begin work of a job in place of what runs."""
@@ -356,23 +358,22 @@ class Session:
 
     def _on_next(self, message):
         answer, drawn, self._turn = self._states[0], self._are_drawn, self._turn + 1
-        waiting = np.flatnonzero(drawn & (answer[: len(drawn)] < 0))
-        while self._turn % IN_TURN == 0 and not len(waiting) and not drawn.all():
+        waiting, turn = np.flatnonzero(drawn & (answer[: len(drawn)] < 0)), self._turn % IN_TURN == 0
+        while turn and not len(waiting) and not drawn.all():
             # Of all others, so that some have an answer already.
             k = np.random.default_rng([self._seed, len(self.drawn)]).choice(np.flatnonzero(~drawn))
             self._change(["drawn", self._row(int(k))["id"], True])
             drawn[k], waiting = True, [k] if answer[k] < 0 else []
-        if is_random := self._turn % IN_TURN == 0 and len(waiting) > 0:
-            self._asked.append(waiting[0])
-        else:
+        is_random, pair = turn and len(waiting) > 0, waiting[:1]
+        if not is_random:
             left = np.flatnonzero(answer < 0)
             self._asked = [] if np.isin(left, self._asked).all() else self._asked
             left = np.setdiff1d(left, self._asked)
             at = int(np.searchsorted(left, len(drawn)))
             pair = left[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
-            if not len(pair):
-                return {"id": None}
-            self._asked.append(pair[self._turn % len(pair)])
+        if not len(pair):
+            return {"id": None}
+        self._asked.append(pair[self._turn % len(pair)])
         row = self._row(int(self._asked[-1]))
         return {"id": row["id"], "why": "random" if is_random else "uncertain", "row": row}
 
@@ -412,7 +413,7 @@ class Session:
         """Add ranges (k, 2) that are known to be occurrences, with the names of their classes."""
         with self.lock:
             names = [one["name"] for one in self.classes.values()] if self.answers else []
-            names += [name for name in dict.fromkeys(map(str, labels)) if name not in names]
+            names = list(dict.fromkeys([*names, *map(str, labels)]))
             for k, name in enumerate(names):
                 self._on_class({"name": name, "number": k if k < len(self.classes) else None})
             kinds = [names.index(str(name)) for name in labels]
