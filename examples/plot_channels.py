@@ -13,7 +13,7 @@ from _data import load_gait
 
 from sktslib import QuerySearcher
 from sktslib.search import Windows
-from sktslib.utils.visualisation import EventsDisplay, ExplanationDisplay
+from sktslib.utils.visualisation import EventsDisplay
 
 values, _, labeled, names = load_gait()
 walk = pd.DataFrame(values, columns=names)
@@ -34,7 +34,7 @@ EventsDisplay.from_predictions(labeled, matches, walk, title="strides: labeled, 
 # Which channel makes a match good or bad? ``explain`` says what each point of the query costs in each channel. The
 # worst of the matches:
 
-ExplanationDisplay.from_estimator(searcher, walk, match=len(matches) - 1, title="what the worst match costs")
+print(dict(zip(query.columns, matches.explain(len(matches) - 1).cost.sum(axis=0).round().tolist(), strict=True)))
 
 # %%
 # Weights per channel leave out what cannot be trusted: here the accelerations.

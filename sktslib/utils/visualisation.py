@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike
 from .._plots.alignment import AlignmentDisplay as AlignmentDisplay
 from .._plots.alignment import CostMatrixDisplay as CostMatrixDisplay
 from .._plots.found import EventsDisplay as EventsDisplay
-from .._plots.found import ExplanationDisplay as ExplanationDisplay
 from .._plots.found import ProfileDisplay as ProfileDisplay
 from .._plots.found import RepetitionsDisplay as RepetitionsDisplay
 from .._plots.found import SearchDisplay as SearchDisplay

@@ -340,10 +340,10 @@ def test_a_file_is_read_once(tmp_path, monkeypatch):
 def test_errors_of_files_with_their_channels_first_name_the_option_that_turns_them(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     np.save("rows.npy", np.zeros((2, N)))
-    np.save("query.npy", np.arange(5.0))
+    (tmp_path / "query.csv").write_text("mV\n0\n2\n1\n", encoding="utf-8")
     (tmp_path / "labels.csv").write_text("start,end\n10,20\n", encoding="utf-8")
     learn = "learn rows.npy --labels labels.csv --output m.joblib"
-    for line in ("search rows.npy --query query.npy", "show rows.npy 0-100", "show rows.npy 100-3", learn):
+    for line in ("search rows.npy --query query.csv", "show rows.npy 0-10", "show rows.npy 10-3", learn):
         assert main(line.split()) == 2
         assert "If the rows of 'rows.npy' are its channels: --transpose." in capsys.readouterr().err.splitlines()[-1]
-    assert main(["show", "rows.npy", "0-100", "--transpose"]) == 0
+    assert main(["show", "rows.npy", "0-10", "--transpose"]) == 0

@@ -1,7 +1,5 @@
 """Displays of estimators and results: profile, events, explanation, and what all of them share."""
 
-from types import SimpleNamespace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -18,14 +16,6 @@ pytestmark = pytest.mark.usefixtures("_closed_figures")
 TWO = np.column_stack([SEQUENCE, -SEQUENCE])
 SEARCHER = QuerySearcher("euclidean", n_matches=3).fit(QUERY)
 SEGMENTER = QuerySegmenter("dtw").fit(QUERY)
-EXPLAINED = SimpleNamespace(
-    path=np.array([[0, 1, 2, 2], [4, 5, 5, 6]]),
-    cost=np.array([[1.0], [0.0], [5.0]]),
-    lag=np.array([0.0, np.nan, 1.0]),
-    advance=0.25,
-    delay=0.5,
-    phase=0.75,
-)
 
 
 @pytest.mark.parametrize(
@@ -221,26 +211,6 @@ def test_events_as_labels_matches_and_nothing():
         v.EventsDisplay([[0, 30]], [[0, 10]], QUERY)
     with pytest.raises(ValueError, match="'min_iou' parameter"):
         v.EventsDisplay([[0, 30]], [[0, 10]], min_iou=2)
-
-
-# -------------------------------------------------------------------------------------------------------- explanation
-def test_explanation_on_the_query_s_time_base():
-    y = np.array([9.0, 9, 9, 9, 1, 2, 5, 9])
-    display = v.ExplanationDisplay.from_predictions(EXPLAINED, [1.0, 2, 3], y)
-    assert display.query_lines_[0].get_array().tolist() == [1, 0, 5]
-    assert display.match_lines_[0].get_ydata().tolist() == [1, 2, 3.5]
-    np.testing.assert_array_equal(display.lag_line_.get_ydata(), [0, np.nan, 1])
-    assert display.query_lines_[0].get_clim()[0] == 0
-    assert display.axes_[-1].get_title(loc="left") == "advance 0.25, delay 0.50, phase 0.75"
-    rescaled, plain = (v.ExplanationDisplay(EXPLAINED, [1.0, 2, 3], z, rescale=True) for z in (y * 10 + 7, y))
-    np.testing.assert_allclose(rescaled.match, plain.match)
-    with pytest.raises(ValueError, match=r"shape of the explained costs, \(3, 1\)"):
-        v.ExplanationDisplay(EXPLAINED, [1.0, 2], y)
-    searcher = QuerySearcher("euclidean", normalize="zscore", n_matches=2).fit(np.column_stack([QUERY, -QUERY]))
-    display = v.ExplanationDisplay.from_estimator(searcher, TWO, match=1)
-    for lines, cost in zip(display.query_lines_, searcher.search(TWO).explain(1).cost.T, strict=True):
-        np.testing.assert_array_equal(lines.get_array(), cost)
-    assert display.rescaled
 
 
 # -------------------------------------------------------------------------------------------------------- repetitions

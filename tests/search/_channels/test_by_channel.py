@@ -16,7 +16,7 @@ from sklearn.model_selection import ParameterGrid
 from strategies import long_without_compiler, quarters, small_sizes, unmeant
 
 from sktslib.search import _partial_search, merge_parts
-from sktslib.utils.visualisation import AlignmentDisplay, ExplanationDisplay
+from sktslib.utils.visualisation import AlignmentDisplay
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -304,15 +304,9 @@ def test_explanations_add_up_and_matches_are_tables():
 def test_pictures_show_the_query_where_it_lies_in_the_range():
     x, y, lags, _ = recording(np.random.default_rng(11))
     searcher = searcher_of("correlation", channel_lag=lags).fit(x)
-    for display in (AlignmentDisplay.from_estimator(searcher, y), ExplanationDisplay.from_estimator(searcher, y)):
-        np.testing.assert_array_equal(display.query[12:42, 3], x[:, 3])
-        assert np.isnan(display.query[:12, 3]).all() and len(display.query) == 42
-    with pytest.raises(ValueError, match=r"searcher\.query_"):
-        ExplanationDisplay(searcher.search(y).explain(0), x, y)
-    searcher = searcher_of("correlation", channel_lag=lags, min_channels=3, n_matches=1).fit(x)
-    display = ExplanationDisplay.from_estimator(searcher, y)
-    has_costs = [lines.get_array() is not None for lines in display.query_lines_]
-    assert has_costs == searcher.search(y).votes[0].tolist()
+    display = AlignmentDisplay.from_estimator(searcher, y)
+    np.testing.assert_array_equal(display.query[12:42, 3], x[:, 3])
+    assert np.isnan(display.query[:12, 3]).all() and len(display.query) == 42
 
 
 def test_streams_with_times_tell_the_starts_that_fit_the_given_lags():
