@@ -243,8 +243,7 @@ class Times:
         """Samples behind a gap in the times, two samples or more on either side, for one alone is no line."""
         if self.label == "sample" or isinstance(self.values, EvenTimes) or len(self) < 2:
             return np.empty(0, np.int64)
-        step = np.diff(self.values)
-        ends = np.concatenate([[0], holes(self.values, LONG * np.median(step)), [len(self)]])
+        ends = np.concatenate([[0], holes(self.values, LONG * np.median(np.diff(self.values))), [len(self)]])
         lonely = np.diff(ends) < 2
         return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 

@@ -187,9 +187,5 @@ def open_zarr(path):
     return of_array(arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)])
 
 
-READERS = {
-    "hdf5": Reader(is_hdf5, open_hdf5),
-    "mat": Reader(is_mat, open_mat),
-    "zarr": Reader(is_zarr, open_zarr),
-    "arrays": Reader(is_numpy, open_numpy),
-}
+READERS = {"hdf5": Reader(is_hdf5, open_hdf5), "mat": Reader(is_mat, open_mat)}
+READERS |= {"zarr": Reader(is_zarr, open_zarr), "arrays": Reader(is_numpy, open_numpy)}

@@ -49,11 +49,9 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     dict
         `values`, `names`, `times`, `time_name`, `day_first`, `weight` and `notes`.
     """
-    frame, notes = table.frame, list(table.notes)
-    chosen = reading.columns and named(reading.columns, table.names)
-    for name in chosen or ():
-        if name not in table.names:
-            raise no_column("The 'columns' parameter", name, {option: table.names})
+    notes, chosen = list(table.notes), reading.columns and named(reading.columns, table.names)
+    for name in (name for name in chosen or () if name not in table.names):
+        raise no_column("The 'columns' parameter", name, {option: table.names})
     frame, index = _without_index(table, notes, chosen)
     if index is None and not table.header and reading.time_column is None:
         index = _nameless_times(frame, notes)
@@ -66,7 +64,7 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     if weight_name is not None:
         found["weight"] = _numbers(table.frame[weight_name], option, table)
         as_weight(found["weight"], len(frame), 1, name="weight_column=...")
-    names = chosen or [name for name in frame if name not in (*of_times, weight_name, *besides)]
+    names = [name for name in frame if name not in (*of_times, weight_name, *besides)]
     names = chosen or _with_numbers(frame, names, table, notes)
     if not names:
         got = f"Got none in {option}: {listed(table.names)}. Files are {FORMATS}."
@@ -91,8 +89,7 @@ def times_besides(times, n, reading, notes):
     """Return the times that are in no column of a file, or those by a rate, which counts more than the file's."""
     rate, own = reading.rate, getattr(times, "rate", None)
     if rate is not None and (times is None or own):
-        if own not in (None, rate):
-            notes.append(f"the file says {own:g} samples per second; rate={rate:g} counts")
+        notes += [f"the file says {own:g} samples per second; rate={rate:g} counts"] if own not in (None, rate) else []
         times = Sampling(rate, getattr(times, "start", 0.0))
     times = EvenTimes(times, n) if isinstance(times, Sampling) else times
     return {} if times is None else {"times": times, "time_name": "time" if is_datetime(times[:1]) else "time (s)"}
@@ -191,7 +188,7 @@ def _refuse_disorder(times, names, option, path, first):
 
 def _with_numbers(frame, names, table, notes):
     """Return the columns that hold numbers; what holds nothing but dates or text is left out, and said so."""
-    texts = [name for name in names if kind_of_column(frame[name]) != "number"]
+    texts = (name for name in names if kind_of_column(frame[name]) != "number")
     texts = [name for name in texts if not np.isfinite(as_numbers(frame[name], table)).any()]
     for name in texts:
         column, hint = frame[name], ""
@@ -233,11 +230,11 @@ def _numbers(column, option, table):
         return numbers
     row = int(np.argmax(wrong))
     cell = column.iloc[row]
-    marks = isinstance(cell, str) and cell[:1].isdigit() and "," in cell
-    hint = "Correct the cell, name what stands for a missing value with missing=..., or the columns with columns=..."
-    hint = "Name the decimal mark with decimal=..., that of thousands with thousands=..." if marks else hint
-    got = f"Got {shown(cell)} in row {row + 1}{about_line(table, row)}"
-    raise ValueError(f"{option}: the column {column.name!r} must hold numbers. {got}. {hint}.")
+    hint = "Correct the cell, name what stands for a missing value with missing=..., or the columns with columns=...."
+    if isinstance(cell, str) and cell[:1].isdigit() and "," in cell:
+        hint = "Name the decimal mark with decimal=..., that of thousands with thousands=...."
+    got = f"{shown(cell)} in row {row + 1}{about_line(table, row)}"
+    raise refused(f"{option}: the column {column.name!r}", "hold numbers", got, hint)
 
 
 def no_column(option, name, tables, wanted="a column"):

@@ -77,10 +77,7 @@ def _physical(layout, columns, gain, offset, start, end):
     one = layout.samples[columns[0]]
     first, last = start // one, max(-(-end // one), start // one)
     records, part = layout.records(first, last), slice(start - first * one, end - first * one)
-    out = np.empty((end - start, len(columns)))
-    for column, k in enumerate(columns):
-        out[:, column] = (layout.numbers(records, k)[part] + offset[column]) * gain[column]
-    return out
+    return (np.stack([layout.numbers(records, k)[part] for k in columns], axis=1) + offset) * gain
 
 
 def open_edf(path, channels=None):
@@ -313,9 +310,5 @@ def open_eeg(path, **options):
         return of_mne(mne.io.read_raw(path, **options))
 
 
-READERS = {
-    "edf": Reader(is_edf, open_edf),
-    "wfdb": Reader(is_wfdb, open_wfdb),
-    "seismic": Reader(is_seismic, open_seismic),
-    "eeg": Reader(is_eeg, open_eeg),
-}
+READERS = {"edf": Reader(is_edf, open_edf), "wfdb": Reader(is_wfdb, open_wfdb)}
+READERS |= {"seismic": Reader(is_seismic, open_seismic), "eeg": Reader(is_eeg, open_eeg)}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..utils._times import EvenTimes
+from ..utils.validation import refused
 from ._layout import CLOCK, KINDS
 from ._times import clocks_of, dates_of
 
@@ -45,7 +46,7 @@ def parse_slice(text):
             if kind == "samples":
                 start, stop = int(start), int(stop)
             elif kind == "seconds":
-                start, stop = _in_seconds(start, of_start or of_stop), _in_seconds(stop, of_stop)
+                start, stop = seconds_of(start + (of_start or of_stop)), seconds_of(stop + of_stop)
             return Slice(kind, start, stop, text)
     return None
 
@@ -57,14 +58,10 @@ def slice_of(text, option):
     return cut
 
 
-def _in_seconds(number, unit):
-    return float(number.replace(",", ".")) * SECONDS[unit]
-
-
 def seconds_of(text):
     """Return the seconds of a duration such as 1.5s, or None for any other text."""
     found = re.fullmatch(rf"({NUMBER}) ?({UNIT})", text)
-    return None if found is None else _in_seconds(*found.groups())
+    return None if found is None else float(found[1].replace(",", ".")) * SECONDS[found[2]]
 
 
 def split_slice(text):
@@ -99,18 +96,16 @@ def samples_of(cut, times, time_name, n, option, unit=None, day_first=None):
     -------
     tuple of int
     """
-    if cut.kind == "samples":
-        start, stop = cut.start, cut.stop
-    elif times is None:
+    if cut.kind != "samples" and times is None:
         way_out = "Name it, time_column=..., or the samples per second, rate=..., or write samples, such as 1500-1572."
         got = f"{cut.text!r} of a recording without a column of times"
         raise ValueError(f"{option}: a slice in seconds or timestamps needs times. Got {got}. {way_out}")
-    else:
-        start, stop = _by_times(cut, times, time_name, option, unit, day_first)
+    by_times = (times, time_name, option, unit, day_first)
+    start, stop = (cut.start, cut.stop) if cut.kind == "samples" else _by_times(cut, *by_times)
     if not 0 <= start < stop <= n:
         span = "" if times is None else ", times {} to {}".format(*(times[k : k + 1][0] for k in (0, n - 1)))
         got = f"{cut.text!r}, which is samples {start} to {stop}; there are {n}{span}"
-        raise ValueError(f"{option}: a slice must lie in the recording, START before STOP. Got {got}.")
+        raise refused(f"{option}: a slice", "lie in the recording, START before STOP", got)
     return start, stop
 
 
@@ -142,8 +137,7 @@ def _by_times(cut, times, time_name, option, unit, day_first):
         hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first." * bool(first > 1e8)
         got = f"{cut.text!r}, and {what} from {first:.16g} to {last:.16g}{f' in {time_name!r}' if time_name else ''}"
         raise ValueError(f"{option}: a slice must lie in the recording. Got {got}.{hint}")
-    start, stop = first_samples(times, wanted, begin)
-    return int(start), int(stop)
+    return first_samples(times, wanted, begin).tolist()
 
 
 def as_index(times):

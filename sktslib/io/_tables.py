@@ -162,8 +162,7 @@ def _text(cell):
 def _read_columns(path, reading):
     import pandas as pd
 
-    read = pd.read_parquet if contents(path)[1] in PARQUET else pd.read_feather
-    return _of_frame(path, read(path))
+    return _of_frame(path, (pd.read_parquet if contents(path)[1] in PARQUET else pd.read_feather)(path))
 
 
 def _of_frame(path, frame):
@@ -186,9 +185,8 @@ def _read_recording(path, reading, reader, name):
     if path.lower().endswith(".npy") and (array := np.load(path, mmap_mode="r", allow_pickle=False)).dtype.names:
         return _of_frame(path, pd.DataFrame.from_records(np.asarray(array)))
     options = {"transpose": True} if name == "arrays" and reading.transpose else {}
-    if reading.columns is not None:
-        options["channels"] = split_names(reading.columns)
-    options |= {"missing": reading.codes or None, "reader": reader}
+    channels = None if reading.columns is None else split_names(reading.columns)
+    options |= {"channels": channels, "missing": reading.codes or None, "reader": reader}
     try:
         return read(path, **options)
     except ValueError as error:

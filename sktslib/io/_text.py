@@ -180,16 +180,15 @@ def _frame(source, layout, reading, skip=()):
     import pandas as pd
 
     words, columns = [*EMPTY_CELLS, *reading.words], dict(enumerate(layout.kinds))
-    with source() as text, warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        marks = {"decimal": layout.decimal, "thousands": layout.thousands, "quotechar": layout.quote}
-        rows = {"skiprows": {*range(layout.first), *skip}, "header": None, "names": range(len(columns))}
-        types = {"dtype": {k: "str" for k, kind in columns.items() if kind != "number"}}
-        types["na_values"] = {k: words + WORDS * (kind == "number") for k, kind in columns.items()}
-        # With low memory off a column of numbers and texts holds texts, and is refused with the row.
-        rest = {"index_col": False, "skipinitialspace": True, "low_memory": False}
+    style = {"decimal": layout.decimal, "thousands": layout.thousands, "quotechar": layout.quote}
+    style |= {"skiprows": {*range(layout.first), *skip}, "header": None, "names": range(len(columns))}
+    style["dtype"] = {k: "str" for k, kind in columns.items() if kind != "number"}
+    style["na_values"] = {k: words + WORDS * (kind == "number") for k, kind in columns.items()}
+    # With low memory off a column of numbers and texts holds texts, and is refused with the row.
+    style |= {"index_col": False, "skipinitialspace": True, "low_memory": False}
+    with source() as text, warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         try:
-            return pd.read_csv(text, sep=layout.separator or r"\s+", **marks, **rows, **types, **rest)
+            return pd.read_csv(text, sep=layout.separator or r"\s+", **style)
         except pd.errors.EmptyDataError:
             raise ValueError(NO_NUMBERS) from None
 
