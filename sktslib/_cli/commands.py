@@ -88,12 +88,12 @@ POLARITY = (
     "same: the signs of the query; any: also mirrored; channels: each of at most 8 channels with a sign of "
     "its own (default: same)"
 )
-MAX_GAP = (
-    "the largest step of the times, in their unit or a duration such as 1.5s, that is no gap; nothing found "
-    "spans one (default: None)"
-)
-N_JOBS = "the number of threads; -1: all processors. No result depends on it (default: one)"
-VERBOSE = "0: show no progress bar; 1: show one on the standard error (default: 1 on a terminal, else 0)"
+COMMON = {
+    "max_gap": "the largest step of the times, in their unit or a duration such as 1.5s, that is no gap; nothing found "
+    "spans one (default: None)",
+    "n_jobs": "the number of threads; -1: all processors. No result depends on it (default: one)",
+    "verbose": "0: show no progress bar; 1: show one on the standard error (default: 1 on a terminal, else 0)",
+}
 SEARCH = {
     "candidates": "windows of the query's length, or of its multiples, see --scales; subsequence: ranges of any "
     "length, for elastic distances; auto: these, unless --normalize or an option of channels is given (default: auto)",
@@ -118,9 +118,7 @@ SEARCH = {
     "polarity": POLARITY,
     "nan_policy": "raise: refuse missing values; omit: compare windows by what is observed, at least half (default: "
     "raise)",
-    "max_gap": MAX_GAP,
-    "n_jobs": N_JOBS,
-    "verbose": VERBOSE,
+    **COMMON,
 }
 SEGMENT = {
     "background": "the cost of a sample of background; auto: that of the query against a constant signal, or learned "
@@ -144,9 +142,7 @@ SEGMENT = {
     "occurrence)",
     "polarity": POLARITY,
     "nan_policy": "raise: refuse missing values; omit: let no repetition cross one (default: raise)",
-    "max_gap": MAX_GAP,
-    "n_jobs": N_JOBS,
-    "verbose": VERBOSE,
+    **COMMON,
 }
 DISTANCE = {
     "cutoff": "a distance above it is given as infinity (default: no cutoff)",
@@ -154,9 +150,9 @@ DISTANCE = {
 PAIRWISE = {
     "times": "a list of the sample times of each series, for distances that use them (default: samples are counted)",
     "nan_policy": "raise: refuse missing values; omit: leave out their points, for lockstep distances (default: raise)",
-    "n_jobs": N_JOBS,
+    "n_jobs": COMMON["n_jobs"],
     "max_memory": "bytes that the work may use besides the result, or 500MB (default: some 10 MB a job)",
-    "verbose": VERBOSE,
+    "verbose": COMMON["verbose"],
 }
 METRICS = {
     "family": "only the distances of a family: elastic, lockstep or time (default: all)",

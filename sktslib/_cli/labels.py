@@ -6,10 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..io._columns import no_column
+from ..io._columns import kind_of_column, no_column, times_of_columns
 from ..io._parts import as_index, first_samples, seconds_of, since, slice_of
 from ..io._tables import listed, split_names
-from ..io._times import kind_of_column, times_of_columns
 from .commands import ON_OVERLAP, errors_of, given, reading_of
 from .output import align, note, print_frame, tell_notes
 from .recordings import Files, in_options

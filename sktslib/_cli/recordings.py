@@ -13,8 +13,7 @@ from ..io._columns import NO_TIMES, channels_of, columns_of, no_column
 from ..io._library import split
 from ..io._parts import as_index, samples_of, split_slice, step_of, unit_of
 from ..io._recording import Recording, as_table, changed, channel_names
-from ..io._tables import Reading, listed, source_of, split_names
-from ..io._text import Table
+from ..io._tables import Reading, Table, listed, source_of, split_names
 from ..utils._times import EvenTimes, Sampling
 from . import PART
 from .output import note, write_numbers

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..utils._times import EvenTimes
 from ..utils.validation import refused
+from ._columns import clocks_of, dates_of
 from ._layout import CLOCK, KINDS
-from ._times import clocks_of, dates_of
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 SLACK = 1e-6  # of the median step

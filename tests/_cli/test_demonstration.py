@@ -13,9 +13,8 @@ from command_runs import printed
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
 from sktslib.distances import get_metric
-from sktslib.io import _text as text_files
-from sktslib.io._tables import Reading
-from sktslib.io._text import read_text
+from sktslib.io import _tables as text_files
+from sktslib.io._tables import Reading, read_text
 
 PNG = b"\x89PNG\r\n\x1a\n"
 QUERY = np.array([0.0, 1.0, 3.0, 1.0, 0.0])
