@@ -1,15 +1,15 @@
 """Scores for annotated recordings: found events and segmentations against the true ones."""
 
+from ._events import EventReport as EventReport
 from ._events import (
     EventScorer,
     boundary_error,
     event_f1_score,
+    event_report,
     events_from_labels,
     labels_from_events,
     segmentation_covering,
 )
-from ._report import EventReport as EventReport
-from ._report import event_report
 
 __all__ = [
     "EventScorer",

@@ -22,7 +22,7 @@ from .._profile import Search
 from .._results import Matches
 from .._segments.optimal import power_of
 from .._thresholds import Percentile, rule_of
-from .labels import FEW, average, distances, groups, variances, weigh
+from .labels import FEW, average, best_cut, distances, groups, variances, weigh
 
 
 class Answers(NamedTuple):
@@ -88,10 +88,8 @@ def threshold_of_answers(good, bad, others):
     answer = np.concatenate([np.ones(len(good)), np.zeros(len(bad)), [1.0, 0.0]])
     regression = IsotonicRegression(increasing=False).fit(np.concatenate([good, bad, [0.0, beyond]]), answer)
     share = regression.predict(distance)
-    f1 = 2 * np.cumsum(share) / (np.arange(1, n + 1) + share.sum())
-    f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold takes all that are as far
-    last = n - 1 - int(np.argmax(f1[::-1]))
-    return beyond if last + 1 == n else float((distance[last] + distance[last + 1]) / 2)
+    threshold = best_cut(2 * np.cumsum(share) / (np.arange(1, n + 1) + share.sum()), distance)
+    return beyond if threshold is None else threshold
 
 
 MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are looked at

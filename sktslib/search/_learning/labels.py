@@ -428,12 +428,17 @@ def learn_threshold(matches, ranges):
     if not right.any():
         return None
     distance = matches.distance[order]
-    f1 = 2 * np.cumsum(right) / (np.arange(1, len(right) + 1) + len(ranges))
+    return best_cut(2 * np.cumsum(right) / (np.arange(1, len(right) + 1) + len(ranges)), distance)
+
+
+def best_cut(f1, distance):
+    """Return the threshold of the highest F1, by that with each of some distances, which ascend, as the threshold.
+
+    It is midway to the next distance; None behind the last one. Of equally good ones it is the largest.
+    """
     f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold takes all that are as far
     last = len(f1) - 1 - int(np.argmax(f1[::-1]))
-    if last + 1 == len(f1):
-        return None
-    return float((distance[last] + distance[last + 1]) / 2)
+    return None if last + 1 == len(f1) else float((distance[last] + distance[last + 1]) / 2)
 
 
 UNLABELED = -1  # as in scikit-learn's semi-supervised estimators

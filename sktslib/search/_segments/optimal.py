@@ -338,20 +338,18 @@ class Queries(NamedTuple):
 
     @property
     def at_cost(self):
-        """Indices of the costs of unfinished paths in a state: in the queries, and at their borders."""
+        """Indices of the costs of unfinished paths in a state: in the queries, and at their borders.
+
+        Their starts are in the next row of the state.
+        """
         m, k = self.first[-1], len(self.first) - 1
         return np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
 
-    @property
-    def at_start(self):
-        """Indices of the starts of unfinished paths in a state."""
-        return self.at_cost + max(self.first[-1], len(self.first))
-
     def live(self, state):
         """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
-        number = np.arange(1, len(self.first))
+        number, at = np.arange(1, len(self.first)), self.at_cost
         label = np.concatenate([np.repeat(number, np.diff(self.first)), number])
-        return state.take(self.at_start), label, state.take(self.at_cost)
+        return state.take(at + state.shape[1]), label, state.take(at)
 
     def halves(self):
         """Yield each query: its number, its first point, its number of points, and how many of them may be missing."""
@@ -491,7 +489,8 @@ class Undecided:
         if self.fresh and len(start):
             shown[0, 0] = max(self.base - int(self.starts.values[end[0] - 1, query[0]]), 0)
         start, end = start + self.base, end + self.base
-        found = SegmentTable(start, end, query, cost + self._between(start, end), shown)
+        cost = cost + self._between(start, end) if self._zeros else cost
+        found = SegmentTable(start, end, query, cost, shown)
         self.base += j
         self._zeros = [one for one in self._zeros if one[0] >= self.base]
         self.fresh, self.unknown = self.fresh and j == 0, False
@@ -708,8 +707,8 @@ class Columns:
             if self.rules.partial:
                 self._kernel.open_begin(self.state, self.run)
         if self._looks_back:  # cells without a path may hold an outdated start
-            cells = self._kernel.at_start[np.isinf(self.state.take(self._kernel.at_cost))]
-            self.state.reshape(-1)[cells] = self.at
+            at = self._kernel.at_cost
+            self.state.reshape(-1)[at[np.isinf(self.state.take(at))] + self.state.shape[1]] = self.at
         rules = self.rules.background.costs(y[:, : upto - back]), *self._rest
         rows = in_order(self._kernel, self._series(y, ty), self.at - back, back, rules, self.state)
         self.at = upto
@@ -963,24 +962,20 @@ class Segmentation:
         paths = self._paths
         if upto == paths.run:
             return
-        if self._prompt:
-            known = upto if last else upto - paths.reach
-            if known > paths.at:
-                self._rows.append(*paths.go_on(self._feed, known, upto))
-            return
         # Stretches side by side are possible where neither times nor the caller's costs are compared.
-        if paths.is_elastic and self._plan.tx is None and getattr(self._plan.metric, "dist", None) is None:
+        alone = self._prompt or self._plan.tx is not None or getattr(self._plan.metric, "dist", None) is not None
+        if paths.is_elastic and not alone:
             self._advance_by_rounds(upto, last)
             if not last:
                 return
-        block = BLOCK if paths.is_elastic else WINDOWS
-        while paths.at < upto:
-            end = min(paths.at + block, upto)
-            if not last and (end + paths.reach > upto or end - paths.at < block):
+        known, block = upto if last else upto - paths.reach, BLOCK if paths.is_elastic else WINDOWS
+        while paths.at < known:
+            end = known if self._prompt else min(paths.at + block, known)
+            if end - paths.at < block and not (last or self._prompt):
                 return
             self._count(end - paths.at)
             self._rows.append(*paths.go_on(self._feed, end, upto))
-            if end < upto or not last:  # at the end of a stretch all is decided
+            if not (self._prompt or (last and end == upto)):  # at the end of a stretch all is decided
                 self._settle()
 
     def _settle(self):

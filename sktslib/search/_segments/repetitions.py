@@ -67,9 +67,7 @@ def gains(z, shortest, longest):
 
 def _totals(a):
     """Return the sums of the first samples (channels, n + 1)."""
-    total = np.zeros((len(a), a.shape[1] + 1))
-    np.cumsum(a, axis=1, out=total[:, 1:])
-    return total
+    return np.pad(np.cumsum(a, axis=1), ((0, 0), (1, 0)))
 
 
 def _within(total, p):
@@ -156,24 +154,16 @@ def refined(queries, source, segments):
     for k, plan in enumerate(queries):
         own = (segments.query == k) & (segments.version % plan.n_unsigned == 0)
         whole = own & (np.diff(segments.shown, axis=1)[:, 0] == plan.m)
-        ranges = np.column_stack([segments.start, segments.end])[whole]
-        if len(ranges) >= 2:
-            x = average_of(plan, source, ranges, plan.signs_of(segments.version[whole]))
+        if whole.sum() >= 2:
+            some = segments.take(examples(np.flatnonzero(whole)))
+            pieces = [source.cut(int(s), int(e))[0] for s, e in zip(some.start, some.end, strict=True)]
+            signs = plan.signs_of(some.version)
+            if signs is not None:
+                pieces = [piece * np.reshape(sign, (-1, 1)) for piece, sign in zip(pieces, signs, strict=True)]
+            x = average(as_comparable(pieces, plan.metric), plan.x, plan.metric, plan.w)
             plan = with_signs(plan.unsigned._replace(x=x), plan.signs)
         out.append(plan)
     return out
-
-
-def average_of(plan, source, ranges, signs=None):
-    """Return the barycenter (channels, m) of ranges of a sequence, times their signs.
-
-    It has the length of the query.
-    """
-    some = examples(np.arange(len(ranges)))
-    pieces = [source.cut(int(s), int(e))[0] for s, e in ranges[some]]
-    if signs is not None:
-        pieces = [piece * np.reshape(sign, (-1, 1)) for piece, sign in zip(pieces, signs[some], strict=True)]
-    return average(as_comparable(pieces, plan.metric), plan.x, plan.metric, plan.w)
 
 
 def refined_segments(queries, source, ranges_of, rounds, verbose):
