@@ -67,7 +67,9 @@ def gains(z, shortest, longest):
 
 def _totals(a):
     """Return the sums of the first samples (channels, n + 1)."""
-    return np.pad(np.cumsum(a, axis=1), ((0, 0), (1, 0)))
+    total = np.zeros((len(a), a.shape[1] + 1))
+    np.cumsum(a, axis=1, out=total[:, 1:])
+    return total
 
 
 def _within(total, p):
