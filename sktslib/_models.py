@@ -18,18 +18,21 @@ def known_types():
     """
     from . import distances, search
     from .metrics import EventReport
+    from .neighbors import MetricWeights
     from .search._channels import ByChannel
     from .search._learning.choice import Candidate
     from .search._learning.dialogue import Answers
     from .search._limits import ScaleLimits
     from .search._plan import QueryPlan
-    from .search._segments.optimal import Background, Rules
+    from .search._segments.optimal import Background, Classes, Rules
+    from .search._thresholds import Calibration
     from .utils._parameters import Parameters
 
     public = [*vars(distances).values(), *vars(search).values()]
     types = {one for one in public if isinstance(one, type) and issubclass(one, Parameters)}
     types -= {distances.CallableMetric}  # whose function is code
-    types |= {Answers, Background, ByChannel, Candidate, EventReport, QueryPlan, Rules, ScaleLimits, timedelta}
+    types |= {Answers, Background, ByChannel, Calibration, Candidate, Classes, EventReport, MetricWeights, QueryPlan}
+    types |= {Rules, ScaleLimits, timedelta}
     return {f"{one.__module__}.{one.__name__}" for one in types}
 
 
