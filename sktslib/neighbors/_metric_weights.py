@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -20,10 +21,10 @@ from ..distances._metrics.base import Metric
 from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import spread
-from ..search._learning.choice import QueryTask, choose_pull, learn_weights
+from ..search._learning import choice
 from ..search._pruning import Choice
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
-from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, equal, learned, weights_of
+from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, learned, weights_of
 from ..utils._parameters import Interval, StrOptions
 from ..utils._times import MetricLike, Sequences
 from ..utils.validation import refused
@@ -44,9 +45,9 @@ class Task(NamedTuple):
     n_jobs: int | None
 
     @property
-    def same_class(self):
-        """Whether two series are of one class (n_series, n_series)."""
-        return self.labels[:, np.newaxis] == self.labels
+    def others(self):
+        """Whether two series are of two classes (n_series, n_series)."""
+        return self.labels[:, np.newaxis] != self.labels
 
     def of(self, which):
         """Return the task of some of the series."""
@@ -79,7 +80,7 @@ def nearest(distances, allowed, count):
 def triples_of(task, v, targets, unit):
     """Return the triples of each series, its targets, and the nearest of other classes under these parameters."""
     w = weights_of(v, task.basis)
-    others = nearest(sums(task, task.series, task.series, w), ~task.same_class, task.n_neighbors)
+    others = nearest(sums(task, task.series, task.series, w), task.others, task.n_neighbors)
     pairs = [(i, j) for i, of in enumerate(targets) if len(of) for j in (*of, *others[i])]
     parts = [pairs[part[0] : part[-1] + 1] for part in parts_for_jobs(np.arange(len(pairs)), task.n_jobs)]
     calls = [delayed(terms)(task, part, w) for part in parts]
@@ -96,21 +97,21 @@ def triples_of(task, v, targets, unit):
 
 
 # ----------------------------------------------------------------------------------------------------------- learning
-def learn(task, alpha, count):
-    """Return the weights for a strength of the pull to equal ones; infinite means equal. `count` counts iterations."""
-    v = np.ones(len(task.basis))
-    distances, others = sums(task, task.series, task.series, weights_of(v, task.basis)), ~task.same_class
+def first_comparisons(task):
+    """Return the comparisons with equal weights, and a function of parameters that gives those with others.
+
+    None without anything to learn from.
+    """
+    v, others = np.ones(len(task.basis)), task.others
+    distances = sums(task, task.series, task.series, weights_of(v, task.basis))
     targets = nearest(distances, ~others & ~np.eye(len(others), dtype=bool), task.n_neighbors)
     near = [distances[i, of].mean() for i, of in enumerate(targets) if len(of)]
     unit = float(np.mean(near)) if near else 0.0
     unit = unit or (float(distances[others].mean()) if others.any() else 0.0)
-    if not near or not others.any() or not unit > 0 or alpha == np.inf:  # nothing to learn from
-        return equal(task.basis)
-
-    def compare(v):
-        return triples_of(task, v, targets, unit)
-
-    return learned(compare(v), compare, task.basis, alpha, task.max_iter, count)
+    if not near or not others.any() or not unit > 0:
+        return None
+    compare = partial(triples_of, task, targets=targets, unit=unit)
+    return compare(v), compare
 
 
 def choose_alpha(task, rng, count):
@@ -126,8 +127,9 @@ def choose_alpha(task, rng, count):
     for fold in range(n):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         part, held = task.of(train), task.of(test)
+        first = first_comparisons(part)
         for k, alpha in enumerate(ALPHAS):
-            w = learn(part, alpha, count).weights
+            w = learned(first, part.basis, alpha, part.max_iter, count).weights
             found = sums(task, held.series, part.series, w).argmin(axis=1)
             correct[k] += (part.labels[found] == held.labels).sum()
     shares = correct / len(task.labels)
@@ -315,17 +317,17 @@ class MetricWeights(CollectionEstimator):
         made.n_channels_ = len(plan.x)
         kind = made.kind if made.kind != "auto" else "points" if made.n_channels_ == 1 else "channels"
         basis = basis_of(kind, made.n_channels_, 1 if kind == "channels" else plan.m, made.n_knots)
-        choice = Choice(max_overlap=float(getattr(estimator, "max_overlap", 0.0)))
-        rest = choice, basis, made.n_neighbors, made.max_iter
-        task = QueryTask(plan, estimator.polarity, data, ty, ranges, *rest)
+        rest = Choice(max_overlap=float(getattr(estimator, "max_overlap", 0.0))), basis, made.n_neighbors, made.max_iter
+        task = choice.QueryTask(plan, estimator.polarity, data, ty, ranges, *rest)
         if made.alpha == "auto":
-            made.alpha_, made.scores_ = choose_pull(task, made.n_jobs, made.verbose)
+            made.alpha_, made.scores_ = choice.choose_pull(task, made.n_jobs, made.verbose)
         else:
             made.alpha_ = made.alpha
         with progress(None, made.verbose, "weights", "iteration") as count:
-            learned = learn_weights(task, made.alpha_, count)
-        w = task.before * spread(learned.weights, plan.m)
-        return made._learned_so(learned, w.T / w.mean()), w
+            first = None if made.alpha_ == np.inf else choice.first_comparisons(task)
+            found = learned(first, basis, made.alpha_, made.max_iter, count, task.before)
+        w = task.before * spread(found.weights, plan.m)
+        return made._learned_so(found, w.T / w.mean()), w
 
     def _check_query(self, estimator, metric):
         """Refuse a searcher or segmenter whose weights cannot be learned."""
@@ -364,12 +366,13 @@ class MetricWeights(CollectionEstimator):
         with progress(None, self.verbose, "weights", "iteration") as count:
             if self.alpha == "auto":
                 self.alpha_, self.scores_ = choose_alpha(task, rng, count)
-            learned = learn(task, self.alpha_, count)
-        return self._learned_so(learned, learned.weights[0] if kind == "points" else learned.weights.T)
+            first = None if self.alpha_ == np.inf else first_comparisons(task)
+            found = learned(first, basis, self.alpha_, self.max_iter, count)
+        return self._learned_so(found, found.weights[0] if kind == "points" else found.weights.T)
 
-    def _learned_so(self, learned, weight):
-        self.weight_, self.objective_ = weight, np.array(learned.objective)
-        self.n_iter_ = max(len(learned.objective) - 1, 0)
+    def _learned_so(self, found, weight):
+        self.weight_, self.objective_ = weight, np.array(found.objective)
+        self.n_iter_ = max(len(found.objective) - 1, 0)
         return self
 
     def _check_linear(self):

@@ -69,13 +69,16 @@ def objective(v, basis, compared, alpha):
     return value, 2.0 * (share * short) @ rows + pull
 
 
-def learned(compared, compare, basis, alpha, max_iter, count, before=1.0):
-    """Return the weights for a strength of the pull to equal ones.
+def learned(first, basis, alpha, max_iter, count, before=1.0):
+    """Return the weights for a strength of the pull to equal ones; infinite means equal.
 
-    `compare` gives the comparisons with the alignments that are the best with some parameters, `compared` those of
-    ones; `count` counts iterations. The weights are factors of those `before`.
+    `first` are the comparisons with parameters that are ones, and a function that gives those with the alignments that
+    are the best with some parameters; None where there is nothing to learn from. `count` counts iterations. The weights
+    are factors of those `before`.
     """
-    v = np.ones(len(basis))
+    if first is None or alpha == np.inf:
+        return Learned(np.ones(basis.shape[1:]), [])
+    v, (compared, compare) = np.ones(len(basis)), first
     values = [float(objective(v, basis, compared, alpha)[0])]
     for _ in range(max_iter):
         arguments, bounds = (basis, compared, alpha), [(0.0, None)] * len(v)
@@ -97,8 +100,3 @@ def learned(compared, compare, basis, alpha, max_iter, count, before=1.0):
             break
     w = weights_of(v, basis)
     return Learned(w / w.mean(), values)
-
-
-def equal(basis):
-    """Return equal weights, where there is nothing to learn from."""
-    return Learned(np.ones(basis.shape[1:]), [])

@@ -25,8 +25,8 @@ from ...distances._series import full_weight, spread
 from ...metrics import event_report
 from ...metrics._events import count_matched, pairs_by_iou
 from ...model_selection import BlockedSeriesSplit
-from ...utils._jobs import as_plain, in_jobs
-from ...utils._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
+from ...utils._jobs import as_plain, in_jobs, nothing
+from ...utils._linear_weights import ALPHAS, Comparisons, by_parameter, learned, weights_of
 from ...utils.validation import refused, shown
 from .._channels import parts_of, with_polarity
 from .._chunks import kernel_times
@@ -414,27 +414,15 @@ def compared(near, far, lost, unit):
 
 
 def first_comparisons(task):
-    """Return the comparisons with the weights before, and the distance of the occurrences there, their unit.
+    """Return the comparisons with the weights before, and a function of parameters that gives those with others.
 
     They start learning, whatever the pull; None without anything to learn from.
     """
     if not len(task.ranges):
         return None
     near, far, lost = near_and_far(task, np.ones(len(task.basis)))
-    unit = near.sum(axis=1).mean() if len(near) and len(far) else 0.0
-    return (compared(near, far, lost, unit), unit) if unit > 0 else None
-
-
-def learn_weights(task, alpha, count, first=None):
-    """Return the factors of the weights for a strength `alpha` of the pull to the weights before.
-
-    They are learned from the `first` comparisons on. With nothing to learn from they are 1.
-    """
-    first = None if alpha == np.inf else first or first_comparisons(task)
-    if first is None:
-        return equal(task.basis)
-    compare = partial(comparisons, task, unit=first[1])
-    return learned(first[0], compare, task.basis, alpha, task.max_iter, count, task.before)
+    unit = near.sum(axis=1).mean() if len(near) and len(far) else 0.0  # the distance of the occurrences
+    return (compared(near, far, lost, unit), partial(comparisons, task, unit=unit)) if unit > 0 else None
 
 
 def average_precision(task, factors):
@@ -445,7 +433,7 @@ def average_precision(task, factors):
 
 def held_out(task, block, alpha, first):
     """Return the average precision in a block by what is learned from the rest, starting from `first` comparisons."""
-    factors = learn_weights(task.without(block), alpha, lambda *_: None, first).weights
+    factors = learned(first, task.basis, alpha, task.max_iter, nothing, task.before).weights
     return average_precision(task.within(block), factors)
 
 

@@ -26,8 +26,6 @@ def aligned(pieces, signs, metric):
 
     The average of opposite pieces would be none. The medoid is that of the pieces turned like the first.
     """
-    if signs is None or len(pieces) < 2:
-        return pieces
     signs = signs.reshape(len(signs), -1, 1)
     turned, _ = _turned(pieces, pieces[0], signs, metric)
     far = pairwise_distances(turned, metric=metric, channels_first=True)
@@ -98,7 +96,7 @@ def learn_queries(data, times, ranges, labels, metric, n_templates, verbose, sig
         for label in classes:
             own = examples(single(ranges[labels == label]))
             pieces = as_comparable([np.ascontiguousarray(data[:, s:e]) for s, e in own], metric)
-            pieces = aligned(pieces, signs, metric)
+            pieces = pieces if signs is None or len(pieces) < 2 else aligned(pieces, signs, metric)
             far = distances(pieces, metric)
             for group in groups(far, n_templates):
                 middle = group[np.argmin(far[np.ix_(group, group)].sum(axis=1))]

@@ -10,9 +10,10 @@ from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ...io._objects import unwrapped
 from ...utils._jobs import progress
@@ -20,7 +21,7 @@ from ...utils._names import names_of, warn
 from ...utils._parameters import Interval, ParameterHolder, StrOptions
 from ...utils._sampling import edges, interval, seconds_of
 from ...utils._sklearn import check_fitted
-from ...utils._times import distinct, time_name, times_of
+from ...utils._times import MetricLike, Queries, Sequences, Times, distinct, time_name, times_of
 from ...utils.validation import as_floats, as_times, check_count, refused, shown
 from .. import _chunks, _sources, _thresholds
 from .._channels import with_polarity
@@ -36,14 +37,11 @@ from .repetitions import by_phases, fit_recording, looser, refined_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Self
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
     from pandas import DataFrame
 
     from ..._plots.found import RepetitionsDisplay, SegmentationDisplay
-    from ...utils._times import MetricLike, Queries, Sequences, Times
 
 
 class Segment(NamedTuple):
