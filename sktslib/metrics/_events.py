@@ -521,12 +521,11 @@ def _first(listed):
 
 def _overlapping(listed):
     """Return the events that overlap another event, in order of their starts."""
-    listed, found, reach = sorted(listed, key=itemgetter(0)), {}, None
-    for event in listed:
-        if reach is not None and event[0] < reach[1]:
+    found, reach = {}, (0, 0)
+    for event in sorted(listed, key=itemgetter(0)):
+        if event[0] < reach[1]:
             found |= {reach: None, event: None}
-        if reach is None or event[1] > reach[1]:
-            reach = event
+        reach = max(reach, event, key=itemgetter(1))
     return list(found)
 
 

@@ -507,7 +507,7 @@ class QuerySegmenter(QueryEstimator):
         self._check_parameters()
         X, times = self._taken_apart(X, times)
         self._resolve()
-        self._lengths = lengths_in_samples(self.lengths, X, times)
+        self._lengths = None if self.lengths is None else lengths_in_samples(self.lengths, X, times)
         by_itself = isinstance(self.query, str) and self.query == "auto"
         marked = annotation(self, X, y, times)
         _thresholds.check_threshold(self, marked is not None)
