@@ -329,11 +329,21 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
     [Match(start=1, end=4, distance=0.0), Match(start=6, end=9, distance=1.0)]
     """
     parts = _in_order(parts)
-    searcher, searches = parts[0]._searcher, parts[0]._searches
+    searcher, searches, n = parts[0]._searcher, parts[0]._searches, parts[-1].n_samples_seen
     known = times_of(sequence, times)
     timed = parts[0]._entrance.times is not None
-    if sequence is not None:
-        _check_sequence(sequence, known, parts[-1].n_samples_seen, timed)
+    if sequence is not None and (known is not None) != timed:
+        got = "none" if known is None else "some"
+        raise ValueError(
+            f"'times' must be given with 'sequence' if the parts were fed any, and else not. Got {got}, and parts "
+            f"{'with' if timed else 'without'} times."
+        )
+    if sequence is not None and n_samples(sequence) != n:
+        rule, got = (
+            "hold the samples that the parts were fed",
+            f"{n_samples(sequence)} samples, and parts that end at {n}",
+        )
+        raise refused("'sequence'", rule, got, "Feed the last part what is left, or cut the sequence there.")
     if sequence is None and any(choice.needs_all for _, choice in searches):
         raise ValueError(
             "The 'sequence' parameter of merge_parts must be given where 'threshold' of QuerySearcher is a Percentile, "
@@ -348,13 +358,12 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
     for k, (plan, choice) in enumerate(searches):
         one = joined([deepcopy(part._parts[k]) for part in parts], source)
         if one is None:
-            one = joined(run_part(source, [(plan, choice)], 0, parts[-1].n_samples_seen), source)
+            one = joined(run_part(source, [(plan, choice)], 0, n), source)
         found.append(as_found(one, plan, choice, source))
     if timed and sequence is None:  # of the samples at which matches may start and end
-        last, end = parts[-1]._entrance.times, parts[-1].n_samples_seen
-        samples = [np.arange(first, first + len(given)) for first, _, _, given in pieces]
-        given = np.concatenate([*(piece[3] for piece in pieces), last.at([end])])
-        known = SparseTimes(np.concatenate([*samples, [end]]), last.as_given(given))
+        last, samples = parts[-1]._entrance.times, [np.arange(p[0], p[0] + len(p[3])) for p in pieces]
+        given = np.concatenate([*(piece[3] for piece in pieces), last.at([n])])
+        known = SparseTimes(np.concatenate([*samples, [n]]), last.as_given(given))
     rest = known, searcher._classes, None, np.array(searcher._thresholds, float)
     return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=calibrations_of(searcher))
 
@@ -394,20 +403,6 @@ def _facts(part):
         [plan.metric.name, {k: v for k, v in vars(plan.metric).items() if not callable(v)}, *plan[1:], *choice]
         for plan, choice in part._searches
     ]
-
-
-def _check_sequence(sequence, times, n, timed):
-    """Refuse a recording that is not that of the parts."""
-    if (times is not None) != timed:
-        got = "none" if times is None else "some"
-        raise ValueError(
-            f"'times' must be given with 'sequence' if the parts were fed any, and else not. Got {got}, and parts "
-            f"{'with' if timed else 'without'} times."
-        )
-    if n_samples(sequence) != n:
-        rule = "hold the samples that the parts were fed"
-        got = f"{n_samples(sequence)} samples, and parts that end at {n}"
-        raise refused("'sequence'", rule, got, "Feed the last part what is left, or cut the sequence there.")
 
 
 class Stream(_Parts):
@@ -499,10 +494,7 @@ class Stream(_Parts):
         return found if any(found) else None
 
     def _decided(self, gaps, last=False):
-        """Return the rows of each query that are decided by now; what is before a gap is complete.
-
-        Rows are (chosen by, distance, start, end, piece, times, version).
-        """
+        """Return the rows of each query that are decided by now, see `_rows`; what is before a gap is complete."""
         found, seen = [[] for _ in self._parts], self.n_samples_seen
         for k, part in enumerate(self._parts):
             if gaps or seen >= self._due[k]:
@@ -531,41 +523,34 @@ class Stream(_Parts):
         if choice.n_matches is None:
             return rows
         # Only the best of the whole stream count. Ties: the earliest, and a stable order keeps it first.
-        self._best[k] = sorted([*self._best[k], *rows], key=lambda row: row[0])[: choice.n_matches]
+        self._best[k] = sorted([*self._best[k], *rows], key=lambda row: row[0][0])[: choice.n_matches]
         return self._best[k] if last else []
 
     def _rows(self, reader, matches):
-        """Return rows of decided matches, with the samples that they depend on."""
-        if not matches.size:
-            return []
-        (by, distance), (version, start, end) = matches[:2], matches[2:].astype(np.int64)
-        known = [None] * len(start)
-        if self._times is not None:
-            at = edges(start, end, reader.plan.max_gap)
-            known = list(self._times.at(at.ravel()).reshape(at.shape).T)
-        rows, columns = [], (column.tolist() for column in (by, distance, start, end, version))
-        for b, d, s, e, v, some in zip(*columns, known, strict=True):
-            first, y, ty = reader.read(s, e)
-            rows.append((b, d, s, e, (first, y.copy(), None if ty is None else ty.copy()), some, v))
+        """Return decided matches: columns of a pool, the samples that each depends on, and times of its edges."""
+        rows = []
+        for match in matches.T:
+            start, end = match[-2:].astype(int).tolist()
+            first, y, ty = reader.read(start, end)
+            known = None if self._times is None else self._times.at(edges(start, end, reader.plan.max_gap))
+            rows.append((match, (first, y.copy(), None if ty is None else ty.copy()), known))
         return rows
 
     def _end(self):
         return self._decided(gaps=True, last=True)
 
     def _result(self, found):
-        found, times = found or [[] for _ in self._parts], None
-        if self._times is not None:
-            rows = [row for rows in found for row in rows]
-            start, end = np.array([row[2:4] for row in rows], np.int64).reshape(-1, 2).T
-            samples = edges(start, end, self._parts[0].plan.max_gap).T.ravel()
-            given = np.concatenate([self._times.at([]), *(row[5] for row in rows)])
-            times = SparseTimes(samples, self._times.as_given(given))
-        listed = []
+        found, times, listed = found or [[] for _ in self._parts], None, []
         for rows, (plan, _) in zip(found, self._searches, strict=True):
-            columns = ((2, np.int64), (3, np.int64), (1, float), (6, np.int64))
-            start, end, distance, version = (np.array([row[k] for row in rows], dtype) for k, dtype in columns)
-            reader = CandidateReader(plan, HeldRanges([row[4] for row in rows]))
-            listed.append(Found(start, end, distance, reader, version))
+            _, distance, *ranges = np.array([match for match, *_ in rows], float).reshape(-1, 5).T
+            version, start, end = np.array(ranges, np.int64)
+            reader = CandidateReader(plan, HeldRanges([piece for _, piece, _ in rows]))
+            listed.append(Found(start, end, distance.copy(), reader, version))
+        if self._times is not None:
+            start, end = (np.concatenate([one[k] for one in listed]) for k in range(2))
+            given = [known for rows in found for *_, known in rows]
+            samples = edges(start, end, self._parts[0].plan.max_gap).T.ravel()
+            times = SparseTimes(samples, self._times.as_given(np.concatenate([self._times.at([]), *given])))
         limits = np.array([choice.threshold for _, choice in self._searches], float)
         rest = {"calibrations": self._calibrations, "by_time": True}
         return matches_of(listed, len(listed), None, times, self._classes, None, limits, **rest)
