@@ -78,22 +78,16 @@ def _enter(plan, y, ty, known, offset, first):
     first = max(first, shortest - 1)
     if n <= first:
         return
-    if _applies(plan, ty, (n - first) * (longest - shortest + 1) * plan.m * shortest):
-        _Boxes(plan, y, known, offset, first, (shortest, longest)).search()
-        return
+    metric, cells = plan.metric, (n - first) * (longest - shortest + 1) * plan.m * shortest
+    plain = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and metric._context == 0
+    if plain and ty is None and cells >= LEAST and plan.normalize in SCALINGS:  # bounds take less than comparing all
+        facts = dispatch.bounds_of(metric._query(plan.x, plan.w, plan.m).record)
+        if facts is not None and facts.squares:
+            _Boxes(plan, y, known, offset, first, (shortest, longest)).search()
+            return
     for length in range(shortest, longest + 1):
         end = np.arange(max(first, length - 1) + 1, n + 1)
         known.learn(end + offset, length, of_ranges(plan, y, ty, end - length, end))
-
-
-def _applies(plan, ty, cells):
-    """Return whether bounds are known for the ranges, and take less work than comparing all."""
-    metric = plan.metric
-    plain = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and metric._context == 0
-    if not plain or ty is not None or cells < LEAST or plan.normalize not in SCALINGS:
-        return False
-    facts = dispatch.bounds_of(metric._query(plan.x, plan.w, plan.m).record)
-    return facts is not None and facts.squares
 
 
 class _Known:
@@ -146,13 +140,8 @@ class _Boxes:
         self.query = record, rows[0], weighted, points
         self.problem = PreparedPair(record, x, w, y, None, None, points)
 
-    @property
-    def cutoff(self):
-        """Cost that no match is above, up to the rounding of bounds."""
-        return self._cost(self.known.limit)
-
     def _cost(self, distance):
-        """Return the cost that a range of a distance is not above."""
+        """Return the cost that a range of a distance is not above, up to the rounding of bounds."""
         return self.plan.metric._cost_of_distance(distance, self.problem) * (1.0 + CLOSE)
 
     def search(self):
@@ -220,17 +209,14 @@ class _Boxes:
                 self._refine(*self._smaller(part, ends, lengths))
 
     def _smaller(self, boxes, ends, lengths):
-        """Return the parts of boxes that may hold a match, and their sizes."""
+        """Return boxes divided into smaller ones, without those that cannot hold a match, and their sizes."""
         sizes = -(-ends // PARTS), -(-lengths // PARTS)
-        return self._bounded(self._divided(boxes, (ends, lengths), sizes), *sizes), *sizes
-
-    def _divided(self, boxes, sizes, smaller):
-        """Return boxes divided into smaller ones, without those that hold no range."""
-        steps = [np.arange(0, size, step) for size, step in zip(sizes, smaller, strict=True)]
-        end, length = (boxes[k].astype(np.int64)[:, np.newaxis, np.newaxis] for k in (0, 1))
+        steps = [np.arange(0, whole, size) for whole, size in zip((ends, lengths), sizes, strict=True)]
+        end, length = boxes[:2].astype(np.int64)[:, :, np.newaxis, np.newaxis]
         parts = np.broadcast_arrays(end + steps[0][:, np.newaxis], length + steps[1])
         end, length = (part.ravel() for part in parts)
-        return np.array([end, length])[:, (end <= self.y.shape[1]) & (length <= self.limits[1])]
+        some = (end <= self.y.shape[1]) & (length <= self.limits[1])  # the others hold no range
+        return self._bounded(np.array([end, length])[:, some], *sizes), *sizes
 
     def _bounded(self, boxes, ends, lengths):
         """Return the boxes that may hold a match, with bounds."""
@@ -240,20 +226,19 @@ class _Boxes:
             last = np.minimum(boxes[0].astype(np.int64) + ends - 1, self.y.shape[1])
             top = np.minimum(boxes[1] + lengths - 1, self.limits[1])
             boxes = boxes[:, self.flat[last - 1] < top + (last - boxes[0])]
-        low = np.empty(boxes.shape[1])
+        low, cutoff = np.empty(boxes.shape[1]), self._cost(self.known.limit)
         order = np.lexsort((boxes[0], boxes[1]))  # of one length; neighbors in neighboring lanes
         cuts = np.flatnonzero(np.diff(boxes[1][order], prepend=-1, append=-1))
         for a, b in pairwise(cuts.tolist()):
             own = order[a:b]
             length = int(boxes[1][own[0]])
-            limits = length, min(length + lengths, self.limits[1] + 1)
-            box = boxes[0][own], ends, limits
-            low[own] = bounds.bounds(*self.query, self.y, box, SCALINGS[self.plan.normalize], self.cutoff)
+            box = boxes[0][own], ends, (length, min(length + lengths, self.limits[1] + 1))
+            low[own] = bounds.bounds(*self.query, self.y, box, SCALINGS[self.plan.normalize], cutoff)
         return self._open(np.array([*boxes, low]), ends)
 
     def _open(self, boxes, ends):
         """Return the boxes that may hold a range within the limit, nearer than the known one of its end."""
-        boxes = boxes[:, (boxes[2] <= self.cutoff) & (boxes[2] < np.inf)]
+        boxes = boxes[:, (boxes[2] <= self._cost(self.known.limit)) & (boxes[2] < np.inf)]
         at = boxes[0].astype(np.int64)[:, np.newaxis] - 1 + np.arange(ends)
         known = self.known.distance[np.minimum(at, self.y.shape[1] - 1) + self.offset]
         return boxes[:, boxes[2] <= self._cost(known.max(axis=1, initial=0.0))]

@@ -170,7 +170,10 @@ def allowed_windows(limits, x, w, y):
                 # What is no number is neither.
                 allowed[part] &= (value - wrong >= low) & (value + wrong <= high)
                 beyond[part] |= (value + wrong < low) | (value - wrong > high)
-    return _decided(limits, query, weight, y, allowed, np.flatnonzero(~(allowed | beyond)))
+    windows = sliding_window_view(y, m, axis=1).transpose(1, 0, 2)
+    for which in blocks(np.flatnonzero(~(allowed | beyond)), weight.size):  # decided by exact moments
+        allowed[which] = within_limits(limits, query, Moments.of(np.ascontiguousarray(windows[which]), weight))
+    return allowed
 
 
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
@@ -196,14 +199,6 @@ def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
         wrong = 2.0 * np.sqrt(relative / total * error) + NEAR * size
         found.append((mean - of_query, wrong, -offset, offset))
     return found
-
-
-def _decided(limits, query, w, y, allowed, doubtful):
-    """Return which windows are allowed, the doubtful ones decided by exact moments."""
-    windows = sliding_window_view(y, w.shape[1], axis=1).transpose(1, 0, 2)
-    for which in blocks(doubtful, w.size):
-        allowed[which] = within_limits(limits, query, Moments.of(np.ascontiguousarray(windows[which]), w))
-    return allowed
 
 
 def limited_distances(plan, y, ty, exactly=False):
@@ -323,8 +318,28 @@ def normalization_of(normalize):
 
 def limits_of(normalization, plan, names):
     """Return the limits of a normalization for a query; None without. `names` are names of channels."""
-    scale_limits, offset_limit = normalization.scale_limits, normalization.offset_limit
-    scale, offset = checked_scale_limits(scale_limits), checked_offset_limit(offset_limit, len(plan.x), names)
+    scale_limits, offset_limit, channels = normalization.scale_limits, normalization.offset_limit, len(plan.x)
+    scale = offset = None
+    if scale_limits is not None:
+        scale = tuple(floats_of(scale_limits))
+        if len(scale) != 2 or not 0 <= scale[0] <= scale[1] or scale[1] == 0:
+            raise ValueError(
+                "The 'scale_limits' parameter of Normalization must be None or (least, largest), two numbers of which "
+                "the first is at least 0 and at most the second, which is above 0. Got "
+                f"{shown(scale_limits)}. They are times the standard deviation of the query, (0.7, 1.4) for example; "
+                "an infinite one is no limit."
+            )
+    if offset_limit is not None:
+        values = [offset_limit] * channels if isinstance(offset_limit, Real) else offset_limit
+        if isinstance(values, dict):
+            values = of_channels(values, "offset_limit", channels, names, np.inf)
+        offset = np.array(floats_of(values))
+        if len(offset) != channels or not (offset >= 0).all():
+            raise ValueError(
+                "The 'offset_limit' parameter of Normalization must be None, a number of at least 0, or one for each "
+                f"channel of the query, {channels} here, in a list or a dict by names or numbers. Got "
+                f"{shown(offset_limit)}. It is in the unit of the data; an infinite one is no limit."
+            )
     if scale is None and offset is None:
         return None
     if plan.mode == "subsequence" and plan.normalize is None:
@@ -340,35 +355,6 @@ def limits_of(normalization, plan, names):
         out = "Set 'offset_limit' instead, or weigh the channel with 0."
         raise refused("The 'scale_limits' parameter of Normalization", rule, got, out)
     return ScaleLimits(scale, offset)
-
-
-def checked_scale_limits(limits):
-    """Return the least and the largest scale as floats; None for no limits."""
-    if limits is None:
-        return None
-    edges = floats_of(limits)
-    if len(edges) != 2 or not 0 <= edges[0] <= edges[1] or edges[1] == 0:
-        raise ValueError(
-            "The 'scale_limits' parameter of Normalization must be None or (least, largest), two numbers of which the "
-            f"first is at least 0 and at most the second, which is above 0. Got {shown(limits)}. They are times the "
-            "standard deviation of the query, (0.7, 1.4) for example; an infinite one is no limit."
-        )
-    return edges[0], edges[1]
-
-
-def checked_offset_limit(limit, channels, names=None):
-    """Return the largest offset of each channel (channels,); None for no limits."""
-    if limit is None:
-        return None
-    values = of_channels(limit, "offset_limit", channels, names, np.inf) if isinstance(limit, dict) else limit
-    each = floats_of([values] * channels if isinstance(values, Real) else values)
-    if len(each) != channels or not all(one >= 0 for one in each):
-        raise ValueError(
-            "The 'offset_limit' parameter of Normalization must be None, a number of at least 0, or one for each "
-            f"channel of the query, {channels} here, in a list or a dict by names or numbers. Got {shown(limit)}. It "
-            "is in the unit of the data; an infinite one is no limit."
-        )
-    return np.array(each)
 
 
 def floats_of(values):

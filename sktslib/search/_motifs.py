@@ -50,7 +50,7 @@ class Rows(NamedTuple):
     m: int
     apart: int  # samples that the starts of windows of one sequence must at least be apart
     is_one: bool  # whether both sequences are one; in another process they may be two copies of it
-    places: tuple  # of either sequence half-open ranges of the windows that no gap and no missing value breaks
+    places: tuple  # of either sequence a mask of the windows that no gap and no missing value breaks
     windows: Windows | None = None  # those of `other`, where what normalizes them is found once for all queries
 
     @property
@@ -101,8 +101,12 @@ class Rows(NamedTuple):
         """
         if not self.is_seen(i):
             return NONE
+        if self.is_one:
+            free = free.copy()
+            free[0 if after else max(i - self.apart + 1, 0) : i + self.apart] = False
         plan, best = self.of(i), NONE
-        for first, last in self._allowed(i, free, after):
+        edges = np.flatnonzero(np.diff(free, prepend=False, append=False))
+        for first, last in edges.reshape(-1, 2).tolist():
             distance, j = self._nearest_in(plan, first, last, limit)
             if j >= 0 and (distance, first + j) < best:
                 best, limit = (distance, first + j), distance
@@ -118,42 +122,25 @@ class Rows(NamedTuple):
 
     def allows(self, i, j):
         """Return whether the i-th window may be compared with the j-th one of the other sequence, if there is one."""
-        whole = self.is_seen(i) and any(a <= j < b for a, b in self.places[1])
+        whole = self.is_seen(i) and 0 <= j < len(self.places[1]) and self.places[1][j]
         return whole and not (self.is_one and abs(i - j) < self.apart)
-
-    def _allowed(self, i, free, after):
-        """Return the half-open ranges of the windows in the ranges `free` that the i-th window may be compared with."""
-        if not self.is_one:
-            return free
-        sides = [(i + self.apart, np.inf)] if after else [(0, i - self.apart + 1), (i + self.apart, np.inf)]
-        ranges = [(max(a, low), min(b, high)) for low, high in sides for a, b in free]
-        return [(int(a), int(b)) for a, b in ranges if a < b]
 
 
 def windows_between(n, m, cut, unseen):
-    """Return half-open ranges of the windows of m of n samples that span no cut and hold no unseen sample."""
+    """Return a mask of the windows of m of n samples that span no cut and hold no unseen sample."""
     broken = np.zeros(n + m + 1, np.int64)
     for first, last in ((cut, cut), (unseen, np.asarray(unseen, np.int64) + 1)):
         np.add.at(broken, np.maximum(np.asarray(first, np.int64) - m + 1, 0), 1)
         np.add.at(broken, last, -1)
-    whole = np.concatenate([[False], np.cumsum(broken)[: n - m + 1] == 0, [False]])
-    edges = np.flatnonzero(whole[1:] != whole[:-1])
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+    return np.cumsum(broken)[: n - m + 1] == 0
 
 
-def free_ranges(places, taken, apart):
-    """Return the half-open ranges of windows in `places` that start at least `apart` from all starts in `taken`."""
-    free = _between(max((b for _, b in places), default=0), taken, apart)
-    ranges = [(max(a, low), min(b, high)) for a, b in places for low, high in free]
-    return [(a, b) for a, b in ranges if a < b]
-
-
-def _between(n, taken, apart):
-    edges = [0]
-    for start in sorted(taken):
-        edges += [min(max(start - apart + 1, edges[-1]), n), min(start + apart, n)]
-    edges.append(n)
-    return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
+def free_windows(place, taken, apart):
+    """Return a mask of the windows in `place` that start at least `apart` from all starts in `taken`."""
+    free = place.copy()
+    for start in taken:
+        free[max(start - apart + 1, 0) : start + apart] = False
+    return free
 
 
 CERTAIN = 1e-10  # relative error up to which a running sum of squares is taken
@@ -222,8 +209,8 @@ def _swept(x, z, m, sign, first, last, same, turned):
     return (others if turned else best)[:-ROOM]
 
 
-def _windows(y, m, places):
-    """Return the padded arrays of a sequence for `matrix_profile.sweep`; windows outside `places` are near no other."""
+def _windows(y, m, place):
+    """Return the padded arrays of a sequence for `matrix_profile.sweep`; windows outside `place` are near no other."""
     y = less_offset(y)
     mean, half, whole, inverse = np.zeros((4, len(y), y.shape[1] - m + 1))
     for k, channel in enumerate(y):
@@ -235,10 +222,7 @@ def _windows(y, m, places):
     half[:, 1:] = (y[:, m:] - y[:, :-m]) / 2
     whole[:, 1:] = (y[:, m:] - mean[:, 1:]) + (y[:, :-m] - mean[:, :-1])
     lack = (inverse > 0.0).sum(axis=0) / 2.0  # a constant window is zeros
-    broken = np.ones(len(lack), bool)
-    for first, last in places:
-        broken[first:last] = False
-    lack[broken] = np.inf
+    lack[~place] = np.inf
     room = [(0, 0), (0, ROOM)]
     padded = (np.pad(a, room) for a in (y, mean, half, whole, inverse))
     return *padded, np.pad(lack, room[1:], constant_values=np.inf)
@@ -263,13 +247,13 @@ def nearest_pairs(rows, count, n_jobs, verbose):
     rows = rows.prepared
     found, taken = [], ([], [])
     while len(found) < count:
-        free, others = (free_ranges(some, of, rows.apart) for some, of in zip(rows.places, taken, strict=True))
+        free, others = (free_windows(some, of, rows.apart) for some, of in zip(rows.places, taken, strict=True))
         others = free if rows.is_one else others
         best = np.inf, -1, -1
         if order is not least:
             # What is near point by point is a limit to begin with for what is near along a path.
             near = _nearest(alike, order, order, free, others, best, n_jobs, 0)
-            best = best if near[1] < 0 else (rows.nearest(near[1], np.inf, [(near[2], near[2] + 1)])[0], *near[1:])
+            best = best if near[1] < 0 else (rows.distance(*near[1:]), *near[1:])
         best = _nearest(rows, least, order, free, others, best, n_jobs, verbose)
         if best[1] < 0:
             break
@@ -284,7 +268,7 @@ def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
 
     Ties: the first. Windows are searched for in an order, as long as they may be nearer than the best.
     """
-    which = _places(free)
+    which = np.flatnonzero(free)
     which = which[np.argsort(order[which], kind="stable")]
     with progress(len(which), verbose, "motifs", "window") as count:
         for part in _parts(which, n_jobs):
@@ -305,7 +289,7 @@ def farthest_windows(rows, count, n_jobs, verbose):
     most, order, _ = _bounds_and_order(rows, n_jobs, verbose, above=True)
     rows, known, found = rows.prepared, Nearest(most, np.full(len(most), -1), np.zeros(len(most), np.int64)), []
     while len(found) < count:
-        which = _places(free_ranges(rows.places[0], [i for _, i, _ in found], rows.apart))
+        which = np.flatnonzero(free_windows(rows.places[0], [i for _, i, _ in found], rows.apart))
         which = which[np.argsort(-order[which], kind="stable")]
         best = np.inf, -1, -1  # (-distance, start, other start)
         with progress(len(which), verbose, "discords", "window") as done:
@@ -362,11 +346,6 @@ def _nearest_of_far(rows, which, known, least):
         found.append((i, distance, j, is_nearest))
         known.learn(*found[-1], rows.apart)
     return found
-
-
-def _places(ranges):
-    """Return the windows of half-open ranges."""
-    return np.concatenate([np.empty(0, int), *(np.arange(a, b) for a, b in ranges)])
 
 
 def _parts(which, n_jobs):
@@ -623,7 +602,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
             notice_sampling(ty, [], longest)
         unseen = [] if observed else np.flatnonzero(np.isnan(series).any(axis=0))
         places.append(windows_between(series.shape[1], m, holes(ty, longest), unseen))
-    if not all(places):
+    if not all(map(np.any, places)):
         warn(
             f"Nothing is found: no window of 'length' {m} fits between the gaps and missing values of the recording. "
             "Take shorter windows, or a larger 'max_gap'."

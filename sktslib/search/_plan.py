@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from numbers import Integral
 from typing import NamedTuple
 
@@ -363,8 +362,13 @@ def _warn_of_offset(queries, series):
     """Warn of a sequence without a value near those of any query, if that counts for more than the queries' shapes."""
     rows = {}  # channel -> queries, and the number of the channel in each
     for plan in queries:
-        for part, channel, row in chain.from_iterable(map(_channels_of, plan.versions)):
-            rows.setdefault(channel, []).append((part, row))
+        for one in plan.versions:
+            if plan.by_channel is None:
+                parts = [(one, c, c) for c in range(len(one.x))]
+            else:
+                parts = [(part.plan, part.channel, 0) for part in parts_of(one)]
+            for part, channel, row in parts:
+                rows.setdefault(channel, []).append((part, row))
     for channel, compared in rows.items():
         low, high = (min(plan.x[row].min() for plan, row in compared), max(plan.x[row].max() for plan, row in compared))
         for y in series:
@@ -381,22 +385,13 @@ def _warn_of_offset(queries, series):
                 return
 
 
-def _channels_of(plan):
-    """Return for each channel of a query its plan, its number in a sequence, and its row in the query of its plan."""
-    if plan.by_channel is None:
-        return [(plan, c, c) for c in range(len(plan.x))]
-    return [(part.plan, part.channel, 0) for part in parts_of(plan)]
-
-
 def _gap(low, high, y):
     """Return by how much a channel of a sequence is above (low, high), or, negative, below; 0 if neither."""
     some = y[:: len(y) // SEEN + 1]
     if ((low <= some) & (some <= high)).any():  # which spares the look at all others
         return 0.0
     least, most = np.fmin.reduce(y), np.fmax.reduce(y)
-    if least > high:
-        return least - high
-    return most - low if most < low else 0.0
+    return least - high if least > high else most - low if most < low else 0.0
 
 
 def _outweighs(gap, plan, row):
@@ -404,9 +399,8 @@ def _outweighs(gap, plan, row):
     shifted, flat = plan.x.copy(), plan.x.copy()
     shifted[row] += gap
     flat[row] = flat[row].mean()
-    return plan.metric._distance(plan.x, plan.w, shifted, plan.tx, plan.tx) > plan.metric._distance(
-        plan.x, plan.w, flat, plan.tx, plan.tx
-    )
+    far, near = (plan.metric._distance(plan.x, plan.w, y, plan.tx, plan.tx) for y in (shifted, flat))
+    return far > near
 
 
 def scaled_lengths(scales, m):

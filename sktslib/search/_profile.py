@@ -168,9 +168,9 @@ class Search:
     """
 
     def __init__(self, plan, y, ty=None, first=0):
-        if ty is None:
+        if ty is None and plan.tx is not None:
             plan = plan.untimed
-        elif not plan.reads_times:
+        elif ty is not None and not plan.reads_times:
             ty = None
         self.plan, self.y, self.ty, self.first = plan, y, ty, first
         self.runs = ()  # subsequence searches: where the stretches without a gap begin, and these prepared

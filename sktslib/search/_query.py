@@ -31,7 +31,7 @@ from ._learning.choice import given_weight, has_fixed_queries, is_auto, marked_q
 from ._learning.labels import are_unlabeled, learn_queries
 from ._limits import observed_query
 from ._plan import QueryPlan
-from ._thresholds import check_rate, fit_rate, forget_threshold, rate_of
+from ._thresholds import Calibration, check_rate, forget_threshold, rate_of, warn_of_look_alikes
 
 # Attributes of an earlier fit; by the names of its channels no metric may go.
 LEARNED = "_candidate", "_fixed", "cv_results_", "best_index_", "self_training_", "report_", "metric_weights_"
@@ -403,5 +403,10 @@ class QueryEstimator(MetricParameter, Estimator):
             raise refused(f"The 'threshold' parameter of {type(self).__name__}", rule, got)
         check_rate(self, rate_of(self))
         forget_threshold(self)
-        fit_rate(self, self._calibrated(X, times))
+        rate, each = rate_of(self), self._calibrated(X, times)  # of each query in each recording
+        self._fitted_calibrations = [Calibration.together(some) for some in zip(*each, strict=True)]
+        thresholds = rate._thresholds(self._fitted_calibrations)
+        for some in each:  # streams do not know all matches
+            for one, threshold in zip(some, thresholds, strict=True):
+                warn_of_look_alikes(rate.alpha, one.matches[one.matches <= threshold])
         return self

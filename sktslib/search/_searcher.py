@@ -269,7 +269,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         for k, (sequence, source) in enumerate(zip(X if listed else [X], sources, strict=True)):
             given.append(source.times_of_found(found[k * count : (k + 1) * count]))
             if source.in_memory:
-                notice(self, sequence, source.times, source.ty)
+                if source.times is not None or type(sequence) is not np.ndarray:
+                    notice(self, sequence, source.times, source.ty)
                 # Not before: a whole profile and a copy of the sequence are never held at once.
                 source.y = owned(source.y, sequence)
         given = None if all(t is None for t in given) else given if listed else given[0]
@@ -722,7 +723,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         for k, (sequence, t) in enumerate(zip(X if listed else [X], every, strict=True)):
             with entry("X", k if listed else None):
                 sources.append(self._source(sequence, t))
-        rate, known = rules.rate_of(self), rules.calibrations_of(self)
+        rate = rules.rate_of(self)
+        known = None if rate is None else rules.calibrations_of(self)
         if rate is None or known is not None:
             found = run_searches(sources, [searches] * len(sources), self.n_jobs, self.verbose, listed=listed)
             return found, sources, known

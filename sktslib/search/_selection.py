@@ -116,9 +116,10 @@ class Profile(Ranges):
         """The candidates as a selection reads them; starts and ends that follow from the numbers are no arrays."""
         if self._length is None:
             return Candidates(self.distance, self._start, From(1), self._slack)
-        if self._start is not None or np.ndim(self._length):
-            return Candidates(self.distance, self.start, self.end, self._slack)
-        return Candidates(self.distance, From(0), From(self._length), self._slack)
+        if self._start is None and np.ndim(self._length) == 0:
+            return Candidates(self.distance, From(0), From(self._length), self._slack)
+        start = self.start
+        return Candidates(self.distance, start, start + self._length, self._slack)
 
     def __len__(self) -> int:
         return len(self.distance)

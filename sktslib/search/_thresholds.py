@@ -147,13 +147,12 @@ class Decoys:
         """Return the decoys of each query in a sequence with a center, as plans."""
         found = []
         for plan, draws in zip(queries, self._draws.tolist(), strict=True):
-            found.append([self._of_query(estimator, plan, center, draw) for draw in draws])
+            found.append([])
+            for draw in draws:  # with one of each alternative of the query, and with its signs
+                first, *others = [self._of_one(estimator, one, center, draw) for one in plan.unsigned.versions]
+                decoy = first._replace(alternatives=tuple((one.x, one.w) for one in others))
+                found[-1].append(with_signs(decoy, plan.signs))
         return found
-
-    def _of_query(self, estimator, plan, center, draw):
-        """Return a decoy of a query, with one of each of its alternatives, and with its signs."""
-        first, *others = [self._of_one(estimator, one, center, draw) for one in plan.unsigned.versions]
-        return with_signs(first._replace(alternatives=tuple((one.x, one.w) for one in others)), plan.signs)
 
     def _null_of(self, x, center, draw):
         """Return the decoy of a query (channels, m)."""
@@ -547,17 +546,6 @@ def forget_threshold(estimator):
     """Drop what an earlier fit found for a threshold that is a rule."""
     for name in ("_fitted_calibrations", "_conformal"):
         vars(estimator).pop(name, None)
-
-
-def fit_rate(estimator, each):
-    """Fix the threshold of a false discovery rate by the calibrations of each query in each recording."""
-    forget_threshold(estimator)
-    rate = rate_of(estimator)
-    estimator._fitted_calibrations = [Calibration.together(some) for some in zip(*each, strict=True)]
-    thresholds = rate._thresholds(estimator._fitted_calibrations)
-    for some in each:  # streams do not know all matches
-        for one, threshold in zip(some, thresholds, strict=True):
-            warn_of_look_alikes(rate.alpha, one.matches[one.matches <= threshold])
 
 
 def check_fixed(estimator, what):
