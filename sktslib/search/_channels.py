@@ -59,10 +59,6 @@ class Part(NamedTuple):
     weight: float
     plan: tuple  # the QueryPlan of the channel by itself
 
-    def span(self, tolerance, start, stop):
-        """Return the half-open range of samples that matches with starts in [start, stop) depend on."""
-        return start + self.lead - tolerance, stop - 1 + self.lead + tolerance + self.plan.m
-
 
 class Shares(NamedTuple):
     """Contribution of each channel to the distances of some ranges, as arrays (n, channels)."""
@@ -178,8 +174,8 @@ def _in_channel(part, by, start, stop, y, ty, profile):
     It is the first sample that is looked at, the distances from it on, their error, and where the mirrored query is
     nearer. Samples outside of these windows are left out: of a single match they are most.
     """
-    (low, high), c = part.span(by.tolerance, start, stop), part.channel
-    first = max(low, 0)
+    c, first = part.channel, max(start + part.lead - by.tolerance, 0)
+    high = stop - 1 + part.lead + by.tolerance + part.plan.m
     y, ty = np.ascontiguousarray(y[c : c + 1, first:high]), None if ty is None else ty[first:high]
     own = profile(part.plan, y, ty)
     if not by.mirrored:
@@ -391,10 +387,14 @@ class ChannelPlan(ParameterHolder):
             return [values] * channels
         values = values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" else list(values)
         if len(values) != channels:
-            raise ValueError(
-                f"The {name!r} parameter of ChannelPlan must have one entry for each of the {channels} channels, or "
-                f"be a dict by their names or numbers. Got {len(values)} entries.{_looks_like(shape, len(values))}"
-            )
+            rule = f"have one entry for each of the {channels} channels, or be a dict by their names or numbers"
+            out = ""
+            if channels == 1:
+                out = "A list holds queries that are searched for one by one: of the channels of one query make an "
+                out += "array, numpy.column_stack(arrays), or a table, pandas.DataFrame, in which NaN pads them."
+            if shape[1] == len(values):
+                out = "The query has so many points: is it transposed? Time runs along the first axis."
+            raise refused(f"The {name!r} parameter of ChannelPlan", rule, f"{len(values)} entries", out)
         return values
 
     def _samples(self, value, name, plan):
@@ -405,8 +405,7 @@ class ChannelPlan(ParameterHolder):
             rule = "be a number of samples where the query's times are not datetimes"
             got, out = shown(value), "Pass datetimes as 'times' of fit, or a table whose index holds them."
             raise refused(f"The {name!r} parameter of ChannelPlan", rule, got, out)
-        seconds = seconds_of(value)
-        samples = float(seconds) / plan.interval
+        samples = float(seconds_of(value)) / plan.interval
         return self._checked_samples(round(samples) if np.isfinite(samples) else samples, value, name)
 
     def _checked_samples(self, samples, value, name):
@@ -438,18 +437,6 @@ def of_channels(values, name, channels, names, default):
     check_names(values, known, "channel", repr(name))
     named = list(range(channels)) if names is None else names
     return [values.get(key, values.get(c, default)) for c, key in enumerate(named)]
-
-
-def _looks_like(shape, channels):
-    """Return a hint for an error message on what a query of a shape (channels, m) may be, or an empty text."""
-    if shape[1] == channels:
-        return " The query has so many points: is it transposed? Time runs along the first axis."
-    if shape[0] == 1:
-        return (
-            " A list holds queries that are searched for one by one: of the channels of one query make an array, "
-            "numpy.column_stack(arrays), or a table, pandas.DataFrame, in which NaN pads them to one length."
-        )
-    return ""
 
 
 # ------------------------------------------------------------------------------------- channels of lengths of their own

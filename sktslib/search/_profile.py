@@ -52,43 +52,22 @@ class Explanation:
 
 
 def _costs(search, start, end):
+    """Return the costs (m, channels) of a match; see `Explanation`."""
+    metric, whole, cost = search.plan.metric, search.whole, np.zeros(search.plan.x.shape)
     if search.plan.by_channel is not None:
-        return _by_channel(search, start)
-    if search.aligns_parts:
-        return _by_part(search, start, end)
-    return (_elastic if isinstance(search.plan.metric, ElasticMetric) else _lockstep)(search, start, end)
-
-
-def _by_part(search, start, end):
-    """Return the costs of the parts of a metric times their weights, each along its own alignment."""
-    cost = np.zeros(search.plan.x.shape)
-    for part, own in search.parts:
-        cost[part.channels] = part.weight * _costs(own, start, end).T
-    return cost.T
-
-
-def _by_channel(search, start):
-    """Return the weighted costs of channels (m, channels), at their points of the query; 0 of those without a vote."""
-    cost = np.zeros(search.plan.x.shape)
-    for (c, lead, weight, plan), own, first, _, votes in search.channel_windows(start):
-        if votes:
-            cost[c, lead : lead + plan.m] = weight * _costs(own, first, first + plan.m)[:, 0]
-    return cost.T
-
-
-def _lockstep(search, start, end):
-    metric = search.plan.metric
-    w = full_weight(search.plan.w, search.plan.x)
-    x, y, *_ = search.window(start, end)
-    if not metric._is_additive or metric.power is None:
-        return (w * (x - y) ** 2).T
-    return metric._term_costs(x, y, w).T
-
-
-def _elastic(search, start, end):
-    metric, whole = search.plan.metric, search.whole
+        for (c, lead, weight, plan), own, first, _, votes in search.channel_windows(start):
+            if votes:
+                cost[c, lead : lead + plan.m] = weight * _costs(own, first, first + plan.m)[:, 0]
+        return cost.T
+    if search.aligns_parts:  # each along its own alignment
+        for part, own in search.parts:
+            cost[part.channels] = part.weight * _costs(own, start, end).T
+        return cost.T
     w = full_weight(search.plan.w, search.plan.x)
     x, y, *times = search.window(start, end)
+    if not isinstance(metric, ElasticMetric):
+        has_terms = metric._is_additive and metric.power is not None
+        return (metric._term_costs(x, y, w) if has_terms else w * (x - y) ** 2).T
     problem = search.piece(start, end) if whole else metric._problem(x, search.plan.w, y, *times)
     path = metric._path(problem, whole=whole)
     costs = metric._accumulate(problem, keep="costs", whole=whole)[2]
@@ -101,7 +80,6 @@ def _elastic(search, start, end):
     apart = w[:, path[0]] * np.ldexp(apart, -np.frexp(np.abs(apart).max(initial=0.0))[1]) ** 2  # no square overflows
     summed = apart.sum(axis=0)
     share = np.divide(apart, summed, out=np.full_like(apart, 1.0 / len(x)), where=summed > 0)
-    cost = np.zeros(x.shape)
     np.add.at(cost, (slice(None), path[0]), share * rise)
     return cost.T
 

@@ -165,15 +165,6 @@ def event_score(y, found, n, self_train=0):
     return event_f1_score(read_labels(y).code, np.column_stack([found.start, found.end])[np.array(known, bool)])
 
 
-def same_channels(counts, name):
-    """Refuse queries with different numbers of channels, which cannot be searched for in the same sequences."""
-    counts = list(counts)
-    other = next((k for k, count in enumerate(counts) if count != counts[0]), None)
-    if other is not None:
-        got = f"{counts[0]} in {name}[0] and {counts[other]} in {name}[{other}]"
-        raise refused("The queries", "have the same number of channels", got, "Select the same columns of both.")
-
-
 class Annotation(NamedTuple):
     """Recording with the occurrences that are marked in it."""
 
@@ -323,7 +314,13 @@ class QueryEstimator(MetricParameter, Estimator):
         for k, query, w, t in zip(keys, queries, weights, every, strict=True):
             with entry(name, k):
                 found.append(read(*((query, None) if self.query is None else (X, query)), w, t))
-        same_channels([len(plan.x) for plan in found], name)
+        counts = [len(plan.x) for plan in found]
+        for k, count in enumerate(counts):
+            if count != counts[0]:  # which cannot be searched for in the same sequences
+                got = f"{counts[0]} in {name}[0] and {count} in {name}[{k}]"
+                raise refused(
+                    "The queries", "have the same number of channels", got, "Select the same columns of both."
+                )
         if self.query is None:
             self._read_recording(queries[0], may_miss)  # the channels' names are those of the first
         return found, names

@@ -177,10 +177,7 @@ class ArraySource(Source):
     def sequence(self):
         return self.y[0] if len(self.y) == 1 else self.y.T
 
-    @property
-    def size(self):
-        """Number of samples of a chunk."""
-        return CHUNK
+    size = property(lambda self: CHUNK, doc="The number of samples of a chunk.")
 
     @property
     def timed(self):
@@ -450,23 +447,17 @@ def part_of(name, sequence, start, end):
 
 def stacked(pieces, length, channels):
     """Return pieces resampled to one length, as an array (k, length, channels)."""
-    pieces = [_resampled(piece.reshape(len(piece), -1).T, length).T for piece in pieces]
+    whole, pieces = [piece.reshape(len(piece), -1).T for piece in pieces], []
+    for piece in whole:
+        (left, share), out = places(piece.shape[1], length), resample(piece, length)
+        out[:, share == 0] = piece[:, left[share == 0]]  # at a sample its value, even where the next one is missing
+        pieces.append(out.T)
     counts = sorted({piece.shape[1] for piece in pieces})
     if len(counts) > 1:
         rule = "have the same number of channels, for the pieces are one array"
         got, out = counts, "Select the same columns of each, or leave 'length' out."
         raise refused("With 'length' all sequences", rule, got, out)
     return np.array(pieces) if pieces else np.empty((0, length, channels))
-
-
-def _resampled(piece, length):
-    """Return a piece (channels, n) at `length` places.
-
-    A place at a sample has the sample's value, even where the next sample is missing.
-    """
-    (left, share), out = places(piece.shape[1], length), resample(piece, length)
-    out[:, share == 0] = piece[:, left[share == 0]]
-    return out
 
 
 CHUNK = 2**19  # samples read at a time, unless the sequence says how it is stored: few, so that threads wait less

@@ -271,20 +271,6 @@ class Conformal(ThresholdRule):
         return float(scores[min(rank, found) - 1]) if found else -np.inf
 
 
-def blocks(marked):
-    """Yield a mask of the occurrences that each block holds out in turn.
-
-    A block holds a part of each class that is contiguous in time.
-    """
-    block = np.empty(len(marked.code), int)
-    for number in np.unique(marked.code):
-        own = np.flatnonzero(marked.code == number)
-        for k, some in enumerate(np.array_split(own, min(BLOCKS, len(own)))):
-            block[some] = k
-    for k in range(block.max() + 1):
-        yield block == k
-
-
 def found_at(ranges, start, end, distance):
     """Return the distance at which each range is found among some matches; infinity if it is not."""
     out = np.full(len(ranges), np.inf)
@@ -300,10 +286,16 @@ def conformal_thresholds(rule, marked, distances):
     everything that is found. Each find belongs to the block of the occurrence that is next to it.
     """
     rule._check_counts(marked)
+    block = np.empty(len(marked.code), int)  # which holds a part of each class that is contiguous in time
+    for number in np.unique(marked.code):
+        own = np.flatnonzero(marked.code == number)
+        for k, some in enumerate(np.array_split(own, min(BLOCKS, len(own)))):
+            block[some] = k
     scores, found = np.empty(len(marked.code)), []
     middle = marked.ranges.sum(axis=1)
     between = (middle[1:] + middle[:-1]) / 2
-    for held in blocks(marked):
+    for k in range(block.max() + 1):
+        held = block == k
         others = marked._replace(ranges=marked.ranges[~held], code=marked.code[~held])
         scores[held], some = distances(others, marked.ranges[held], marked.code[held])
         found.append(some.take(held[np.searchsorted(between, some.ranges.sum(axis=1))]))
