@@ -1,8 +1,8 @@
 """Filters and running statistics of recordings, as transformers that also process recordings chunk by chunk.
 
 BandPass keeps the frequencies between two edges, by Butterworth filters in second-order sections that run over a
-recording both ways, or chunk by chunk. RunningBaseline removes slow changes, and RunningScale changes of the amplitude.
-They share parameters, input validation, the sampling rate and streams.
+recording both ways, or chunk by chunk. RunningBaseline removes slow changes. They share parameters, input validation,
+the sampling rate and streams.
 
 A running statistic has a window of `width` samples that ends at each sample, or is centered on it. It is cut off at the
 ends of a recording. If none of its samples has a value the statistic is NaN. No number depends on the samples before
@@ -12,7 +12,7 @@ its window, so chunks give the same bits as the whole.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -386,76 +386,26 @@ class BandPass(Filter):
         self._design(self.low, self.high)
 
 
-def running_median(y, width):
-    """Return the median of the last `width` samples of each (channels, n)."""
-    return _rolling(y, width).median().to_numpy().T
-
-
-def running_range(y, width):
-    """Return the maximum less the minimum of the last `width` samples of each (channels, n)."""
-    rolling = _rolling(y, width)
-    return (rolling.max() - rolling.min()).to_numpy().T
-
-
-def _rolling(y, width):
-    import pandas as pd
-
-    return pd.DataFrame(y.T).rolling(min(width, y.shape[1]), min_periods=1)
-
-
-def running_std(y, width):
-    """Return the standard deviation of the last `width` samples of each (channels, n).
-
-    The recording is cut into blocks of the width. A window is the end of one block and the start of the next; the two
-    are joined by their counts, means and sums of squares about these (Chan, Golub & LeVeque 1983).
-    """
-    channels, n = y.shape
-    width = int(min(width, n))
-    padded = np.pad(y, [(0, 0), (width, -n % width)], constant_values=np.nan)
-    blocks = padded.reshape(channels, -1, width)
-    # The window that ends at k of a block begins at k + 1 of the block before it; that of the last one is its block.
-    ends = (np.flip(part, -1)[:, :-1, 1:] for part in _moments(np.flip(blocks, -1)))
-    n1, m1, s1 = (np.pad(part, [(0, 0), (0, 0), (0, 1)]) for part in ends)
-    n2, m2, s2 = (part[:, 1:] for part in _moments(blocks))
-    total = n1 + n2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        squares = s1 + s2 + (m2 - m1) ** 2 * n1 * n2 / total
-        out = np.sqrt(np.maximum(squares, 0.0) / total)
-    return np.where(total > 0, out, np.nan).reshape(channels, -1)[:, :n]
-
-
-def _moments(blocks):
-    """Count, mean and sum of squares about it of the first k values of each block that are there."""
-    there = ~np.isnan(blocks)
-    first = np.take_along_axis(blocks, there.argmax(axis=-1)[..., None], axis=-1)
-    # Differences from a value of the window itself are no larger than its standard deviation allows.
-    d = np.where(there, blocks - first, 0.0)
-    count, total, squares = (np.cumsum(part, axis=-1) for part in (there, d, d * d))
-    divisor = np.maximum(count, 1)
-    mean = total / divisor
-    return count, np.where(count > 0, first + mean, 0.0), np.where(count > 0, squares - total * mean, 0.0)
-
-
-class Windows:
-    """Windows of a recording that end at each sample, or are centered on it; the former continue with every piece."""
+class RunningMedian:
+    """Median of windows that end at each sample, or are centered on it; the former continue with every piece."""
 
     def __init__(self, width, causal):
         self._width, self._causal = int(width), causal
-        self._held = None  # the samples that the next windows may need, from the start of a block of the width on
+        self._held = np.empty((0, 0))  # the samples that the next windows may need
 
-    def statistic(self, function, y):
-        """Return a statistic of the windows of the samples (channels, n); even ones reach further into the past."""
-        n, width = y.shape[1], self._width
+    def update(self, y):
+        """Return the medians for the next samples (channels, n); even windows reach further into the past."""
+        import pandas as pd
+
+        n, held, ahead = y.shape[1], y, 0
         if not self._causal:
-            ahead = min((width - 1) // 2, n)
-            return function(np.pad(y, [(0, 0), (0, ahead)], constant_values=np.nan), width)[:, ahead:]
-        held = y if self._held is None else np.concatenate([self._held, y], axis=1)
-        needed = max(held.shape[1] - width + 1, 0)
-        self._held = held[:, needed - needed % width :].copy()
-        return function(held, width)[:, -n:]
-
-
-STATISTICS = {"std": running_std, "range": running_range, "mad": running_median}
+            ahead = min((self._width - 1) // 2, n)
+            held = np.pad(y, [(0, 0), (0, ahead)], constant_values=np.nan)
+        elif self._held.size:
+            held = np.concatenate([self._held, y], axis=1)
+        self._held = held[:, max(held.shape[1] - self._width + 1, 0) :].copy()
+        width = min(self._width, held.shape[1])
+        return pd.DataFrame(held.T).rolling(width, min_periods=1).median().to_numpy().T[:, -n:]
 
 
 @dataclass(eq=False, repr=False)
@@ -496,81 +446,7 @@ class RunningBaseline(RecordingTransformer):
     _parameter_constraints = {"width": [Interval(Integral, 1, None, closed="left")]}
 
     def _begin(self):
-        return Windows(self.width, self.causal)
+        return RunningMedian(self.width, self.causal)
 
-    def _transformed(self, y, windows):
-        return y - windows.statistic(running_median, y)
-
-
-@dataclass(eq=False, repr=False)
-class RunningScale(RecordingTransformer):
-    """Divide a recording by its running scale, so that a pattern has the same size wherever it occurs.
-
-    Nothing is subtracted: put `RunningBaseline` or `BandPass` before it if the recording has an offset. Each channel
-    has its own scale.
-
-    Parameters
-    ----------
-    width : int, default=1001
-        Length of the window in samples, placed as in `RunningBaseline`. It should hold several repetitions of the
-        pattern: a shorter window follows the pattern itself.
-    statistic : {"std", "mad", "range"}, default="std"
-        The scale of a window. "std": its standard deviation; "mad": the running median of the distances of the samples
-        from their own running median (not multiplied by 1.48), which ignores single large values; "range": maximum
-        minus minimum.
-    floor : float, default=0.1
-        Scales are at least this share of the usual one, the median over the fitted recording, so that noise does not
-        become as large as the pattern. 0: no such bound.
-    causal : bool, default=False
-        Whether a sample depends only on itself and earlier ones, as in a stream.
-    nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": the scale of the values present in the window; NaN stay NaN.
-
-    Attributes
-    ----------
-    scale_ : ndarray of shape (n_channels,)
-        The usual scale of each channel, the median over the fitted recording.
-    n_features_in_ : int
-        Number of channels.
-
-    Notes
-    -----
-    If a window is constant and the floor is 0, the divisor is 1, as in scikit-learn's scalers.
-
-    Examples
-    --------
-    >>> from sktslib.preprocessing import RunningScale
-    >>> RunningScale(3, "range").fit_transform([0, 1, 0, 1, 0, 10, 0, 10, 0])
-    array([0., 1., 0., 1., 0., 1., 0., 1., 0.])
-    """
-
-    width: int = 1001
-    statistic: str = "std"
-    _: KW_ONLY
-    floor: float = 0.1
-
-    _parameter_constraints = {
-        **RunningBaseline._parameter_constraints,
-        "statistic": [StrOptions(set(STATISTICS))],
-        "floor": [Interval(Real, 0, 1, closed="both")],
-    }
-
-    def _learn(self, recording, y):
-        a = recording.y
-        scale = np.where(np.isnan(a), np.nan, self._scale(a, self._begin()))
-        there = ~np.isnan(scale).all(axis=1)
-        self.scale_ = np.ones(len(a))
-        self.scale_[there] = np.nanmedian(scale[there], axis=1)
-
-    def _begin(self):
-        return Windows(self.width, self.causal), Windows(self.width, self.causal)
-
-    def _scale(self, y, windows):
-        """Return the scale of the window of each sample."""
-        if self.statistic == "mad":
-            y = np.abs(y - windows[0].statistic(running_median, y))
-        return windows[1].statistic(STATISTICS[self.statistic], y)
-
-    def _transformed(self, y, windows):
-        scale = np.maximum(self._scale(y, windows), float(self.floor) * self.scale_[:, np.newaxis])
-        return y / np.where(scale > 0, scale, 1.0)
+    def _transformed(self, y, median):
+        return y - median.update(y)

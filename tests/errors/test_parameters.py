@@ -165,8 +165,6 @@ for cls, fixed in ((preprocessing.BandPass, {"low": 1, "high": 3, "sampling_rate
     for name, flag in parameters(cls):
         of = lambda v, c=cls, n=name, p=fixed: c(**{**p, n: v}).fit_transform(S).tolist()  # noqa: E731
         case(cls.__name__, name, of, flag)
-for name, flag in parameters(preprocessing.RunningScale):
-    case("RunningScale", name, lambda v, n=name: preprocessing.RunningScale(**{n: v}).fit_transform(S).tolist(), flag)
 for name in ("rate", "sampling_rate"):
     fixed = {"rate": 3, "sampling_rate": 9}
     case("resample", name, lambda v, n=name, p=fixed: preprocessing.resample(S, **{**p, n: v}).tolist())

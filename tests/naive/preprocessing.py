@@ -24,30 +24,6 @@ def median(values):
     return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
 
 
-def std(values):
-    mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / len(values))
-
-
-def running_scale(y, width, causal, statistic):
-    """The running scale of a channel."""
-    if statistic == "mad":
-        far = [abs(v - m) for v, m in zip(y, running(y, width, causal, median), strict=True)]
-        return running(far, width, causal, median)
-    return running(y, width, causal, std if statistic == "std" else lambda values: max(values) - min(values))
-
-
-def scaled(y, width, causal, statistic, floor):
-    """A channel over its running scale, which is not below a share of its median."""
-    scale = running_scale(y, width, causal, statistic)
-    usual = median([s for s, v in zip(scale, y, strict=True) if not math.isnan(v)])
-    out = []
-    for value, s in zip(y, scale, strict=True):
-        s = max(s, floor * usual) if not math.isnan(value) else math.nan
-        out.append(value / (s if s > 0 or math.isnan(s) else 1.0))
-    return np.array(out)
-
-
 def filtered(sos, y):
     """A causal filter that begins as if the first sample of each run had been there forever."""
     out, state = [], None

@@ -1,4 +1,4 @@
-"""BandPass, RunningBaseline and RunningScale against plain loops, and against scipy."""
+"""BandPass and RunningBaseline against plain loops, and against scipy."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from naive import preprocessing as naive
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import signal
 
-from sktslib.preprocessing import BandPass, RunningBaseline, RunningScale
+from sktslib.preprocessing import BandPass, RunningBaseline
 
 RNG = np.random.default_rng(0)
 LONG = np.cumsum(RNG.normal(size=(700, 2)), axis=0)
@@ -36,28 +36,9 @@ def test_running_baselines_are_those_of_plain_loops(y, width, causal, seed):
         assert_allclose(got, values - naive.running(values, width, causal, naive.median), atol=1e-12)
 
 
-@pytest.mark.parametrize("statistic", ["std", "mad", "range"])
-@given(recordings, st.integers(1, 30), st.booleans(), st.integers(0, 99), st.sampled_from([0.0, 0.1, 1.0]))
-def test_running_scales_are_those_of_plain_loops(statistic, y, width, causal, seed, floor):
-    y = y + 1000.0
-    for values in (y, with_gaps(y, seed)):
-        if np.isnan(values).all():
-            continue
-        scaler = RunningScale(width, statistic, floor=floor, causal=causal, nan_policy="omit")
-        assert_allclose(scaler.fit_transform(values), naive.scaled(values, width, causal, statistic, floor), rtol=1e-9)
-
-
 def test_a_window_longer_than_the_recording_is_all_of_it():
     y = LONG[:50, 0]
     assert_allclose(RunningBaseline(2**62).fit_transform(y), y - np.median(y))
-    assert_allclose(RunningScale(2**62).fit_transform(y), y / y.std())
-
-
-def test_where_there_is_no_signal_noise_is_not_made_as_large_as_it():
-    y = np.concatenate([RNG.normal(size=500), 1e-6 * RNG.normal(size=300), RNG.normal(size=500)])
-    assert np.abs(RunningScale(50).fit_transform(y)[550:750]).max() < 1e-4
-    assert np.abs(RunningScale(50, floor=0).fit_transform(y)[550:750]).max() > 1
-    assert_array_equal(RunningScale(3, floor=0).fit_transform([5, 5, 5, 5]), [5, 5, 5, 5])
 
 
 @pytest.mark.parametrize("order", [2, 5])
@@ -108,7 +89,7 @@ def test_nothing_is_cut_off_without_edges():
 def test_numbers_of_all_kinds_are_taken(kind):
     values = (10 * LONG).astype(kind)
     kept = values.copy()
-    for step in (BandPass(4, 20, 100), RunningBaseline(9), RunningScale(90, "mad")):
+    for step in (BandPass(4, 20, 100), RunningBaseline(9)):
         got = step.fit_transform(values)
         assert got.dtype == np.float64
         assert_array_equal(got, step.fit_transform(values.astype(float)))
@@ -130,7 +111,7 @@ def test_the_sampling_rate_is_that_of_the_times():
 
 
 def test_tables_give_tables_with_the_same_index():
-    for step in (BandPass(4, 20), RunningBaseline(9), RunningScale(9)):
+    for step in (BandPass(4, 20), RunningBaseline(9)):
         got = step.set_output(transform="pandas").fit_transform(FRAME)
         assert got.index.equals(TIMES) and got.columns.tolist() == ["a", "b"]
         assert_array_equal(got, step.set_output(transform="default").fit_transform(FRAME))
@@ -160,8 +141,7 @@ WRONG = {
     "slow": (BandPass(1e-9, 4, 100), r"'low' parameter of BandPass must be at least 1e-06 of the sampling rate"),
     "rate": (BandPass(4, 20), r"'sampling_rate' parameter of BandPass must be a number, .* Got None and no times"),
     "width": (RunningBaseline(2.5), "'width' parameter of RunningBaseline must be an int in the range"),
-    "statistic": (RunningScale(9, "sdt"), "'statistic' parameter of RunningScale must be .*Did you mean 'std'"),
-    "gaps": (RunningScale(9), "'X' must be finite. Got 14 NaN .* set nan_policy='omit'"),
+    "gaps": (RunningBaseline(9), "'X' must be finite. Got 14 NaN .* set nan_policy='omit'"),
 }
 
 

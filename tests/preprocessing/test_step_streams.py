@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sktslib import QuerySearcher, QuerySegmenter, pipeline_search, pipeline_segment, pipeline_stream
-from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline, RunningScale
+from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline
 
 RNG = np.random.default_rng(1)
 LONG = np.cumsum(RNG.normal(size=(400, 2)), axis=0)
@@ -29,11 +29,6 @@ STEPS = [
     AutoFilter(100, **CAUSAL),
     RunningBaseline(1, **CAUSAL),
     RunningBaseline(12, **CAUSAL),
-    RunningScale(1, **CAUSAL),
-    RunningScale(7, **CAUSAL),
-    RunningScale(1000, **CAUSAL),
-    RunningScale(12, "mad", **CAUSAL),
-    RunningScale(7, "range", **CAUSAL),
 ]
 
 
@@ -83,7 +78,7 @@ MARKS = np.zeros(N, int)
 for start in EVENTS:
     SIGNAL[start : start + 30] += BUMP
     MARKS[start : start + 40] = 1
-PREPARED = make_pipeline(BandPass(1, 20, 100, causal=True), RunningScale(500, causal=True))
+PREPARED = make_pipeline(BandPass(1, 20, 100, causal=True), RunningBaseline(500, causal=True))
 QUERY = PREPARED.fit_transform(SIGNAL[:, None])[132:162]
 STREAMED = {
     "segmenter": make_pipeline(PREPARED, QuerySegmenter("euclidean", query=QUERY)),
