@@ -114,13 +114,23 @@ class LastSamples:
 class IncrementalProfile(LastSamples):
     """Base class of profiles that are computed chunk by chunk; a `rule` may leave out candidates it cannot choose."""
 
+    short = long = 1  # the lengths of the shortest and the longest candidate to come
+
     def __init__(self, plan, rule=None, first=0):
         super().__init__(plan, first)
-        self.rule = rule
+        self.rule, self.at = rule, first  # at: samples, or starts of windows, that are done
+
+    def state(self):
+        """Return the state that later candidates depend on."""
+        return State(self.seen, self.at, self.needed)
 
     def agrees(self, state, limit):
         """Return whether later candidates are those that follow from another state."""
         return self.state() == state
+
+    def due(self, end):
+        """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come."""
+        return min(end, self.at + self.short) + self.long + self.plan.reach - 1
 
     def drop(self, before):
         """Discard candidates that started before a sample and are not complete."""
@@ -131,36 +141,27 @@ class WindowProfile(IncrementalProfile):
 
     def __init__(self, plan, rule=None, first=0):
         super().__init__(plan, rule, first)
-        self.done = first  # number of starts that are done
         self.short, self.long = plan.shortest, plan.longest
 
     @property
     def needed(self):
-        return max(self.done - self.plan.reach, 0)
-
-    def state(self):
-        """Return the state that later candidates depend on."""
-        return State(self.seen, self.done, self.needed)
+        return max(self.at - self.plan.reach, 0)
 
     def horizon(self, threshold=None):
         """Return the sample before which no later candidate starts."""
-        return self.done
-
-    def due(self, end):
-        """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come."""
-        return min(end, self.done + self.short) + self.long + self.plan.reach - 1
+        return self.at
 
     def candidates(self, last=False):
         """Return the candidates that the samples complete.
 
         Each start waits for its longest window and the samples which that depends on.
         """
-        begin, reach = self.done, self.plan.reach
+        begin, reach = self.at, self.plan.reach
         end = self.seen - (self.short if last else self.long + reach) + 1
         if end <= begin:
             return NONE
         first = max(self.needed, self.first)
-        samples, self.done = self.cut(first, self.seen), end
+        samples, self.at = self.cut(first, self.seen), end
         room = scratch("profile", (self.seen - first,))  # used again, so copy what is to stay
         profile = window_profile(self.plan, *samples, self.rule, room=room)
         return profile._candidates.part(slice(begin - first, end - first), first)
@@ -174,24 +175,15 @@ class RangeProfile(IncrementalProfile):
 
     def __init__(self, plan, rule=None, first=0):
         super().__init__(plan, rule, first)
-        self.at, self.longest = first, plan.range_lengths[1]  # at: samples done
-        self._old = first  # no candidate to come begins before this sample
+        self.long, self._old = plan.range_lengths[1], first  # old: no candidate to come begins before this sample
 
     @property
     def needed(self):
-        return max(self.at + 1 - self.longest, self._old)
-
-    def state(self):
-        """Return the state that later candidates depend on."""
-        return State(self.seen, self.at, self.at)
+        return max(self.at + 1 - self.long, self._old)
 
     def horizon(self, threshold=None):
         """Return the sample before which no later candidate starts."""
         return self.needed
-
-    def due(self, end):
-        """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come."""
-        return min(end, self.at + 1) + self.longest - 1
 
     def candidates(self, last=False):
         """Return the candidates that the samples complete."""

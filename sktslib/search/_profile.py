@@ -6,6 +6,7 @@ Query x sequence -> profile -> matches: windows of the query's length, or subseq
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import partial, reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -383,12 +384,18 @@ def percentile_of(distance, percentile, exact=None, slack=0.0):
     return float(np.percentile(values, percentile))
 
 
-def choose(reader, candidates, choice):
-    """Choose matches from candidates; the `reader` knows the exact distance of a range.
+class Chosen(NamedTuple):
+    """Matches in the order of their choice."""
 
-    Return arrays in the order of choice: start, end, the distance that each match was chosen by, the one that is
-    reported, and the version of the query that it is nearest to (ties: the first), from 0.
-    """
+    start: np.ndarray
+    end: np.ndarray
+    by: np.ndarray  # the distance each was chosen by
+    distance: np.ndarray  # the one that is reported
+    version: np.ndarray  # the version of the query that each is nearest to (ties: the first), from 0
+
+
+def choose(reader, candidates, choice):
+    """Choose matches from candidates; the `reader` knows the exact distance of a range."""
     distance, start, end, slack = candidates
     exact = lambda which: reader.distances(start[which], end[which])  # noqa: E731
     n_matches, threshold, max_overlap, percentile, _ = choice
@@ -404,4 +411,4 @@ def choose(reader, candidates, choice):
         if reader.plan.mode == "subsequence" and reader.plan.metric._depends_on_start:
             reported = exact(chosen)
     ranges = start[chosen], end[chosen]
-    return *ranges, by, reported, reader.versions(*ranges)
+    return Chosen(*ranges, by, reported, reader.versions(*ranges))

@@ -686,19 +686,8 @@ def matches_of(
         calibrations = calibrations * (len(found) // len(calibrations))
         known = [one.rates(some.distance) for one, some in zip(calibrations, found, strict=True)]
         rates = np.concatenate(known, axis=1)[:, order]
-    return Matches(
-        start[order],
-        end[order],
-        distance[order],
-        query[order] if n_queries > 1 else None,
-        sequence[order] if listed else None,
-        times,
-        sources,
-        None if classes is None else classes[query[order]],
-        channels,
-        signs,
-        *rates,
-        thresholds,
-        _time_name=name,
-        **by_channel,
-    )
+    ranges = start[order], end[order], distance[order]
+    numbers = query[order] if n_queries > 1 else None, sequence[order] if listed else None
+    label = None if classes is None else classes[query[order]]
+    rest = times, sources, label, channels, signs, *rates, thresholds
+    return Matches(*ranges, *numbers, *rest, **by_channel, _time_name=name)

@@ -293,17 +293,15 @@ def validate_parameter_constraints(constraints, params, caller):
     params = {name: value for name, value in params.items() if name not in keys or keys[name] not in _valid}
     if not params:
         return
-    readable = {name: _readable(value, constraints.get(name, ())) for name, value in params.items()}
-    for name, value in readable.items():
+    for name, value in params.items():
         rules = constraints.get(name, "no_validation")
-        if rules == "no_validation" or any(_allows(rule, value) for rule in rules):
+        if rules == "no_validation" or _is_valid(value, rules):
             continue
         *texts, last = map(_text_of, rules)
         rule = f"{', '.join(texts)} or {last}" if texts else last
         rule = rule.replace("an object implementing '_learned_of_query'", "MetricWeights")
         raise InvalidParameterError(
-            f"The {name!r} parameter of {caller} must be {rule}. Got {value!r} instead."
-            f"{_way_out(name, params[name], rules)}"
+            f"The {name!r} parameter of {caller} must be {rule}. Got {value!r} instead.{_way_out(name, value, rules)}"
         )
     for name, value in params.items():
         if isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64) and abs(int(value)) >= 2**63:
@@ -328,26 +326,14 @@ def _way_out(name, value, rules):
     return did_you_mean(value, [text for rule in options for text in rule.options]) + means
 
 
-class _Refused:
-    """A stand-in for a value that no constraint accepts, shown as that value."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __repr__(self):
-        return repr(self.value)
-
-
-def _readable(value, rules):
-    """Return a parameter as rules can check whether it is in their range."""
-    if value is None or type(value) in (str, int, float):
-        return value
+def _is_valid(value, rules):
+    """Return whether one of some rules allows a value."""
     numeric = any(isinstance(rule, Interval) or rule in (Integral, Real) for rule in rules)
     if isinstance(value, bool | np.bool_) and numeric and "boolean" not in rules:
-        return _Refused(value)  # True is an integer to Python
+        return False  # True is an integer to Python
     if isinstance(value, Real) and not isinstance(value, int | float | np.integer):
         try:
-            return float(value)  # numpy cannot tell of a fraction whether it is NaN
+            value = float(value)  # numpy cannot tell of a fraction whether it is NaN
         except OverflowError:
-            return _Refused(value)
-    return value
+            return False
+    return any(_allows(rule, value) for rule in rules)
