@@ -215,13 +215,6 @@ POLARITIES = ("same", "any", "channels")
 MOST_CHANNELS = 8  # that may have signs of their own: a search takes as long as one of 256 queries then
 
 
-def check_polarity(metric, polarity):
-    """Refuse mirrored queries under a metric that is not defined for them."""
-    if polarity != "same" and metric._has_domain:
-        rule = f"be 'same' with the {metric.full_name}, which is not defined for all values of a mirrored query"
-        raise refused("polarity", rule, repr(polarity))
-
-
 def signs_of(polarity, channels):
     """Return the signs of a query (k,), or those of its channels (k, channels); None for the query as it was given.
 

@@ -330,7 +330,7 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
             "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
         )
-    if m <= n:
+    if m <= n and first.mode == "subsequence":
         warn_of_lengths([plan.limits[0] for plan in queries], n)
     groups = {} if first.by_channel else {None: (queries, None)}  # of one metric each
     for plan in queries if first.by_channel else ():

@@ -25,7 +25,7 @@ from ..utils._sampling import gap_of, holes, interval
 from ..utils._sklearn import Estimator, check_fitted
 from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column, times_of
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
-from ._channels import POLARITIES, check_polarity, signs_of
+from ._channels import POLARITIES, signs_of
 from ._chunks import entry, kernel_times, one_each, several
 from ._learning.choice import given_weight, has_fixed_queries, is_auto, marked_queries, weighed, weight_learner
 from ._learning.labels import are_unlabeled, learn_queries
@@ -244,7 +244,10 @@ class QueryEstimator(MetricParameter, Estimator):
         for name in LEARNED:
             vars(self).pop(name, None)
         self.metric_ = self._made_metric()
-        check_polarity(self.metric_, self.polarity)
+        if self.polarity != "same" and self.metric_._has_domain:
+            name = self.metric_.full_name
+            rule = f"be 'same' with the {name}, which is not defined for all values of a mirrored query"
+            raise refused("polarity", rule, repr(self.polarity))
         for name in self._parameter_objects:
             held = getattr(self, name)
             if name != "threshold" and isinstance(held, ParameterHolder):  # a threshold is checked once labels are read

@@ -27,7 +27,7 @@ from ._partial_search import as_found, first_of, joined, run_part
 from ._plan import check_room, warn_of_sequences
 from ._profile import Search, window_profile
 from ._pruning import Choice, prunes
-from ._results import matched
+from ._results import chosen, matched
 from ._selection import Profile
 from ._sources import CandidateReader, ChunkedSource, n_samples
 
@@ -178,7 +178,8 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
     source, own = sources[0], searches[0]
     if source.in_memory and len(own) == 1 and len(source) < 2 * _partial_search.LEAST and not (listed or verbose):
         (plan, choice), *_ = own  # in short, for most are of this kind
-        return [matched(Search(plan, source.y, source.ty), choice, source)]
+        search = Search(plan, source.y, source.ty)
+        return [chosen(CandidateReader(search.plan, source), search.profile(choice), choice)]
     works, readers, inner, has_bar = [], [], 1, False
     for k, (source, own) in enumerate(zip(sources, searches, strict=True)):
         place = k if listed else None

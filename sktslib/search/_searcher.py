@@ -274,8 +274,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
                 # Not before: a whole profile and a copy of the sequence are never held at once.
                 source.y = owned(source.y, sequence)
         given = None if all(t is None for t in given) else given if listed else given[0]
-        rest = self._most, given, self._classes, names_of(X), limits
-        name = time_name(X[0] if listed else X, times)
+        named = times is not None or type(X) is not np.ndarray  # an array has no names
+        names, name = (names_of(X), time_name(X[0] if listed else X, times)) if named else (None, None)
+        rest = self._most, given, self._classes, names, limits
         matches = matches_of(found, count, *rest, calibrations=calibrations, listed=listed, name=name)
         if calibrations is not None:
             rules.warn_of_groups(rules.rate_of(self).alpha, matches, self._classes)

@@ -264,7 +264,7 @@ class MatchOrigins:
         self.which = which.astype(np.min_scalar_type(len(readers)))  # the reader of each range; small, for pickles
         self.sequences = sequences or [0] * len(readers)  # the number of each reader's sequence
         self.names = names  # of the queries, also of those that found nothing; None where they have none
-        most = max((one.plan.n_versions for one in readers), default=1)
+        most = max((1 + len(one.plan.alternatives) for one in readers), default=1)
         version = np.zeros(len(which)) if version is None else version  # of its query, which each range is nearest to
         self.version = version.astype(np.min_scalar_type(most))
 
