@@ -708,6 +708,8 @@ class QuerySegmenter(QueryEstimator):
         self._fit_labels(known, weight, times)
         if self._self_train:
             train_itself(self, marked, known, weight, times)
+        if self._rules.classes is not None and choice.weight_learner(self) is None:
+            warn_of_alike_classes(self, known, weight, times)
         if isinstance(_thresholds.rule_of(self.threshold), Conformal):
             fit_conformal(self, known, weight, times)
         return self
@@ -906,6 +908,38 @@ def classes_of(segmenter, marked, times):
         cost = of_versions.costs(versions.readers(source), start, end)[1][:, k]
         share[k] = labels.of_another(np.median(cost / classes.background_costs(source, start, end)), len(start))
     return classes._replace(rarity=count.max() / count, share=share)
+
+
+FOLDS = 3  # in which occurrences are held out to see whether their class can be told
+
+
+def warn_of_alike_classes(segmenter, marked, weight, times):
+    """Warn of classes whose occurrences mostly count less as another class, each held out of what is learned."""
+    classes, names = segmenter._rules.classes, segmenter.classes_.tolist()
+    source = _sources.ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
+    rank = np.array([(marked.code[:k] == code).sum() for k, code in enumerate(marked.code)])
+    size = np.bincount(marked.code)[marked.code]
+    fold = np.where(size >= FOLDS, rank * FOLDS // size, -1)
+    called = np.zeros((len(names),) * 2, int)
+    for k in range(FOLDS if (fold >= 0).any() else 0):
+        rest = marked._replace(ranges=marked.ranges[fold != k], code=marked.code[fold != k])
+        queries, learned = segmenter._learn(rest, weight, times, segmenter._learning.n_templates)
+        queries = [plan._replace(metric=segmenter.metric_) for plan in queries]
+        versions = Versions([with_polarity(plan, segmenter.polarity) for plan in queries])
+        numbers = np.array([one.number for one in learned])[versions.query]
+        for code in np.unique(marked.code[fold == k]):
+            start, end = labels.examples(marked.ranges[(fold == k) & (marked.code == code)]).T
+            counted = classes._replace(of_query=numbers).costs(versions.readers(source), start, end)[1]
+            np.add.at(called[code - 1], counted[np.isfinite(counted[:, code - 1])].argmin(axis=1), 1)
+    for k, row in enumerate(called):
+        if 2 * row[k] < row.sum():
+            other = names[int(np.argmax(np.where(np.arange(len(row)) == k, -1, row)))]
+            balance = ", or set class_weight='balanced' in Learning, which calls more repetitions so."
+            warn(
+                f"The class {names[k]!r} cannot be told from {other!r} for sure: of {row.sum()} labeled occurrences "
+                f"that were held out {row[k]} would be called {names[k]!r}. Label more of them, or mark more of what "
+                f"makes them different{'.' if classes.rarity is None or classes.rarity[k] == 1 else balance}"
+            )
 
 
 def train_itself(segmenter, marked, known, weight, times):

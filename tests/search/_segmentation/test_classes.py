@@ -1,4 +1,4 @@
-"""Classes of repetitions: their margin, and how rare ones count."""
+"""Classes of repetitions: their margin, how rare ones count, and those that cannot be told apart."""
 
 import warnings
 
@@ -121,3 +121,23 @@ def test_a_threshold_for_the_margin():
         QuerySearcher("dtw", threshold="margin:0.5").fit(UP)
     with pytest.raises(ValueError, match="'least' parameter of Margin must be a float in the range"):
         QuerySegmenter("dtw", threshold=Margin(2.0)).fit(UP)
+
+
+def test_classes_that_cannot_be_told_apart_are_named():
+    X, y = recording("u" * 30, 0.3)
+    events = np.flatnonzero(np.diff(np.r_[0, y == "u", 0].astype(int))).reshape(-1, 2)
+    kinds = np.where(np.arange(30) % 6 == 0, "rare", "usual")
+    y = labels_from_events(events, kinds, n_samples=len(X))
+    fitted, balanced = QuerySegmenter("dtw"), QuerySegmenter("dtw", learning=Learning(class_weight="balanced"))
+    with pytest.warns(UserWarning, match="class 'rare' cannot be told from 'usual' for sure: of 5 labeled") as said:
+        fitted.fit(X, y)
+    assert len(said) == 1 and "class_weight='balanced'" in str(said[0].message)
+    with pytest.warns(UserWarning, match="different.$"):
+        balanced.fit(X, y)
+    other, _ = recording("u" * 30, 0.3, seed=1)
+    rare, more = ((segmenter.segment(other).label == "rare").sum() for segmenter in (fitted, balanced))
+    assert rare < more
+    told, labels = recording("ul" * 8, 0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        QuerySegmenter("dtw").fit(told, labels)
