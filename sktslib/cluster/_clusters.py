@@ -279,6 +279,8 @@ class Problem(NamedTuple):
 
     def each(self, function, *given):
         """Call a function of some series for parts of them, one a job; all that is given has one item a series."""
+        if count_jobs(self.n_jobs) == 1:
+            return [function(*given)]
         parts = parts_for_jobs(np.arange(len(given[0])), self.n_jobs)
 
         def some(of, part):
