@@ -45,9 +45,9 @@ class Task(NamedTuple):
     n_jobs: int | None
 
     @property
-    def others(self):
-        """Whether two series are of two classes (n_series, n_series)."""
-        return self.labels[:, np.newaxis] != self.labels
+    def same_class(self):
+        """Whether two series are of one class (n_series, n_series)."""
+        return self.labels[:, np.newaxis] == self.labels
 
     def of(self, which):
         """Return the task of some of the series."""
@@ -80,7 +80,7 @@ def nearest(distances, allowed, count):
 def triples_of(task, v, targets, unit):
     """Return the triples of each series, its targets, and the nearest of other classes under these parameters."""
     w = weights_of(v, task.basis)
-    others = nearest(sums(task, task.series, task.series, w), task.others, task.n_neighbors)
+    others = nearest(sums(task, task.series, task.series, w), ~task.same_class, task.n_neighbors)
     pairs = [(i, j) for i, of in enumerate(targets) if len(of) for j in (*of, *others[i])]
     parts = [pairs[part[0] : part[-1] + 1] for part in parts_for_jobs(np.arange(len(pairs)), task.n_jobs)]
     calls = [delayed(terms)(task, part, w) for part in parts]
@@ -102,7 +102,7 @@ def first_comparisons(task):
 
     None without anything to learn from.
     """
-    v, others = np.ones(len(task.basis)), task.others
+    v, others = np.ones(len(task.basis)), ~task.same_class
     distances = sums(task, task.series, task.series, weights_of(v, task.basis))
     targets = nearest(distances, ~others & ~np.eye(len(others), dtype=bool), task.n_neighbors)
     near = [distances[i, of].mean() for i, of in enumerate(targets) if len(of)]
