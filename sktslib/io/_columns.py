@@ -111,7 +111,9 @@ def _without_index(table, notes, chosen):
     for k, name in enumerate(frame.columns):
         numbers, empty = frame[name].dtype.kind in "iuf", frame[name].isna().all()
         column = frame[name].to_numpy() if numbers else np.empty(0)
-        counter = (_is_counter(name) or (k == 0 and table.header)) and counts(column, FEW)
+        words = re.findall(r"[^\W\d_]+", name.lower())  # of no., sample #, row_id
+        counter = COUNTERS.issuperset(words) if words else name == "#"
+        counter = (counter or (k == 0 and table.header)) and counts(column, FEW)
         if not name.strip() and (k or numbers):
             drop[name] = "" if empty or counts(column) else f"column {k + 1} has no name and was left out"
             if drop[name] and k == 0 and (np.diff(column) > 0).all():
@@ -124,12 +126,6 @@ def _without_index(table, notes, chosen):
         return frame, None  # what counts is all that there is
     notes += filter(None, drop.values())
     return left, index
-
-
-def _is_counter(name):
-    """Return whether a name is one of columns that count the rows: ``no.``, ``sample #``, ``row_id``."""
-    words = re.findall(r"[^\W\d_]+", name.lower())
-    return COUNTERS.issuperset(words) if words else name == "#"
 
 
 def counts(column, least=None):
@@ -150,11 +146,11 @@ def _nameless_times(frame, notes):
     column = frame.iloc[:, 0]
     steps = np.diff(column.to_numpy()) if column.dtype.kind in "iuf" else np.zeros(1)
     rises = len(frame.columns) > 1 and len(frame) > 2 and (steps > 0).all()
-    if rises and np.mean(abs(steps / np.median(steps) - 1) < EVEN) >= 0.9:
-        said = "increases in even steps: it was read as times (time_column=none: as a channel)"
-        notes.append(f"the file has no header, and column {column.name} {said}")
-        return column
-    return None
+    if not rises or np.mean(abs(steps / np.median(steps) - 1) < EVEN) < 0.9:
+        return None
+    said = "increases in even steps: it was read as times (time_column=none: as a channel)"
+    notes.append(f"the file has no header, and column {column.name} {said}")
+    return column
 
 
 def _times(frame, index, reading, option, table, notes, rows):
@@ -187,8 +183,7 @@ def _refuse_disorder(times, names, option, path, first):
     elif falls and getattr(times, "tz", times) is None and (before - after).total_seconds() < 3600:
         way_out = CLOCK
     got = f"{before} in row {first + row} and {after} in row {first + row + 1}"
-    what = f"{option}: the times in {' and '.join(map(repr, names))}"
-    raise refused(what, "be strictly increasing", got, way_out)
+    raise refused(f"{option}: the times in {' and '.join(map(repr, names))}", "be strictly increasing", got, way_out)
 
 
 def _with_numbers(frame, names, table, notes):
@@ -443,9 +438,7 @@ def _unevenness(index):
 def _day_order(texts):
     """Return whether the day comes before the month; None if it does not show."""
     first, second = texts.str.extract(r"^(\d{1,2})[-/.](\d{1,2})").astype(float).max()
-    if first > 12 or re.match(r"\d+\.", texts[0]):
-        return True
-    return False if second > 12 else None
+    return True if first > 12 or re.match(r"\d+\.", texts[0]) else False if second > 12 else None
 
 
 # --------------------------------------------------------------------------------------------------------- as a reader

@@ -166,10 +166,9 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     best.first, best.quote = rows[first][0], quote  # the number of the first line of data, what stands around cells
     best.rate, said = _said([line for k, line in comments.items() if k < best.first], best)
     best.names = _as_wide(names or (said if header is None else None), best, header, written)
-    if thousands is None:
-        cells = (cell for _, row in rows[first:] for cell in row)
-        grouped = any(m and m["grouped"] for m in map(best.numbers.fullmatch, cells))
-        best.thousands = {".": ",", ",": "."}[best.decimal] if grouped else None
+    cells = (cell for _, row in rows[first:] for cell in row) if thousands is None else ()
+    if any(m and m["grouped"] for m in map(best.numbers.fullmatch, cells)):
+        best.thousands = {".": ",", ",": "."}[best.decimal]
     best.separator = ";" if best.separator == NO_SEPARATOR else best.separator
     return best
 
@@ -257,8 +256,7 @@ def _joined(groups, names):
         above = group or above
         levels = k == 0 and name and name not in names[1:] and groups[1:2] not in ([""], [group])
         joined.append(name if levels else f"{above} {name}".strip() if name else group)
-        if not name:  # merged with the cell below, or a name of its own
-            above = ""
+        above = above if name else ""  # merged with the cell below, or a name of its own
     return joined
 
 
@@ -273,6 +271,5 @@ def _is_numbered(cells, below, trial):
     if cells[0] and named:  # a text above numbers
         return len({*numbers}) == len(numbers)
     fractions = all(trial.decimal in cell for cell in below[named:])
-    if named:
-        return counted or (fractions and even)
-    return fractions and (even if len(numbers) > 3 else counted and (len(numbers) > 2 or numbers[0] == "0"))
+    few = counted and (len(numbers) > 2 or numbers[0] == "0")
+    return counted or (fractions and even) if named else fractions and (even if len(numbers) > 3 else few)

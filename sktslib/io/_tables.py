@@ -266,12 +266,12 @@ def _numbered(lines, row):
 
 def _first_lines(text):
     pieces = iter(partial(text.readline, LONGEST_LINE + 1), "")  # a line may be the whole file
-    for number, line in enumerate(islice(pieces, HEAD), 1):
-        if len(line.rstrip("\n")) > LONGEST_LINE:
-            rule = f"a file must have lines of at most {LONGEST_LINE} characters, one for each time point"
+    for number, line in enumerate((line.rstrip("\n") for line in islice(pieces, HEAD)), 1):
+        if len(line) > LONGEST_LINE:
+            rule = f"have lines of at most {LONGEST_LINE} characters, one for each time point"
             way_out = "Write one time point a line, its channels side by side."
-            raise ValueError(f"{rule}. Got a longer one, line {number}. {way_out}")
-        yield line.rstrip("\n")
+            raise refused("a file", rule, f"a longer one, line {number}", way_out)
+        yield line
 
 
 def _frame(source, layout, reading, skip=()):
@@ -382,11 +382,10 @@ def _of_frame(path, frame):
 
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index(names=[name or " " * k for k, name in enumerate(frame.index.names)])
-    notes = []
-    frame = frame.set_axis(unique_names(frame.columns, notes), axis=1)
     if not len(frame):
         raise ValueError("the file must hold at least one row of numbers. Got none.")
-    return Table(path, frame, list(frame.columns), notes=notes)
+    names = unique_names(frame.columns, notes := [])
+    return Table(path, frame.set_axis(names, axis=1), names, notes=notes)
 
 
 def _read_recording(path, reading, reader, name):

@@ -248,8 +248,8 @@ class Session:
         return {**found, "query": query and {"start": query[0], "end": query[1]}}
 
     def _on_view(self, message):
-        viewed, columns = self.viewed, max(int(message["columns"]), 1)
-        first = max(min(float(message["first"]), viewed.n - 1), 0.0)
+        viewed, first = self.viewed, max(min(float(message["first"]), self.viewed.n - 1), 0.0)
+        columns = max(int(message["columns"]), 1)
         last = max(min(float(message["last"]), viewed.n), first + 1)
         begin = int(np.searchsorted(np.maximum.accumulate(self.marks[:, 1]), first, "right"))
         marks = self.marks[begin : np.searchsorted(self.marks[:, 0], last)]

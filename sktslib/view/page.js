@@ -613,10 +613,7 @@ function mount(root, send) {
     page.class = clamp(number, 0, page.classes.length - 1);
     parts.classes.children[page.class].querySelector("[type=radio]").checked = true;
   }
-  async function changeClass(message) {
-    const got = await call({ type: "class", ...message });
-    if (got) showClasses(got.classes);
-  }
+  const changeClass = (message) => call({ type: "class", ...message }).then((got) => got && showClasses(got.classes));
   const group = `class${Math.random()}`;
   function showClasses(classes) {
     page.classes = classes;
@@ -683,7 +680,8 @@ function mount(root, send) {
   const { slider, exact, from, to } = parts;
   const chosen = () => from.value && to.value && setQuery({ start: Number(from.value), end: Number(to.value) });
   // At its right end are all, also those beyond the histogram.
-  slider.oninput = () => setLimit(slider.value === slider.max ? page.largest : (slider.value / 1000) * page.edges.at(-1));
+  slider.oninput = () =>
+    setLimit(slider.value === slider.max ? page.largest : (slider.value / 1000) * page.edges.at(-1));
   exact.onchange = () => setLimit(exact.value === "" ? null : Number(exact.value));
   from.onchange = to.onchange = chosen;
   parts.order.onchange = () => turnTo(0);
