@@ -18,7 +18,8 @@ def show(recording, path=None, *, port=0, browser=True, **given):
         else that can be sliced.
     path : str or Path, optional
         A file, such as ``"day.view.json"``, in which the session is saved after each answer, and from which it is
-        resumed. Labels, model and script are written next to it; without one, to the working directory.
+        resumed. Labels, model and script are written next to it; without one, to the working directory, where they
+        replace no file of others.
     port : int, default=0
         The port of the server; 0: a free one.
     browser : bool, default=True
