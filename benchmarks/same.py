@@ -213,7 +213,7 @@ def collections(d):
         keywords |= d.some(0.25, random_state=[0, 3], return_cost=[True], init=["medoid"], n_jobs=[2])
         method = "soft" if name == "soft_dtw" else "dba"
         return [Call(of, X[:8], **keywords, method=method, max_iter=d.pick([1, 3]))]
-    keywords |= d.some(0.1, n_jobs=[1, 2, 3], channels_first=[False, True], max_memory=["1MB"])
+    keywords |= d.some(0.1, n_jobs=[1, 2, 3], channels_first=[False, True])
     keywords |= {} if ragged else d.weights(one, 0.3)
     if of == "nearest_neighbors":
         return [Call(of, X, *d.pick([(), (Y,)]), **keywords, n_neighbors=d.between(1, min(4, len(X) - 1)))]

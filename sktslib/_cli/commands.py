@@ -151,7 +151,6 @@ PAIRWISE = {
     "times": "a list of the sample times of each series, for distances that use them (default: samples are counted)",
     "nan_policy": "raise: refuse missing values; omit: leave out their points, for lockstep distances (default: raise)",
     "n_jobs": COMMON["n_jobs"],
-    "max_memory": "bytes that the work may use besides the result, or 500MB (default: some 10 MB a job)",
     "verbose": COMMON["verbose"],
 }
 METRICS = {

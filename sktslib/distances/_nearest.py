@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 
-from ..utils._jobs import as_plain, check_jobs, count_jobs, counted, each_in_jobs
-from ..utils.validation import check_memory, check_verbose, refused, shown
+from ..utils._jobs import as_plain, check_jobs, count_jobs, each_in_jobs
+from ..utils.validation import check_verbose, refused, shown
 from ._collection import Timed, lengths_of
 from ._kernels import batch, scalar
 from ._kernels.bounds import BOUND_LANES, INF, both_ways, envelopes
@@ -298,9 +298,6 @@ QUERIES, MANY_QUERIES = 64, 256
 POINTS, EACH = 2**24, 2**7
 ENTRIES = 2**20
 ROWS, FEW_ROWS = 1024, 16
-# Bytes of a pair, and sizes of a candidate, in all arrays that are made for them.
-PAIR = 100
-COPIES = 12
 
 
 @dataclass(frozen=True)
@@ -373,7 +370,6 @@ def nearest_neighbors(
     weight: ArrayLike | None = None,
     times: Sequence[Any] | None = None,
     n_jobs: int | None = None,
-    max_memory: int | str | None = None,
     verbose: int = 0,
     channels_first: bool | None = None,
     **unknown: Any,
@@ -402,10 +398,6 @@ def nearest_neighbors(
         Sample times of each series, see :func:`pairwise_distances`. Then all distances are computed.
     n_jobs : int, optional
         Number of threads, as in joblib; results do not depend on it.
-    max_memory : int or str, optional
-        Memory that all threads or processes together may use besides the collections and the result: bytes, or text
-        such as "2GB". It must hold some 25 copies of `Y`, as they are prepared; less than 80 MB more per job, which is
-        taken for None, takes longer. Neighbors do not depend on it.
     verbose : int, default=0
         Above 0: a progress bar on stderr.
     channels_first : bool, optional
@@ -446,7 +438,7 @@ def nearest_neighbors(
     if unknown or isinstance(Y, str):
         refuse_misplaced(nearest_neighbors, Y, unknown)
     metric = get_metric(metric, metric_params)
-    n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
+    n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
     same = Y is None
     metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first)
     available = len(Y) - same
@@ -456,7 +448,8 @@ def nearest_neighbors(
         raise refused("n_neighbors", rule, got)
     k = int(n_neighbors)
     jobs = count_jobs(n_jobs)
-    rows = _rows_at_once(X, Y, k, jobs, max_memory)
+    many = POINTS // (len(Y[0]) * max(sum(lengths_of(Y)), EACH * max(lengths_of(X))))
+    rows = max(1, min(max(QUERIES, min(MANY_QUERIES, many)), ENTRIES // len(Y)))
     parts = [part for members in by_length(X).values() for part in _parts(np.array(members), rows, jobs)]
 
     def calls():
@@ -490,19 +483,6 @@ def _parts(members, rows, jobs):
 def _unpacked(metric, flat, lengths, channels, *rest):
     parts = np.split(as_plain(flat), np.cumsum(lengths[:-1]) * channels)
     return Candidates(metric, [part.reshape(channels, -1) for part in parts], *rest)
-
-
-def _rows_at_once(X, Y, k, jobs, max_memory):
-    """Return the number of series to find the neighbors of at once."""
-    if max_memory is None:
-        many = POINTS // (len(Y[0]) * max(sum(lengths_of(Y)), EACH * max(lengths_of(X))))
-        return max(1, min(max(QUERIES, min(MANY_QUERIES, many)), ENTRIES // len(Y)))
-    prepared, of_row = 2 * COPIES * 8 * len(Y[0]) * max(lengths_of(Y)) * len(Y), jobs * PAIR * (len(Y) + k)
-    rows = min(QUERIES, (max_memory - prepared) // of_row)
-    if rows < 1:
-        rule = f"leave room for the candidates as they are prepared and {counted(jobs)}, {prepared + of_row} bytes"
-        raise refused("max_memory", rule, max_memory, "Raise it, or lower 'n_jobs'.")
-    return rows
 
 
 def _nearest(candidates, X, itself, rows):

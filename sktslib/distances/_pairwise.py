@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 
-from ..utils._jobs import AT_ONCE, check_jobs, count_jobs, counted, each_in_jobs
+from ..utils._jobs import check_jobs, count_jobs, each_in_jobs
 from ..utils._names import did_you_mean
-from ..utils.validation import as_weight, check_memory, check_verbose, refused, shown
+from ..utils.validation import as_weight, check_verbose, shown
 from ._collection import (
     Timed,
     as_collection,
@@ -40,9 +40,6 @@ CELLS = 2**30
 ENTRIES = 2**18
 SHARE = 8
 EVEN = 2
-# Bytes of a pair, and sizes of a series, in all arrays that are made for a block.
-PAIR = 40
-COPIES = 6
 
 
 if TYPE_CHECKING:
@@ -66,7 +63,6 @@ def pairwise_distances(
     times: Sequence[Any] | None = None,
     nan_policy: str = "raise",
     n_jobs: int | None = None,
-    max_memory: int | str | None = None,
     verbose: int = 0,
     channels_first: bool | None = None,
     **unknown: Any,
@@ -96,10 +92,6 @@ def pairwise_distances(
         and the rest is rescaled; with less than half of the weight observed the distance is infinite.
     n_jobs : int, optional
         Number of threads, as in joblib; results do not depend on it.
-    max_memory : int or str, optional
-        Memory that all threads or processes together may use besides the result and the collections: bytes, or text
-        such as "500 MB". Results do not depend on it. None: about 10 MB per job and two copies of what is compared at
-        once.
     verbose : int, default=0
         Above 0: a progress bar on stderr.
     channels_first : bool, optional
@@ -131,7 +123,7 @@ def pairwise_distances(
     if unknown or isinstance(Y, str):
         refuse_misplaced(pairwise_distances, Y, unknown)
     metric = get_metric(metric, metric_params)
-    options = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
+    options = check_jobs(n_jobs), check_verbose(verbose)
     shape, blocks = pairwise_blocks(X, Y, metric, options, weight, nan_policy, channels_first, times=times)
     out = np.empty(shape)
     for rows, columns, found in blocks:
@@ -141,11 +133,10 @@ def pairwise_distances(
     return out
 
 
-def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", channels_first=None, shares=1, times=None):
+def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", channels_first=None, times=None):
     """Return the shape of the table of distances, and an iterator of its blocks: positions in both, and distances.
 
-    `options` are the number of jobs, the verbosity, and the most memory or None, of which blocks may take a share, one
-    of `shares`.
+    `options` are the number of jobs and the verbosity.
     """
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
@@ -154,7 +145,7 @@ def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", chan
     metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first, missing=omit)
     mirrored = Y is X and w is None and metric.is_symmetric
     gaps = omit and (has_gaps(X) or has_gaps(Y))
-    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*options, shares))
+    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, *options)
 
 
 def compared(metric, X, Y, weight, times, channels_first, *, missing=None):
@@ -203,18 +194,16 @@ def collection_weight(weight, X, *, one_length=False):
     return as_weight(weight, 1, channels)
 
 
-def _distance_blocks(metric, X, Y, w, mirrored, gaps, options):
+def _distance_blocks(metric, X, Y, w, mirrored, gaps, n_jobs, verbose):
     """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out.
 
-    With `mirrored` both are one collection, of whose pairs half are computed. `options` are the number of jobs, the
-    verbosity, the most memory or None, and the number of its shares, one of which blocks may take.
+    With `mirrored` both are one collection, of whose pairs half are computed.
     """
-    n_jobs, verbose, *room = options
     driver = driver_of(metric, X, Y, w, gaps)
     order = [np.arange(len(series)) for series in (X, Y)]
     if driver is _by_lanes or getattr(metric, "_pairs_by_length", False):  # so that little is padded
         order = [np.argsort(lengths_of(series), kind="stable") for series in (X, Y)]
-    places = list(_blocks(metric, X, Y, order, mirrored, count_jobs(n_jobs), *room))
+    places = list(_blocks(metric, X, Y, order, mirrored, count_jobs(n_jobs)))
     calls = (
         delayed(distances_between)(
             driver, metric, w, [X[a] for a in rows], [Y[b] for b in columns], mirrored and bool(rows[0] == columns[0])
@@ -228,7 +217,7 @@ def _distance_blocks(metric, X, Y, w, mirrored, gaps, options):
             yield columns, rows, found.T
 
 
-def _blocks(metric, X, Y, order, mirrored, jobs, max_memory, shares):
+def _blocks(metric, X, Y, order, mirrored, jobs):
     """Yield the positions in both collections of each block; `order` are all, as they are cut into blocks.
 
     With `mirrored` both are one collection, of whose pairs those of the upper triangle in this order will do.
@@ -238,22 +227,12 @@ def _blocks(metric, X, Y, order, mirrored, jobs, max_memory, shares):
     cells = max(m, n) if isinstance(metric, LockstepMetric | SBD) else m * n
     share = SHARE if mirrored or m > min(of_x) or n > min(of_y) else EVEN
     pairs = max(1, min(ENTRIES, CELLS // cells, ceil(len(X) * len(Y) / (1 if jobs == 1 else share * jobs))))
-    most = [len(X), len(Y)]
-    if max_memory is not None:
-        at_once = AT_ONCE * jobs * shares
-        room = max_memory // at_once
-        pairs = min(pairs, room // (2 * PAIR))
-        size = COPIES * 8 * len(X[0]) * max(m, n)
-        most = [room // (4 * size)] * 2
-        if not pairs or not most[0]:
-            rule = f"leave room for one pair of series and {counted(jobs)}, {at_once * max(4 * size, 2 * PAIR)} bytes"
-            raise refused("max_memory", rule, max_memory, "Raise it, or lower 'n_jobs'.")
     side = isqrt(pairs)
     if mirrored:
-        height = width = min(side + -side % BATCH, most[0])
+        height = width = side + -side % BATCH
     else:
-        height = min(len(rows), max(1, side, pairs // len(columns)), most[0])
-        width = min(pairs // height + -(pairs // height) % BATCH, most[1])
+        height = min(len(rows), max(1, side, pairs // len(columns)))
+        width = pairs // height + -(pairs // height) % BATCH
     for begin in range(0, len(rows), height):
         for first in range(begin if mirrored else 0, len(columns), width):
             yield rows[begin : begin + height], columns[first : first + width]

@@ -22,7 +22,7 @@ from ..utils._names import did_you_mean
 from ..utils._parameters import JOBS, Interval, StrOptions
 from ..utils._sklearn import Estimator, check_columns, warn_of_names, with_index
 from ..utils._times import MetricLike, Sequences
-from ..utils.validation import check_memory, shown
+from ..utils.validation import shown
 
 
 def read_classes(y, series, owner="Learning from classes"):
@@ -51,7 +51,6 @@ def read_examples(y, series, owner):
 
 
 COUNT = [Interval(Integral, 1, None, closed="left")]
-MEMORY = [Interval(Integral, 1, None, closed="left"), str, None]  # text such as "2GB", which is read later
 SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), np.random.RandomState, None]
 
 
@@ -148,13 +147,9 @@ class CollectionEstimator(MetricParameter, Estimator):
         return pairwise_distances(X, Y, self.metric_, nan_policy=self.nan_policy, **self._options)
 
     @property
-    def _memory(self):
-        return check_memory(getattr(self, "max_memory", None))
-
-    @property
     def _options(self):
         """Options of a comparison with validated series."""
-        jobs = {"n_jobs": self.n_jobs, "verbose": self.verbose, "max_memory": self._memory}
+        jobs = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         return {"weight": self._used_weight, "channels_first": True, **jobs}
 
     def __sklearn_tags__(self):

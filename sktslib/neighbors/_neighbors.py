@@ -20,7 +20,7 @@ from ..utils._names import warn
 from ..utils._parameters import StrOptions
 from ..utils._times import MetricLike, Sequences
 from ..utils.validation import check_count, check_flag, refused, shown
-from ._collection_estimator import COUNT, MEMORY, CollectionEstimator, CollectionTransformer, read_classes
+from ._collection_estimator import COUNT, CollectionEstimator, CollectionTransformer, read_classes
 from ._metric_weights import MetricWeights
 
 SYMMETRIZE = {"mean": lambda a, b: 0.5 * a + 0.5 * b, "min": np.minimum, "max": np.maximum}
@@ -49,9 +49,6 @@ class PairwiseDistances(CollectionTransformer):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; results do not depend on it.
-    max_memory : int or str, optional
-        Memory for the distances, in bytes or as text such as "500 MB", see
-        :func:`sktslib.distances.pairwise_distances`. Results do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
@@ -79,9 +76,8 @@ class PairwiseDistances(CollectionTransformer):
     """
 
     symmetrize: str | None = None
-    max_memory: int | str | None = None
 
-    _parameter_constraints = {"symmetrize": [StrOptions({*SYMMETRIZE}), None], "max_memory": MEMORY}
+    _parameter_constraints = {"symmetrize": [StrOptions({*SYMMETRIZE}), None]}
 
     def _compared(self, X):
         """Return the distances of series to the fitted ones, as `symmetrize` says."""
@@ -101,9 +97,9 @@ class PairwiseDistances(CollectionTransformer):
         return SYMMETRIZE[self.symmetrize](found, (found if itself else self._distances(self._series, X)).T)
 
 
-def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, max_memory, verbose, **rest):
+def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, verbose, **rest):
     """Find nearest neighbors of series with missing values, from all distances; otherwise as `nearest_neighbors`."""
-    (size, _), blocks = pairwise_blocks(X, Y, metric, (n_jobs, verbose, max_memory), nan_policy="omit", **rest)
+    (size, _), blocks = pairwise_blocks(X, Y, metric, (n_jobs, verbose), nan_policy="omit", **rest)
     distances, indices = np.full((size, n_neighbors), np.nan), np.full((size, n_neighbors), -1)
     for rows, columns, found in blocks:
         found = np.hstack([distances[rows], found])  # NaN are behind everything
@@ -120,9 +116,8 @@ class Neighbors(CollectionEstimator):
     metric: MetricLike = "dtw"
     _: KW_ONLY
     n_neighbors: int = 5
-    max_memory: int | str | None = None
 
-    _parameter_constraints = {"n_neighbors": COUNT, "max_memory": MEMORY}
+    _parameter_constraints = {"n_neighbors": COUNT}
 
     def kneighbors(
         self, X: Sequences | None = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -188,9 +183,6 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; results do not depend on it.
-    max_memory : int or str, optional
-        Memory for a search for neighbors, in bytes or as text such as "2GB", see
-        :func:`sktslib.distances.nearest_neighbors`. Neighbors do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
@@ -287,9 +279,6 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; results do not depend on it.
-    max_memory : int or str, optional
-        Memory for a search for neighbors, in bytes or as text such as "2GB", see
-        :func:`sktslib.distances.nearest_neighbors`. Neighbors do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series
@@ -421,9 +410,6 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; results do not depend on it.
-    max_memory : int or str, optional
-        Memory for a search for neighbors, in bytes or as text such as "2GB", see
-        :func:`sktslib.distances.nearest_neighbors`. Neighbors do not depend on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not; an error or a warning appears if the series

@@ -75,8 +75,8 @@ def losses_explained(name):
             raise
         raise RuntimeError(
             f"The work ({name}) must not lose the processes that do it. Got {type(error).__name__}: a worker "
-            "process was killed, most often by the operating system for lack of memory. Take fewer jobs, a smaller "
-            "'max_memory' where there is one, or threads, which share their memory: parallel_config('threading')."
+            "process was killed, most often by the operating system for lack of memory. Take fewer jobs, or threads, "
+            "which share their memory: parallel_config('threading')."
         ) from error
 
 
@@ -231,11 +231,6 @@ def count_jobs(n_jobs):
     n_jobs = check_jobs(n_jobs)
     alone = n_jobs == 1 or hasattr(threading.current_thread(), "unwanted")
     return 1 if alone else backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
-
-
-def counted(jobs):
-    """Return jobs by their number, for messages."""
-    return "1 job" if jobs == 1 else f"{jobs} jobs"
 
 
 def parts_for_jobs(items, n_jobs):

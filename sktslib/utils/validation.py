@@ -4,7 +4,6 @@ Code called after it may trust its input: float64, C-contiguous, writable, finit
 What needs no conversion is passed on as it is, so nothing validated may write into its input.
 """
 
-import re
 from datetime import date, timedelta
 from numbers import Integral, Real
 
@@ -80,23 +79,6 @@ def check_verbose(value, owner=""):
     """Return how much is to be told, an integer of at least 0; True is 1."""
     value = int(value) if isinstance(value, bool | np.bool_) else value
     return check_number(value, "verbose", low=0, owner=owner, integer=True)
-
-
-def check_memory(value, name="max_memory"):
-    """Return a number of bytes, given as such or as text such as "500 MB" or "64 MiB"; None stays None."""
-    if value is None:
-        return None
-    is_number = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-    found = isinstance(value, str) and re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b\s*", value, re.IGNORECASE)
-    size = value if is_number else 0
-    if found:
-        size = float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower() or " ")
-    if size < 1:
-        raise (ValueError if is_number or isinstance(value, str) else TypeError)(
-            f"The {name!r} parameter must be None, a whole number of bytes from 1 on, or text such as '500 MB', '2GB' "
-            f"or '64 MiB'. Got {shown(value)}."
-        )
-    return int(size)
 
 
 def check_count(value, name, *, low=1, none=False, owner=""):

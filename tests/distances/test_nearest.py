@@ -134,13 +134,10 @@ def test_sums_of_distances(metric, data):
     w = data.draw(st.sampled_from([None, rng.random((1, 3)), np.array([[1.0, 0.0, 1.0]]), rng.random((m, 3))]))
     want = pairwise_distances(X, Y, metric, weight=w, channels_first=False)
     kept = pairwise_distances(Y, [*Y], metric, channels_first=False)  # both halves, which may differ by rounding
-    each = 576 * 3 * m  # bytes for a candidate, of which 17 are prepared at once
     with small_sizes(data, *(f"distances._nearest.{size}" for size in ("QUERIES", "MANY_QUERIES", "ROWS"))):
         found = nearest_neighbors(X, Y, metric, k, weight=w, channels_first=False)
         exactly(found, want, k)
         exactly(nearest_neighbors(Y, None, metric, k, channels_first=False), kept, k, itself=True)
-        few = nearest_neighbors(X, Y, metric, k, weight=w, max_memory=17 * each, channels_first=False)
-        exactly(few, want, k)
 
 
 def exactly(got, distances, k, *, itself=False):
@@ -233,31 +230,3 @@ def test_wrong_numbers_of_neighbors(k):
 def test_wrong_input(X, Y, more, message):
     with pytest.raises((ValueError, TypeError), match=message):
         nearest_neighbors(X, Y, **more)
-
-
-@pytest.mark.parametrize("same", [False, True])
-def test_neighbors_in_little_memory(same):
-    rng = np.random.default_rng(0)
-    Y = [rng.integers(0, 3, size=rng.integers(3, 6)) for _ in range(70)]  # with many ties
-    X = None if same else Y[::7]
-    distances, indices = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20)
-    tight = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory="0.5 MB")
-    np.testing.assert_array_equal(tight.distances, distances)
-    np.testing.assert_array_equal(tight.indices, indices)
-    small = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory=80_000)
-    np.testing.assert_array_equal(small.distances, distances)
-    np.testing.assert_array_equal(small.indices, indices)
-
-
-@pytest.mark.parametrize(
-    ("memory", "message"),
-    [
-        ("2 gigs", "'max_memory' parameter must be None, a whole number of bytes.*or text.*'2 gigs'"),
-        (0, r"'max_memory' parameter must be None, a whole number of bytes from 1 on.*Got 0"),
-        ("0.1 B", "Got '0.1 B'"),
-        (1000, r"'max_memory' parameter must leave room for .* bytes. Got 1000. Raise it"),
-    ],
-)
-def test_wrong_memory(memory, message):
-    with pytest.raises(ValueError, match=message):
-        nearest_neighbors([[0.0, 1, 2]] * 40, max_memory=memory)
