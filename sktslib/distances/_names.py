@@ -26,7 +26,7 @@ from ._metrics.registry import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
 
 ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
 
@@ -174,10 +174,6 @@ def check_channels(key, entry, channels):
             f"The entry {key!r} has multivariate 'no', but the series have {channels} channels. Pass one channel, "
             "or set multivariate to 'yes' if the function takes several."
         )
-
-
-if TYPE_CHECKING:
-    from typing import Any, Self
 
 
 # What other packages call these parameters.

@@ -29,7 +29,11 @@ __all__ = ["ADTW", "CIDDTW", "DDTW", "DTW", "WDDTW", "WDTW", "Frechet", "ShapeDT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike
+
+    from ...utils._times import Sequences
 
 
 def gradient(a):
@@ -236,14 +240,6 @@ class DTW(WarpingMetric):
 
     def _cost_of_distance(self, distance, problem):
         return distance * problem.shape[0] * (1.0 + 1e-12) if self.do_dist_norm else distance
-
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike
-
-    from ...utils._times import Sequences
 
 
 # Of the weighted variance, by benchmarks/adtw_omega.py. Above the 1.5 that a sample of constant background costs a
