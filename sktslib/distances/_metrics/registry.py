@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from copy import copy
-from functools import lru_cache
+from functools import cache, lru_cache
 from inspect import Parameter, Signature
 from itertools import count
 from multiprocessing import parent_process
@@ -511,6 +511,12 @@ def _value(value, name):
 _numbers = count()  # of the records
 
 
+@cache
+def _record_of(made_of):
+    """Return the record of a user's class, by whose name alone the compiler knows it: the same in each registration."""
+    return namedtuple(f"{made_of.__name__}_{next(_numbers)}", made_of._fields, module=made_of.__module__)
+
+
 def _made(recipe):
     """Return the metric class of a recipe."""
     facts, computed, uses_times, made_of, packed = recipe
@@ -519,8 +525,7 @@ def _made(recipe):
         if made_of not in dispatch._PARTS:
             dispatch.recurrence(**packed)(made_of)
         parts = dispatch._PARTS[made_of]
-        # The compiler knows records by their names.
-        record = namedtuple(f"{made_of.__name__}_{next(_numbers)}", made_of._fields, module=made_of.__module__)
+        record = _record_of(made_of)
         dispatch._PARTS[record] = parts
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
         own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
