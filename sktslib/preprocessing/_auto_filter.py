@@ -78,7 +78,9 @@ def spectra(data, ranges, code, rate, look_alikes=None):
         frequencies, density = signal.periodogram(template, rate, window="hann", nfft=n_fft)
         events = events + density * len(own) / len(ranges)
     _, noise = signal.welch(left, rate, window="hann", nperseg=piece, nfft=n_fft, average="median")
-    noise = _smooth(noise, n_fft / usual)
+    half = n_fft // usual // 2  # an event tells no nearer frequencies apart
+    noise = np.pad(noise, [(0, 0), (half, half)], mode="reflect" if half < noise.shape[1] else "edge")
+    noise = np.lib.stride_tricks.sliding_window_view(noise, 2 * half + 1, axis=1).mean(axis=-1)
     seen = 0.0
     if look_alikes is not None:
         seen = max(data.shape[1] - lengths.sum(), 0) / usual + len(ranges) - len(classes)
@@ -88,13 +90,6 @@ def spectra(data, ranges, code, rate, look_alikes=None):
     share = len(classes) / len(ranges)
     share *= MEDIAN if share < 1 / 2 else 1.0
     return Spectra(frequencies, events - share * noise, (seen * noise + before) / (seen + 1))
-
-
-def _smooth(density, width):
-    """Return the densities (channels, f) averaged over so many frequencies: an event tells no nearer ones apart."""
-    half = int(width // 2)
-    padded = np.pad(density, [(0, 0), (half, half)], mode="reflect" if half < density.shape[1] else "edge")
-    return np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=1).mean(axis=-1)
 
 
 def typical(data, ranges):

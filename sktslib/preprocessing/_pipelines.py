@@ -240,7 +240,12 @@ def _taken_apart(fitted, wanted, caller):
                 "keep. Set 'refit' to True, or to the name of a score, and fit again."
             )
         else:
-            raise TypeError(_other_end(fitted, last, wanted, caller))
+            got = type(last).__name__ if hasattr(last, "get_params") and not isinstance(last, type) else shown(last)
+            within = "" if last is fitted else f" at the end of {type(fitted).__name__}"
+            call = next((f" Call {function} instead." for one, function in ENDS.items() if isinstance(last, one)), "")
+            names = " or ".join(one.__name__ for one in (wanted if isinstance(wanted, tuple) else (wanted,)))
+            rule = f"{caller} needs a fitted {names}, or a pipeline or search that ends with one."
+            raise TypeError(f"{rule} Got {got}{within}.{call}")
     check_is_fitted(last)
     return list(_flat(steps)), last
 
@@ -252,16 +257,6 @@ def _flat(steps):
             yield from _flat(step.steps)
         elif step is not None and step != "passthrough":
             yield name, step
-
-
-def _other_end(fitted, last, wanted, caller):
-    """Return the message for an estimator that does not end with one of the wanted classes."""
-    got = type(last).__name__ if hasattr(last, "get_params") and not isinstance(last, type) else shown(last)
-    within = "" if last is fitted else f" at the end of {type(fitted).__name__}"
-    call = next((f" Call {function} instead." for one, function in ENDS.items() if isinstance(last, one)), "")
-    names = " or ".join(one.__name__ for one in (wanted if isinstance(wanted, tuple) else (wanted,)))
-    rule = f"{caller} needs a fitted {names}, or a pipeline or search that ends with one."
-    return f"{rule} Got {got}{within}.{call}"
 
 
 def _transformed(steps, X, times):

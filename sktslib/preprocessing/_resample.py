@@ -149,14 +149,10 @@ class SampleGrid:
         """Convert half-open ranges (k, 2) of samples of the recording to ranges of new samples."""
         # Borders between new samples, halfway, in the recording's own borders: sample k lies from k to k + 1.
         borders = np.concatenate([[0.0], (self.at[1:] + self.at[:-1]) / 2 + 0.5, [float(self.n)]])
-        return _rounded(np.interp(np.asarray(ranges, float), borders, np.arange(len(borders))), len(self))
-
-
-def _rounded(ranges, n):
-    """Return ranges (k, 2) rounded to n samples, none empty."""
-    found = np.rint(ranges).astype(np.int64).reshape(-1, 2)
-    start = np.minimum(found[:, 0], n - 1)
-    return np.column_stack([start, np.maximum(found[:, 1], start + 1)])
+        found = np.rint(np.interp(np.asarray(ranges, float), borders, np.arange(len(borders))))
+        start, end = found.astype(np.int64).reshape(-1, 2).T
+        start = np.minimum(start, len(self) - 1)
+        return np.column_stack([start, np.maximum(end, start + 1)])  # none is empty
 
 
 def resample(

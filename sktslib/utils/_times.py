@@ -232,8 +232,16 @@ def times_of(X, times, first=0):
     if times is not None:
         return given_times(times, "times")
     index = index_of(X)
-    if getattr(getattr(index, "dtype", None), "kind", None) in ("i", "u"):
-        _refuse_shuffled(index)
+    numbered = getattr(getattr(index, "dtype", None), "kind", None) in ("i", "u")
+    # Rows that are numbered, but not in order, are no recording. Numbers that repeat are of tables put together.
+    if numbered and not index.is_monotonic_increasing and index.is_unique:
+        rows = np.asarray(index)
+        k = int(np.argmin(rows[1:] > rows[:-1]))
+        raise ValueError(
+            f"'X.index' must increase, for the rows are time points. Got {rows[k]} at row {k} and then {rows[k + 1]}, "
+            "as after train_test_split, which shuffles unless shuffle=False is set. Sort the rows with X.sort_index(), "
+            "or, if they are in order, pass X.reset_index(drop=True)."
+        )
     return index_times(index)
 
 
@@ -273,19 +281,6 @@ def name_of(times):
 
 def _increases(index):
     return index.is_monotonic_increasing and index.is_unique and not index.hasnans
-
-
-def _refuse_shuffled(index):
-    """Rows that are numbered, but not in order, are no recording. Numbers that repeat are of tables put together."""
-    if index.is_monotonic_increasing or not index.is_unique:
-        return
-    rows = np.asarray(index)
-    k = int(np.argmin(rows[1:] > rows[:-1]))
-    raise ValueError(
-        f"'X.index' must increase, for the rows are time points. Got {rows[k]} at row {k} and then {rows[k + 1]}, as "
-        "after train_test_split, which shuffles unless shuffle=False is set. Sort the rows with X.sort_index(), or, if "
-        "they are in order, pass X.reset_index(drop=True)."
-    )
 
 
 def notice_index(X, times, name="X"):

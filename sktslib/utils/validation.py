@@ -139,23 +139,19 @@ def refuse_missing(
             raise refused(repr(name), rule, got, out)
         return
     counts = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
-    if counts["NaN"] and not counts["infinite"] and padded is not None and _is_padded(a, padded):
-        way_out = (
-            "Where NaN pads shorter series, give a list of arrays of their own lengths, x[~numpy.isnan(x)], or with "
-            "channels x[~numpy.isnan(x).any(axis=1)]."
-        )
+    if counts["NaN"] and not counts["infinite"] and padded is not None:
+        gaps = np.isnan(np.moveaxis(a, padded, 0))
+        if (gaps[1:] >= gaps[:-1]).all() and not gaps[0].any():  # they follow the other values alone
+            way_out = (
+                "Where NaN pads shorter series, give a list of arrays of their own lengths, x[~numpy.isnan(x)], or "
+                "with channels x[~numpy.isnan(x).any(axis=1)]."
+            )
     if missing is False and counts["NaN"]:
         way_out += " To leave out what is NaN, set nan_policy='omit'"
         way_out += "." if padded is None else ", with a lockstep metric."
     found = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
     first = place(np.unravel_index(np.argmin(finite), a.shape))
     raise ValueError(f"{name!r} must be finite. Got {found} of {a.size} values, first at index {first}. {way_out}")
-
-
-def _is_padded(a, axis):
-    """Return whether NaN follow the other values along an axis alone."""
-    gaps = np.isnan(np.moveaxis(a, axis, 0))
-    return bool((gaps[1:] >= gaps[:-1]).all() and not gaps[0].any())
 
 
 # ------------------------------------------------------------------------------------------- series, weights and times
