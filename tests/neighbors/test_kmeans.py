@@ -77,7 +77,7 @@ def test_jobs_and_blocks_change_nothing(data):
     params = {"n_clusters": k, "metric": metric, "weight": weight, "random_state": seed, "max_iter": 5}
     plain = TimeSeriesKMeans(**params).fit(Z)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sktslib.cluster._costs.ROWS", min(SIZES["cluster._costs.ROWS"]))
+        patch.setattr("sktslib.cluster._clusters.ROWS", min(SIZES["cluster._clusters.ROWS"]))
         for jobs in (None, 2):
             model = TimeSeriesKMeans(**params, n_jobs=jobs).fit(Z)
             np.testing.assert_array_equal(model.labels_, plain.labels_)
