@@ -606,7 +606,7 @@ class MatchPool:
 class ProfilePool:
     """Pool of all candidates of a range, none of which is decided before the end."""
 
-    limit, begin = Limit(), ENDLESS
+    limit, begin, ranges = Limit(), ENDLESS, frozenset()
 
     def __init__(self, plan):
         self.plan, self._found = plan, []

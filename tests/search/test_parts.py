@@ -391,3 +391,15 @@ def test_parts_that_read_datetimes_count_from_the_first_of_the_recording():
     np.testing.assert_array_equal(got.end_time, want.end_time)
     with pytest.raises(ValueError, match="'start_time' parameter of partial_search must be given"):
         searcher.partial_search(500).feed(y[400:], times[400:])
+
+
+def test_long_parts_of_a_search_for_all_matches():
+    y = np.random.default_rng(0).normal(size=5000)
+    searcher = QuerySearcher("euclidean", n_matches=None).fit(y[100:120])
+    parts = [searcher.partial_search(at) for at in (0, 2500)]
+    for part, end in zip(parts, (2500, 5000), strict=True):
+        for at in range(part.first, end, 500):
+            part.feed(y[at : min(at + 500, end)])
+    got, want = merge_parts(parts, y), searcher.search(y)
+    np.testing.assert_array_equal(got.start, want.start)
+    np.testing.assert_array_equal(got.distance, want.distance)
