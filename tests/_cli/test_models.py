@@ -77,6 +77,7 @@ def test_a_model_finds_the_same_whichever_way_it_was_saved(files, capsys, skops,
     assert len(frame)
 
 
+@pytest.mark.filterwarnings("ignore:The class .* cannot be told from")
 def test_classes_rates_and_learned_weights_are_saved(tmp_path, skops):
     few = ECG.sequence[::4, np.newaxis]
     kinds = labels_from_events(EVENTS, np.arange(len(EVENTS)) % 2 + 1, n_samples=len(few))

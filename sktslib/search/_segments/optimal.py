@@ -803,7 +803,7 @@ class Windows:
             if (shortest or m) > m or (longest or m) < m:
                 rule = f"let windows of the query's length through, {m} points"
                 got = f"{shortest} and {longest}; a search by windows knows no other length"
-                raise refused("'min_length' and 'max_length'", rule, got)
+                raise refused("'lengths'", rule, got)
         self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
         self.label = np.repeat(np.arange(1, len(self.lengths) + 1), self.lengths - 1)
         self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when unfinished ones began
