@@ -311,6 +311,7 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
         if chosen.full:
             break
         left = chosen.free(*ranges)
+        left[taken] = False  # which is free of itself where all may overlap
         which, least, known = which[left], least[left], known[left]
     return np.concatenate(found), np.concatenate(distances)
 

@@ -4,7 +4,7 @@ import naive
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import long_without_compiler, small_sizes
 
@@ -128,6 +128,7 @@ def test_matches_are_those_of_the_exact_profile(name, how, rule, monkeypatch):
     assert limited.distance.max() == threshold
 
 
+@settings(max_examples=100)
 @given(st.data())
 def test_choice_from_inexact_distances_is_the_exact_one(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
@@ -147,6 +148,7 @@ def test_choice_from_inexact_distances_is_the_exact_one(data):
     np.testing.assert_array_equal(distance, exact[want])
 
 
+@settings(max_examples=100)
 @given(st.data())
 def test_choice_by_batches_is_that_of_the_whole(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
