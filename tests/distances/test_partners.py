@@ -161,3 +161,14 @@ def test_partners_are_the_points_that_meet(name, data):
         full = naive.relative(w, len(x), naive.points(x).shape[1])
         want = [(i, j) for i, j in want if naive.within(full[i], naive.points(x)[i], naive.points(y)[j], 1.0)]
     np.testing.assert_array_equal(got, np.array(want[::-1], int).reshape(-1, 2).T)
+
+
+@pytest.mark.parametrize("kind", ["oe-dtw", "obe-dtw"])
+def test_an_open_end_in_a_band_is_one_of_the_last_query_point(kind):
+    rng = np.random.default_rng(0)
+    z, ys = rng.normal(size=(1, 3)), [*rng.normal(size=(4, 1, 9))]
+    for window in (0.1, 0.5):
+        metric = DTW(window=window, dtw_type=kind)
+        far, counts, _ = Partners(metric, ys).sums(z, None, np.arange(4))
+        np.testing.assert_allclose(far, [metric(z[0], y[0]) for y in ys], rtol=1e-12)
+        assert (counts > 0).all()

@@ -541,7 +541,7 @@ def _add(p, x, w, points, compared, summed, order, cells, start, free, limits, b
                     start_column += 1
         for s in range(size):
             k = block[s]
-            j = lengths[k] - 1 - free
+            j = maximum(lengths[k] - 1 - free, lo[m - 1])  # before it `row` holds costs of other query points
             for at in range(j + 1, lengths[k]):
                 if row[(at + 1) * BATCH + s] < row[(j + 1) * BATCH + s]:
                     j = at
