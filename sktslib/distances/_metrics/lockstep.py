@@ -546,6 +546,8 @@ class Mahalanobis(LockstepMetric):
 
     def _windows(self, x, w, y, tx, ty):
         VI = self._inverse()
+        if VI is None:
+            return super()._windows(x, w, y, tx, ty)
         if VI.shape[0] != x.size:
             rule = f"have the side length * channels of the series compared, {x.shape[1]} * {x.shape[0]} = {x.size}"
             raise refused("The 'VI' parameter of Mahalanobis", rule, VI.shape[0])
