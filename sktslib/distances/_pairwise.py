@@ -166,9 +166,8 @@ def compared(metric, X, Y, weight, times, channels_first, *, missing=None):
     names = [channel_names(one, channels_first) for one in tables]
     given = X, X if same else Y
     X = as_collection(X, "X", missing=missing, channels_first=channels_first)
-    if not same:
-        Y = as_collection(Y, "Y", len(X[0]), missing=missing, channels_first=bool(channels_first))
-    Y = X if same else Y
+    rest = {"missing": missing, "channels_first": bool(channels_first)}
+    Y = X if same else as_collection(Y, "Y", len(X[0]), **rest)
     metric = metric._named(*names) if any(names) else metric
     if metric._has_domain:
         metric._check_collection(X, "X")

@@ -386,7 +386,7 @@ class ChannelPlan(ParameterHolder):
                 out = "A list holds queries that are searched for one by one: of the channels of one query make an "
                 out += "array, numpy.column_stack(arrays), or a table, pandas.DataFrame, in which NaN pads them."
             if shape[1] == len(values):
-                out = "The query has so many points: is it transposed? Time runs along the first axis."
+                out = "The query has as many points: is it transposed? Time runs along the first axis."
             raise refused(f"The {name!r} parameter of ChannelPlan", rule, f"{len(values)} entries", out)
         return values
 

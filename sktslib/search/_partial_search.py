@@ -339,10 +339,8 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
             f"{'with' if timed else 'without'} times."
         )
     if sequence is not None and n_samples(sequence) != n:
-        rule, got = (
-            "hold the samples that the parts were fed",
-            f"{n_samples(sequence)} samples, and parts that end at {n}",
-        )
+        got = f"{n_samples(sequence)} samples, and parts that end at {n}"
+        rule = "hold the samples that the parts were fed"
         raise refused("'sequence'", rule, got, "Feed the last part what is left, or cut the sequence there.")
     if sequence is None and any(choice.needs_all for _, choice in searches):
         raise ValueError(

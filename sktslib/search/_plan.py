@@ -290,6 +290,13 @@ def resolve_mode(metric, mode, normalize):
     return mode
 
 
+def check_lengths(m, shortest, longest, name="'min_length' and 'max_length'"):
+    """Refuse bounds of the length that leave out windows of the query's length, m."""
+    if (shortest or m) > m or (longest or m) < m:
+        got = f"{shortest} and {longest}; a search by windows knows no other length"
+        raise refused(name, f"let windows of the query's length through, {m} points", got)
+
+
 def check_room(m, n, otherwise="search by an elastic metric with candidates='subsequence'"):
     """Refuse a window of m samples that does not fit into a sequence of n."""
     if m > n:

@@ -14,11 +14,10 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import LockstepMetric, ratios
 from ..distances._metrics.mixed import Mixed
 from ..distances._series import alike, base_of, full_weight, normalize_values, places, resample
-from ..utils.validation import refused
 from ._channels import channel_profile, parts_of, shares_of, signed
 from ._engines import of_ranges, range_profile
 from ._limits import allowed_lengths, limited_distances, observed_profile
-from ._plan import check_domain, check_room
+from ._plan import check_domain, check_lengths, check_room
 from ._pruning import near_windows, prunes
 from ._selection import Profile, select, select_exactly
 
@@ -173,12 +172,7 @@ class Search:
         """Return distance and range of every candidate; a `rule` may leave out candidates that it cannot choose."""
         n, (shortest, longest), metric = self.y.shape[1], self.plan.limits, self.plan.metric
         if self.plan.mode == "windows":
-            m = self.plan.m
-            if (shortest or m) > m or (longest or m) < m:
-                got = f"{shortest} and {longest}; a search by windows knows no other length"
-                raise refused(
-                    "'min_length' and 'max_length'", f"let windows of the query's length through, {m} points", got
-                )
+            check_lengths(self.plan.m, shortest, longest)
             return window_profile(self.plan, self.y, self.ty, rule)
         if self.plan.by_range:
             return range_profile(self.plan, self.y, self.ty, rule)

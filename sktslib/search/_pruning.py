@@ -359,9 +359,7 @@ class _Cascade:
 
         found = Candidates.joined(self.for_each(promising, begins))
         first, rest, count = found, found.of(slice(0)), PROMISING * self.rule.jobs
-        if count < len(
-            found.low
-        ):  # those of the least bounds come first, and of the others what is then within the limit
+        if count < len(found.low):  # the least bounds come first, and of the others what is then within the limit
             best, low = np.sort(np.argpartition(found.low, count)[:count]), found.low.copy()
             low[best] = np.nan
             first, rest = found.of(best), found._replace(low=low)

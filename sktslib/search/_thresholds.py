@@ -279,6 +279,16 @@ def found_at(ranges, start, end, distance):
     return out
 
 
+def blocks_of(code, most):
+    """Return the block that holds out each occurrence (k,); a block holds a part of each class, contiguous in time."""
+    block = np.empty(len(code), int)
+    for number in np.unique(code):
+        own = np.flatnonzero(code == number)
+        for k, some in enumerate(np.array_split(own, min(most, len(own)))):
+            block[some] = k
+    return block
+
+
 def conformal_thresholds(rule, marked, distances):
     """Return the threshold of each marked class, by its number, and what is found with the thresholds.
 
@@ -286,11 +296,7 @@ def conformal_thresholds(rule, marked, distances):
     everything that is found. Each find belongs to the block of the occurrence that is next to it.
     """
     rule._check_counts(marked)
-    block = np.empty(len(marked.code), int)  # which holds a part of each class that is contiguous in time
-    for number in np.unique(marked.code):
-        own = np.flatnonzero(marked.code == number)
-        for k, some in enumerate(np.array_split(own, min(BLOCKS, len(own)))):
-            block[some] = k
+    block = blocks_of(marked.code, BLOCKS)
     scores, found = np.empty(len(marked.code)), []
     middle = marked.ranges.sum(axis=1)
     between = (middle[1:] + middle[:-1]) / 2

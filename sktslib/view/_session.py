@@ -35,7 +35,7 @@ from ._work import Job, Task, learned, same, search, segmented
 COLORS = "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2"
 NORMALIZATIONS = None, "zscore", "mean", "minmax", "robust"
 POINTS = 64  # of a picture
-BINS, FAR = 60, 3  # of the histogram of distances, and where it ends: so many interquartile ranges above the upper one
+BINS, FAR = 60, 3  # of the histogram of distances; interquartile ranges above the upper quartile at which it ends
 IN_TURN = 5  # of which one is drawn at random
 SAVED = "settings", "queries", "classes", "thresholds", "drawn", "run"
 PIECES, PIECE = 64, 256  # of a recording, of which its mark is made

@@ -29,9 +29,9 @@ from ...distances._kernels.segmentation import INF, SEGMENT_LANES
 from ...distances._kernels.simd import aligned_zeros
 from ...distances._series import full_weight
 from ...utils._jobs import count_jobs, each_in_jobs, nothing, progress
-from ...utils.validation import refused
 from .._chunks import Buffer
 from .._incremental_profile import LastSamples, PreparedQueries
+from .._plan import check_lengths
 from .._profile import Search, window_profile
 from .._sources import CandidateReader
 
@@ -800,10 +800,7 @@ class Windows:
         self.queries, self.rules = queries, rules
         self.lengths = np.array([plan.m for plan in queries])
         for m, (shortest, longest) in zip(self.lengths, rules.limits, strict=True):
-            if (shortest or m) > m or (longest or m) < m:
-                rule = f"let windows of the query's length through, {m} points"
-                got = f"{shortest} and {longest}; a search by windows knows no other length"
-                raise refused("'lengths'", rule, got)
+            check_lengths(m, shortest, longest, "'lengths'")
         self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
         self.label = np.repeat(np.arange(1, len(self.lengths) + 1), self.lengths - 1)
         self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when unfinished ones began

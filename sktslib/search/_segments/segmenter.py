@@ -917,9 +917,7 @@ def warn_of_alike_classes(segmenter, marked, weight, times):
     """Warn of classes whose occurrences mostly count less as another class, each held out of what is learned."""
     classes, names = segmenter._rules.classes, segmenter.classes_.tolist()
     source = _sources.ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
-    rank = np.array([(marked.code[:k] == code).sum() for k, code in enumerate(marked.code)])
-    size = np.bincount(marked.code)[marked.code]
-    fold = np.where(size >= FOLDS, rank * FOLDS // size, -1)
+    fold = np.where(np.bincount(marked.code)[marked.code] >= FOLDS, _thresholds.blocks_of(marked.code, FOLDS), -1)
     called = np.zeros((len(names),) * 2, int)
     for k in range(FOLDS if (fold >= 0).any() else 0):
         rest = marked._replace(ranges=marked.ranges[fold != k], code=marked.code[fold != k])
