@@ -139,7 +139,7 @@ def times(n):
         del out
         size = path.stat().st_size / 2**20
         code = f"import view; view.mapped({str(path)!r})"
-        print(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout, end="")
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
         print(f"(the file has {size:.0f} MB)")
 
 
