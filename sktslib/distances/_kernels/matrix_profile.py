@@ -82,7 +82,9 @@ def _sweep(x, y, m, sign, first, last, place, left, products, rows, best_x, best
                 _begin((x[0][c], x[1][c]), i0, (y[0][c], y[1][c]), j0, m, products[c])
                 own = _largest(x[0][c, i0 : i1 + m - 1])
                 other = _largest(y[0][c, j0 : min(j0 + i1 - i0 + DIAGONALS, n_y) + m - 1])
-                products[c] += sign * EPS * (16.0 * (i1 - i0 + 2.0) * (m + 2.0) + 4.0 * m * (m + 8.0)) * own * other
+                wrong = sign * EPS * (16.0 * (i1 - i0 + 2.0) * (m + 2.0) + 4.0 * m * (m + 8.0)) * own * other
+                for k in range(DIAGONALS):  # an array assigned to a row would compile numba's strings, for seconds
+                    products[c, k] += wrong
             for i in range(i0, min(i1, i0 + n_y - j0)):
                 _step(x, y, i, j0 + i - i0, i == i0, products, rows[i - i0], best_y)
         for i in range(i0, i1):
