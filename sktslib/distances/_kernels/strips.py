@@ -356,15 +356,15 @@ def _least_end(edge, n, free):
 
 
 @kernel
-def _at_once(p, x, w, points, y, cells, start, free, yr):
-    """Return the cost of the best path of two whole series that are no longer than a piece; `yr` is room for `y`.
+def _at_once(p, x, w, points, y, cells, start, free, room, lanes, yr):
+    """Return the cost of the best path of two whole series that are no longer than a piece.
 
-    Other memory is made here, for each array that Python hands to a kernel takes as long as some hundred cells.
+    Memory comes from outside, for numba takes a sixth of the time of compiling to make arrays; that of the edge and of
+    the gap costs in one `room`, for each array that Python hands to a kernel takes as long as some hundred cells.
     """
     m, n = x.shape[1], y.shape[1]
     # Rows that are still before the first point meet the gap costs there, and add them to infinite costs.
-    edge, gaps = np.empty(n + 3 * STRIP), np.zeros(len(yr[0]) if has_gap_cost(p) else 0)
-    lanes = np.empty((x.shape[0] + 2, 4, m + -m % STRIP))
+    edge, gaps = room[: n + 3 * STRIP], room[n + 3 * STRIP :]
     _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps)
     for i in range(0, m, STRIP):
         _pass(p, weighting(p, w), lanes, yr, gaps, m, n, i, edge, None)
@@ -439,7 +439,8 @@ def cost(p, x, w, points, y, lo, hi, start, free):
     pair = p, x, w, points, y, cells_of(p, lo, hi) if len(lo) else EVERY_CELL, start, free
     parts = pieces(-(-m // STRIP), STRIP * n)
     if isinstance(parts, tuple):  # one alone
-        return _at_once(*pair, _room_for_points(channels, n))
+        yr = _room_for_points(channels, n)
+        return _at_once(*pair, np.zeros(n + 3 * STRIP + len(yr[0])), np.empty((channels + 2, 4, m + -m % STRIP)), yr)
     room = np.empty(n + 3 * STRIP), np.empty((channels + 2, 4, m + -m % STRIP)), *room_for(channels, n)
     for begin, end in parts:
         best = _go_on(*pair, begin, end, *room, NO_EDGES, 0)
