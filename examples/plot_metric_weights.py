@@ -10,9 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from _data import load_gunpoint
 
-from sktslib import QuerySearcher
 from sktslib.distances import DTW
-from sktslib.metrics import labels_from_events
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, MetricWeights
 from sktslib.utils.visualisation import WeightedQueryDisplay
 
@@ -47,31 +45,4 @@ for alpha in (10.0, 1.0, 0.1):
     ax.plot(found.weight_, label=f"alpha = {alpha:g}")
 ax.set(xlabel="sample", ylabel="weight", ylim=(0, None))
 ax.legend()
-
-# %%
-# A query has weights, too. Here each occurrence begins with the same wave and goes on as it likes, and what has half
-# the size is none. Of a query and a labeled recording a searcher learns which part to go by, and where to stop.
-
-rng = np.random.default_rng(0)
-query = np.concatenate([np.sin(np.linspace(0, 3 * np.pi, 30)), np.zeros(30)])[:, np.newaxis]
-
-
-def make_recording(events):
-    """Occurrences, pieces of half the size, and labels of the time points."""
-    starts = 20 + 200 * np.arange(events)
-    y = 0.2 * rng.standard_normal((200 * events, 1))
-    for start in starts:
-        y[start : start + 60] += query
-        y[start + 30 : start + 60, 0] += np.interp(np.arange(30), np.arange(0, 30, 5), 1.5 * rng.standard_normal(6))
-        y[start + 100 : start + 160] += query / 2
-    return y, labels_from_events(np.column_stack([starts, starts + 60]), n_samples=len(y))
-
-
-recording, labels = make_recording(30)
-other, truth = make_recording(30)
-for name, weight in (("equal", MetricWeights(alpha=np.inf)), ("learned", MetricWeights())):
-    searcher = QuerySearcher("euclidean", query=query, weight=weight).fit(recording, labels)
-    print(f"{name} weights: F1 of {searcher.score(other, truth):.3f} in another recording")
-
-WeightedQueryDisplay.from_predictions(query, searcher.metric_weights_.weight_, title="learned weights of a query")
 plt.show()

@@ -1,6 +1,8 @@
 """Weights of points and channels learned from labels.
 
-Under these weights series are near to those of their class and far from the others.
+Under these weights series are near to those of their class and far from the others. With the alignments fixed, a
+distance is linear in the weights, and the objective is convex: it is minimized, and the alignments are found again. See
+`docs/definitions_learning.rst`, "Learned weights".
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from joblib import delayed
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -21,16 +24,101 @@ from ..distances._metrics.base import Metric
 from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import spread
-from ..search._learning import choice
-from ..search._pruning import Choice
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
-from ..utils._linear_weights import ALPHAS, Comparisons, basis_of, by_parameter, learned, weights_of
 from ..utils._parameters import Interval, StrOptions
 from ..utils._times import MetricLike, Sequences
 from ..utils.validation import refused
 from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
 
 FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
+# That "auto" chooses among: equal weights, a pull as strong as the loss that equal weights have about, and a tenth and
+# a hundredth of it.
+ALPHAS = (np.inf, 1.0, 0.1, 0.01)
+# A step to the minimum for held alignments may be too long once they are found again: then half of it, and so on.
+STEPS = (1.0, 0.5, 0.25, 0.125)
+TOLERANCE = 1e-3  # of the objective: a smaller relative fall ends the iterations
+
+
+class Comparisons(NamedTuple):
+    """Pairs of a distance that is to be short and one that is to be long, and what both are of parameters."""
+
+    rows: np.ndarray  # (comparisons, n_parameters): the short one less the long one, in units of the margin
+    share: np.ndarray  # of each in the objective; they add up to 1
+
+
+class Learned(NamedTuple):
+    """Weights, and how they were found."""
+
+    weights: np.ndarray  # (channels, length or 1), mean 1
+    objective: list  # with equal weights, and after each iteration
+
+
+def basis_of(kind, n_channels, length, n_knots):
+    """Return the weights that each parameter stands for (n_parameters, channels, length or 1).
+
+    With all parameters 1 all weights are 1.
+    """
+    channels = np.eye(n_channels)[:, :, np.newaxis]
+    if kind == "channels":
+        return channels
+    at = np.linspace(0, length - 1, min(n_knots, length))
+    hats = np.array([np.interp(np.arange(length), at, row) for row in np.eye(len(at))])
+    if kind == "points":
+        return np.repeat(hats[:, np.newaxis], n_channels, axis=1)
+    return (channels[:, np.newaxis] * hats[:, np.newaxis]).reshape(-1, n_channels, length)
+
+
+def weights_of(v, basis):
+    """Return the weights (channels, length or 1) of parameters."""
+    return np.tensordot(v, basis, 1)
+
+
+def by_parameter(terms, basis):
+    """Return the factors of the parameters in a sum, from those of the weights (channels, length)."""
+    terms = terms if basis.shape[2] > 1 else terms.sum(axis=1, keepdims=True)
+    return basis.reshape(len(basis), -1) @ terms.ravel()
+
+
+def objective(v, basis, compared, alpha):
+    """Return the objective and its gradient by the parameters, with alignments and neighbors held."""
+    rows, share = compared
+    short = np.maximum(1.0 + rows @ v, 0.0)
+    apart = weights_of(v, basis) - 1.0
+    value = share @ short**2 + alpha * np.mean(apart**2)
+    pull = 2.0 * alpha / apart.size * np.tensordot(basis, apart, 2)
+    return value, 2.0 * (share * short) @ rows + pull
+
+
+def learned(first, basis, alpha, max_iter, count):
+    """Return the weights for a strength of the pull to equal ones; infinite means equal.
+
+    `first` are the comparisons with parameters that are ones, and a function that gives those with the alignments that
+    are the best with some parameters; None where there is nothing to learn from. `count` counts iterations.
+    """
+    if first is None or alpha == np.inf:
+        return Learned(np.ones(basis.shape[1:]), [])
+    v, (compared, compare) = np.ones(len(basis)), first
+    values = [float(objective(v, basis, compared, alpha)[0])]
+    for _ in range(max_iter):
+        arguments, bounds = (basis, compared, alpha), [(0.0, None)] * len(v)
+        goal = minimize(objective, v, args=arguments, jac=True, bounds=bounds, method="L-BFGS-B").x
+        for step in STEPS:
+            new = v + step * (goal - v)
+            if not weights_of(new, basis).any():  # nothing tells them apart
+                continue
+            aligned = compare(new)
+            value = float(objective(new, basis, aligned, alpha)[0])
+            if value < values[-1]:
+                break
+        else:
+            break
+        v, compared = new, aligned
+        values.append(value)
+        count(1, f"objective {value:.6g}")
+        if values[-2] - value <= TOLERANCE * values[-2]:
+            break
+    w = weights_of(v, basis)
+    return Learned(w / w.mean(), values)
 
 
 class Task(NamedTuple):
@@ -146,9 +234,7 @@ class MetricWeights(CollectionEstimator):
     to those of other classes. The second step is a convex problem. A penalty pulls the weights to equal ones.
 
     ``KNeighborsTimeSeriesClassifier(metric, weight=MetricWeights())`` learns them within its own `fit`, so that
-    cross-validation stays honest. ``QuerySearcher(metric, query=query, weight=MetricWeights())`` and `QuerySegmenter`
-    learn them from a recording with labels: occurrences shall be nearer to the query than other candidates. Fitted by
-    itself it has `weight_` for everything that takes a ``weight``.
+    cross-validation stays honest. Fitted by itself it has `weight_` for everything that takes a ``weight``.
 
     Parameters
     ----------
@@ -158,16 +244,12 @@ class MetricWeights(CollectionEstimator):
         used.
     kind : {"auto", "points", "channels", "both"}, default="auto"
         What the weights belong to: points, equal in all channels; channels, equal at all points; or each point in each
-        channel. "auto": points for one channel, otherwise channels. Weights of points need series of one length, or a
-        query.
+        channel. "auto": points for one channel, otherwise channels. Weights of points need series of one length.
     alpha : float or "auto", default="auto"
         Strength of the pull to equal weights, above 0; infinity keeps them equal. "auto": infinity, 1, 0.1 or 0.01, the
-        largest with the best five-fold cross-validation of the nearest-neighbor classifier. For a query: the largest
-        within one standard error of the best average precision in held-out blocks of the recording; infinity with fewer
-        than six occurrences.
+        largest with the best five-fold cross-validation of the nearest-neighbor classifier.
     n_neighbors : int, default=3
-        Number of neighbors in its own class, and in the others, with which each series is compared. For a query: the
-        number of nearest false matches per occurrence.
+        Number of neighbors in its own class, and in the others, with which each series is compared.
     n_knots : int, default=25
         Weights of points are linear between this many evenly spaced points, so that neighbors have similar weights.
     max_iter : int, default=5
@@ -177,7 +259,7 @@ class MetricWeights(CollectionEstimator):
     n_jobs : int, optional
         Number of threads; results do not depend on it. None: 1, or the number of the estimator around it.
     random_state : int, RandomState instance or None, default=None
-        Draws the folds that choose `alpha`. Not used for a query, whose blocks are not random.
+        Draws the folds that choose `alpha`.
     channels_first : bool, optional
         Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`. Ignored within another
         estimator.
@@ -188,12 +270,10 @@ class MetricWeights(CollectionEstimator):
     ----------
     weight_ : ndarray of shape (length,), (length, channels) or (1, channels)
         The weights, at least 0 and of mean 1, in the shape of `weight` parameters: of points, of both, or of channels.
-        For a query they are always of both.
     alpha_ : float
         The chosen strength; infinity if equal weights are as good as any.
     scores_ : dict
-        The share of series that each `alpha` classified correctly, or the average precision; only with
-        ``alpha="auto"``.
+        The share of series that each `alpha` classified correctly; only with ``alpha="auto"``.
     objective_ : ndarray of shape (1 + n_iter,)
         The objective with equal weights and after each iteration; never rising. Empty if nothing was learned.
     n_iter_ : int
@@ -230,18 +310,6 @@ class MetricWeights(CollectionEstimator):
     >>> model = KNeighborsTimeSeriesClassifier("dtw", weight=MetricWeights(alpha=0.1)).fit(X, y)
     >>> model.metric_weights_.weight_.shape
     (1, 2)
-
-    Weights of a query, whose first half distinguishes its occurrences from other candidates:
-
-    >>> from sktslib import QuerySearcher
-    >>> query, recording, y = np.array([2.0, -2, 0, 0]), 0.1 * rng.normal(size=(200, 1)), np.zeros(200)
-    >>> for start in range(0, 200, 20):
-    ...     recording[start : start + 4, 0] += query + [0, 0, *rng.normal(size=2)]
-    ...     recording[start + 10 : start + 14, 0] += query / 2
-    ...     y[start : start + 4] = 1
-    >>> searcher = QuerySearcher("euclidean", query=query, weight=MetricWeights(alpha=0.1)).fit(recording, y)
-    >>> searcher.weight_.round(1).ravel()
-    array([1. , 1. , 0.1, 0.1])
     """
 
     metric: MetricLike | None = None
@@ -287,8 +355,8 @@ class MetricWeights(CollectionEstimator):
     def _made_metric(self):
         return copy(get_metric("dtw" if self.metric is None else self.metric, self.metric_params))
 
-    def _made_within(self, estimator):
-        """Return a clone for another estimator, which has the metric."""
+    def _learned_within(self, estimator, series, y):
+        """Return a fitted clone for an estimator that has validated the series, and weighs its own metric."""
         made = clone(self)
         made._validate()
         owner = type(estimator).__name__
@@ -297,51 +365,8 @@ class MetricWeights(CollectionEstimator):
                 rule = f"be None within {owner}, whose own metric is weighed"
                 got = f"{getattr(made, name)!r}; give it to {owner} alone"
                 raise refused(f"The {name!r} parameter of MetricWeights", rule, got)
-        if made.n_jobs is None:
-            made.n_jobs = estimator.n_jobs
-        return made
-
-    def _learned_within(self, estimator, series, y):
-        """Return a fitted clone for an estimator that has validated the series, and weighs its own metric."""
-        made = self._made_within(estimator)
         made.metric_, made.n_channels_ = estimator.metric_, estimator.n_channels_
-        return made._learn(series, y, made.n_jobs)
-
-    def _learned_of_query(self, estimator, plan, data, ty, ranges):
-        """Return a fitted clone for a query of a searcher or segmenter, and the weights (channels, m) that it learned.
-
-        They are learned from the occurrences (k, 2) in a recording (channels, n), and drawn to those that it has.
-        """
-        made = self._made_within(estimator)
-        made._check_query(estimator, plan.metric)
-        made.n_channels_ = len(plan.x)
-        kind = made.kind if made.kind != "auto" else "points" if made.n_channels_ == 1 else "channels"
-        basis = basis_of(kind, made.n_channels_, 1 if kind == "channels" else plan.m, made.n_knots)
-        rest = Choice(max_overlap=float(getattr(estimator, "max_overlap", 0.0))), basis, made.n_neighbors, made.max_iter
-        task = choice.QueryTask(plan, estimator.polarity, data, ty, ranges, *rest)
-        if made.alpha == "auto":
-            made.alpha_, made.scores_ = choice.choose_pull(task, made.n_jobs, made.verbose)
-        else:
-            made.alpha_ = made.alpha
-        with progress(None, made.verbose, "weights", "iteration") as count:
-            first = None if made.alpha_ == np.inf else choice.first_comparisons(task)
-            found = learned(first, basis, made.alpha_, made.max_iter, count, task.before)
-        w = task.before * spread(found.weights, plan.m)
-        return made._learned_so(found, w.T / w.mean()), w
-
-    def _check_query(self, estimator, metric):
-        """Refuse a searcher or segmenter whose weights cannot be learned."""
-        self.metric_ = metric
-        if isinstance(estimator.metric, str) and estimator.metric.lower() == "auto":
-            raise ValueError(
-                "The 'metric' parameter must be a sum of terms that weights multiply, such as 'dtw' or 'euclidean', "
-                "where 'weight' is MetricWeights. Got 'auto', which chooses among penalties of 'adtw'; name a metric, "
-                "or leave out 'weight'."
-            )
-        self._check_linear()
-        if getattr(estimator, "channels", None) is not None:
-            rule, got = "be an array or None where queries are compared by channel", repr(self)
-            raise refused("weight", rule, got, "Set channels=None, or give the weights to 'fit'.")
+        return made._learn(series, y, estimator.n_jobs if made.n_jobs is None else made.n_jobs)
 
     def _learn(self, series, y, n_jobs):
         """Learn from a validated collection."""
@@ -354,7 +379,10 @@ class MetricWeights(CollectionEstimator):
         if kind != "channels" and len(lengths) > 1:
             rule = "be 'channels' for series of several lengths, whose points have no common weights"
             raise refused("kind", rule, f"{kind!r} and lengths {min(lengths)} to {max(lengths)}")
-        self._check_linear()
+        if self.metric_._weighted_power is None:
+            rule = "be a sum of terms that weights multiply, such as 'dtw', 'ddtw', 'wdtw' or 'euclidean'"
+            got = f"{self.metric_!r}; learn the weights with one of these, and give 'weight_' to the other"
+            raise refused("metric", rule, got)
         if self.metric_.family == "lockstep" and len(lengths) > 1:
             got = f"{self.metric_!r}; take 'dtw', or resample the series"
             raise refused("metric", "be an elastic one for series of several lengths", got)
@@ -368,16 +396,6 @@ class MetricWeights(CollectionEstimator):
                 self.alpha_, self.scores_ = choose_alpha(task, rng, count)
             first = None if self.alpha_ == np.inf else first_comparisons(task)
             found = learned(first, basis, self.alpha_, self.max_iter, count)
-        return self._learned_so(found, found.weights[0] if kind == "points" else found.weights.T)
-
-    def _learned_so(self, found, weight):
-        self.weight_, self.objective_ = weight, np.array(found.objective)
-        self.n_iter_ = max(len(found.objective) - 1, 0)
+        self.weight_ = found.weights[0] if kind == "points" else found.weights.T
+        self.objective_, self.n_iter_ = np.array(found.objective), max(len(found.objective) - 1, 0)
         return self
-
-    def _check_linear(self):
-        """Refuse a metric that is not linear in weights."""
-        if self.metric_._weighted_power is None:
-            rule = "be a sum of terms that weights multiply, such as 'dtw', 'ddtw', 'wdtw' or 'euclidean'"
-            got = f"{self.metric_!r}; learn the weights with one of these, and give 'weight_' to the other"
-            raise refused("metric", rule, got)

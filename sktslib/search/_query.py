@@ -20,22 +20,22 @@ from ..io._objects import unwrapped
 from ..metrics import event_f1_score
 from ..metrics._events import change_points, is_background
 from ..utils._names import warn
-from ..utils._parameters import JOBS, HasMethods, Interval, ParameterHolder, StrOptions
+from ..utils._parameters import JOBS, Interval, ParameterHolder, StrOptions
 from ..utils._sampling import gap_of, holes, interval
 from ..utils._sklearn import Estimator, check_fitted
 from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column, times_of
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
 from ._channels import POLARITIES, signs_of
 from ._chunks import entry, kernel_times, one_each, several
-from ._learning.choice import given_weight, has_fixed_queries, is_auto, marked_queries, weighed, weight_learner
+from ._learning.choice import is_auto
 from ._learning.labels import are_unlabeled, learn_queries
 from ._limits import observed_query
 from ._plan import QueryPlan
 from ._thresholds import Calibration, check_rate, forget_threshold, rate_of, warn_of_look_alikes
 
 # Attributes of an earlier fit; by the names of its channels no metric may go.
-LEARNED = "_candidate", "_fixed", "cv_results_", "best_index_", "self_training_", "report_", "metric_weights_"
-LEARNED += "periods_", "classes_", "_background_label", "_counts", "_answers", "feature_names_in_"
+LEARNED = "_candidate", "cv_results_", "best_index_", "self_training_", "report_", "periods_", "classes_"
+LEARNED += "_background_label", "_counts", "_answers", "feature_names_in_"
 
 
 class Labels(NamedTuple):
@@ -178,15 +178,8 @@ class Annotation(NamedTuple):
 
 def annotation(estimator, X, y, times):
     """Return what `y` marks in the recording `X`; None where it marks nothing or queries are given."""
-    listed, learner = several(X), weight_learner(estimator)
-    given = are_named(X) or (listed and len(listed) > 1)
-    if y is None and learner is not None:
-        got, out = "None", "Call fit(recording, y), with the query, if there is one, as the parameter 'query'."
-        raise refused("'y'", "be given where 'weight' is MetricWeights, which learns from labels", got, out)
-    if given and learner is not None:
-        out = "Give several queries as the parameter 'query', a dict by their labels, and learn from one recording."
-        raise refused("'X'", "be one recording where 'weight' is MetricWeights", f"{len(X)} series", out)
-    if y is None or (has_fixed_queries(estimator) and learner is None) or given:
+    listed, is_given = several(X), not isinstance(estimator.query, str | None)
+    if y is None or is_given or are_named(X) or (listed and len(listed) > 1):
         return None
     X = one_query(X, "X")
     if np.asarray(X).ndim == 1:
@@ -222,14 +215,14 @@ class QueryEstimator(MetricParameter, Estimator):
     """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each.
 
     A subclass knows what metric and parameters mean together (`_resolve`), which values it compares (`_check_domain`),
-    the lengths of ranges that weights are learned from (`_limits_to_learn`), and the matches of decoys (`_calibrated`).
+    and the matches of decoys (`_calibrated`).
     """
 
     _parameter_constraints = {
         "metric": [object],  # looked up in the registry, which says what there is
         "metric_params": [dict, None],
         "query": [object],  # read as a series, which says what is wrong
-        "weight": ["array-like", HasMethods("_learned_of_query"), None],
+        "weight": ["array-like", None],
         "polarity": [StrOptions(set(POLARITIES))],
         "nan_policy": [StrOptions({"raise", "omit"})],
         "max_gap": [timedelta, np.timedelta64, Interval(Real, 0, None, closed="neither"), None],
@@ -272,7 +265,7 @@ class QueryEstimator(MetricParameter, Estimator):
 
     def _taken_apart(self, X, times):
         """Return what `fit` is given as arrays or tables, and its times; those of given queries are not of `X`."""
-        if has_fixed_queries(self) and weight_learner(self) is None:
+        if not isinstance(self.query, str | None):
             return unwrapped(X, None, whole=True)[0], times
         return unwrapped(X, times, whole=True)
 
@@ -283,8 +276,7 @@ class QueryEstimator(MetricParameter, Estimator):
             got = f"{shown(self.query)}; QuerySegmenter(query='auto') takes one period of a recording"
             raise refused(f"The 'query' parameter of {type(self).__name__}", rule, got)
         name, given = ("X", X) if self.query is None else ("query", self.query)
-        weight = given_weight(self, weight)
-        times = times if weight_learner(self) is None else None  # they are those of the recording
+        weight = self.weight if weight is None else weight
         if self.query is not None:
             given, times = unwrapped(given, times, "query", whole=True)
         names, given = named(given, name)
@@ -366,17 +358,12 @@ class QueryEstimator(MetricParameter, Estimator):
         """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
         ty = kernel_times(self, times, marked.data.shape[1])
         metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
-        learner = weight_learner(self)
-        if learner is not None and has_fixed_queries(self):
-            learned = marked_queries(*self._fixed, marked)
-        else:
-            rest = metric, n_templates, self.verbose, signs_of(self.polarity, len(marked.data))
-            learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
-            weight = given_weight(self, weight)
-            if weight is not None:
-                learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
-        queries = [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned]
-        return (weighed(self, queries, learned, marked, ty) if learner is not None else queries), learned
+        rest = metric, n_templates, self.verbose, signs_of(self.polarity, len(marked.data))
+        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
+        weight = self.weight if weight is None else weight
+        if weight is not None:
+            learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
+        return [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned], learned
 
     def fit_threshold(self, X: Sequences, times: Times | None = None) -> Self:
         """Fix the threshold of a false discovery rate by a recording that is like later ones.

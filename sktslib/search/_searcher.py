@@ -56,11 +56,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     query : array-like of shape (m,) or (m, channels), or list or dict of arrays, optional
         One query or several, as in `fit`. `fit` then reads only the number of channels from `X`, so that a searcher
         with a fixed query can be a step of a pipeline.
-    weight : array-like of shape (m,) or (m, channels), or MetricWeights, optional
-        Relative weights of the query's points, unless `fit` is given some. With
-        :class:`~sktslib.neighbors.MetricWeights` `fit` takes a recording and labels, also if `query` is given, and
-        learns weights such that labeled occurrences are nearer than other candidates. With several given queries `y`
-        holds their names, or numbers from 1.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points, unless `fit` is given some. For several queries a list.
     candidates : {"auto", "windows", "subsequence"}, Windows or Subsequences, default="auto"
         Which ranges of a sequence may match. `Windows`: all windows of the query's length, or of multiples of it.
         `Subsequences`: ranges of any length, with open start and end (only for elastic metrics with a path). "auto":
@@ -110,8 +107,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         (m, channels) with their weights or None. A candidate's distance is that from the nearest template.
     classes_ : ndarray of shape (n_classes,)
         The learned classes, in the order of the queries, or the names of given queries; otherwise absent.
-    metric_weights_ : MetricWeights or list of them
-        The fitted `MetricWeights`, if they learn the weights; a list for several queries.
     metric_ : Metric
         The metric object.
     normalize_ : str or None
@@ -206,8 +201,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             sample of background between them. The query of a class is the barycenter of its occurrences, weighted by
             the inverse variance around each point, and has its own threshold.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter, or with MetricWeights the weights to which
-            learning is pulled. For several queries a list, like `times`; for queries with names a list or a dict.
+            Relative weights of the query's points; replaces the parameter. For several queries a list, like `times`;
+            for queries with names a list or a dict.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, numbers or datetimes, for metrics that use them.
 
@@ -223,7 +218,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         rules.check_threshold(self, marked is not None)
         if marked is None:
             return self._fit_queries(*self._read_queries(X, y, weight, times))
-        self._fixed = metric_choice.read_fixed(self, X, weight)
         times = times_of(X, times)
         if self.channels is not None:  # comparing metrics knows times as numbers alone
             self._channel_plan = self.channels._in_samples(self._of_recording(marked, times), self._channel_names)
@@ -604,23 +598,19 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             queries = [self._by_channel(plan, *points) for plan, points in zip(queries, whole, strict=True)]
         return queries, learned
 
-    def _limits_to_learn(self, plan, one=None):
-        shortest, longest = length_bounds(self.candidates, plan)
-        is_auto = getattr(self.candidates, "min_length", "auto") == "auto"
-        # Between occurrences there may be no room but for short matches.
-        return (None if is_auto and not plan.by_range else shortest), longest
-
     def _fit_learned(self, marked, weight, times):
         """Learn the queries of the classes that are marked, and return them as they were learned."""
         queries, learned = self._learn(marked, weight, times)
         self._fit_queries(queries)
-        metric_choice.keep_weights(self, learned)
         return learned
 
     def _all_that_fit(self, k):
         """Return the plan of the k-th learned query, with its limits to learn, and a choice of all matches that fit."""
         plan = self._searches[k][0]
-        return plan._replace(limits=self._limits_to_learn(plan)), Choice(max_overlap=float(self.max_overlap))
+        shortest, longest = length_bounds(self.candidates, plan)
+        if getattr(self.candidates, "min_length", "auto") == "auto" and not plan.by_range:
+            shortest = None  # between occurrences there may be no room but for short matches
+        return plan._replace(limits=(shortest, longest)), Choice(max_overlap=float(self.max_overlap))
 
     def _fit_labels(self, marked, X, weight, times):
         """Learn a query and a threshold of each class that is marked."""

@@ -71,20 +71,6 @@ class StrOptions:
         return f"a str among {{{', '.join(map(repr, sorted(self.options)))}}}"
 
 
-@dataclass(frozen=True, eq=False)
-class HasMethods:
-    """Objects with a method."""
-
-    method: str
-
-    def allows(self, value):
-        """Return whether a value is valid."""
-        return callable(getattr(value, self.method, None))
-
-    def __str__(self):
-        return f"an object implementing {self.method!r}"
-
-
 def _is_array(value):
     return not isinstance(value, str | bytes) and (
         len(value.shape) > 0 if hasattr(value, "shape") else hasattr(value, "__len__")
@@ -299,7 +285,6 @@ def validate_parameter_constraints(constraints, params, caller):
             continue
         *texts, last = map(_text_of, rules)
         rule = f"{', '.join(texts)} or {last}" if texts else last
-        rule = rule.replace("an object implementing '_learned_of_query'", "MetricWeights")
         raise InvalidParameterError(
             f"The {name!r} parameter of {caller} must be {rule}. Got {value!r} instead.{_way_out(name, value, rules)}"
         )

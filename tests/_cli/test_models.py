@@ -16,7 +16,6 @@ from sktslib import QuerySearcher, QuerySegmenter, load_model
 from sktslib._models import save
 from sktslib.distances import CallableMetric, get_metric, metric_names, register_metric
 from sktslib.metrics import labels_from_events
-from sktslib.neighbors import MetricWeights
 from sktslib.search import FalseDiscoveryRate, Windows
 
 EVENTS = np.column_stack([ECG.beats - 12, ECG.beats + 18]).clip(0)[ECG.beats < len(ECG.sequence) - 20] // 4
@@ -78,14 +77,13 @@ def test_a_model_finds_the_same_whichever_way_it_was_saved(files, capsys, skops,
 
 
 @pytest.mark.filterwarnings("ignore:The class .* cannot be told from")
-def test_classes_rates_and_learned_weights_are_saved(tmp_path, skops):
+def test_classes_and_rates_are_saved(tmp_path, skops):
     few = ECG.sequence[::4, np.newaxis]
     kinds = labels_from_events(EVENTS, np.arange(len(EVENTS)) % 2 + 1, n_samples=len(few))
     rate = FalseDiscoveryRate(0.5, random_state=0)
     for model in (
         QuerySegmenter().fit(few, kinds),
         QuerySearcher("dtw", threshold=rate).fit(ECG.query).fit_threshold(ECG.sequence),
-        QuerySegmenter("dtw", weight=MetricWeights(alpha=0.1, n_knots=5)).fit(few, kinds > 0),
     ):
         save(model, tmp_path / "m.skops")
         loaded = load_model(tmp_path / "m.skops")

@@ -55,34 +55,3 @@ def margin_loss(series, labels, weights, k):
 def pull(w, alpha):
     """The penalty of weights that are not equal, `w` being those of all points and channels that have their own."""
     return alpha * sum((v - 1.0) ** 2 for v in w) / len(w)
-
-
-def window_loss(x, y, w, events, per):
-    """The loss of weights of a query of one channel: its windows on events beside the false ones of a search.
-
-    Windows are chosen best first, none of which overlap; `per` false ones for each event count.
-    """
-    m = len(x)
-
-    def iou(a, b):
-        common = min(a[1], b[1]) - max(a[0], b[0])
-        return common / (a[1] - a[0] + b[1] - b[0] - common)
-
-    def far(s, weights):
-        return sum(weights[i] * (x[i] - y[s + i]) ** 2 for i in range(m))
-
-    starts = range(len(y) - m + 1)
-    hits = [[s for s in starts if iou(event, (s, s + m)) >= 1 / 3] for event in events]
-    chosen = []
-    for s in sorted(starts, key=lambda s: far(s, w)):
-        if all(abs(s - other) >= m for other in chosen):
-            chosen.append(s)
-    false = [far(s, w) for s in chosen if not any(s in some for some in hits)][: per * len(events)]
-    equal = [min(some, key=lambda s: far(s, [1.0] * m)) for some in hits if some]
-    unit = sum(far(s, [1.0] * m) for s in equal) / len(equal)
-    loss = 0.0
-    for some in hits:
-        near = min(far(s, w) for s in some) if some else None
-        short = [1.0 if near is None else max(0.0, 1.0 + (near - d) / unit) ** 2 for d in false]
-        loss += sum(short) / len(short) / len(events)
-    return loss

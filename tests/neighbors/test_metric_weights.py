@@ -14,7 +14,6 @@ from sktslib.neighbors import (
     MetricWeights,
     _metric_weights,
 )
-from sktslib.utils import _linear_weights
 
 RNG = np.random.default_rng(8)
 Y = np.repeat(["a", "b"], 5)
@@ -28,7 +27,7 @@ def task_of(series, kind, n_knots=4, k=2):
     series = [np.ascontiguousarray(x.T) for x in series]
     labels = np.unique(Y, return_inverse=True)[1]
     length = 1 if kind == "channels" else series[0].shape[1]
-    basis = _linear_weights.basis_of(kind, 3, length, n_knots)
+    basis = _metric_weights.basis_of(kind, 3, length, n_knots)
     return _metric_weights.Task(DTW(), series, labels, basis, k, 10, None)
 
 
@@ -57,18 +56,18 @@ def test_objective(kind):
     v = rng.uniform(0.5, 1.5, len(task.basis))
     same = task.same_class & ~np.eye(len(Y), dtype=bool)
     equal = _metric_weights.sums(
-        task, task.series, task.series, _linear_weights.weights_of(np.ones(len(v)), task.basis)
+        task, task.series, task.series, _metric_weights.weights_of(np.ones(len(v)), task.basis)
     )
     targets = _metric_weights.nearest(equal, same, 2)
     unit = np.mean([equal[i, of].mean() for i, of in enumerate(targets)])
 
     def wanted(v):
-        w = _linear_weights.weights_of(v, task.basis)
+        w = _metric_weights.weights_of(v, task.basis)
         full = [np.broadcast_to(w, x.shape).T.tolist() for x in task.series]
         loss = margin_loss([x.T.tolist() for x in task.series], task.labels.tolist(), full, 2)
         return loss + pull(w.ravel().tolist(), 0.3)
 
-    found, gradient = _linear_weights.objective(v, task.basis, _metric_weights.triples_of(task, v, targets, unit), 0.3)
+    found, gradient = _metric_weights.objective(v, task.basis, _metric_weights.triples_of(task, v, targets, unit), 0.3)
     assert found == pytest.approx(wanted(v), rel=1e-9)
     step = np.zeros(len(v))
     step[len(v) // 2] = 1e-6  # so near the best alignments stay the best

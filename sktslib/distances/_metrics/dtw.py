@@ -73,22 +73,13 @@ class WarpingMetric(ElasticMetric):
 
     def _weighted_terms(self, x, w, y):
         problem = self._problem(x, w, y, None, None)
-        return self._distance_of_cost(self._terms_along(Alignment(0.0, self, problem), x), problem.points, y.shape[1])
-
-    def _piece_terms(self, x, problem):
-        alignment = Alignment(0.0, self, problem)
-        alignment.path = self._path(problem, whole=True)
-        return self._match_distance_of_cost(self._terms_along(alignment, x), problem)
-
-    def _terms_along(self, alignment, x):
-        """Return the terms that the weights of the query `x` are multiplied by along a path."""
-        (i, j), counts = self._partners(alignment)
-        problem = alignment._problem
+        (i, j), counts = self._partners(Alignment(0.0, self, problem))
         terms = self._query(x, np.ones_like(x), problem.shape[1]).w[:, i] * (problem.x[:, i] - problem.y[:, j]) ** 2
         if counts is not None:
             terms *= counts
         out = np.array([np.bincount(i, row, x.shape[1]) for row in terms])
-        return out.reshape(-1, *x.shape).sum(axis=0)  # derivatives follow the values
+        terms = out.reshape(-1, *x.shape).sum(axis=0)  # derivatives follow the values
+        return self._distance_of_cost(terms, problem.points, y.shape[1])
 
     def _record(self, m, n, search):
         """Return the parameters of a query of m points, compared with a series of n."""

@@ -1,17 +1,11 @@
-"""Choice of the metric and of the weights of a query by labels, in blocks of a recording that are held out.
+"""Choice of the metric by labels, in blocks of a recording that are held out.
 
 The parameter `metric` of estimators that are fitted on queries may be a name, an object or "auto". With "auto" metric,
-stiffness and normalization are chosen so that they separate the marked occurrences from all else.
-
-The parameter `weight` may hold weights, or an object that learns them from labels. Learned weights make the labeled
-occurrences nearer to their query than what else it finds.
-
-What estimators that learned from a part of a marked recording find in the block that was held out is the evidence for
-both, and makes a report.
+stiffness and normalization are chosen so that they separate the marked occurrences from all else. What estimators that
+learned from a part of a marked recording find in the block that was held out is the evidence, and makes a report.
 """
 
 from copy import copy
-from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -21,22 +15,18 @@ from joblib import delayed
 
 from ...distances._metrics.dtw import ADTW, OMEGA
 from ...distances._metrics.registry import get_metric
-from ...distances._series import full_weight, spread
+from ...distances._series import full_weight
 from ...metrics import event_report
 from ...metrics._events import count_matched, pairs_by_iou
 from ...model_selection import BlockedSeriesSplit
-from ...utils._jobs import as_plain, in_jobs, nothing
-from ...utils._linear_weights import ALPHAS, Comparisons, by_parameter, learned, weights_of
-from ...utils.validation import refused, shown
-from .._channels import parts_of, with_polarity
+from ...utils._jobs import as_plain, in_jobs
+from .._channels import parts_of
 from .._chunks import kernel_times
-from .._plan import QueryPlan, with_metric
-from .._profile import Search, choose
-from .._pruning import Choice
+from .._profile import Search
 from .._results import matched
 from .._segments.optimal import Background, background_cost, constant_cost, segment
 from .._selection import select
-from .._sources import ArraySource, CandidateReader
+from .._sources import ArraySource
 from . import labels
 
 
@@ -294,260 +284,6 @@ def _take(estimator, candidate):
     """Compare as a candidate does."""
     estimator._candidate, estimator.metric_ = candidate, candidate.metric
     estimator._resolve()
-
-
-class QueryTask(NamedTuple):
-    """Input from which the weights of one query are learned."""
-
-    plan: QueryPlan  # with the weights that they are drawn to, and the signs that were given
-    polarity: str  # that of the estimator
-    data: np.ndarray  # (channels, n)
-    ty: np.ndarray | None
-    ranges: np.ndarray  # (k, 2), the occurrences
-    choice: Choice  # of matches, where all that fit are searched for
-    basis: np.ndarray  # (n_parameters, channels, m or 1): factors of the weights are sums of its rows times parameters
-    n_neighbors: int
-    max_iter: int
-
-    @property
-    def before(self):
-        """The weights (channels, m) that they are drawn to."""
-        return full_weight(self.plan.w, self.plan.x)
-
-    def weighed(self, factors):
-        """Return the query with its weights times factors (channels, m or 1)."""
-        w = self.before * spread(factors, self.plan.m)
-        return with_polarity(self.plan._replace(w=np.ascontiguousarray(w / w.max())), self.polarity)
-
-    def candidates(self, plan):
-        """Return a plan whose candidates are at most STRETCH times as long as query and occurrences.
-
-        Without a bound any number of samples fits where the first or last weight is 0. Windows, and subsequences that
-        are normalized each by itself, stay as they are.
-        """
-        if plan.mode == "windows" or plan.by_range:
-            return plan
-        longest = int(labels.STRETCH * max(np.diff(self.ranges).max(), plan.m))
-        return plan._replace(limits=(plan.limits[0], min(plan.limits[1] or longest, longest)))
-
-    def without(self, block):
-        """Return the task of all samples but a block."""
-        keep = np.ones(self.data.shape[1], bool)
-        keep[block.first : block.last] = False
-        return self._part(keep, block.rest_of(self.ranges)[0])
-
-    def within(self, block):
-        """Return the task of the samples in a block."""
-        return self._part(slice(block.first, block.last), self.ranges[block.holds(self.ranges)] - block.first)
-
-    def _part(self, some, ranges):
-        data, ty = np.ascontiguousarray(self.data[:, some]), None if self.ty is None else self.ty[some]
-        return self._replace(data=data, ty=ty, ranges=ranges)
-
-    def reader(self, plan):
-        """Return the reader that computes exact distances of candidates."""
-        return CandidateReader(plan, ArraySource(self.data, self.ty))
-
-    def matches(self, plan):
-        """Return the candidates of a plan in the samples of the task, and all matches that fit."""
-        found = Search(plan, self.data, self.ty).profile()._candidates
-        return found, choose(self.reader(plan), found, self.choice)
-
-
-def right_and_wrong(task, plan):
-    """Return the occurrences with candidates, the nearest candidate of each, and the false matches, best first.
-
-    They are the numbers of the occurrences, and ranges (k, 2) and (l, 2).
-    """
-    found, got = task.matches(task.candidates(plan))
-    distance, start, end = found.columns
-    some = np.flatnonzero(np.isfinite(distance))
-    distance, ranges = distance[some], np.column_stack([start[some], end[some]])
-    event, at = pairs_by_iou(task.ranges, ranges, labels.SHIFTED)
-    order = np.lexsort((distance[at], event))
-    event, first = np.unique(event[order], return_index=True)
-    matches = np.column_stack([got.start, got.end])[np.argsort(got.distance, kind="stable")]
-    wrong = np.delete(matches, pairs_by_iou(task.ranges, matches, labels.SHIFTED)[1], axis=0)
-    return event, ranges[at[order[first]]], wrong
-
-
-def terms(task, plan, ranges):
-    """Return the terms that the parameters multiply in the distances of ranges, (ranges, n_parameters)."""
-    out = np.empty((len(ranges), len(task.basis)))
-    searches = [Search(one, task.data, task.ty) for one in plan.versions]
-    for row, (s, e), k in zip(out, ranges.tolist(), task.reader(plan).versions(*ranges.T), strict=True):
-        search = searches[k]
-        if search.whole:
-            found = plan.metric._piece_terms(search.plan.x, search.piece(s, e))
-        else:
-            x, y, *_ = search.window(s, e)
-            found = plan.metric._weighted_terms(x, full_weight(plan.w, x), y)
-        row[:] = by_parameter(task.before * found, task.basis)
-    return out
-
-
-def near_and_far(task, v):
-    """Return the terms of the nearest candidates on the occurrences, the terms of false matches, and a share.
-
-    It is the share of the occurrences without a candidate. Many occurrences are represented by some of them, and there
-    are at most `n_neighbors` false matches for each.
-    """
-    plan = task.weighed(weights_of(v, task.basis))
-    event, right, wrong = right_and_wrong(task, plan)
-    own = labels.examples(np.arange(len(task.ranges)))
-    right, wrong = right[np.isin(event, own)], wrong[: task.n_neighbors * len(own)]
-    lost = len(own) - len(right)
-    seen = [some[[not np.isnan(task.data[:, s:e]).any() for s, e in some]] for some in (right, wrong)]
-    return *(terms(task, plan, some) for some in seen), lost / len(own)
-
-
-def comparisons(task, v, unit):
-    """Return the comparisons of the objective, with the alignments that are the best for the parameters `v`."""
-    return compared(*near_and_far(task, v), unit)
-
-
-def compared(near, far, lost, unit):
-    """Compare each occurrence with each false match; one without a candidate is as far as a false match."""
-    rows = (near[:, np.newaxis] - far).reshape(-1, near.shape[1]) / unit
-    share = np.full(len(rows), (1.0 - lost) / max(len(rows), 1))
-    return Comparisons(np.concatenate([rows, np.zeros((1, near.shape[1]))]), np.append(share, lost))
-
-
-def first_comparisons(task):
-    """Return the comparisons with the weights before, and a function of parameters that gives those with others.
-
-    They start learning, whatever the pull; None without anything to learn from.
-    """
-    if not len(task.ranges):
-        return None
-    near, far, lost = near_and_far(task, np.ones(len(task.basis)))
-    unit = near.sum(axis=1).mean() if len(near) and len(far) else 0.0  # the distance of the occurrences
-    return (compared(near, far, lost, unit), partial(comparisons, task, unit=unit)) if unit > 0 else None
-
-
-def average_precision(task, factors):
-    """Return the average precision of all matches that fit, with the query's weights times factors."""
-    right = labels.right_ones(task.matches(task.weighed(factors))[1], task.ranges)[1]
-    return float((np.cumsum(right) / np.arange(1, len(right) + 1))[right].sum() / len(task.ranges))
-
-
-def held_out(task, block, alpha, first):
-    """Return the average precision in a block by what is learned from the rest, starting from `first` comparisons."""
-    factors = learned(first, task.basis, alpha, task.max_iter, nothing, task.before).weights
-    return average_precision(task.within(block), factors)
-
-
-def choose_pull(task, n_jobs, verbose):
-    """Return the alpha to use, and the mean average precision of each alpha in blocks that are held out.
-
-    It is the largest alpha within one standard error of the best, or within one occurrence. With too few occurrences
-    for blocks it is infinite.
-    """
-    blocks = blocks_of(task.ranges, task.data.shape[1])
-    if not blocks:
-        return np.inf, {}
-    begin = [delayed(first_comparisons)(task.without(block)) for block in blocks]
-    first = in_jobs(begin, n_jobs, 0, "choose alpha", "block")
-    calls = [
-        delayed(held_out)(task, block, alpha, one) for alpha in ALPHAS for block, one in zip(blocks, first, strict=True)
-    ]
-    scores = np.reshape(in_jobs(calls, n_jobs, verbose, "choose alpha", "trial"), (len(ALPHAS), len(blocks)))
-    mean = scores.mean(axis=1)
-    top = int(mean.argmax())
-    error = max(scores[top].std(ddof=1) / np.sqrt(len(blocks)), 1 / len(task.ranges))
-    alpha = max(alpha for alpha, score in zip(ALPHAS, mean, strict=True) if score >= mean[top] - error)
-    return alpha, dict(zip(ALPHAS, mean.tolist(), strict=True))
-
-
-def share_scale(weights, before):
-    """Return learned weights (channels, m) of several queries, scaled so that each query keeps its mean weight.
-
-    The largest of all is 1. None is returned for each where all are equal.
-    """
-    scaled = [w * (old.mean() / w.mean()) for w, old in zip(weights, before, strict=True)]
-    top = max(w.max() for w in scaled)
-    if min(w.min() for w in scaled) == top:
-        return [None] * len(scaled)
-    return [np.ascontiguousarray(w / top) for w in scaled]
-
-
-def weight_learner(estimator):
-    """Return the parameter `weight` if it learns the weights of points and channels from labels, else None.
-
-    A `MetricWeights` is of a layer above: it is known by the method that learns.
-    """
-    return estimator.weight if hasattr(type(estimator.weight), "_learned_of_query") else None
-
-
-def has_fixed_queries(estimator):
-    """Return whether the parameter `query` holds queries."""
-    return estimator.query is not None and not isinstance(estimator.query, str)
-
-
-def given_weight(estimator, weight):
-    """Return the weights that `fit` is given, or those of the parameter."""
-    learner = weight_learner(estimator)
-    for given in (weight, estimator.weight):
-        for value in given if isinstance(given, list) else [given]:
-            if hasattr(value, "_learned_of_query") and value is not learner:
-                raise TypeError(
-                    f"MetricWeights must be the parameter 'weight', {type(estimator).__name__}(weight=MetricWeights()):"
-                    f" no class, no entry of a list, and not what 'fit' is given. Got {shown(given)}."
-                )
-    return estimator.weight if weight is None and learner is None else weight
-
-
-def read_fixed(estimator, X, weight):
-    """Return the plans and the names of the parameter's queries, whose weights are learned from labels; else None.
-
-    What cannot be learned is refused here, before a metric is chosen, which takes long.
-    """
-    learner = weight_learner(estimator)
-    if learner is None:
-        return None
-    learner._made_within(estimator)._check_query(estimator, estimator.metric_)
-    if not has_fixed_queries(estimator):
-        return None
-    queries, names = estimator._read_queries(X, None, weight, None)
-    return queries, None if names is None else names.tolist()
-
-
-def marked_queries(queries, names, marked):
-    """Return given queries as if they were learned, each from the occurrences of its class."""
-    classes, learned = marked.labels.classes.tolist(), []
-    names = range(1, len(queries) + 1) if names is None and len(queries) > 1 else names
-    if names is None:  # whatever the label of its occurrences is
-        names = classes if len(classes) == 1 else ["a single label"]
-    for plan, name in zip(queries, names, strict=True):
-        if name not in classes:
-            rule = "have the name of each query as a label, or its number from 1, or a single label for one query"
-            got = f"{shown(classes)}, and not {name!r}"
-            out = "Give queries in a dict by the labels, or label only what is an occurrence, as in y == 'N'."
-            raise refused("'y'", rule, got, out)
-        number = classes.index(name)
-        lengths = np.diff(labels.single(marked.ranges[marked.code == number + 1]))
-        limits = labels.length_limits(lengths if lengths.size else np.array([plan.m]), plan.m)
-        learned.append(labels.Learned(plan.x, plan.w, None, number, limits))
-    return learned
-
-
-def keep_weights(estimator, learned):
-    """Show what learned the weights, of several queries a list."""
-    if weight_learner(estimator) is not None:
-        found = [one.weights for one in learned]
-        estimator.metric_weights_ = found if len(found) > 1 else found[0]
-
-
-def weighed(estimator, queries, learned, marked, ty):
-    """Return the queries with weights that are learned from labels, drawn to those that they have."""
-    compared, weights = with_metric(estimator.metric_, queries), []
-    for k, (plan, one) in enumerate(zip(compared, learned, strict=True)):
-        plan = plan._replace(limits=estimator._limits_to_learn(plan, one))
-        own = marked.ranges[marked.code == one.number + 1]
-        found, w = estimator.weight._learned_of_query(estimator, plan, marked.data, ty, own)
-        learned[k], weights = one._replace(weights=found), [*weights, w]
-    weights = share_scale(weights, [full_weight(plan.w, plan.x) for plan in queries])
-    return [plan._replace(w=w) for plan, w in zip(queries, weights, strict=True)]
 
 
 LEAST = np.finfo(float).tiny

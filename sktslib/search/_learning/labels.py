@@ -59,7 +59,6 @@ class Learned(NamedTuple):
     tx: np.ndarray | None
     number: int  # of its class, from 0
     limits: tuple[int, int]  # shortest and longest repetition
-    weights: object = None  # a fitted MetricWeights, where one learned the weights
 
 
 def single(ranges):

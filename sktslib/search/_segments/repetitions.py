@@ -19,7 +19,6 @@ from ...utils._jobs import progress
 from ...utils._sampling import holes
 from .._channels import with_signs
 from .._chunks import kernel_times
-from .._learning.choice import given_weight
 from .._learning.labels import as_comparable, average, examples
 from .._limits import runs
 from .._sources import ArraySource, CandidateReader
@@ -115,7 +114,7 @@ def most_alike(z, period, weight):
 
 def fit_recording(segmenter, data, times, bounds):
     """Fit the average period of a recording (channels, n), within bounds, as the query, with weights of channels."""
-    if given_weight(segmenter, None) is not None:
+    if segmenter.weight is not None:
         raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
     segmenter._check_domain(data, "'X'")
     ty, n_jobs, verbose = kernel_times(segmenter, times, data.shape[1]), segmenter.n_jobs, segmenter.verbose

@@ -344,8 +344,8 @@ class QuerySegmenter(QueryEstimator):
         One query or several; `fit` then reads only the number of channels from `X`. "auto": `X` is a recording, and the
         query is its average repetition, with weights of the channels. The period is the shortest one with nearly the
         highest self-similarity.
-    weight : array-like of shape (m,) or (m, channels), list of them or MetricWeights, optional
-        Relative weights of the query's points, unless `fit` is given some; or `MetricWeights`, as in `QuerySearcher`.
+    weight : array-like of shape (m,) or (m, channels), or list of them, optional
+        Relative weights of the query's points, unless `fit` is given some.
     background : "auto" or float, default="auto"
         Cost of a background sample. "auto": for ``ADTW(omega="auto")`` twice its weighted squared distance from the
         mean of the first and last points of the queries, at most that of their farthest point; a range as strong as the
@@ -408,8 +408,6 @@ class QuerySegmenter(QueryEstimator):
         Maximum cost of a background sample.
     metric_ : Metric
         The metric object; ``metric_.omega_`` is the value of "auto".
-    metric_weights_ : MetricWeights or list of them
-        The fitted `MetricWeights`, if they learn the weights; a list for several queries.
     cv_results_, best_index_ : dict of arrays and int, or None
         The candidates of ``metric="auto"``, and the chosen row: `params`, `metric`, `omega` (in variances of the
         queries), `mean_test_score` (event F1), `mean_margin`, and `rank_test_score`; None with fewer than six labeled
@@ -512,7 +510,6 @@ class QuerySegmenter(QueryEstimator):
         marked = annotation(self, X, y, times)
         _thresholds.check_threshold(self, marked is not None)
         if marked is not None:
-            self._fixed = choice.read_fixed(self, X, weight)
             return self._fit_marked(marked, weight, times_of(X, times))
         if self._self_train:
             got, out = self._self_train, "Label an occurrence, or set 'refine', which averages what the query finds."
@@ -696,9 +693,6 @@ class QuerySegmenter(QueryEstimator):
         """Whether there is a path through a part of a query."""
         return self._mode == "subsequence" and not self.metric_.uses_times and self.metric_._can_be_cut
 
-    def _limits_to_learn(self, plan, one):
-        return one.limits
-
     def _fit_marked(self, marked, weight, times):
         """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
         known, self.report_ = labels.learnable(marked), None
@@ -708,7 +702,7 @@ class QuerySegmenter(QueryEstimator):
         self._fit_labels(known, weight, times)
         if self._self_train:
             train_itself(self, marked, known, weight, times)
-        if self._rules.classes is not None and choice.weight_learner(self) is None:
+        if self._rules.classes is not None:
             warn_of_alike_classes(self, known, weight, times)
         if isinstance(_thresholds.rule_of(self.threshold), Conformal):
             fit_conformal(self, known, weight, times)
@@ -718,7 +712,6 @@ class QuerySegmenter(QueryEstimator):
         """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
         examples = marked if examples is None else examples
         queries, learned = self._learn(examples, weight, times, self._learning.n_templates)
-        choice.keep_weights(self, learned)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
         self._fit_queries(queries, numbers, limits, marked, times)
         if len(queries) > 1:
