@@ -31,6 +31,7 @@ from ._learning.choice import is_auto
 from ._learning.labels import are_unlabeled, learn_queries
 from ._limits import observed_query
 from ._plan import QueryPlan
+from ._sources import ArraySource
 from ._thresholds import Calibration, check_rate, forget_threshold, rate_of, warn_of_look_alikes
 
 # Attributes of an earlier fit; by the names of its channels no metric may go.
@@ -174,6 +175,13 @@ class Annotation(NamedTuple):
     code: np.ndarray  # (k,), their labels
     unlabeled: np.ndarray | None = None  # (n,): samples of which nobody knows; None without any
     offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labeled samples
+    ty: np.ndarray | None = None  # (n,), times as kernels count them
+    datetimes: bool | None = None  # whether they were given as such; None without times
+
+    @property
+    def source(self):
+        """The source of its samples."""
+        return ArraySource(self.data, self.ty)
 
 
 def annotation(estimator, X, y, times):
@@ -189,7 +197,9 @@ def annotation(estimator, X, y, times):
     y, unlabeled = known_labels(check_labels(y, data.shape[1]), estimator._self_train)
     labels = read_labels(y)
     ranges, code = occurrences(labels.code)
-    cut = holes(kernel_times(estimator, times_of(X, times), data.shape[1], name_of(times)), estimator._max_gap)
+    given = times_of(X, times)
+    ty = kernel_times(estimator, given, data.shape[1], name_of(times))
+    cut = holes(ty, estimator._max_gap)
     whole = np.array([not (np.isnan(data[:, s:e]).any() or ((s < cut) & (cut < e)).any()) for s, e in ranges], bool)
     if len(labels.classes) + (labels.code == 0).any() < 2:
         if estimator.query is None and len(labels.code) > 1:
@@ -208,7 +218,9 @@ def annotation(estimator, X, y, times):
             "points, for example with labels_from_events."
         )
         return None
-    return Annotation(data, labels, ranges[whole], code[whole], unlabeled if unlabeled.any() else None)
+    dated = None if given is None else is_datetime(given)
+    unlabeled = unlabeled if unlabeled.any() else None
+    return Annotation(data, labels, ranges[whole], code[whole], unlabeled, ty=ty, datetimes=dated)
 
 
 class QueryEstimator(MetricParameter, Estimator):
@@ -346,24 +358,24 @@ class QueryEstimator(MetricParameter, Estimator):
             rule = f"not step by more than 'max_gap', {shown(self.max_gap)}"
             got = f"a step of {tx[cut[0]] - tx[cut[0] - 1]:g} at index {cut[0]}"
             raise refused(f"{name!r} of the query", rule, got, "Pass one side of the hole as the query.")
-        return self._compared(x, w, tx, times, interval(tx))
+        return self._compared(x, w, tx, None if times is None else is_datetime(times), interval(tx))
 
-    def _compared(self, x, w, tx, times, step=None):
-        """Return the plan of a validated query; `times` came with it, in intervals of `step`."""
-        rest = {"datetimes": None if times is None else is_datetime(times), "interval": step, "max_gap": self._max_gap}
+    def _compared(self, x, w, tx, datetimes, step):
+        """Return the plan of a validated query, with which times came, or none, in intervals of `step`."""
+        rest = {"datetimes": datetimes, "interval": step, "max_gap": self._max_gap}
         tx = tx if self.metric_.uses_times else None
         return QueryPlan(self.metric_, x, w, tx, self._mode, gaps=self.nan_policy == "omit", **rest)
 
-    def _learn(self, marked, weight, times, n_templates=1):
+    def _learn(self, marked, weight, n_templates=1):
         """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
-        ty = kernel_times(self, times, marked.data.shape[1])
         metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
         rest = metric, n_templates, self.verbose, signs_of(self.polarity, len(marked.data))
-        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
+        learned = learn_queries(marked.data, marked.ty, marked.ranges, marked.code, *rest)
         weight = self.weight if weight is None else weight
         if weight is not None:
             learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
-        return [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned], learned
+        step = interval(marked.ty)
+        return [self._compared(one.x, one.w, one.tx, marked.datetimes, step) for one in learned], learned
 
     def fit_threshold(self, X: Sequences, times: Times | None = None) -> Self:
         """Fix the threshold of a false discovery rate by a recording that is like later ones.

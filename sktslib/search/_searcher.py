@@ -18,12 +18,12 @@ from ..utils._names import names_of
 from ..utils._parameters import Interval, StrOptions
 from ..utils._sampling import interval
 from ..utils._sklearn import check_fitted, names_out
-from ..utils._times import MetricLike, Queries, Sequences, Times, time_name, times_of
+from ..utils._times import MetricLike, Queries, Sequences, Times, time_name
 from ..utils.validation import as_weight, plain_count
 from . import _plan as plans
 from . import _thresholds as rules
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
-from ._chunks import entry, kernel_times, notice, one_each, refuse_several, several, validated
+from ._chunks import entry, notice, one_each, refuse_several, several, validated
 from ._learning import choice as metric_choice
 from ._learning.dialogue import relearned
 from ._learning.labels import EXAMPLES, learn_threshold
@@ -31,7 +31,7 @@ from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
 from ._partial_search import PartialSearch, Stream
 from ._plan import CANDIDATES, Subsequences, Windows, length_bounds, mode_of
 from ._pruning import Choice
-from ._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
+from ._query import QueryEstimator, annotation, event_score, refuse_sample_weight, with_background
 from ._results import Matches, matches_of, within
 from ._run import DaskSource, is_dask, run_endings, run_profiles, run_searches, search_ranges
 from ._selection import Profile
@@ -218,16 +218,15 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         rules.check_threshold(self, marked is not None)
         if marked is None:
             return self._fit_queries(*self._read_queries(X, y, weight, times))
-        times = times_of(X, times)
-        if self.channels is not None:  # comparing metrics knows times as numbers alone
-            self._channel_plan = self.channels._in_samples(self._of_recording(marked, times), self._channel_names)
+        if self.channels is not None:
+            self._channel_plan = self.channels._in_samples(self._of_recording(marked), self._channel_names)
         method = normalization_of(self.normalize).method
         rigid = [] if mode_of(self.candidates) == "subsequence" else metric_choice.rigid_candidates(method)
         self.report_ = None
         if metric_choice.is_auto(self.metric):
             tried = [*metric_choice.elastic_candidates(method), *rigid]
-            metric_choice.choose_metric(self, marked, weight, times, tried, metric_choice.evidence_of_matches)
-        return self._fit_labels(marked, one_query(X, "X"), weight, times)
+            metric_choice.choose_metric(self, marked, weight, tried, metric_choice.evidence_of_matches)
+        return self._fit_labels(marked, weight)
 
     def search(self, X: Sequences, times: Times | None = None) -> Matches:
         """Find the occurrences.
@@ -555,14 +554,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """Return a query compared by channel; channel c has `length[c]` points from `first[c]` on."""
         return self._limited(self._channel_plan._with_channels(plan, first, length, self._channel_names))
 
-    def _of_recording(self, marked, times):
+    def _of_recording(self, marked):
         """Return the plan of a recording as if it were the query."""
-        ty = kernel_times(self, times, marked.data.shape[1])
-        return self._compared(marked.data, None, ty, times, interval(ty))
+        return self._compared(marked.data, None, marked.ty, marked.datetimes, interval(marked.ty))
 
-    def _compared(self, x, w, tx, times, step=None):
+    def _compared(self, x, w, tx, datetimes, step):
         lengths = plans.scaled_lengths(getattr(self.candidates, "scales", None), x.shape[1])
-        plan = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize_, lengths=lengths)
+        plan = super()._compared(x, w, tx, datetimes, step)._replace(normalize=self.normalize_, lengths=lengths)
         return plan if self.channels is not None else self._limited(plan)
 
     def _limited(self, plan):
@@ -584,10 +582,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.alternatives_ = [[as_given(one) for one in plan.versions[1:]] for plan in queries]
         return self
 
-    def _learn(self, marked, weight, times):
+    def _learn(self, marked, weight):
         if self.channels is not None:
-            marked = self._channel_plan._aligned(marked, counts_of(self._of_recording(marked, times)))
-        queries, learned = super()._learn(marked, weight, times)
+            marked = self._channel_plan._aligned(marked, counts_of(self._of_recording(marked)))
+        queries, learned = super()._learn(marked, weight)
         if len(queries) > 1:  # weights are relative to those of all queries, and to be so within a query
             queries = [
                 plan if plan.w is None else plan._replace(w=as_weight(plan.w.T, plan.m, len(plan.x)))
@@ -598,9 +596,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             queries = [self._by_channel(plan, *points) for plan, points in zip(queries, whole, strict=True)]
         return queries, learned
 
-    def _fit_learned(self, marked, weight, times):
+    def _fit_learned(self, marked, weight):
         """Learn the queries of the classes that are marked, and return them as they were learned."""
-        queries, learned = self._learn(marked, weight, times)
+        queries, learned = self._learn(marked, weight)
         self._fit_queries(queries)
         return learned
 
@@ -612,13 +610,14 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             shortest = None  # between occurrences there may be no room but for short matches
         return plan._replace(limits=(shortest, longest)), Choice(max_overlap=float(self.max_overlap))
 
-    def _fit_labels(self, marked, X, weight, times):
+    def _fit_labels(self, marked, weight):
         """Learn a query and a threshold of each class that is marked."""
-        learned = self._fit_learned(marked, weight, times)
+        learned = self._fit_learned(marked, weight)
+        self._check_domain(marked.data, "'X'")
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
-        rule, source = rule_of(self.threshold), ArraySource(*validated(self, X, times))
+        rule, source = rule_of(self.threshold), marked.source
         if isinstance(rule, Conformal):
             found, held = rules.conformal_thresholds(
                 rule, marked, partial(self._found_at, source=source, weight=weight)
@@ -635,7 +634,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _found_at(self, others, ranges, code, source, weight):
         """Return the distances at which ranges are found by queries learned from other occurrences, and all finds."""
-        queries, learned = self._learn(others, weight, source.times)
+        queries, learned = self._learn(others, weight)
         queries = [with_polarity(plan, self.polarity) for plan in plans.with_metric(self.metric_, queries)]
         out, every = np.full(len(code), np.inf), []
         for plan, one in zip(queries, learned, strict=True):

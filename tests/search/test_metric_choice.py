@@ -148,9 +148,7 @@ def test_what_stretches_is_found_by_what_stretches():
         trial._lengths = None
         marked = annotation(trial, X, y, None)
         block = blocks_of(marked.ranges, len(X))[0]
-        evidence = choice.evidence_of_segments(
-            choice._tried(trial, Candidate("adtw", times)), marked, block, None, None
-        )
+        evidence = choice.evidence_of_segments(choice._tried(trial, Candidate("adtw", times)), marked, block, None)
         assert len(evidence.hits) == 4
         score[k] = evidence.score
         assert evidence.margin > 0

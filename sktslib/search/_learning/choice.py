@@ -21,12 +21,10 @@ from ...metrics._events import count_matched, pairs_by_iou
 from ...model_selection import BlockedSeriesSplit
 from ...utils._jobs import as_plain, in_jobs
 from .._channels import parts_of
-from .._chunks import kernel_times
 from .._profile import Search
 from .._results import matched
 from .._segments.optimal import Background, background_cost, constant_cost, segment
 from .._selection import select
-from .._sources import ArraySource
 from . import labels
 
 
@@ -146,18 +144,18 @@ class Block(NamedTuple):
     first: int
     last: int
 
-    def without(self, marked, ty):
-        """Return the rest of a marked recording, and of its times."""
+    def without(self, marked):
+        """Return the rest of a marked recording."""
         keep = np.ones(marked.data.shape[1], bool)
         keep[self.first : self.last] = False
         ranges, outside = self.rest_of(marked.ranges)
-        rest = marked._replace(
+        return marked._replace(
             data=np.ascontiguousarray(marked.data[:, keep]),
             labels=marked.labels._replace(code=marked.labels.code[keep]),
             ranges=ranges,
             code=marked.code[outside],
+            ty=None if marked.ty is None else marked.ty[keep],
         )
-        return rest, None if ty is None else ty[keep]
 
     def holds(self, ranges):
         """Return a mask of the ranges (k, 2) that have their middle in the block."""
@@ -246,7 +244,7 @@ def is_auto(metric):
     return isinstance(metric, str) and metric.lower() == AUTO
 
 
-def choose_metric(estimator, marked, weight, times, candidates, evidence):
+def choose_metric(estimator, marked, weight, candidates, evidence):
     """Choose what metric="auto" stands for by a marked recording; too few occurrences leave it as it is.
 
     Parameters
@@ -254,15 +252,14 @@ def choose_metric(estimator, marked, weight, times, candidates, evidence):
     candidates : list of Candidate
         Those that are tried.
     evidence : callable
-        ``evidence(trial, marked, block, weight, ty)`` returns what a trial of a candidate finds in a block.
+        ``evidence(trial, marked, block, weight)`` returns what a trial of a candidate finds in a block.
     """
     estimator.cv_results_ = estimator.best_index_ = None
-    n = marked.data.shape[1]
-    blocks, ty = blocks_of(marked.ranges, n), kernel_times(estimator, times, n)
+    blocks = blocks_of(marked.ranges, marked.data.shape[1])
     if not blocks:
         return
     trials = [_tried(estimator, candidate) for candidate in candidates]
-    calls = [delayed(evidence)(copy(trial), marked, block, weight, ty) for trial in trials for block in blocks]
+    calls = [delayed(evidence)(copy(trial), marked, block, weight) for trial in trials for block in blocks]
     found = in_jobs(calls, estimator.n_jobs, estimator.verbose, "choose the metric", "trial")
     found = [found[k : k + len(blocks)] for k in range(0, len(found), len(blocks))]
     estimator.cv_results_, best = compare(candidates, found)
@@ -289,18 +286,17 @@ def _take(estimator, candidate):
 LEAST = np.finfo(float).tiny
 
 
-def evidence_of_segments(trial, marked, block, weight, ty):
+def evidence_of_segments(trial, marked, block, weight):
     """Return the evidence of a trial of a segmenter.
 
     Every background that is tried on the rest segments the whole recording, so the same segmentations show what is
     found in the block. A share is the cost of a range divided by that of its samples as background of factor one.
     """
     marked = marked._replace(data=as_plain(marked.data))
-    rest, rest_times = block.without(marked, ty)
+    rest, tried, source = block.without(marked), [], marked.source
     background, trial.background = trial.background, 0.0  # queries alone are learned
-    trial._fit_labels(rest, weight, rest_times)
-    queries = [plan.untimed if ty is None else plan for plan in trial._queries]
-    tried, source = [], ArraySource(marked.data, ty)
+    trial._fit_labels(rest, weight)
+    queries = trial._queries
 
     def found(background, listed=False):
         segments = segment(queries, trial._rules._replace(background=background), source, listed=listed)
@@ -358,17 +354,16 @@ def left_over(plan, found):
     return cost / np.maximum(whole, LEAST)
 
 
-def evidence_of_matches(trial, marked, block, weight, ty):
+def evidence_of_matches(trial, marked, block, weight):
     """Return the evidence of a trial of a searcher.
 
     A share is the cost of a match divided by that of its query against a constant.
     """
     marked = marked._replace(data=as_plain(marked.data))
-    rest, rest_times = block.without(marked, ty)
-    own, parts = block.holds(marked.ranges), []
-    for k, one in enumerate(trial._fit_learned(rest, weight, rest_times)):
+    rest, own, parts = block.without(marked), block.holds(marked.ranges), []
+    for k, one in enumerate(trial._fit_learned(rest, weight)):
         plan, choice = trial._all_that_fit(k)
-        found = matched(Search(plan, marked.data, ty), choice)
+        found = matched(Search(plan, marked.data, marked.ty), choice)
         ranges = np.column_stack([found.start, found.end])
         within, (before, outside) = block.holds(ranges), block.rest_of(ranges)
         learned = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])

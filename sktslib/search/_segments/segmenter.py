@@ -25,7 +25,7 @@ from ...utils._times import MetricLike, Queries, Sequences, Times, distinct, tim
 from ...utils.validation import as_floats, as_times, check_count, refused, shown
 from .. import _chunks, _sources, _thresholds
 from .._channels import with_polarity
-from .._chunks import ChunkStream, SparseTimes, kernel_times, refuse_several
+from .._chunks import ChunkStream, SparseTimes, refuse_several
 from .._incremental_profile import LastSamples
 from .._learning import choice, labels
 from .._plan import check_domain, check_room, resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
@@ -510,7 +510,7 @@ class QuerySegmenter(QueryEstimator):
         marked = annotation(self, X, y, times)
         _thresholds.check_threshold(self, marked is not None)
         if marked is not None:
-            return self._fit_marked(marked, weight, times_of(X, times))
+            return self._fit_marked(marked, weight)
         if self._self_train:
             got, out = self._self_train, "Label an occurrence, or set 'refine', which averages what the query finds."
             raise refused("'self_train' of Learning", "be 0 where no occurrence is labeled in 'y'", got, out)
@@ -693,31 +693,30 @@ class QuerySegmenter(QueryEstimator):
         """Whether there is a path through a part of a query."""
         return self._mode == "subsequence" and not self.metric_.uses_times and self.metric_._can_be_cut
 
-    def _fit_marked(self, marked, weight, times):
+    def _fit_marked(self, marked, weight):
         """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
         known, self.report_ = labels.learnable(marked), None
         if choice.is_auto(self.metric):
-            rest = choice.elastic_candidates(), choice.evidence_of_segments
-            choice.choose_metric(self, known, weight, times, *rest)
-        self._fit_labels(known, weight, times)
+            choice.choose_metric(self, known, weight, choice.elastic_candidates(), choice.evidence_of_segments)
+        self._fit_labels(known, weight)
         if self._self_train:
-            train_itself(self, marked, known, weight, times)
+            train_itself(self, marked, known, weight)
         if self._rules.classes is not None:
-            warn_of_alike_classes(self, known, weight, times)
+            warn_of_alike_classes(self, known, weight)
         if isinstance(_thresholds.rule_of(self.threshold), Conformal):
-            fit_conformal(self, known, weight, times)
+            fit_conformal(self, known, weight)
         return self
 
-    def _fit_labels(self, marked, weight, times, examples=None):
+    def _fit_labels(self, marked, weight, examples=None):
         """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
         examples = marked if examples is None else examples
-        queries, learned = self._learn(examples, weight, times, self._learning.n_templates)
+        queries, learned = self._learn(examples, weight, self._learning.n_templates)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
-        self._fit_queries(queries, numbers, limits, marked, times)
+        self._fit_queries(queries, numbers, limits, marked)
         if len(queries) > 1:
-            self._rules = self._rules._replace(classes=classes_of(self, examples, times))
+            self._rules = self._rules._replace(classes=classes_of(self, examples))
 
-    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None, offset=None):
+    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, names=None, offset=None):
         """Store validated queries, with the background and the bounds that belong to them.
 
         A query that was taken from a recording comes with the `offset` of the recording.
@@ -755,13 +754,11 @@ class QuerySegmenter(QueryEstimator):
                 background = labels.plain_background(queries, offset)._replace(limit=background.limit)
         else:
             check_searched(queries, marked.data)
-            source = _sources.ArraySource(marked.data, kernel_times(self, times, marked.data.shape[1]))
-            counted = [plan.untimed if source.ty is None else plan for plan in queries]
 
             def found(background):
-                return segment(counted, rules._replace(background=background), source, self.n_jobs)
+                return segment(queries, rules._replace(background=background), marked.source, self.n_jobs)
 
-            background = labels.learn_background(marked, counted, background_cost(counted), found, self.verbose)
+            background = labels.learn_background(marked, queries, background_cost(queries), found, self.verbose)
         by_sample = self._background_of_queries and background.slope is not None
         self._unlike = UNLIKE * background_cost(queries) if by_sample else None
         background = background.exact_for(self.metric_)
@@ -883,13 +880,12 @@ def check_lengths_of(lengths, k):
 
 
 # ------------------------------------------------------------------------------------------------ learned from labels
-def classes_of(segmenter, marked, times):
+def classes_of(segmenter, marked):
     """Return the classes of the queries that were learned from a marked recording; None for a single one."""
     numbers = segmenter._numbers
     if numbers.max() == numbers.min():
         return None
-    source = _sources.ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
-    queries = [plan.untimed if source.ty is None else plan for plan in segmenter._queries]
+    queries, source = segmenter._queries, marked.source
     classes = Classes(numbers, plain=labels.plain_background(queries, labels.offset_of(marked)))
     if segmenter._learning.class_weight == "balanced" or segmenter.transitions is not None:
         return classes
@@ -906,21 +902,28 @@ def classes_of(segmenter, marked, times):
 FOLDS = 3  # in which occurrences are held out to see whether their class can be told
 
 
-def warn_of_alike_classes(segmenter, marked, weight, times):
+def queries_of_others(segmenter, marked, weight):
+    """Return the queries of a part of the labels, compared as those of all are, and the class of each, from 0."""
+    queries, learned = segmenter._learn(marked, weight, segmenter._learning.n_templates)
+    if segmenter._queries[0].tx is None:
+        queries = [plan.untimed for plan in queries]
+    queries = [with_polarity(plan._replace(metric=segmenter.metric_), segmenter.polarity) for plan in queries]
+    return queries, np.array([one.number for one in learned])
+
+
+def warn_of_alike_classes(segmenter, marked, weight):
     """Warn of classes whose occurrences mostly count less as another class, each held out of what is learned."""
-    classes, names = segmenter._rules.classes, segmenter.classes_.tolist()
-    source = _sources.ArraySource(marked.data, kernel_times(segmenter, times, marked.data.shape[1]))
+    classes, names, source = segmenter._rules.classes, segmenter.classes_.tolist(), marked.source
     fold = np.where(np.bincount(marked.code)[marked.code] >= FOLDS, _thresholds.blocks_of(marked.code, FOLDS), -1)
     called = np.zeros((len(names),) * 2, int)
     for k in range(FOLDS if (fold >= 0).any() else 0):
         rest = marked._replace(ranges=marked.ranges[fold != k], code=marked.code[fold != k])
-        queries, learned = segmenter._learn(rest, weight, times, segmenter._learning.n_templates)
-        queries = [plan._replace(metric=segmenter.metric_) for plan in queries]
-        versions = Versions([with_polarity(plan, segmenter.polarity) for plan in queries])
-        numbers = np.array([one.number for one in learned])[versions.query]
+        queries, numbers = queries_of_others(segmenter, rest, weight)
+        versions = Versions(queries)
+        of_versions = classes._replace(of_query=numbers[versions.query])
         for code in np.unique(marked.code[fold == k]):
             start, end = labels.examples(marked.ranges[(fold == k) & (marked.code == code)]).T
-            counted = classes._replace(of_query=numbers).costs(versions.readers(source), start, end)[1]
+            counted = of_versions.costs(versions.readers(source), start, end)[1]
             np.add.at(called[code - 1], counted[np.isfinite(counted[:, code - 1])].argmin(axis=1), 1)
     for k, row in enumerate(called):
         if 2 * row[k] < row.sum():
@@ -933,11 +936,9 @@ def warn_of_alike_classes(segmenter, marked, weight, times):
             )
 
 
-def train_itself(segmenter, marked, known, weight, times):
+def train_itself(segmenter, marked, known, weight):
     """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
-    rounds, met, k = segmenter._self_train, [labels.NOTHING], len(segmenter.classes_)
-    counts, ty = [], kernel_times(segmenter, times, marked.data.shape[1])
-    source = _sources.ArraySource(marked.data, ty)
+    rounds, met, k, counts = segmenter._self_train, [labels.NOTHING], len(segmenter.classes_), []
     if marked.unlabeled is None:
         warn(
             "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got none, "
@@ -946,9 +947,8 @@ def train_itself(segmenter, marked, known, weight, times):
         rounds = 0
     with progress(rounds, segmenter.verbose if rounds else 0, "self-train", "round") as count:
         for _ in range(rounds):
-            queries = [plan.untimed if ty is None else plan for plan in segmenter._queries]
-            rules = segmenter._rules
-            found = segment(queries, rules, source, segmenter.n_jobs, listed=rules.classes is not None)
+            queries, rules = segmenter._queries, segmenter._rules
+            found = segment(queries, rules, marked.source, segmenter.n_jobs, listed=rules.classes is not None)
             taken = labels.sure_ones(marked, queries, segmenter._numbers + 1, found)
             counts.append(np.bincount(taken.code - 1, minlength=k))
             count(word=f"{len(taken.code)} taken")
@@ -957,27 +957,23 @@ def train_itself(segmenter, marked, known, weight, times):
             met.append(taken)
             segmenter.metric_ = segmenter._made_metric()
             offset = known._replace(offset=taken.offset)
-            segmenter._fit_labels(offset, weight, times, labels.learnable(marked, taken))
+            segmenter._fit_labels(offset, weight, labels.learnable(marked, taken))
     segmenter.self_training_ = np.array(counts, np.int64).reshape(-1, k)
 
 
-def fit_conformal(segmenter, marked, weight, times):
+def fit_conformal(segmenter, marked, weight):
     """Find the threshold of each class by what the other blocks of the labels show."""
-    rule, ty = _thresholds.rule_of(segmenter.threshold), kernel_times(segmenter, times, marked.data.shape[1])
+    rule = _thresholds.rule_of(segmenter.threshold)
     bounds = dict(zip(segmenter._numbers.tolist(), segmenter._rules.limits, strict=True))
-    source = _sources.ArraySource(marked.data, ty)
 
     def distances(others, ranges, code):
         # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
-        queries, learned = segmenter._learn(others, weight, times, segmenter._learning.n_templates)
-        queries = [with_polarity(plan._replace(metric=segmenter.metric_), segmenter.polarity) for plan in queries]
-        queries = queries if segmenter._queries[0].tx is not None else [plan.untimed for plan in queries]
-        numbers, rules = np.array([one.number for one in learned]), segmenter._rules
+        (queries, numbers), rules = queries_of_others(segmenter, others, weight), segmenter._rules
         classes = rules.classes and rules.classes._replace(of_query=numbers)
         rules = rules._replace(classes=classes, limits=tuple(bounds[number] for number in numbers.tolist()))
         if len(rules.transitions) != len(numbers) + 1:  # another number of templates
             rules = rules._replace(transitions=np.zeros((len(numbers) + 1,) * 2))
-        found = segment(queries, rules, source, segmenter.n_jobs, listed=rules.classes is not None)
+        found = segment(queries, rules, marked.source, segmenter.n_jobs, listed=rules.classes is not None)
         numbers = numbers[found.query] + 1
         out, costs = np.empty(len(code)), found.per_point
         for number in np.unique(code):
