@@ -4,12 +4,12 @@ from ._channels import ChannelPlan
 from ._chunks import SparseTimes as SparseTimes
 from ._limits import Normalization
 from ._motifs import discords, motifs
-from ._partial_search import PartialSearch as PartialSearch
-from ._partial_search import Stream as Stream
-from ._partial_search import merge_parts
 from ._plan import Subsequences, Windows
 from ._profile import Explanation as Explanation
 from ._results import Matches as Matches
+from ._run import PartialSearch as PartialSearch
+from ._run import Stream as Stream
+from ._run import merge_parts
 from ._searcher import QuerySearcher
 from ._segments.segmenter import Learning, QuerySegmenter
 from ._segments.segmenter import Segment as Segment

@@ -28,12 +28,11 @@ from ._learning import choice as metric_choice
 from ._learning.dialogue import relearned
 from ._learning.labels import EXAMPLES, learn_threshold
 from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
-from ._partial_search import PartialSearch, Stream
 from ._plan import CANDIDATES, Subsequences, Windows, length_bounds, mode_of
 from ._pruning import Choice
 from ._query import QueryEstimator, annotation, event_score, refuse_sample_weight, with_background
 from ._results import Matches, matches_of, within
-from ._run import DaskSource, is_dask, run_endings, run_profiles, run_searches, search_ranges
+from ._run import DaskSource, PartialSearch, Stream, is_dask, run_endings, run_profiles, run_searches, search_ranges
 from ._selection import Profile
 from ._sources import ArraySource, ChunkedSource, is_long, n_samples, owned
 from ._thresholds import Conformal, FalseDiscoveryRate, Percentile, rule_of

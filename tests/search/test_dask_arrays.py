@@ -10,7 +10,7 @@ from inputs import searcher_of
 from strategies import unmeant
 from test_parts import assert_same, ecg
 
-from sktslib.search import _partial_search, _run, _sources
+from sktslib.search import _run, _sources
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -34,7 +34,7 @@ CHUNKS = [500, (1, 2, 0, 3, 90, 404, 97, 97, 97, 409)]
 @pytest.fixture(autouse=True)
 def _short_ranges(monkeypatch, request):
     """Parts of few samples; in threads unless a test asks for the cluster, which another one may have begun."""
-    monkeypatch.setattr(_partial_search, "LEAST", 150)
+    monkeypatch.setattr(_run, "LEAST", 150)
     monkeypatch.setattr(_sources, "CHUNK", 70)
     with dask.config.set(scheduler=None if "dask_client" in request.fixturenames else "threads"):
         yield
@@ -142,7 +142,7 @@ def test_no_samples_travel(monkeypatch):
             read.append(end - start)
         return load(source, start, end)
 
-    monkeypatch.setattr(_partial_search, "LEAST", 1000)
+    monkeypatch.setattr(_run, "LEAST", 1000)
     monkeypatch.setattr(_run, "search_range", spy)
     monkeypatch.setattr(_run, "search_alone", weighed)
     monkeypatch.setattr(_sources.ChunkedSource, "read", reads)

@@ -16,7 +16,7 @@ from strategies import compiled, parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.distances import get_metric
-from sktslib.search import _partial_search, _run, merge_parts
+from sktslib.search import _run, merge_parts
 from sktslib.utils._conversion import opened, stored
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -101,7 +101,7 @@ def assert_same(got, want):
 
 @contextmanager
 def small_parts(data):
-    names = [*(f"search._partial_search.{name}" for name in ("LEAST", "LEAD", "FIRST")), "search._run.LEADS"]
+    names = [*(f"search._run.{name}" for name in ("LEAST", "LEAD", "FIRST")), "search._run.LEADS"]
     names += ["search._incremental_profile.ROOM", *(f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE"))]
     names += [f"search._pruning.{name}" for name in ("LEAST", "BLOCK", "BLOCK_OF_MOMENTS", "EACH")]
     names += ["distances._kernels.simd.MOST", "utils._jobs.AT_ONCE", "distances._kernels.bounds.BLOCK"]
@@ -155,7 +155,7 @@ def test_parts_that_are_fed_give_what_one_search_does(search, cuts, sizes, dated
         ty = np.datetime64("2026-01-01") + (1e3 * ty).astype("timedelta64[ms]")
     want, through_pickle = searcher.search(y, times=ty), data.draw(st.booleans())
     cuts = sorted({0, len(y), *(at for at in cuts if at < len(y))})
-    with small_sizes(data, "search._partial_search.LEAD", "search._incremental_profile.ROOM"):
+    with small_sizes(data, "search._run.LEAD", "search._incremental_profile.ROOM"):
         fed_parts = [
             fed(searcher.partial_search(a), y, ty, b, sizes, through_pickle) for a, b in itertools.pairwise(cuts)
         ]
@@ -183,15 +183,15 @@ def ecg():
 
 def spied(monkeypatch):
     """How many samples the search before went on into each part, and whether that sufficed."""
-    seen, follows = [], _partial_search.QueryPart.follows
+    seen, follows = [], _run.QueryPart.follows
 
     def spy(part, before, source):
         begin = before.feed.seen
         seen.append((follows(part, before, source), before.feed.seen - begin))
         return seen[-1][0]
 
-    monkeypatch.setattr(_partial_search.QueryPart, "follows", spy)
-    monkeypatch.setattr(_partial_search, "LEAST", 150)
+    monkeypatch.setattr(_run.QueryPart, "follows", spy)
+    monkeypatch.setattr(_run, "LEAST", 150)
     monkeypatch.setattr(_run, "LEADS", 0)
     return seen
 
@@ -236,7 +236,7 @@ def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
 @pytest.mark.parametrize("n", [99, 100, 101, 139, 140, 141, 600])
 @pytest.mark.parametrize("normalize", [None, "mean", "zscore"])
 def test_profiles_that_threads_fill_in_place_are_those_of_one(normalize, n, monkeypatch):
-    monkeypatch.setattr(_partial_search, "LEAST", 20)
+    monkeypatch.setattr(_run, "LEAST", 20)
     monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)  # by transforms, however short
     y, m = ecg()[0], 96  # shorter ones are not found by transforms where they are not normalized
     searcher = searcher_of("euclidean", normalize=normalize, n_jobs=2).fit(y[300 : 300 + m])
@@ -247,7 +247,7 @@ def test_profiles_that_threads_fill_in_place_are_those_of_one(normalize, n, monk
 
 @pytest.mark.parametrize("engine", ["threading", "loky"])
 def test_a_memory_map_is_not_sent_to_processes(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(_partial_search, "LEAST", 150)
+    monkeypatch.setattr(_run, "LEAST", 150)
     whole = np.memmap(tmp_path / "y", dtype=np.float32, mode="w+", shape=(1203, 2))
     values, x = ecg()
     whole[3:, 0], whole[3:, 1] = values, -values
@@ -277,7 +277,7 @@ def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
 
 
 def test_what_another_process_cannot_open_is_an_error_that_names_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(_partial_search, "LEAST", 150)
+    monkeypatch.setattr(_run, "LEAST", 150)
     values, x = ecg()
     y = np.memmap(tmp_path / "gone", dtype=np.float64, mode="w+", shape=len(values))
     y[:] = values

@@ -22,7 +22,7 @@ TOGETHER = [
     "distances._kernels.mass.HELD",
     "distances._kernels.mass.SPECTRA",
     "search._sources.CHUNK",
-    "search._partial_search.FIRST",
+    "search._run.FIRST",
 ]
 
 
@@ -343,7 +343,7 @@ def test_queries_searched_for_together_are_found_as_each_alone(data):
             queries[0][:5, 1] = np.nan  # this channel begins later
     ways = ["memory", "chunks", "jobs", "parts", *(["stream"] if "threshold" in rule else [])]
     how, cut = data.draw(st.sampled_from(ways)), data.draw(st.integers(1, n - 1))
-    with small_sizes(data, "distances._kernels.mass.LEAST", "search._partial_search.LEAST"):
+    with small_sizes(data, "distances._kernels.mass.LEAST", "search._run.LEAST"):
         want = [
             QuerySearcher(name, **options).fit(x, weight=w).search(y) for x, w in zip(queries, weights, strict=True)
         ]

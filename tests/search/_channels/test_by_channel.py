@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from strategies import long_without_compiler, quarters, small_sizes, unmeant
 
-from sktslib.search import _partial_search, merge_parts
+from sktslib.search import _run, merge_parts
 from sktslib.utils.visualisation import AlignmentDisplay
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -121,7 +121,7 @@ def test_chunks_parts_and_streams_find_the_same(name, normalize, data):
     near = searcher.set_params(threshold=data.draw(st.sampled_from([0.5, 2.0, 8.0]))).fit(query)
     found, cut = near.search(y), data.draw(st.integers(1, len(y) - 1))
     with small_sizes(data), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_partial_search, "LEAST", few)
+        patch.setattr(_run, "LEAST", few)
         for one, want in ((clone(searcher).set_params(threshold=None).fit(query), whole), (near, found)):
             equal(one.search(Slices(y)), want)
             np.testing.assert_array_equal(one.profile(Slices(y)).distance, profile.distance)

@@ -11,7 +11,7 @@ from strategies import long_without_compiler, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.distances._kernels import bounds
-from sktslib.search import _partial_search, _pruning, _sources
+from sktslib.search import _pruning, _run, _sources
 
 pytestmark = unmeant
 
@@ -165,7 +165,7 @@ def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, quer
 def test_matches_hold_samples_of_their_own(n_jobs, monkeypatch):
     rng = np.random.default_rng(3)
     y = rng.normal(size=300)
-    monkeypatch.setattr(_partial_search, "LEAST", 50)
+    monkeypatch.setattr(_run, "LEAST", 50)
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore", n_jobs=n_jobs).fit(y[40:60])
     found = searcher.search(y)
     pieces, path = found.cut(), found.path(0).tolist()

@@ -37,7 +37,7 @@ METRICS = compiled(
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
 OF_RANGES = [f"search._engines.{name}" for name in SIZES]
 OF_RANGES += ["distances._kernels.compile.CELLS"]
-OF_STREAMS = ["search._partial_search.LEAST", "search._partial_search.FIRST", "search._incremental_profile.ROOM"]
+OF_STREAMS = ["search._run.LEAST", "search._run.FIRST", "search._incremental_profile.ROOM"]
 OF_STREAMS += [f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE")]
 KINDS = ["noise", "integers", "flat", "offset", "spike", "tiny", "huge", "copies"]
 
