@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
 from ..search._limits import observed_query
-from ..search._plan import MODES, QueryPlan, resolve_mode, warn_of_query, warn_of_sequences, with_metric
+from ..search._plan import MODES, QueryPlan, check_lengths, resolve_mode, warn_of_query, warn_of_sequences, with_metric
 from ..search._profile import Search
 from ..search._pruning import Choice
 from ..search._query import named
@@ -109,6 +109,8 @@ def entropy(share):
 def best_match(plan, y):
     """Return start, end and distance of the best match of a query in a series; -1, -1, infinity without a candidate."""
     times = getattr(y, "times", None)
+    if plan.mode == "windows":
+        check_lengths(plan.m, *plan.limits)
     plan = plan if times is not None else plan._replace(tx=None)  # times of one alone mean nothing
     found = matched(Search.of(plan, np.asarray(y), times if plan.tx is not None else None), Choice(n_matches=1))
     return [column[0] for column in found[:3]] if len(found.start) else (-1, -1, np.inf)

@@ -73,7 +73,7 @@ class Rows(NamedTuple):
     def prepared(self):
         """The rows with the prepared windows of `other`, where a search leaves out some windows."""
         plan = self.plan
-        if not prunes(plan, Choice(1), np.inf):
+        if not prunes(plan, Choice(1), self.other.shape[1]):
             return self
         windows = Windows(plan.x, plan.w, self.other, plan.normalize)
         if plan.normalize in SCALINGS:

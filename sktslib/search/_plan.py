@@ -17,7 +17,7 @@ from ..distances._series import NORMALIZATIONS, full_weight, normalize_values
 from ..utils._names import did_you_mean, warn
 from ..utils._parameters import Interval, ParameterHolder, StrOptions
 from ..utils._sampling import holes
-from ..utils.validation import plain_count, refused, shown, unknown_name
+from ..utils.validation import plain_count, refused, shown
 from ._channels import ByChannel, each_alone, parts_of
 from ._limits import ScaleLimits, floats_of, runs
 
@@ -271,8 +271,6 @@ def resolve_mode(metric, mode, normalize):
         raise ValueError(
             f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
         )
-    if mode not in MODES:
-        raise unknown_name("candidates", mode, MODES)
     if normalize not in NORMALIZATIONS:
         valid = ", ".join(map(repr, NORMALIZATIONS))
         hint = did_you_mean(normalize, [name for name in NORMALIZATIONS if name])

@@ -6,7 +6,6 @@ Query x sequence -> profile -> matches: windows of the query's length, or subseq
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ..distances._series import alike, base_of, full_weight, normalize_values, p
 from ._channels import channel_profile, parts_of, shares_of, signed
 from ._engines import of_ranges, range_profile
 from ._limits import allowed_lengths, limited_distances, observed_profile
-from ._plan import check_domain, check_lengths, check_room
+from ._plan import check_domain, check_room
 from ._pruning import near_windows, prunes
 from ._selection import Profile, select, select_exactly
 
@@ -170,15 +169,14 @@ class Search:
 
     def profile(self, rule=None):
         """Return distance and range of every candidate; a `rule` may leave out candidates that it cannot choose."""
-        n, (shortest, longest), metric = self.y.shape[1], self.plan.limits, self.plan.metric
         if self.plan.mode == "windows":
-            check_lengths(self.plan.m, shortest, longest)
             return window_profile(self.plan, self.y, self.ty, rule)
         if self.plan.by_range:
             return range_profile(self.plan, self.y, self.ty, rule)
         if self.plan.alternatives:
             profiles = (Search(one, self.y, self.ty, self.first).profile() for one in self.plan.versions)
             return reduce(Profile._or_nearer, profiles)
+        n, (shortest, longest), metric = self.y.shape[1], self.plan.limits, self.plan.metric
         shortest, longest = min(shortest or 1, n + 1), min(longest or n, n)
         if len(self.runs) == 1 and self.runs[0][1].shape[1] == n:
             return Profile(*metric._subsequence_profile(self.runs[0][1], shortest, longest)[:2])
@@ -378,18 +376,12 @@ def percentile_of(distance, percentile, exact=None, slack=0.0):
     return float(np.percentile(values, percentile))
 
 
-class Chosen(NamedTuple):
-    """Matches in the order of their choice."""
-
-    start: np.ndarray
-    end: np.ndarray
-    by: np.ndarray  # the distance each was chosen by
-    distance: np.ndarray  # the one that is reported
-    version: np.ndarray  # the version of the query that each is nearest to (ties: the first), from 0
-
-
 def choose(reader, candidates, choice):
-    """Choose matches from candidates; the `reader` knows the exact distance of a range."""
+    """Return the matches among candidates in the order of choice; the `reader` knows the exact distance of a range.
+
+    They are starts, ends, the distances that they were chosen by, those that are reported, and the version of the query
+    that each is nearest to (ties: the first), from 0.
+    """
     distance, start, end, slack = candidates
     exact = lambda which: reader.distances(start[which], end[which])  # noqa: E731
     n_matches, threshold, max_overlap, percentile, _ = choice
@@ -405,4 +397,4 @@ def choose(reader, candidates, choice):
         if reader.plan.mode == "subsequence" and reader.plan.metric._depends_on_start:
             reported = exact(chosen)
     ranges = start[chosen], end[chosen]
-    return Chosen(*ranges, by, reported, reader.versions(*ranges))
+    return *ranges, by, reported, reader.versions(*ranges)

@@ -44,6 +44,10 @@ LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
 LEAD = 4  # lengths of the query
 FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
 EACH = 4  # ranges of each job, so that one that is late is not waited for long
+# A sequence in memory is searched by chunks where its profile would take 64 MB or more: below, the whole profile is as
+# fast. And where the best matches, of a query's length each, are so small a share of it that few candidates wait.
+LONG = 2**22
+RARE = 32
 LEADS = 64  # times its lead that a range takes at least, but for one of each job
 
 
@@ -144,9 +148,11 @@ def joined(parts, source):
     return last.pool.joined(pools, reader)
 
 
-def as_found(result, plan, choice, source):
-    """Return the matches of a result: the ones that parts give together, or the ones chosen from their profile."""
-    reader = CandidateReader(plan, source)
+def found_by(parts, plan, choice, source):
+    """Return the matches that the adjacent parts of one query, from the first sample to the last, find together."""
+    result, reader = joined(parts, source), CandidateReader(plan, source)
+    if result is None:  # a limit came out too low
+        result = joined(run_part(source, [(plan, choice)], 0, parts[-1].feed.seen), source)
     if isinstance(result, Profile):
         return chosen(reader, result, choice)
     version, start, end = result[2:].astype(np.int64)
@@ -189,35 +195,24 @@ def cut(n, jobs, lead, piece=1):
 def search_ranges(source, searches, jobs=1, verbose=0):
     """Return what each search finds in a sequence, in ranges for `jobs` jobs."""
     searches = checked(source, searches)
-    if _is_cut(source, searches, jobs):
-        return _by_parts(source, searches, jobs, verbose)
-    found = []
-    for plan, choice in searches:
-        if source.goes_by_chunks(plan, choice):
-            found += _by_parts(source, [(plan, choice)], jobs, verbose)
-        else:  # several threads search all of it together where no whole profile is held
-            found.append(matched(Search(plan, source.y, source.ty), choice, source, jobs))
-    return found
+    if not _goes_by_parts(source, searches, jobs):  # several threads search all of it together
+        return [matched(Search(plan, source.y, source.ty), choice, source, jobs) for plan, choice in searches]
+    every = _parts_of_each(source, searches, jobs, verbose, "search")
+    return [found_by(parts, *search, source) for parts, search in zip(every, searches, strict=True)]
 
 
-def _is_cut(source, searches, jobs):
-    """Return whether a sequence is read by chunks or each job searches a range of it.
+def _goes_by_parts(source, searches, jobs):
+    """Return whether a sequence is searched by chunks, or in ranges for several jobs, and not by its whole profile.
 
     Where windows are left out, threads search all of it together: each knows at once a limit that another one finds.
+    Chunks of a sequence in memory are for the best few subsequences of many.
     """
-    if not source.in_memory or jobs == 1:
-        return not source.in_memory
-    return not (jobs_are_threads() and all(prunes(plan, choice, len(source)) for plan, choice in searches))
-
-
-def _by_parts(source, searches, jobs, verbose):
-    """Return what each search finds in a sequence, by chunks or in ranges."""
-    found = []
-    for (plan, choice), one in zip(searches, _results(source, searches, jobs, verbose, "search"), strict=True):
-        if one is None:  # a limit came out too low
-            one = joined(run_part(source, [(plan, choice)], 0, len(source)), source)
-        found.append(as_found(one, plan, choice, source))
-    return found
+    if not source.in_memory or jobs > 1:
+        together = source.in_memory and jobs_are_threads()
+        return not (together and all(prunes(plan, choice, len(source)) for plan, choice in searches))
+    ((plan, choice),) = searches  # in memory one job has one search
+    few = plan.mode == "subsequence" and choice.percentile is None and choice.n_matches is not None
+    return few and len(source) >= max(LONG, RARE * choice.n_matches * plan.m)
 
 
 def profile_ranges(source, queries, jobs=1, verbose=0, *, warned=False):
@@ -230,7 +225,7 @@ def profile_ranges(source, queries, jobs=1, verbose=0, *, warned=False):
     of_windows = all(plan.mode == "windows" and plan.lengths is None for plan, _ in searches)
     if source.in_memory and jobs_are_threads() and of_windows:
         return _filled(source, [plan for plan, _ in searches], jobs, verbose)
-    return _results(source, searches, jobs, verbose, "profile", whole=True)
+    return [joined(parts, source) for parts in _parts_of_each(source, searches, jobs, verbose, "profile", whole=True)]
 
 
 def _filled(source, queries, jobs, verbose):
@@ -269,8 +264,8 @@ def checked(source, searches):
     return searches if source.timed else [(plan.untimed, choice) for plan, choice in searches]
 
 
-def _results(source, searches, jobs, verbose, name, *, whole=False):
-    """Return what all parts of each search give together."""
+def _parts_of_each(source, searches, jobs, verbose, name, *, whole=False):
+    """Return all parts of each search."""
     n = len(source)
     ranges = [] if source.has_engine else list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
     if source.has_engine:
@@ -281,7 +276,7 @@ def _results(source, searches, jobs, verbose, name, *, whole=False):
     else:
         calls = [delayed(run_part)(source, searches, a, b, whole) for a, b in ranges]
         parts = in_jobs(calls, jobs, verbose, name, "part")
-    return [joined([each[k] for each in parts], source) for k in range(len(searches))]
+    return list(map(list, zip(*parts, strict=True)))
 
 
 def _in_jobs(works, jobs, has_bar, n_jobs, verbose, name):
@@ -325,7 +320,7 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
         groups = [[one] for one in own] if apart or (jobs == 1 and source.in_memory) else [own]
         works += [delayed(_found)(group, source, place, jobs, verbose) for group in groups]
         inner = max(inner, jobs)
-        has_bar = _is_cut(source, groups[0], jobs) or source.goes_by_chunks(*groups[0][0])
+        has_bar = _goes_by_parts(source, groups[0], jobs)
         readers += [CandidateReader(plan, source) for plan, _ in own]
     found = _in_jobs(works, inner, has_bar, n_jobs, verbose, "search")
     return [one._replace(reader=reader) for one, reader in zip(found, readers, strict=True)]
@@ -729,10 +724,7 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
     source = searcher._source(sequence, times) if sequence is not None else HeldRanges([p[:3] for p in pieces])
     found = []
     for k, (plan, choice) in enumerate(searches):
-        one = joined([deepcopy(part._parts[k]) for part in parts], source)
-        if one is None:
-            one = joined(run_part(source, [(plan, choice)], 0, n), source)
-        found.append(as_found(one, plan, choice, source))
+        found.append(found_by([deepcopy(part._parts[k]) for part in parts], plan, choice, source))
     if timed and sequence is None:  # of the samples at which matches may start and end
         last, samples = parts[-1]._entrance.times, [np.arange(p[0], p[0] + len(p[3])) for p in pieces]
         given = np.concatenate([*(piece[3] for piece in pieces), last.at([n])])

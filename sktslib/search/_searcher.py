@@ -259,7 +259,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             limits = limits if listed else np.array(thresholds)  # in several sequences they differ
         given = []
         for k, (sequence, source) in enumerate(zip(X if listed else [X], sources, strict=True)):
-            given.append(source.times_of_found(found[k * count : (k + 1) * count]))
+            own = found[k * count : (k + 1) * count]
+            given.append(source.times if source.in_memory else source.times_of_found(own))
             if source.in_memory:
                 if source.times is not None or type(sequence) is not np.ndarray:
                     notice(self, sequence, source.times, source.ty)

@@ -89,15 +89,6 @@ class CandidateReader:
         later = np.array([self.search(s, e, v).centered(s) for s, e, v in ranges], np.int64)
         return later, end + (later - start)
 
-    def shares(self, start, end, version):
-        """Return the `Shares` of channels in some ranges, by versions of the query."""
-        out = Shares.empty(len(start), self.plan.by_channel)
-        # One by one, for what lies between two of them may not be held.
-        for k, (s, e, v) in enumerate(zip(start.tolist(), end.tolist(), version.tolist(), strict=True)):
-            for column, values in zip(out, self.search(s, e, v).shares(start[k : k + 1]), strict=True):
-                column[k] = values[0]
-        return out
-
     @property
     def _has_plain_windows(self):
         """Whether candidates are windows of the query's length, all channels compared at one lag."""
@@ -191,18 +182,6 @@ class ArraySource(Source):
         """
         return plan.runs(self.y, self.ty)
 
-    def goes_by_chunks(self, plan, choice):
-        """Return whether one job searches the sequence by chunks, not by its whole profile.
-
-        Chunks are for the best few subsequences of many.
-        """
-        n, few = len(self), choice.percentile is None and choice.n_matches is not None
-        return plan.mode == "subsequence" and few and n >= max(LONG, RARE * choice.n_matches * plan.m)
-
-    def times_of_found(self, found):
-        """Return the times of what was found, or None."""
-        return self.times
-
     def chunks(self, first, end):
         """Yield the samples and times of each chunk of [first, end)."""
         for start in range(first, end, CHUNK):
@@ -282,12 +261,12 @@ class MatchOrigins:
         return self.readers[self.which[k]].search(int(start), int(end), int(self.version[k]))
 
     def shares(self, start, end):
-        """Return the contribution of each channel to the distances of ranges."""
+        """Return the `Shares` of channels in the distances of ranges."""
         out = Shares.empty(len(start), self.readers[0].plan.by_channel)
-        for k, reader in enumerate(self.readers):
-            own = np.flatnonzero(self.which == k)
-            for column, values in zip(out, reader.shares(start[own], end[own], self.version[own]), strict=True):
-                column[own] = values
+        # One by one, for what lies between two of them may not be held.
+        for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+            for column, values in zip(out, self.search(k, s, e).shares(start[k : k + 1]), strict=True):
+                column[k] = values[0]
         return out
 
     @property
@@ -461,10 +440,6 @@ def stacked(pieces, length, channels):
 
 
 CHUNK = 2**19  # samples read at a time, unless the sequence says how it is stored: few, so that threads wait less
-# A sequence in memory is searched by chunks where its profile would take 64 MB or more: below, the whole profile is as
-# fast. And where the best matches, of a query's length each, are so small a share of it that few candidates wait.
-LONG = 2**22
-RARE = 32
 
 
 def is_long(X):
@@ -543,10 +518,6 @@ class ChunkedSource(Source):
     def timed(self):
         """Whether the sequence has times."""
         return self.times is not None
-
-    def goes_by_chunks(self, plan, choice):
-        """Return whether one job searches the sequence by chunks, not by its whole profile."""
-        return True
 
     def times_of_found(self, found):
         """Return the times of what was found, or None."""

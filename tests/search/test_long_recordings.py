@@ -9,7 +9,7 @@ import pytest
 from inputs import searcher_of
 
 from sktslib import load_ecg_example
-from sktslib.search import _chunks, _sources
+from sktslib.search import _chunks, _run, _sources
 
 
 def ecg():
@@ -45,7 +45,7 @@ def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
     searcher = searcher_of(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
     held = np.array(y)
     assert_same(searcher.search(y), searcher.search(held))
-    monkeypatch.setattr(_sources, "LONG", n)
+    monkeypatch.setattr(_run, "LONG", n)
     assert_same(searcher.search(y), searcher.search(held))
     if compiled:
         assert peak_of(searcher.search, y) < y.nbytes
@@ -65,8 +65,8 @@ def peak_of(call, *given):
 @pytest.mark.parametrize("few", [True, False], ids=["few", "many"])
 def test_a_bar_counts_the_chunks_of_a_long_recording_in_memory(few, capsys, monkeypatch):
     y, x = ecg()
-    for name, size in {"LONG": 1000, "CHUNK": 100, "RARE": 6}.items():
-        monkeypatch.setattr(_sources, name, size)
+    for module, name, size in ((_run, "LONG", 1000), (_sources, "CHUNK", 100), (_run, "RARE", 6)):
+        monkeypatch.setattr(module, name, size)
     searcher = searcher_of(n_matches=2 if few else 20, verbose=1).fit(x)
     searcher.search(y)
     assert ("12/12" if few else "1/1") in capsys.readouterr().err

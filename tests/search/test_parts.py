@@ -102,7 +102,7 @@ def assert_same(got, want):
 @contextmanager
 def small_parts(data):
     names = [*(f"search._run.{name}" for name in ("LEAST", "LEAD", "FIRST")), "search._run.LEADS"]
-    names += ["search._incremental_profile.ROOM", *(f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE"))]
+    names += ["search._incremental_profile.ROOM", "search._sources.CHUNK", "search._run.LONG", "search._run.RARE"]
     names += [f"search._pruning.{name}" for name in ("LEAST", "BLOCK", "BLOCK_OF_MOMENTS", "EACH")]
     names += ["distances._kernels.simd.MOST", "utils._jobs.AT_ONCE", "distances._kernels.bounds.BLOCK"]
     with small_sizes(data, *names):

@@ -25,6 +25,7 @@ from .._profile import Search
 from .._results import matched
 from .._segments.optimal import Background, background_cost, constant_cost, segment
 from .._selection import select
+from .._sources import MatchOrigins
 from . import labels
 
 
@@ -345,7 +346,8 @@ def left_over(plan, found):
     if plan.by_channel is None:
         cost = found.distance if plan.mode == "subsequence" else plan.metric._segment_cost(found.distance, plan.m)
         return cost / max(constant_cost(plan) * plan.m, LEAST)
-    shares = found.reader.shares(found.start, found.end, found.version)
+    origins = MatchOrigins([found.reader], np.zeros(len(found.start), int), version=found.version)
+    shares = origins.shares(found.start, found.end)
     cost, whole = np.zeros((2, len(found.start)))
     for c, _, weight, one in parts_of(plan):
         votes = shares.votes[:, c]

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
 OF_RANGES = [f"search._engines.{name}" for name in SIZES]
 OF_STREAMS = ["search._run.LEAST", "search._run.FIRST", "search._incremental_profile.ROOM"]
-OF_STREAMS += [f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE")]
+OF_STREAMS += ["search._sources.CHUNK", "search._run.LONG", "search._run.RARE"]
 KINDS = ["noise", "walk", "loud and quiet", "flat", "offset", "spike", "tiny"]
 
 

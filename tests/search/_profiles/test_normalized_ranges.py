@@ -38,7 +38,7 @@ SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
 OF_RANGES = [f"search._engines.{name}" for name in SIZES]
 OF_RANGES += ["distances._kernels.compile.CELLS"]
 OF_STREAMS = ["search._run.LEAST", "search._run.FIRST", "search._incremental_profile.ROOM"]
-OF_STREAMS += [f"search._sources.{name}" for name in ("CHUNK", "LONG", "RARE")]
+OF_STREAMS += ["search._sources.CHUNK", "search._run.LONG", "search._run.RARE"]
 KINDS = ["noise", "integers", "flat", "offset", "spike", "tiny", "huge", "copies"]
 
 
