@@ -46,13 +46,6 @@ class Comparisons(NamedTuple):
     share: np.ndarray  # of each in the objective; they add up to 1
 
 
-class Learned(NamedTuple):
-    """Weights, and how they were found."""
-
-    weights: np.ndarray  # (channels, length or 1), mean 1
-    objective: list  # with equal weights, and after each iteration
-
-
 def basis_of(kind, n_channels, length, n_knots):
     """Return the weights that each parameter stands for (n_parameters, channels, length or 1).
 
@@ -73,12 +66,6 @@ def weights_of(v, basis):
     return np.tensordot(v, basis, 1)
 
 
-def by_parameter(terms, basis):
-    """Return the factors of the parameters in a sum, from those of the weights (channels, length)."""
-    terms = terms if basis.shape[2] > 1 else terms.sum(axis=1, keepdims=True)
-    return basis.reshape(len(basis), -1) @ terms.ravel()
-
-
 def objective(v, basis, compared, alpha):
     """Return the objective and its gradient by the parameters, with alignments and neighbors held."""
     rows, share = compared
@@ -90,13 +77,15 @@ def objective(v, basis, compared, alpha):
 
 
 def learned(first, basis, alpha, max_iter, count):
-    """Return the weights for a strength of the pull to equal ones; infinite means equal.
+    """Return the weights of mean 1 for a strength of the pull to equal ones, and the objective before and after steps.
+
+    With infinite strength they are equal.
 
     `first` are the comparisons with parameters that are ones, and a function that gives those with the alignments that
     are the best with some parameters; None where there is nothing to learn from. `count` counts iterations.
     """
     if first is None or alpha == np.inf:
-        return Learned(np.ones(basis.shape[1:]), [])
+        return np.ones(basis.shape[1:]), []
     v, (compared, compare) = np.ones(len(basis)), first
     values = [float(objective(v, basis, compared, alpha)[0])]
     for _ in range(max_iter):
@@ -118,7 +107,7 @@ def learned(first, basis, alpha, max_iter, count):
         if values[-2] - value <= TOLERANCE * values[-2]:
             break
     w = weights_of(v, basis)
-    return Learned(w / w.mean(), values)
+    return w / w.mean(), values
 
 
 class Task(NamedTuple):
@@ -148,16 +137,6 @@ def sums(task, X, Y, w):
     return distances**task.metric._weighted_power * w.max()  # weights are relative
 
 
-def terms(task, pairs, w):
-    """Return the factors of the parameters in the sums of pairs of series, (pairs, n_parameters)."""
-    out = np.empty((len(pairs), len(task.basis)))
-    for row, (i, j) in zip(out, pairs, strict=True):
-        x, y = task.series[i], task.series[j]
-        found = task.metric._weighted_terms(x, np.ascontiguousarray(spread(w, x.shape[1])), y)
-        row[:] = by_parameter(found, task.basis)
-    return out
-
-
 # ---------------------------------------------------------------------------------------------------------- objective
 def nearest(distances, allowed, count):
     """Return for each row the positions of the nearest entries that are allowed, at most as many as asked for."""
@@ -165,23 +144,28 @@ def nearest(distances, allowed, count):
     return [row[: min(count, n)] for row, n in zip(order, allowed.sum(axis=1), strict=True)]
 
 
+def margins(task, w, some, targets, others):
+    """Return how much shorter the sums of each of some series with its targets are than with others, by parameters."""
+    basis, rows = task.basis.reshape(len(task.basis), -1), []
+    for i in some:
+        x, terms = task.series[i], []
+        for j in (*targets[i], *others[i]):
+            found = task.metric._weighted_terms(x, np.ascontiguousarray(spread(w, x.shape[1])), task.series[j])
+            terms.append(basis @ (found if task.basis.shape[2] > 1 else found.sum(axis=1, keepdims=True)).ravel())
+        near, far = np.split(np.array(terms), [len(targets[i])])
+        rows.append((near[:, np.newaxis] - far).reshape(-1, len(basis)))
+    return rows
+
+
 def triples_of(task, v, targets, unit):
     """Return the triples of each series, its targets, and the nearest of other classes under these parameters."""
     w = weights_of(v, task.basis)
     others = nearest(sums(task, task.series, task.series, w), ~task.same_class, task.n_neighbors)
-    pairs = [(i, j) for i, of in enumerate(targets) if len(of) for j in (*of, *others[i])]
-    parts = [pairs[part[0] : part[-1] + 1] for part in parts_for_jobs(np.arange(len(pairs)), task.n_jobs)]
-    calls = [delayed(terms)(task, part, w) for part in parts]
-    found = np.concatenate(in_jobs(calls, task.n_jobs, 0, "weights", "part"))
-    rows, share, at = [], [], 0
-    for own, other in zip(targets, others, strict=True):
-        if not len(own):
-            continue
-        near, far = found[at : at + len(own)], found[at + len(own) : at + len(own) + len(other)]
-        at += len(own) + len(other)
-        rows.append((near[:, np.newaxis] - far).reshape(-1, len(v)) / unit)
-        share.append(np.full(len(rows[-1]), 1.0 / len(rows[-1])))
-    return Comparisons(np.concatenate(rows), np.concatenate(share) / len(share))
+    parts = parts_for_jobs(np.flatnonzero([len(of) > 0 for of in targets]), task.n_jobs)
+    calls = [delayed(margins)(task, w, part, targets, others) for part in parts]
+    rows = [one for part in in_jobs(calls, task.n_jobs, 0, "weights", "part") for one in part]
+    share = [np.full(len(some), 1.0 / len(some)) for some in rows]
+    return Comparisons(np.concatenate(rows) / unit, np.concatenate(share) / len(share))
 
 
 # ----------------------------------------------------------------------------------------------------------- learning
@@ -217,7 +201,7 @@ def choose_alpha(task, rng, count):
         part, held = task.of(train), task.of(test)
         first = first_comparisons(part)
         for k, alpha in enumerate(ALPHAS):
-            w = learned(first, part.basis, alpha, part.max_iter, count).weights
+            w, _ = learned(first, part.basis, alpha, part.max_iter, count)
             found = sums(task, held.series, part.series, w).argmin(axis=1)
             correct[k] += (part.labels[found] == held.labels).sum()
     shares = correct / len(task.labels)
@@ -395,7 +379,7 @@ class MetricWeights(CollectionEstimator):
             if self.alpha == "auto":
                 self.alpha_, self.scores_ = choose_alpha(task, rng, count)
             first = None if self.alpha_ == np.inf else first_comparisons(task)
-            found = learned(first, basis, self.alpha_, self.max_iter, count)
-        self.weight_ = found.weights[0] if kind == "points" else found.weights.T
-        self.objective_, self.n_iter_ = np.array(found.objective), max(len(found.objective) - 1, 0)
+            w, values = learned(first, basis, self.alpha_, self.max_iter, count)
+        self.weight_ = w[0] if kind == "points" else w.T
+        self.objective_, self.n_iter_ = np.array(values), max(len(values) - 1, 0)
         return self
