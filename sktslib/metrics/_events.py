@@ -143,7 +143,7 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
     if labels.ndim != 1:
         rule, got = "be a label for each time point, of shape (n,)", f"shape {labels.shape}"
         raise refused("y", rule, got, "Pass one column, for example numpy.ravel(y).")
-    return _runs(labels)
+    return runs_of(labels)
 
 
 def event_f1_score(
@@ -325,18 +325,10 @@ def segmentation_covering(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 # --------------------------------------------------------------------------------------------------- events, borders
-def _runs(labels):
+def runs_of(labels):
     """Return [start, end) of each run of equal labels other than 0."""
-    edges = change_points(labels)
-    foreground = labels[edges[:-1]] != 0
-    return np.column_stack([edges[:-1], edges[1:]])[foreground]
-
-
-def change_points(labels):
-    """Return the borders of the runs of equal labels, 0 and the length included."""
-    if len(labels) == 0:
-        return np.zeros(1, dtype=np.intp)
-    return np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1, [len(labels)]])
+    edges = np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1, [len(labels)]]) if len(labels) else [0]
+    return np.column_stack([edges[:-1], edges[1:]]).astype(np.intp)[labels[edges[:-1]] != 0]
 
 
 def _edges(events, n_samples, name):
@@ -366,7 +358,7 @@ def _both_events(y_true, y_pred, name="y_pred"):
 def _events(y, name):
     values = _as_labels(y, name)
     if values.ndim == 1:
-        return _runs(values), len(values) or None  # an empty list may be no events as well
+        return runs_of(values), len(values) or None  # an empty list may be no events as well
     if values.ndim != 2 or values.shape[1] != 2:
         rule, got = "be labels of shape (n,) or events of shape (n_events, 2)", f"shape {values.shape}"
         raise refused(name, rule, got, "Pass one column of labels, for example numpy.ravel(y), or start and end.")
@@ -936,10 +928,7 @@ def _true_labels(y_true, kinds, numbers):
 def _labels(y):
     """Return the labels of the events of a label vector; None of ranges."""
     y = np.asarray(y)
-    if y.ndim != 1:
-        return None
-    labels = y[change_points(y)[:-1]] if len(y) else y
-    return labels[[not is_background(label) for label in labels.tolist()]]
+    return y[runs_of(_as_labels(y, "y"))[:, 0]] if y.ndim == 1 else None
 
 
 # ------------------------------------------------------------------------------------------------------------ scorers

@@ -17,7 +17,7 @@ from scipy import signal
 from ..distances._series import fill
 from ..io._objects import unwrapped
 from ..metrics import labels_from_events
-from ..metrics._events import change_points
+from ..metrics._events import runs_of
 from ..search._query import check_labels, read_labels
 from ..utils._names import warn
 from ..utils._parameters import Interval, StrOptions, validate_parameter_constraints
@@ -237,9 +237,7 @@ RATES = {
 def new_labels(y, grid):
     """Return the labels of the new samples, with the same events."""
     y = check_labels(y, grid.n)
-    code = read_labels(y).code
-    edges = change_points(code)
-    ranges = np.column_stack([edges[:-1], edges[1:]])[code[edges[:-1]] != 0]
+    ranges = runs_of(read_labels(y).code)
     if not len(ranges):
         return np.full(len(grid), y[0], dtype=y.dtype)
     new = grid.to_new(ranges), y[ranges[:, 0]]
@@ -247,8 +245,7 @@ def new_labels(y, grid):
         out = labels_from_events(*new, n_samples=len(grid), on_overlap="cut")
     except ValueError:  # there is no room for all
         out = labels_from_events(*new, n_samples=len(grid), on_overlap="first")
-    found = read_labels(out).code
-    count = int((found[change_points(found)[:-1]] != 0).sum())
+    count = len(runs_of(read_labels(out).code))
     if count != len(ranges):
         rule, out = "leave a sample of each event, and one of background between events of one class", "Raise it."
         got = f"{grid.rate:g}, with which {len(ranges)} events in {grid.n} samples become {count} in {len(grid)}"

@@ -392,17 +392,14 @@ class ChannelPlan(ParameterHolder):
 
     def _samples(self, value, name, plan):
         """Return a number of samples, or a duration in steps of the query's times."""
-        if not isinstance(value, timedelta | np.timedelta64):
-            return self._checked_samples(value, value, name)
-        if not plan.datetimes or plan.interval is None:
-            rule = "be a number of samples where the query's times are not datetimes"
-            got, out = shown(value), "Pass datetimes as 'times' of fit, or a table whose index holds them."
-            raise refused(f"The {name!r} parameter of ChannelPlan", rule, got, out)
-        samples = float(seconds_of(value)) / plan.interval
-        return self._checked_samples(round(samples) if np.isfinite(samples) else samples, value, name)
-
-    def _checked_samples(self, samples, value, name):
-        """Return a valid number of samples, or raise an error that says how to get one from what was given."""
+        samples = value
+        if isinstance(value, timedelta | np.timedelta64):
+            if not plan.datetimes or plan.interval is None:
+                rule = "be a number of samples where the query's times are not datetimes"
+                got, out = shown(value), "Pass datetimes as 'times' of fit, or a table whose index holds them."
+                raise refused(f"The {name!r} parameter of ChannelPlan", rule, got, out)
+            samples = float(seconds_of(value)) / plan.interval
+            samples = round(samples) if np.isfinite(samples) else samples
         try:
             return check_number(samples, name, low=0, high=LONGEST, integer=True, owner="ChannelPlan")
         except (TypeError, ValueError) as error:

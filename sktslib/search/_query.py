@@ -18,7 +18,7 @@ from ..distances._names import MetricParameter
 from ..distances._series import normalize_values
 from ..io._objects import unwrapped
 from ..metrics import event_f1_score
-from ..metrics._events import change_points, is_background
+from ..metrics._events import is_background, runs_of
 from ..utils._names import warn
 from ..utils._parameters import JOBS, Interval, ParameterHolder, StrOptions
 from ..utils._sampling import gap_of, holes, interval
@@ -72,15 +72,10 @@ def with_background(background, labels):
 
 
 def occurrences(code):
-    """Return half-open ranges (k, 2) of runs of one label except 0, of 2 samples at least, and labels (k,).
-
-    An occurrence is a run of one label other than 0, of 2 samples at least.
-    """
-    edges = change_points(code)
-    if len(code) == 0:
-        return np.empty((0, 2), np.int64), np.empty(0, np.int64)
-    kept = (code[edges[:-1]] != 0) & (np.diff(edges) > 1)
-    return np.column_stack([edges[:-1], edges[1:]])[kept], code[edges[:-1]][kept]
+    """Return the half-open ranges (k, 2) of runs of one label other than 0, of 2 samples at least, and labels (k,)."""
+    ranges = runs_of(code)
+    ranges = ranges[ranges[:, 1] - ranges[:, 0] > 1]
+    return ranges, code[ranges[:, 0]]
 
 
 def one_query(X, name):

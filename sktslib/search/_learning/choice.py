@@ -315,10 +315,8 @@ def evidence_of_segments(trial, marked, block, weight):
         for step in labels.STEPS.tolist():
             found(Background(step * learned.limit))
     found(learned, trial._rules.classes is not None)
-    unit = np.append(0.0, np.cumsum(unit_of([one for one, *_ in tried], queries).costs(marked.data)))
-    every = HeldOut.together([one for _, one in tried])
-    start, end = every.ranges.T
-    share = every.distance / np.maximum(unit[end] - unit[start], LEAST)
+    every, unit = HeldOut.together([one for _, one in tried]), unit_of([one for one, _ in tried], queries)
+    share = labels.shares_of(every.distance, *every.ranges.T, unit.costs(marked.data))
     own, accepted = block.holds(marked.ranges), tried[-1][1]
     return evidence_of(marked.ranges[own], every.ranges, share, accepted.ranges)._replace(found=accepted)
 

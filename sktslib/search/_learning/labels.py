@@ -320,10 +320,10 @@ def background_of(queries):
     return plain._replace(limit=float(plain.costs(x).max())).times(TWICE)
 
 
-def shares_of(found, plain):
-    """Return the costs of segments as shares of what their samples cost as background, `plain` (n,)."""
-    total = np.concatenate([[0.0], np.cumsum(plain)])
-    return found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
+def shares_of(cost, start, end, plain):
+    """Return the costs of ranges as shares of what their samples cost as background, `plain` (n,)."""
+    total = np.append(0.0, np.cumsum(plain))
+    return cost / np.maximum(total[end] - total[start], np.finfo(float).tiny)
 
 
 def f1_of_marks(ranges, found, plain):
@@ -346,7 +346,7 @@ def f1_of_marks(ranges, found, plain):
     hits = count_matched(i, j, len(ranges), len(events))
     if not hits:
         return 0.0, 1.0
-    share, known = shares_of(found, plain), np.unique(j)
+    share, known = shares_of(found.cost, *events.T, plain), np.unique(j)
     others, most = np.delete(share, known), of_another(np.median(share[known]), len(known))
     right = hits + min(2 * int((others <= most).sum()), len(others))  # with those that nobody marked
     near = max(int((others < 1).sum()) - right + hits, 0)
@@ -502,8 +502,8 @@ def sure_ones(marked, queries, numbers, found):
     inside |= ~marked.unlabeled & (marked.labels.code != 0)
     rest = marked.data[:, ~inside]
     offset = np.nanmedian(rest if (~np.isnan(rest)).any(axis=1).all() else marked.data, axis=1, keepdims=True)
-    share = shares_of(found, plain_background(queries, offset).costs(marked.data))
     events, own = np.column_stack([found.start, found.end]), numbers[found.query]
+    share = shares_of(found.cost, *events.T, plain_background(queries, offset).costs(marked.data))
     foreign = np.append(0, np.cumsum(marked.unlabeled))
     foreign, length = foreign[found.end] - foreign[found.start], found.end - found.start
     i, j = pairs_by_iou(marked.ranges, events, SHIFTED)
