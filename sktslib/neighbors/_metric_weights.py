@@ -39,13 +39,6 @@ STEPS = (1.0, 0.5, 0.25, 0.125)
 TOLERANCE = 1e-3  # of the objective: a smaller relative fall ends the iterations
 
 
-class Comparisons(NamedTuple):
-    """Pairs of a distance that is to be short and one that is to be long, and what both are of parameters."""
-
-    rows: np.ndarray  # (comparisons, n_parameters): the short one less the long one, in units of the margin
-    share: np.ndarray  # of each in the objective; they add up to 1
-
-
 def basis_of(kind, n_channels, length, n_knots):
     """Return the weights that each parameter stands for (n_parameters, channels, length or 1).
 
@@ -67,7 +60,11 @@ def weights_of(v, basis):
 
 
 def objective(v, basis, compared, alpha):
-    """Return the objective and its gradient by the parameters, with alignments and neighbors held."""
+    """Return the objective and its gradient by the parameters, with alignments and neighbors held.
+
+    `compared` are distances that are to be short less those that are to be long, by the parameters and in units of the
+    margin (comparisons, n_parameters), and the share of each in the objective.
+    """
     rows, share = compared
     short = np.maximum(1.0 + rows @ v, 0.0)
     apart = weights_of(v, basis) - 1.0
@@ -165,7 +162,7 @@ def triples_of(task, v, targets, unit):
     calls = [delayed(margins)(task, w, part, targets, others) for part in parts]
     rows = [one for part in in_jobs(calls, task.n_jobs, 0, "weights", "part") for one in part]
     share = [np.full(len(some), 1.0 / len(some)) for some in rows]
-    return Comparisons(np.concatenate(rows) / unit, np.concatenate(share) / len(share))
+    return np.concatenate(rows) / unit, np.concatenate(share) / len(share)
 
 
 # ----------------------------------------------------------------------------------------------------------- learning

@@ -1,7 +1,7 @@
 """Resampling of a recording, with its labels and times, to another sampling rate.
 
-The sampling rate is found from the times of a recording, or is given and checked against them. A grid places the new
-samples between the old ones, and converts ranges of one to ranges of the other.
+The sampling rate is found from the times of a recording, or is given and checked against them. New samples are placed
+between the old ones, and labels of the old ones are converted to labels of the new ones.
 """
 
 from __future__ import annotations
@@ -89,70 +89,39 @@ TERMS = 1000  # numerator and denominator of the ratio of two rates, at most
 MOST = 2**31  # new samples
 
 
-class SampleGrid:
-    """New samples at a rate, from a recording of n samples.
+def new_samples(y, t, given, rate, sampling_rate):
+    """Return the samples of a recording (channels, n) at another rate, where they are, and the rate that they have.
 
-    Attributes
-    ----------
-    at : ndarray of shape (n_new,)
-        Place of each, in samples of the recording, fractions included.
-    old_rate, rate : float
-        Samples a unit of time of the recording, and the new ones: the nearest to what was asked for in a ratio of small
-        integers.
+    The rate is the nearest to what was asked for in a ratio of small integers. Places are in samples of the recording,
+    fractions included. NaN stands where one of the two samples about a place is missing.
     """
-
-    def __init__(self, n, t, given, rate, sampling_rate):
-        old = rate_of(sampling_rate, t, given, "resample").value
-        if not 1 / TERMS <= rate / old <= TERMS:
-            rule = f"be within a factor of {TERMS} of the sampling rate, {old:g}"
-            got, out = shown(rate), "Resample in two steps, or check 'sampling_rate' or the unit of the times."
-            raise refused("The 'rate' parameter of resample", rule, got, out)
-        self.n, self.old_rate, ratio = n, old, Fraction(rate / old).limit_denominator(TERMS)
-        # A step of uneven times counts as many even ones as it lasts.
-        self._even = None
-        length, even = n, steps_are_even(t)
-        if not even:
-            step = interval(t)
-            length = int((t[-1] - t[0]) / step + 1e-9) + 1
-        self._up, self._down = ratio.numerator, ratio.denominator
-        self.rate = old * self._up / self._down
-        count = (length - 1) * self._up // self._down + 1
-        if max(length, count) > MOST:
-            rule = f"give at most {MOST} samples, holes of the times filled"
-            got, out = f"{shown(rate)}, which makes {count} of {n}", "Lower it, or resample parts of the recording."
-            raise refused("The 'rate' parameter of resample", rule, got, out)
-        self.at = np.arange(count) * self._down / self._up
-        if not even:
-            self._even = np.interp(t[0] + step * np.arange(length), t, np.arange(n))
-            self.at = np.interp(t[0] + step * self.at, t, np.arange(n))
-
-    def __len__(self):
-        return len(self.at)
-
-    def values(self, y):
-        """Return the new samples of a recording (channels, n); NaN where one of the two samples about it is missing."""
-        missing = np.isnan(y)
-        whole = fill(y)
-        if self._even is not None:
-            whole = np.array([np.interp(self._even, np.arange(self.n), row) for row in whole])
-        # A line through both ends is taken off, for beyond them scipy's filter sees zeros.
-        if whole.shape[1] == 1:
-            out = np.repeat(whole, len(self), axis=1)
-        else:
-            out = signal.resample_poly(whole, self._up, self._down, axis=1, padtype="line")[:, : len(self)]
-        if missing.any():
-            left, right = np.floor(self.at).astype(int), np.ceil(self.at).astype(int)
-            out[missing[:, left] | missing[:, right]] = np.nan
-        return out
-
-    def to_new(self, ranges):
-        """Convert half-open ranges (k, 2) of samples of the recording to ranges of new samples."""
-        # Borders between new samples, halfway, in the recording's own borders: sample k lies from k to k + 1.
-        borders = np.concatenate([[0.0], (self.at[1:] + self.at[:-1]) / 2 + 0.5, [float(self.n)]])
-        found = np.rint(np.interp(np.asarray(ranges, float), borders, np.arange(len(borders))))
-        start, end = found.astype(np.int64).reshape(-1, 2).T
-        start = np.minimum(start, len(self) - 1)
-        return np.column_stack([start, np.maximum(end, start + 1)])  # none is empty
+    n, old, even = y.shape[1], rate_of(sampling_rate, t, given, "resample").value, steps_are_even(t)
+    if not 1 / TERMS <= rate / old <= TERMS:
+        rule = f"be within a factor of {TERMS} of the sampling rate, {old:g}"
+        got, out = shown(rate), "Resample in two steps, or check 'sampling_rate' or the unit of the times."
+        raise refused("The 'rate' parameter of resample", rule, got, out)
+    up, down = Fraction(rate / old).limit_denominator(TERMS).as_integer_ratio()
+    # A step of uneven times counts as many even ones as it lasts.
+    step = None if even else interval(t)
+    length = n if even else int((t[-1] - t[0]) / step + 1e-9) + 1
+    count = (length - 1) * up // down + 1
+    if max(length, count) > MOST:
+        rule = f"give at most {MOST} samples, holes of the times filled"
+        got, out = f"{shown(rate)}, which makes {count} of {n}", "Lower it, or resample parts of the recording."
+        raise refused("The 'rate' parameter of resample", rule, got, out)
+    at, whole, missing = np.arange(count) * down / up, fill(y), np.isnan(y)
+    if not even:
+        places = np.interp(t[0] + step * np.arange(length), t, np.arange(n))
+        whole = np.array([np.interp(places, np.arange(n), row) for row in whole])
+        at = np.interp(t[0] + step * at, t, np.arange(n))
+    # A line through both ends is taken off, for beyond them scipy's filter sees zeros.
+    if whole.shape[1] == 1:
+        out = np.repeat(whole, count, axis=1)
+    else:
+        out = signal.resample_poly(whole, up, down, axis=1, padtype="line")[:, :count]
+    if missing.any():
+        out[missing[:, np.floor(at).astype(int)] | missing[:, np.ceil(at).astype(int)]] = np.nan
+    return out, at, old * up / down
 
 
 def resample(
@@ -215,13 +184,13 @@ def resample(
     X, times = unwrapped(X, times, whole=True)
     a = as_points(X, "X")
     refuse_missing(a, "X", missing=nan_policy == "omit")
-    given = times_of(X, times)
-    grid = SampleGrid(len(a), as_times(given, len(a), name_of(times)), given, float(rate), sampling_rate)
-    values = grid.values(a.reshape(len(a), -1).T)
-    new_times = None if given is None else times_between(given, grid.at)
+    given, n = times_of(X, times), len(a)
+    t = as_times(given, n, name_of(times))
+    values, at, new_rate = new_samples(a.reshape(n, -1).T, t, given, float(rate), sampling_rate)
+    new_times = None if given is None else times_between(given, at)
     results = [like_table(X, values[0] if a.ndim == 1 else np.ascontiguousarray(values.T), new_times)]
     if y is not None:
-        results.append(new_labels(y, grid))
+        results.append(new_labels(check_labels(y, n), at, new_rate))
     if times is not None:
         results.append(new_times)
     return results[0] if len(results) == 1 else tuple(results)
@@ -234,21 +203,24 @@ RATES = {
 }
 
 
-def new_labels(y, grid):
-    """Return the labels of the new samples, with the same events."""
-    y = check_labels(y, grid.n)
-    ranges = runs_of(read_labels(y).code)
+def new_labels(y, at, rate):
+    """Return the labels of new samples at some places, with the events of labels `y` (n,)."""
+    ranges, n, count = runs_of(read_labels(y).code), len(y), len(at)
     if not len(ranges):
-        return np.full(len(grid), y[0], dtype=y.dtype)
-    new = grid.to_new(ranges), y[ranges[:, 0]]
+        return np.full(count, y[0], dtype=y.dtype)
+    # Borders between new samples, halfway, in the recording's own borders: sample k lies from k to k + 1.
+    borders = np.concatenate([[0.0], (at[1:] + at[:-1]) / 2 + 0.5, [float(n)]])
+    start, end = np.rint(np.interp(ranges.T, borders, np.arange(count + 1))).astype(np.int64)
+    start = np.minimum(start, count - 1)
+    new = np.column_stack([start, np.maximum(end, start + 1)]), y[ranges[:, 0]]  # none is empty
     try:  # rounded to new samples they may overlap
-        out = labels_from_events(*new, n_samples=len(grid), on_overlap="cut")
+        out = labels_from_events(*new, n_samples=count, on_overlap="cut")
     except ValueError:  # there is no room for all
-        out = labels_from_events(*new, n_samples=len(grid), on_overlap="first")
-    count = len(runs_of(read_labels(out).code))
-    if count != len(ranges):
+        out = labels_from_events(*new, n_samples=count, on_overlap="first")
+    found = len(runs_of(read_labels(out).code))
+    if found != len(ranges):
         rule, out = "leave a sample of each event, and one of background between events of one class", "Raise it."
-        got = f"{grid.rate:g}, with which {len(ranges)} events in {grid.n} samples become {count} in {len(grid)}"
+        got = f"{rate:g}, with which {len(ranges)} events in {n} samples become {found} in {count}"
         raise refused("rate", rule, got, out)
     return out
 

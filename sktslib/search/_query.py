@@ -28,7 +28,7 @@ from ..utils.validation import as_floats, as_series, as_times, as_weight, check_
 from ._channels import POLARITIES, signs_of
 from ._chunks import entry, kernel_times, one_each, several
 from ._learning.choice import is_auto
-from ._learning.labels import are_unlabeled, learn_queries
+from ._learning.labels import UNLABELED, learn_queries
 from ._limits import observed_query
 from ._plan import QueryPlan
 from ._sources import ArraySource
@@ -142,9 +142,10 @@ def refuse_sample_weight(sample_weight):
 def known_labels(y, self_train):
     """Return labels with background for what is unlabeled, and a mask of the unlabeled time points.
 
-    Nothing is unlabeled unless an estimator trains itself.
+    Nothing is unlabeled unless an estimator trains itself; texts and truth values never say so.
     """
-    unlabeled = are_unlabeled(y) if self_train else np.zeros(len(y), bool)
+    some = self_train and y.dtype.kind not in "USTb"
+    unlabeled = np.asarray(y == UNLABELED, bool) if some else np.zeros(len(y), bool)
     if unlabeled.any():
         y = y.copy()
         y[unlabeled] = 0

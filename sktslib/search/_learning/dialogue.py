@@ -117,7 +117,9 @@ def relearned(searcher, matches, good, bad):
         read = {name: tuple(_turned(matches, i) for i in some) for name, some in own.items()}
         answers = before._replace(good=before.good + read["good"], bad=before.bad + read["bad"])
         new._answers.append(answers)
-        is_new, known = any(map(len, own.values())), _threshold_beside(searcher, matches, k)
+        is_new, known = any(map(len, own.values())), searcher._thresholds[k]
+        if known is None and matches.threshold is not None and not np.isnan(matches.threshold[k]):
+            known = float(matches.threshold[k])
         plan = plan_of_answers(answers, searcher._searches[k][0].limits) if is_new else mine
         queries.append(plan._replace(limits=mine.limits) if is_new else mine)
         if not is_new and (known is not None or not isinstance(rule_of(searcher.threshold), Percentile)):
@@ -132,13 +134,6 @@ def relearned(searcher, matches, good, bad):
     new._fit_queries(queries)
     new._learned_thresholds = thresholds
     return new
-
-
-def _threshold_beside(searcher, matches, k):
-    """Return the threshold of a query without an answer: its own, or that of its matches; None without both."""
-    found = np.nan if matches.threshold is None else matches.threshold[k]
-    known = searcher._thresholds[k]
-    return known if known is not None or np.isnan(found) else float(found)
 
 
 def _answered(searcher):

@@ -401,10 +401,10 @@ def _best_range(values, k):
     return factors[first], factors[last]
 
 
-def right_ones(matches, ranges):
-    """Return the order of matches by distance, and which of them, in that order, are occurrences (k, 2).
+def learn_threshold(matches, ranges):
+    """Return the distance with which a search finds the marked occurrences (k, 2) best, or None.
 
-    Each occurrence counts once.
+    It is midway between the last match within it and the next one. Each occurrence counts once.
     """
     order = np.argsort(matches.distance, kind="stable")
     found = np.column_stack([matches.start, matches.end])[order]
@@ -413,15 +413,6 @@ def right_ones(matches, ranges):
     for k in np.argsort(match, kind="stable"):
         if not (right[match[k]] or taken[event[k]]):
             right[match[k]] = taken[event[k]] = True
-    return order, right
-
-
-def learn_threshold(matches, ranges):
-    """Return the distance with which a search finds the marked occurrences (k, 2) best, or None.
-
-    It is midway between the last match within it and the next one.
-    """
-    order, right = right_ones(matches, ranges)
     if not right.any():
         return None
     distance = matches.distance[order]
@@ -451,11 +442,6 @@ class Taken(NamedTuple):
 
 
 NOTHING = Taken(np.empty((0, 2), np.int64), np.empty(0, np.int64), None)
-
-
-def are_unlabeled(y):
-    """Return a mask of the labels that say that nobody looked; texts and truth values never do."""
-    return np.zeros(len(y), bool) if y.dtype.kind in "USTb" else np.asarray(y == UNLABELED, bool)
 
 
 def learnable(marked, taken=NOTHING):

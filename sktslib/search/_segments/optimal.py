@@ -117,13 +117,6 @@ class Versions:
         self.query = np.repeat(np.arange(len(queries)), counts)
         self.version = np.concatenate([np.arange(count) for count in counts])
 
-    def rules(self, rules):
-        """Return the rules of the queries as those of their versions."""
-        label = np.concatenate([[0], self.query + 1])
-        limits = tuple(rules.limits[q] for q in self.query)
-        classes = rules.classes and rules.classes._replace(of_query=rules.classes.of_query[self.query])
-        return rules._replace(transitions=rules.transitions[np.ix_(label, label)], limits=limits, classes=classes)
-
     def readers(self, source):
         """Return the reader of the samples of each version's segments."""
         return [CandidateReader(plan, source) for plan in self.queries]
@@ -440,11 +433,6 @@ class Undecided:
         self.count_from([(other.base, zero), *other._zeros])
         self.append(other.best.values[1:], other.starts.values)
 
-    def shrink(self):
-        """Hold no more memory than the rows take."""
-        self.best.shrink()
-        self.starts.shrink()
-
     def _between(self, start, end):
         """Return the corrections of differences of costs at boundaries [start, end), as these count from zeros."""
         out = np.zeros(len(start))
@@ -454,10 +442,6 @@ class Undecided:
             for k in np.flatnonzero(first < last):
                 out[k] = zeros[first[k] : last[k]].sum()
         return out
-
-    def drop(self, best):
-        """Replace all costs, some paths being dropped."""
-        self.best.values[:] = best
 
     def agreed(self, live):
         """Return the node, row and label, that all live paths (starts, labels, costs) have in common.
@@ -751,7 +735,8 @@ class Columns:
         settled = rows.settle(queries.live(end))
         if settled is None:
             return Joined(None, None, 0, rows, first, end)
-        rows.shrink()
+        rows.best.shrink()  # it may wait for long
+        rows.starts.shrink()
         found, label = settled
         known_from = at + (skip if known is None else 0)  # what comes from before has no cost yet
         k = int(np.searchsorted(found.start, known_from)) if listed else len(found.start)
@@ -880,11 +865,14 @@ class Segmentation:
 
     def __init__(self, queries, rules, feed, n_jobs=None, count=nothing, *, listed=True, prompt=False, max_delay=None):
         self._versions = versions = Versions(queries)
-        self._plan, self._feed, self._rules = versions.queries[0], feed, versions.rules(rules)
+        label, limits = np.append(0, versions.query + 1), tuple(rules.limits[q] for q in versions.query)
+        classes = rules.classes and rules.classes._replace(of_query=rules.classes.of_query[versions.query])
+        rules = rules._replace(transitions=rules.transitions[np.ix_(label, label)], limits=limits, classes=classes)
+        self._plan, self._feed, self._rules = versions.queries[0], feed, rules
         self._n_jobs, self._count, self._prompt, self._max_delay = n_jobs, count, prompt, max_delay
         self._readers = versions.readers(feed) if listed else None
-        self._paths = (Columns if self._plan.mode == "subsequence" else Windows)(versions.queries, self._rules)
-        self._lists = listed and self._paths.is_elastic and depends_on_path(self._plan, self._rules)
+        self._paths = (Columns if self._plan.mode == "subsequence" else Windows)(versions.queries, rules)
+        self._lists = listed and self._paths.is_elastic and depends_on_path(self._plan, rules)
         self._noted, self._told = 0, []  # samples that were looked at; segments that are decided
         self._begin(0)
 
@@ -1009,7 +997,7 @@ class Segmentation:
 
         new = np.where(agree, best, np.inf)
         self._paths.keep(held, new)
-        self._rows.drop(new)
+        self._rows.best.values[:] = new
         return node
 
     def _advance_by_rounds(self, upto, last):
