@@ -28,9 +28,7 @@ CHANNELS = 8  # code tells one channel from several, and no more
 
 def _distance(metric, x, y, w):
     y = y[: len(x)]
-    d = metric.distance(x, y, weight=w)
-    getattr(d, "path", None)
-    metric.distance(x, y, weight=w, cutoff=float(d))
+    getattr(metric.distance(x, y, weight=w), "path", None)
 
 
 def _pairwise(metric, x, y, w):

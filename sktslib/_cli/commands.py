@@ -144,9 +144,6 @@ SEGMENT = {
     "nan_policy": "raise: refuse missing values; omit: let no repetition cross one (default: raise)",
     **COMMON,
 }
-DISTANCE = {
-    "cutoff": "a distance above it is given as infinity (default: no cutoff)",
-}
 PAIRWISE = {
     "times": "a list of the sample times of each series, for distances that use them (default: samples are counted)",
     "nan_policy": "raise: refuse missing values; omit: leave out their points, for lockstep distances (default: raise)",
@@ -534,7 +531,6 @@ def add_distance(parser, argv):
     first = f"the first series, to which weights belong: a file, or {PART}"
     add_options(parser, None, {"first FIRST": first, "second SECOND": "the second series"})
     add_metric(parser, action="append")
-    add_parameters(parser, "parameters", DISTANCE)
     add_scale(parser, "of both files together")
     add_output(parser, "draw the alignment by the first distance that has one into a file (.png, .svg, ...)")
     add_reading(parser)
