@@ -12,7 +12,7 @@ more ranges than one for four pixels of width are drawn as a strip. A `time_rang
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -25,10 +25,7 @@ from .._plots.found import RepetitionsDisplay as RepetitionsDisplay
 from .._plots.found import SearchDisplay as SearchDisplay
 from .._plots.found import SegmentationDisplay as SegmentationDisplay
 from .._plots.found import WeightedQueryDisplay as WeightedQueryDisplay
-from ._times import Queries, Sequences
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from ._times import Queries, Sequences, Times
 
 __all__ = [
     "plot_alignment",
@@ -41,17 +38,7 @@ __all__ = [
 
 
 def plot_alignment(
-    ts1: ArrayLike,
-    ts2: ArrayLike,
-    path: Any,
-    *,
-    ax: Axes | None = None,
-    offset: float | None = None,
-    every: Any = None,
-    tx: ArrayLike | None = None,
-    ty: ArrayLike | None = None,
-    title: str | None = None,
-    time_range: Any = None,
+    ts1: ArrayLike, ts2: ArrayLike, path: Any, *, tx: Times | None = None, ty: Times | None = None, **style: Any
 ) -> AlignmentDisplay:
     """Draw two series, one above the other, and connect the points that a warping path pairs.
 
@@ -67,21 +54,13 @@ def plot_alignment(
         The whole sequence.
     path : array-like of int, shape (2, K)
         Indices into `ts1` (first row) and into the whole of `ts2` (second row).
-    ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row per channel, at most 8.
-    offset : float, optional
-        Added to `ts1` so that it is above `ts2`, in the unit of the series. Default: just enough.
-    every : int, optional
-        Draw every k-th pair of the path. Default: about 100 pairs.
     tx : array-like of shape (m,), optional
         Times of `ts1`: increasing numbers or datetimes. Default: sample indices. Next to datetimes in `ty`, numbers are
         seconds.
     ty : array-like of shape (n,), optional
         Times of `ts2`.
-    title : str, optional
-        Written above.
-    time_range : tuple (start, end), optional
-        The part of `ts2` to show, in its times or otherwise samples. Default: the part around the path.
+    **style
+        `ax`, `title`, `time_range`, `offset` and `every`, as `AlignmentDisplay.plot` describes them.
 
     Returns
     -------
@@ -113,18 +92,11 @@ def plot_alignment(
     5
     >>> plt.close(display.figure_)
     """
-    style = {"offset": offset, "every": every, "title": title, "time_range": time_range}
-    return AlignmentDisplay(ts1, ts2, path, tx=tx, ty=ty).plot(ax, **style)
+    return AlignmentDisplay.from_predictions(ts1, ts2, path, tx=tx, ty=ty, **style)
 
 
 def plot_costmatrix(
-    matrix: Any,
-    path: Any = None,
-    *,
-    ax: Axes | None = None,
-    query: Queries | None = None,
-    sequence: Sequences | None = None,
-    title: str | None = None,
+    matrix: Any, path: Any = None, *, query: Queries | None = None, sequence: Sequences | None = None, **style: Any
 ) -> CostMatrixDisplay:
     """Draw the accumulated costs of an alignment as an image, with its path.
 
@@ -137,12 +109,10 @@ def plot_costmatrix(
         Accumulated costs of m query samples and n sequence samples.
     path : array-like of int, shape (2, K), optional
         Row and column indices of a warping path.
-    ax : matplotlib Axes, optional
-        Where to draw. Default: a new figure.
     query, sequence : array-like of shape (m,) or (m, channels) and (n,) or (n, channels), optional
         The two series, drawn on the left and above.
-    title : str, optional
-        Written above.
+    **style
+        `ax`, `title` and `cmap`, as `CostMatrixDisplay.plot` describes them.
 
     Returns
     -------
@@ -173,20 +143,10 @@ def plot_costmatrix(
     'accumulated cost'
     >>> plt.close(display.figure_)
     """
-    return CostMatrixDisplay(matrix, path, query, sequence).plot(ax, title=title)
+    return CostMatrixDisplay(matrix, path, query, sequence)._drawn(style)
 
 
-def plot_search_distance_result(
-    res: Any,
-    sequence: Sequences,
-    ts: ArrayLike | None = None,
-    *,
-    ax: Axes | None = None,
-    cmap: Any = None,
-    color_by: str | None = "auto",
-    title: str | None = None,
-    time_range: Any = None,
-) -> SearchDisplay:
+def plot_search_distance_result(res: Any, sequence: Sequences, ts: Times | None = None, **style: Any) -> SearchDisplay:
     """Draw a sequence and the matches of a search.
 
     The sequence is gray, and each match is colored by its distance, class or query, the best one on top. Up to 30
@@ -205,16 +165,8 @@ def plot_search_distance_result(
     ts : array-like of shape (n,), optional
         Times of the sequence: increasing numbers or datetimes. Default: the times of the result or of a pandas index,
         else sample indices.
-    ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row per channel, at most 8.
-    cmap : str or matplotlib Colormap, optional
-        Colors of the distances. Default: viridis without its yellow end.
-    color_by : {"auto", "distance", "query", "label"}, default="auto"
-        The meaning of colors. "auto": classes or queries if the result has several, otherwise distances.
-    title : str, optional
-        Written above.
-    time_range : tuple (start, end), optional
-        The part to show, in times or otherwise samples; None for an open side. Datetimes without a zone are local.
+    **style
+        `ax`, `title`, `time_range`, `cmap` and `color_by`, as `SearchDisplay.plot` describes them.
 
     Returns
     -------
@@ -247,13 +199,10 @@ def plot_search_distance_result(
     ['1', '2']
     >>> plt.close(display.figure_)
     """
-    style = {"cmap": cmap, "color_by": color_by, "title": title, "time_range": time_range}
-    return SearchDisplay(res, sequence, ts).plot(ax, **style)
+    return SearchDisplay(res, sequence, ts)._drawn(style)
 
 
-def plot_weight_query(
-    x: ArrayLike, query: Queries, weight: ArrayLike | None, *, ax: Axes | None = None, title: str | None = None
-) -> WeightedQueryDisplay:
+def plot_weight_query(x: Times | None, query: Queries, weight: ArrayLike | None, **style: Any) -> WeightedQueryDisplay:
     """Draw a query colored by the weights of its points.
 
     Parameters
@@ -264,10 +213,8 @@ def plot_weight_query(
         The query.
     weight : array-like of shape (m,) or (m, channels)
         The weight of each point, at least 0.
-    ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row per channel, at most 8.
-    title : str, optional
-        Written above.
+    **style
+        `ax` and `title`, as `WeightedQueryDisplay.plot` describes them.
 
     Returns
     -------
@@ -299,18 +246,10 @@ def plot_weight_query(
     'time'
     >>> plt.close(display.figure_)
     """
-    return WeightedQueryDisplay(query, weight, x).plot(ax, title=title)
+    return WeightedQueryDisplay(query, weight, x)._drawn(style)
 
 
-def plot_segmentation(
-    segments: Any,
-    sequence: Sequences,
-    ts: ArrayLike | None = None,
-    *,
-    ax: Axes | None = None,
-    title: str | None = None,
-    time_range: Any = None,
-) -> SegmentationDisplay:
+def plot_segmentation(segments: Any, sequence: Sequences, ts: Times | None = None, **style: Any) -> SegmentationDisplay:
     """Draw a sequence and its segmentation.
 
     Boundaries are dashed vertical lines. If starts and ends are known, repetitions are shaded, alternately light and
@@ -328,13 +267,8 @@ def plot_segmentation(
     ts : array-like of shape (n,), optional
         Times of the sequence: increasing numbers or datetimes. Default: the times of the result or of a pandas index,
         else sample indices.
-    ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels; for a dict, one for each distance, which show the first channel. Default: a
-        new figure, one row per channel (at most 8) or distance.
-    title : str, optional
-        Written above.
-    time_range : tuple (start, end), optional
-        The part to show, in times or otherwise samples; None for an open side. Datetimes without a zone are local.
+    **style
+        `ax`, `title` and `time_range`, as `SegmentationDisplay.plot` describes them.
 
     Returns
     -------
@@ -365,12 +299,10 @@ def plot_segmentation(
     'Dynamic Time Warping'
     >>> plt.close(display.figure_)
     """
-    return SegmentationDisplay(segments, sequence, ts).plot(ax, title=title, time_range=time_range)
+    return SegmentationDisplay(segments, sequence, ts)._drawn(style)
 
 
-def plot_repetitions(
-    repetitions: Any, query: Queries | None = None, *, ax: Axes | None = None, title: str | None = None
-) -> RepetitionsDisplay:
+def plot_repetitions(repetitions: Any, query: Queries | None = None, **style: Any) -> RepetitionsDisplay:
     """Draw repetitions one over the other on the time base of their query, with their mean and spread.
 
     Without a repetition the query alone is drawn; of more than 300 as many, evenly chosen.
@@ -381,10 +313,8 @@ def plot_repetitions(
         What ``Segments.warped`` returns.
     query : array-like of shape (m,) or (m, channels), optional
         The query.
-    ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row per channel (at most 8).
-    title : str, optional
-        Written above.
+    **style
+        `ax` and `title`, as `RepetitionsDisplay.plot` describes them.
 
     Returns
     -------
@@ -407,4 +337,4 @@ def plot_repetitions(
     [0.0, 2.0, 0.0]
     >>> plt.close(display.figure_)
     """
-    return RepetitionsDisplay(repetitions, query).plot(ax, title=title)
+    return RepetitionsDisplay(repetitions, query)._drawn(style)
