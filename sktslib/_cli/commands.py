@@ -150,12 +150,6 @@ PAIRWISE = {
     "n_jobs": COMMON["n_jobs"],
     "verbose": COMMON["verbose"],
 }
-METRICS = {
-    "family": "only the distances of a family: elastic, lockstep or time (default: all)",
-    "multivariate": "true: only those that take several channels; false: only the others (default: all)",
-    "metric": "true: only metrics; false: only the others (default: all)",
-    "symmetric": "true: only symmetric distances; false: only the others (default: all)",
-}
 EVALUATE = {
     "min_iou": "the least intersection over union of ranges that agree (default: 0.5)",
     "tolerance": "in place of --min-iou: samples, or a duration such as 0.1s, by which their starts and ends may "
@@ -194,9 +188,17 @@ def add_parameters(parser, title, table):
     parser.set_defaults(parameters=found)
 
 
+def is_terminal():
+    """Return whether somebody may look at a bar."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def given(options, parameters):
-    """Return the parameters that were given, by name; `transitions` is the name of a file."""
-    found = {}
+    """Return the parameters that were given, by name; `transitions` is the name of a file.
+
+    A bar is shown if somebody may look at it and nothing else was set.
+    """
+    found = {"verbose": 1} if is_terminal() and any(one.name == "verbose" for one in parameters) else {}
     for one in (one for one in parameters if hasattr(options, one.name)):
         value = found[one.name] = getattr(options, one.name)
         if isinstance(value, str) and one.name in DURATIONS:
@@ -295,17 +297,6 @@ class Parser(argparse.ArgumentParser):
         return options
 
 
-def number(text, convert, low, rule, *, above=False):
-    """Return a number at least (or `above`) a bound."""
-    try:
-        value = convert(text)
-    except ValueError:
-        value = None
-    if value is None or not (low < value if above else low <= value) or not value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be {rule}. Got {text!r}.")
-    return value
-
-
 FLAG = {"action": "store_true"}
 # What else `add_argument` takes, by the names of options.
 SETTINGS = {
@@ -319,9 +310,9 @@ SETTINGS = {
     "--epoch": {"choices": ("s", "ms", "us", "ns")},
     "--decimal": {"choices": (".", ",")},
     "--day-first": {"action": argparse.BooleanOptionalAction},
-    "--rate": {"type": partial(number, convert=float, low=0, rule="a number above 0", above=True)},
-    "--header": {"type": partial(number, convert=int, low=0, rule="the number of a line, from 1, or 0")},
-    "--port": {"type": partial(number, convert=int, low=0, rule="a number of at least 0"), "default": 0},
+    "--rate": {"type": float},
+    "--header": {"type": int},
+    "--port": {"type": int, "default": 0},
 }
 
 
@@ -413,17 +404,6 @@ def errors_of(where, parameters=(), data=None):
         if data is not None:
             message = message.replace("'X'", data)
         raise ValueError(f"{where}: {message}" if where and not message.startswith("--") else message) from None
-
-
-def is_terminal():
-    """Return whether somebody may look at a bar."""
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
-def with_bar(values, parameters):
-    """Return the values of parameters, with a progress bar if somebody may look at it and nothing else was set."""
-    shown = is_terminal() and any(one.name == "verbose" for one in parameters)
-    return {"verbose": 1} | values if shown else values
 
 
 # ------------------------------------------------------------------------------------------------------------ commands
@@ -549,8 +529,7 @@ def add_pairwise(parser, argv):
 
 def add_metrics(parser, argv):
     """Add the arguments of metrics."""
-    add_options(parser, None, {"name NAME": "a distance, to list its parameters"})
-    add_parameters(parser, "parameters", METRICS)
+    add_options(parser, None, {"name NAME": "a distance, to explain it and its parameters"})
     add_options(parser, None, {"--format": "how it is printed (default: table)"})
 
 

@@ -1,12 +1,11 @@
 """The commands distance, pairwise and metrics."""
 
 import inspect
-import re
 
 import numpy as np
 
 from . import output
-from .commands import errors_of, given, reading_of, with_bar
+from .commands import errors_of, given, reading_of
 from .recordings import Files, compared, scaler_of, searched
 
 
@@ -83,7 +82,7 @@ def run_pairwise(options):
         output.note(line)
         names, series = [one.title for one in read], _scaled(options, read)
     name, parameters = options.metric or ("dtw", {})
-    values = with_bar(given(options, options.parameters), options.parameters)
+    values = given(options, options.parameters)
     with errors_of("--metric"):
         metric = get_metric(name, parameters)
     with errors_of("", options.parameters, "the series"):
@@ -114,45 +113,20 @@ def _columns(recording, options):
 
 
 # ------------------------------------------------------------------------------------------------------------ metrics
-def described_parameters(docstring):
-    """Return the type and description of each parameter in a numpydoc docstring."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
-    if section is None:
-        return {}
-    found = {}
-    for head, body in re.findall(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", section[1], re.M):
-        names, _, kind = head.partition(" : ")
-        text = " ".join(body.split()).replace("`", "")
-        found |= {name.strip().lstrip("*"): (kind.strip(), text) for name in names.split(",")}
-    return found
-
-
 def run_metrics(options):
-    """List the distances, or the parameters of one."""
+    """List the distances, or explain one and its parameters."""
     import pandas as pd
 
     from ..distances import get_metric, metric_names
 
-    if options.name is None:
-        with errors_of("", options.parameters):
-            names = metric_names(**given(options, options.parameters))
-        metrics = [get_metric(name) for name in names]
-        columns = {name: [getattr(one, name) for one in metrics] for name in ("name", "family", "full_name")}
-        columns["channels"] = ["several" if one.multivariate else "one" for one in metrics]
-        columns["metric"] = ["yes" if one.is_metric else "no" for one in metrics]
-        columns["parameters"] = [",".join(one.get_params()) for one in metrics]
-        output.print_frame(pd.DataFrame(columns), options.format, {}, "metrics")
-        return 0 if names else 1
-    with errors_of("NAME"):
-        metric = get_metric(options.name)
-    described = described_parameters(inspect.getdoc(type(metric)) or "")
-    own = metric.get_params(deep=False)
-    rows = [(name, repr(value), *described.get(name, ("", ""))) for name, value in own.items()]
-    if options.format == "table":
-        print(f"{metric.name}: {metric.full_name} ({metric.family})")
-        for name, default, kind, text in rows:
-            print(f"\n  {name} : {kind or default}\n      {text}")
+    if options.name is not None:
+        with errors_of("NAME"):
+            print(inspect.getdoc(type(get_metric(options.name))))
         return 0
-    frame = pd.DataFrame(rows, columns=["parameter", "default", "type", "meaning"])
-    output.print_frame(frame, options.format, {"metric": metric.name, "full_name": metric.full_name}, "parameters")
+    metrics = [get_metric(name) for name in metric_names()]
+    columns = {name: [getattr(one, name) for one in metrics] for name in ("name", "family", "full_name")}
+    columns["channels"] = ["several" if one.multivariate else "one" for one in metrics]
+    columns["metric"] = ["yes" if one.is_metric else "no" for one in metrics]
+    columns["parameters"] = [",".join(one.get_params()) for one in metrics]
+    output.print_frame(pd.DataFrame(columns), options.format, {}, "metrics")
     return 0

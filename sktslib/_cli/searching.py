@@ -8,7 +8,7 @@ from .._models import check_ending, load_model, save
 from ..io._parts import slice_of
 from ..io._tables import listed
 from . import PART, output
-from .commands import TASKS, WARNING, errors_of, given, reading_of, with_bar
+from .commands import TASKS, WARNING, errors_of, given, reading_of
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .recordings import FileRecording, Files, compared, renamed, scale_of, scaler_of, searched, unscaled
 
@@ -24,7 +24,7 @@ def estimator_of(options, learns=False):
     from .. import search
     from ..distances import get_metric
 
-    values = with_bar(given(options, options.parameters), options.parameters)
+    values = given(options, options.parameters)
     if options.task == "search":
         values.setdefault("n_matches", None if learns or "threshold" in values else DEFAULT_MATCHES)
     of_objects = {one.key: values.pop(one.name) for one in options.parameters if one.key and one.name in values}
@@ -230,7 +230,7 @@ def _by_model(options, files):
         raise ValueError(f"--model must be learned with --task {options.task}. Got {options.model!r}, {other}.")
     if not hasattr(estimator, "n_features_in_"):
         raise ValueError(f"--model must be fitted, as `sktslib learn` saves it. Got {options.model!r}, which is not.")
-    estimator.set_params(**with_bar(values, options.parameters))
+    estimator.set_params(**values)
     names = getattr(estimator, "feature_names_in_", None)
     recording = files.read(options.recording, "the recording")
     if options.map is not None and names is None:

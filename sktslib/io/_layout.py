@@ -12,6 +12,8 @@ from contextlib import suppress
 from functools import cached_property, reduce
 from itertools import pairwise
 
+from ..utils.validation import refused
+
 SEPARATORS = ("\t", ";", "|", ",", None)  # None: blanks
 NO_SEPARATOR = "\0"  # which does not occur: one column
 MONTH = r"(?:[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Mm]a[yi]|[Jj]un|[Jj]ul|[Aa]ug|[Ss]ep|[Oo][ck]t|[Nn]ov|[Dd]e[cz])[a-z]*"
@@ -142,6 +144,8 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     -------
     Layout or None
     """
+    if header is not None and not 0 <= header <= len(lines):
+        raise refused("header", f"be the number of a line, from 1 to {len(lines)}, or 0", header)
     quote = "'" if any(SINGLE_QUOTED.match(line) for line in lines) and not any('"' in line for line in lines) else '"'
     written, lines = lines, [line.replace(quote, '"') for line in lines]
     comments = {k: line.strip().lstrip("# ") for k, line in enumerate(lines) if line.lstrip().startswith("#")}
@@ -159,7 +163,7 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     if header is None:
         first, used, names, best.notes = _head(best, first)
     else:
-        names = split(lines[header - 1].lstrip("# "), best.separator) if 0 < header <= len(lines) else None
+        names = split(lines[header - 1].lstrip("# "), best.separator) if header else None
         first, used, best.notes = 0, [], []
     # Lines before the data that are neither header nor comment, by their numbers.
     best.skipped = [(k, written[k]) for at, (k, _) in enumerate(rows[:first]) if at not in used]

@@ -15,7 +15,7 @@ from command_runs import ECG, TS, ZONED, N, Y, printed, same, stand_by_files, ta
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
 from sktslib._cli import commands, output
-from sktslib.distances import DTW, metric_names, pairwise_distances
+from sktslib.distances import DTW, pairwise_distances
 from sktslib.metrics import event_report, labels_from_events
 from sktslib.search import ChannelPlan, Windows
 
@@ -79,7 +79,6 @@ def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
         (QuerySegmenter, commands.SEGMENT, {"metric", "metric_params", "query", "weight"}),
         (DTW().distance, commands.DISTANCE, {"weight", "tx", "ty"}),
         (pairwise_distances, commands.PAIRWISE, {"Y", "metric", "metric_params", "weight", "channels_first"}),
-        (metric_names, commands.METRICS, set()),
         (event_report, commands.EVALUATE, {"kinds", "times"}),
     ],
 )
