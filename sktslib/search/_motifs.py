@@ -19,9 +19,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ..distances._kernels import matrix_profile
 from ..distances._kernels.matrix_profile import DIAGONALS, ROOM
 from ..distances._kernels.moments import moments
-from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.registry import get_metric
-from ..distances._series import SCALINGS, fill, full_weight, normalize_values
+from ..distances._series import SCALINGS, fill, normalize_values
 from ..io._objects import unwrapped
 from ..utils import validation
 from ..utils._jobs import check_jobs, count_jobs, in_jobs, parts_for_jobs, progress
@@ -29,7 +28,6 @@ from ..utils._names import names_of, warn
 from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
 from ..utils._times import is_datetime, notice_column, notice_index, times_of
 from ._chunks import one_each
-from ._limits import observed_query
 from ._plan import QueryPlan, check_domain, resolve_mode
 from ._profile import Search
 from ._pruning import Choice, Windows, less_offset, nearest_window, prunes
@@ -53,21 +51,9 @@ class Rows(NamedTuple):
     places: tuple  # of either sequence a mask of the windows that no gap and no missing value breaks
     windows: Windows | None = None  # those of `other`, where what normalizes them is found once for all queries
 
-    @property
-    def counts(self):
-        """Windows of either sequence."""
-        return self.y.shape[1] - self.m + 1, self.other.shape[1] - self.m + 1
-
-    @property
-    def are_symmetric(self):
-        """Whether two windows are as far apart whichever of them is the query; weights of a path are the query's."""
-        return self.plan.metric._is_symmetric_with(self.plan.w) and not self.plan.gaps
-
     def of(self, i):
         """Return the plan by which the i-th window is searched for."""
-        x, w = np.ascontiguousarray(self.y[:, i : i + self.m]), self.plan.w
-        x, w = observed_query(x, w) if self.plan.gaps else (x, w)
-        return self.plan._replace(x=x, w=w)
+        return self.plan._replace(x=np.ascontiguousarray(self.y[:, i : i + self.m]))
 
     @property
     def prepared(self):
@@ -80,18 +66,9 @@ class Rows(NamedTuple):
             windows.prepare(np.ptp(self.y, axis=1).max(), keep=True)  # what a mean is taken off is no larger
         return self._replace(windows=windows)
 
-    def is_seen(self, i):
-        """Return whether the i-th window has a value that counts."""
-        if not self.plan.gaps:
-            return True
-        x = self.y[:, i : i + self.m]
-        return bool((~np.isnan(x) & (full_weight(self.plan.w, x) > 0)).any())
-
     def distance(self, i, j):
         """Return the distance of the i-th window from the j-th one of the other sequence."""
         piece = np.ascontiguousarray(self.other[:, j : j + self.m])
-        if self.plan.gaps:
-            return float(Search(self.of(i), piece).distances(np.array([0]), np.array([self.m]))[0])
         return float(self.of(i).distances(piece, None, exactly=True)[0])
 
     def nearest(self, i, limit, free, *, after=False):
@@ -99,8 +76,6 @@ class Rows(NamedTuple):
 
         Of several that are equally near it is the first.
         """
-        if not self.is_seen(i):
-            return NONE
         if self.is_one:
             free = free.copy()
             free[0 if after else max(i - self.apart + 1, 0) : i + self.apart] = False
@@ -122,7 +97,7 @@ class Rows(NamedTuple):
 
     def allows(self, i, j):
         """Return whether the i-th window may be compared with the j-th one of the other sequence, if there is one."""
-        whole = self.is_seen(i) and 0 <= j < len(self.places[1]) and self.places[1][j]
+        whole = 0 <= j < len(self.places[1]) and self.places[1][j]
         return whole and not (self.is_one and abs(i - j) < self.apart)
 
 
@@ -152,7 +127,7 @@ SQUARES = {"euclidean": 2.0, "sqeuclidean": 1.0}  # the power of a distance that
 
 def are_known(plan):
     """Whether there are bounds: of Euclidean distances of z-normalized windows without weights."""
-    return plan.metric.name in SQUARES and plan.normalize == "zscore" and plan.w is None and not plan.gaps
+    return plan.metric.name in SQUARES and plan.normalize == "zscore" and plan.w is None
 
 
 def bounds(rows, n_jobs, verbose, *, above=False):
@@ -181,7 +156,7 @@ def _bounds_and_order(rows, n_jobs, verbose, *, above=False):
     that are returned last.
     """
     alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
-    least = order = np.full(rows.counts[0], np.inf if above else -np.inf)
+    least = order = np.full(len(rows.places[0]), np.inf if above else -np.inf)
     if are_known(rows.plan):
         least = order = bounds(rows, n_jobs, verbose, above=above)
     elif are_known(alike.plan):
@@ -365,7 +340,7 @@ def _nearest_each(rows, which, limit, free):
 
     The nearest pair of all is wanted, so the limit falls; where order does not count only later windows are compared.
     """
-    found, after = [], rows.are_symmetric
+    found, after = [], rows.plan.metric._is_symmetric_with(rows.plan.w)  # weights of a path are the query's
     for i in which:
         distance, j = rows.nearest(i, limit, free, after=after)
         found.append((i, (distance, j)))
@@ -425,8 +400,7 @@ def motifs(
     max_overlap : float in [0, 1], default=0.0
         Share of their length that two windows of one recording may have in common.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": lockstep distances compare the points that are observed in both
-        windows; under other distances no window contains a missing value.
+        What to do with missing values (NaN). "omit": no window contains one.
     max_gap : float or timedelta, optional
         Largest time step that does not count as a gap, as in `QuerySearcher`. No window spans a gap.
     times : array-like of shape (n_timepoints,), optional
@@ -470,18 +444,16 @@ def motifs(
     0      0      0    5
     1      0     10   15
     """
-    gaps = "motifs", nan_policy, max_gap
-    rest = metric_params, weight, max_overlap, gaps, times
-    rows, series, given, channels = _rows(sequence, length, metric, normalize, other, *rest)
+    rest = metric_params, weight, max_overlap, ("motifs", nan_policy, max_gap), times
+    rows, *given = _rows(sequence, length, metric, normalize, other, *rest)
     n, n_jobs, verbose = validation.check_count(n, "n"), check_jobs(n_jobs), validation.check_verbose(verbose)
     found = nearest_pairs(rows, n, n_jobs, verbose)
-    found = [(distance, *sorted(pair)) if rows.is_one else (distance, *pair) for distance, *pair in found]
-    starts = [start for _, *pair in found for start in pair]
-    partners = [start for _, *pair in found for start in reversed(pair)]
-    number = np.repeat(np.arange(len(found)), 2)
-    sequence = None if rows.is_one else np.tile([0, 1], len(found))
+    pairs = np.array([pair for _, *pair in found], np.int64).reshape(-1, 2)
+    if rows.is_one:
+        pairs.sort(axis=1)
+    numbers = np.repeat(np.arange(len(found)), 2), None if rows.is_one else np.tile([0, 1], len(found))
     distance = np.repeat([d for d, *_ in found], 2)
-    return _matches(rows, series, number, sequence, starts, partners, distance, given, channels)
+    return _matches(rows, *numbers, pairs.ravel(), pairs[:, ::-1].ravel(), distance, *given)
 
 
 def discords(
@@ -543,13 +515,11 @@ def discords(
     >>> discords([0, 1, 2, 0, 1, 2, 0, 2, 1, 0, 1, 2, 0], 3).start
     array([6])
     """
-    gaps = "discords", nan_policy, max_gap
-    rest = metric_params, weight, max_overlap, gaps, times
-    rows, series, given, channels = _rows(sequence, length, metric, normalize, other, *rest)
+    rest = metric_params, weight, max_overlap, ("discords", nan_policy, max_gap), times
+    rows, *given = _rows(sequence, length, metric, normalize, other, *rest)
     n, n_jobs, verbose = validation.check_count(n, "n"), check_jobs(n_jobs), validation.check_verbose(verbose)
-    found = farthest_windows(rows, n, n_jobs, verbose)
-    distance, starts, partners = ([one[k] for one in found] for k in range(3))
-    return _matches(rows, series, None, None, starts, partners, np.array(distance), given, channels)
+    distance, *starts = np.array(farthest_windows(rows, n, n_jobs, verbose), float).reshape(-1, 3).T
+    return _matches(rows, None, None, *np.array(starts, np.int64), distance, *given)
 
 
 def _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, gaps, times):
@@ -582,13 +552,11 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     resolve_mode(metric, "windows", normalize)
     for series, name in ((y, "'sequence'"), (z, "'other'")):
         check_domain(metric, series, name, normalize)
-    missing = omit and bool(np.isnan(y).any() or np.isnan(z).any())
-    observed = missing and isinstance(metric, LockstepMetric)  # windows are compared by the points that they have
-    whole = [fill(series) for series in (y, z)] if missing else [y, z]
+    whole = [fill(series) if np.isnan(series).any() else series for series in (y, z)]  # no window has a filled value
     metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in whole])
     longest = gap_of(max_gap, owner)
     w = validation.as_weight(weight, m, len(y))
-    plan = QueryPlan(metric, whole[0][:, :m], w, normalize=normalize, gaps=observed)
+    plan = QueryPlan(metric, whole[0][:, :m], w, normalize=normalize, gaps=False)
     both = [(sequence, times)]
     if other is not None:
         both = zip((sequence, other), one_each(times, 2, "times", "sequences"), strict=True)
@@ -600,7 +568,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
         ty = validation.as_times(t, series.shape[1], "times")
         if ty is not None:
             notice_sampling(ty, [], longest)
-        unseen = [] if observed else np.flatnonzero(np.isnan(series).any(axis=0))
+        unseen = np.flatnonzero(np.isnan(series).any(axis=0))
         places.append(windows_between(series.shape[1], m, holes(ty, longest), unseen))
     if not all(map(np.any, places)):
         warn(
@@ -609,25 +577,17 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
         )
     y = owned(y, sequence)
     z = y if other is None else owned(z, other)
-    compared = (y, z) if observed or not missing else whole
-    rows = Rows(plan, *compared, m, apart, other is None, (places[0], places[-1]))
+    rows = Rows(plan, *whole, m, apart, other is None, (places[0], places[-1]))
     return rows, (y, z), given, names_of(sequence)
 
 
-def _matches(rows, series, number, sequence, starts, partners, distance, times, channels):
+def _matches(rows, number, sequence, start, partner, distance, series, times, channels):
     """Return the matches table of windows, each compared with the window that starts at its partner."""
-    listed = sequence is not None
-    own = np.zeros(len(starts), int) if sequence is None else sequence
-
-    def partner(k, start):
-        there = series[1 - k] if listed else series[1]
-        return np.ascontiguousarray(there[:, start : start + rows.m])
-
-    readers = [
-        CandidateReader(rows.plan._replace(x=partner(k, j)), ArraySource(series[k], None))
-        for k, j in zip(own, partners, strict=True)
-    ]
+    listed, readers = sequence is not None, []
+    own = np.zeros(len(start), int) if sequence is None else sequence
+    for k, j in zip(own, partner, strict=True):
+        x = np.ascontiguousarray(series[1 - k][:, j : j + rows.m])
+        readers.append(CandidateReader(rows.plan._replace(x=x), ArraySource(series[k])))
     times = None if all(t is None for t in times) else times if listed else times[0]
-    start = np.array(starts, np.int64)
     sources = MatchOrigins(readers, np.arange(len(readers)), own.tolist())
     return Matches(start, start + rows.m, distance, number, sequence, times, sources, None, channels)
