@@ -16,7 +16,7 @@ from ..utils._conversion import is_stored, n_samples, opened, rows_of_chunk, sto
 from ..utils._times import EvenTimes, Sampling, as_dates, given_times, index_of, index_times
 from ..utils.validation import as_points, as_series, check_one_time_per_point, refused
 from ._channels import Shares, parts_of, signed
-from ._chunks import Clock, Entrance, refuse_channels
+from ._chunks import Clock, Entrance, one_each, refuse_channels
 from ._limits import beside, blocks, limited
 from ._plan import QueryPlan
 from ._profile import MOST_TERMS, Search, neighbors
@@ -109,7 +109,8 @@ class CandidateReader:
                     times[k] = ty - ty[0]
             seen = ~np.isnan(windows).any(axis=(1, 2))
             rest = windows[seen], None if ty is None else times[seen]
-            yield part[seen], np.array([limited(one, *rest) for one in plan.versions])
+            if seen.any():
+                yield part[seen], np.array([limited(one, *rest) for one in plan.versions])
 
     def _by_version(self, start, end):
         """Return the exact distances (versions, n) of candidates; neighboring windows are computed together."""
@@ -317,9 +318,9 @@ class MatchOrigins:
                 out[:, k, c] = beside(signed(plan, sign[c]), window)[:, 0, 0]
         return out
 
-    def piece(self, ranges, k):
-        """Return the samples (channels, n) of the k-th of some ranges, and their times."""
-        y, ty = self.readers[self.which[k]].source.cut(int(ranges.start[k]), int(ranges.end[k]))
+    def piece(self, start, end, k):
+        """Return the samples (channels, n) of the k-th range, and their times."""
+        y, ty = self.readers[self.which[k]].source.cut(int(start), int(end))
         return y.copy(), ty
 
     def compared(self, ranges, *, costs=False):
@@ -369,17 +370,13 @@ class MatchOrigins:
         """
         own = [self.sequences[k] for k in self.which]
         if sequence is None:
-            readers = [self.readers[k] for k in self.which]
-            cut = (one.source.cut(int(s), int(e))[0] for one, (s, e) in zip(readers, ranges, strict=True))
-            pieces = [np.array(y[0] if len(y) == 1 else y.T) for y in cut]
+            every = (self.piece(*one, k)[0] for k, one in enumerate(ranges))
+            pieces = [y[0] if len(y) == 1 else y.T for y in every]
             return pieces if length is None else stacked(pieces, length, len(self.readers[0].plan.x))
         named = {own[0] if own and not listed else 0: ("sequence", sequence)}
         if listed:
-            count = max(self.sequences) + 1
-            if not isinstance(sequence, list | tuple) or len(sequence) != count:
-                got = f"{len(sequence)} entries" if isinstance(sequence, list | tuple) else type(sequence).__name__
-                raise ValueError(f"'sequence' must be a list of all {count} sequences that were searched. Got {got}.")
-            named = {k: (f"sequence[{k}]", one) for k, one in enumerate(sequence)}
+            each = one_each(sequence, max(self.sequences) + 1, "sequence", "sequences that were searched")
+            named = {k: (f"sequence[{k}]", one) for k, one in enumerate(each)}
         pieces = [part_of(*named[k], int(s), int(e)) for k, (s, e) in zip(own, ranges, strict=True)]
         if length is None:
             return pieces
@@ -518,10 +515,6 @@ class ChunkedSource(Source):
     def timed(self):
         """Whether the sequence has times."""
         return self.times is not None
-
-    def times_of_found(self, found):
-        """Return the times of what was found, or None."""
-        return None if self.times is None else given_times(self.times, "times")
 
     def chunks(self, first, end):
         """Yield the validated chunks of [first, end) in turn; chunks end at multiples of their size."""

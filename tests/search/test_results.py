@@ -331,7 +331,11 @@ def test_what_pieces_are_cut_out_of_must_fit():
         (lambda: matches.cut(np.zeros((N, 2, 2))), ValueError, "Got 3 dimensions"),
         (lambda: matches.cut(length=0), ValueError, r"'length' parameter must be an integer in the range \[1"),
         (lambda: matches.cut(length=2.5), TypeError, "'length' parameter"),
-        (lambda: several.cut(FULL), ValueError, "must be a list of all 2 sequences that were searched. Got ndarray"),
+        (
+            lambda: several.cut(FULL),
+            ValueError,
+            "one entry for each of the 2 sequences that were searched. Got ndarray",
+        ),
         (lambda: several.cut([FULL]), ValueError, "Got 1 entries"),
         (lambda: several.cut([FULL, FULL[:3]]), ValueError, r"'sequence\[1\]' must have a sample"),
         (lambda: several.cut([FULL, np.zeros((N, 2))], 5), ValueError, r"number of channels.*Got \[1, 2\]"),

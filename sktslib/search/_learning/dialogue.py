@@ -166,7 +166,7 @@ def _check_matches(searcher, matches):
 
 def _turned(matches, i):
     """Return the samples (channels, n) of a match and their times, with the signs that the query was given with."""
-    y, ty = matches._source.piece(matches, i)
+    y, ty = matches._source.piece(matches.start[i], matches.end[i], i)
     return (y, ty) if matches.polarity is None else (y * np.reshape(matches.polarity[i], (-1, 1)), ty)
 
 

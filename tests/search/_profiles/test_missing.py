@@ -109,3 +109,13 @@ def test_exactly_half_of_the_weight_is_enough(weight):
     w = np.array(weight) / max(weight)
     assert d == pytest.approx(2 * w.sum())
     assert found.distance[0] == pytest.approx(4 * w.sum())
+
+
+def test_signs_of_matches_that_all_have_a_gap():
+    x, y = np.array([0.0, 3.0, 1.0, -2.0, 0.0, 1.0]), np.random.default_rng(0).normal(size=300) / 10
+    for at, sign in ((50, 1), (200, -1)):
+        y[at : at + 6] = sign * x
+        y[at + 2] = np.nan
+    options = {"nan_policy": "omit", "polarity": "any", "threshold": 0.5, "n_matches": None}
+    found = QuerySearcher("euclidean", **options).fit(x).search(y)
+    assert (found.start.tolist(), found.polarity.tolist(), found.distance.tolist()) == ([50, 200], [1, -1], [0.0, 0.0])
