@@ -302,11 +302,6 @@ class Normalization(ParameterHolder):
     def _of_short_form(cls, short, **params):
         return cls(**{"method": short, **params})
 
-    @property
-    def _has_limits(self):
-        """Whether scale or offset is limited."""
-        return self.scale_limits is not None or self.offset_limit is not None
-
 
 NORMALIZE = [*METHODS, Normalization]
 

@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ..distances._metrics.registry import get_metric
@@ -19,6 +20,7 @@ from ..distances._series import normalize_values
 from ..io._objects import unwrapped
 from ..metrics import event_f1_score
 from ..metrics._events import is_background, runs_of
+from ..utils._conversion import n_samples
 from ..utils._names import warn
 from ..utils._parameters import JOBS, Interval, ParameterHolder, StrOptions
 from ..utils._sampling import gap_of, holes, interval
@@ -26,7 +28,7 @@ from ..utils._sklearn import Estimator, check_fitted
 from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column, times_of
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
 from ._channels import POLARITIES, signs_of
-from ._chunks import entry, kernel_times, one_each, several
+from ._chunks import entry, kernel_times, one_each, refuse_several, several
 from ._learning.choice import is_auto
 from ._learning.labels import UNLABELED, learn_queries
 from ._limits import observed_query
@@ -132,13 +134,6 @@ def check_labels(y, n):
     return y
 
 
-def refuse_sample_weight(sample_weight):
-    """Refuse weights of time points, which scores of events do not have."""
-    if sample_weight is not None:
-        rule, got = "be None: an event is found or not, whatever its time points weigh", shown(sample_weight)
-        raise refused("sample_weight", rule, got, "Weights of the query's points are the 'weight' of fit.")
-
-
 def known_labels(y, self_train):
     """Return labels with background for what is unlabeled, and a mask of the unlabeled time points.
 
@@ -150,16 +145,6 @@ def known_labels(y, self_train):
         y = y.copy()
         y[unlabeled] = 0
     return y, unlabeled
-
-
-def event_score(y, found, n, self_train=0):
-    """Return the event F1 of ranges found among n time points against labels.
-
-    Ranges that reach into unlabeled time points do not count.
-    """
-    y, unlabeled = known_labels(check_labels(y, n), self_train)
-    known = [not unlabeled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]
-    return event_f1_score(read_labels(y).code, np.column_stack([found.start, found.end])[np.array(known, bool)])
 
 
 class Annotation(NamedTuple):
@@ -223,7 +208,7 @@ class QueryEstimator(MetricParameter, Estimator):
     """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each.
 
     A subclass knows what metric and parameters mean together (`_resolve`), which values it compares (`_check_domain`),
-    and the matches of decoys (`_calibrated`).
+    the matches of decoys (`_calibrated`), and the method that finds (`_finds`).
     """
 
     _parameter_constraints = {
@@ -298,32 +283,29 @@ class QueryEstimator(MetricParameter, Estimator):
             )
         may_miss = self.nan_policy == "omit" or getattr(self, "channels", None) is not None
 
-        def read(X, query, weight, times):  # whose channels must be those of `X`; None: `X` is the query
-            x = self._read_recording(X, may_miss)
-            if query is not None:
-                X = one_query(query, "query")
-                x = as_series(X, "query", channels=x.shape[0], missing=may_miss)
-            return self._validated_query(x, weight, times_of(X, times), name_of(times))
+        if self.query is not None:  # whose channels must be those of `X`
+            channels = len(self._read_recording(one_query(X, "X"), may_miss))
+
+        def read(query, weight, times):
+            if self.query is None:
+                x = self._read_recording(query, may_miss)
+            else:
+                x = as_series(query, "query", channels=channels, missing=may_miss)
+            return self._validated_query(x, weight, times_of(query, times), name_of(times))
 
         if names is None and (queries is None or len(queries) == 1):
-            one = (one_query(given, "X"), None) if self.query is None else (one_query(X, "X"), given)
-            return [read(*one, weight, times)], None
-        for k, query in enumerate(queries):
-            if query is None:  # which elsewhere means that `X` is the query
-                as_floats(query, f"{name}[{k}]")
+            return [read(one_query(given, name), weight, times)], None
         weights = one_each(weight, len(queries), "weight", "queries")
         every, found = one_each(times, len(queries), "times", "queries"), []
         keys = range(len(queries)) if names is None else map(repr, names.tolist())
         for k, query, w, t in zip(keys, queries, weights, every, strict=True):
             with entry(name, k):
-                found.append(read(*((query, None) if self.query is None else (X, query)), w, t))
+                found.append(read(query, w, t))
         counts = [len(plan.x) for plan in found]
-        for k, count in enumerate(counts):
-            if count != counts[0]:  # which cannot be searched for in the same sequences
-                got = f"{counts[0]} in {name}[0] and {count} in {name}[{k}]"
-                raise refused(
-                    "The queries", "have the same number of channels", got, "Select the same columns of both."
-                )
+        other = next((k for k, count in enumerate(counts) if count != counts[0]), None)
+        if other is not None:  # which cannot be searched for in the same sequences
+            got = f"{counts[0]} in {name}[0] and {counts[other]} in {name}[{other}]"
+            raise refused("The queries", "have the same number of channels", got, "Select the same columns of both.")
         if self.query is None:
             self._read_recording(queries[0], may_miss)  # the channels' names are those of the first
         return found, names
@@ -372,6 +354,52 @@ class QueryEstimator(MetricParameter, Estimator):
             learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
         step = interval(marked.ty)
         return [self._compared(one.x, one.w, one.tx, marked.datetimes, step) for one in learned], learned
+
+    @property
+    def threshold_(self) -> float | list[float | None] | None:
+        """The largest distance of a match, or cost per query point of a repetition, set or learned; None without one.
+
+        For several queries a list. None also with a `Percentile`, and with a false discovery rate before
+        `fit_threshold`, because each sequence then has its own threshold.
+        """
+        check_fitted(self)
+        return self._of_each(self._thresholds)
+
+    def _of_each(self, values):
+        """Return the only value where there is one query, or the list of values of several queries."""
+        return values if len(self._queries) > 1 else values[0]
+
+    def score(
+        self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the event F1 of what is found against labels, see :func:`sktslib.metrics.event_f1_score`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        y : array-like of shape (n,)
+            True labels of the time points, 0 for background. Each run of one label is an event, so touching events need
+            different labels. Found ranges that reach into unlabeled time points do not count.
+        times : array-like of shape (n,), optional
+            Its sample times.
+        sample_weight : None
+            Must be None: time points of an event have no weights. It exists because ``Pipeline.score`` passes it.
+
+        Returns
+        -------
+        float
+            The score, in [0, 1].
+        """
+        if sample_weight is not None:
+            rule, got = "be None: an event is found or not, whatever its time points weigh", shown(sample_weight)
+            raise refused("sample_weight", rule, got, "Weights of the query's points are the 'weight' of fit.")
+        X, times = unwrapped(X, times)
+        refuse_several(X)
+        found = getattr(self, self._finds)(X, times)
+        y, unlabeled = known_labels(check_labels(y, n_samples(X)), self._self_train)
+        known = [not unlabeled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]
+        return event_f1_score(read_labels(y).code, np.column_stack([found.start, found.end])[np.array(known, bool)])
 
     def fit_threshold(self, X: Sequences, times: Times | None = None) -> Self:
         """Fix the threshold of a false discovery rate by a recording that is like later ones.

@@ -106,7 +106,8 @@ class RangeTable:
         return edges(self.start, self.end, self._max_gap)
 
     def _times_at(self, index):
-        return times_at(self.times, index)
+        several = isinstance(self.times, list)  # those of each sequence
+        return times_in(self.times, self.sequence, index) if several else times_at(self.times, index)
 
     @property
     def duration(self) -> NDArray[np.float64]:
@@ -176,7 +177,12 @@ class RangeTable:
     def __getstate__(self):
         if self._source is None:
             return vars(self)
-        return {**vars(self), "times": self._times_kept(), "_source": self._source.kept(self.start, self.end)}
+        at, times = self._edges, self.times
+        if isinstance(times, list):
+            times = [kept_times(one, at[:, self.sequence == k].ravel()) for k, one in enumerate(times)]
+        else:
+            times = kept_times(times, at.ravel())
+        return {**vars(self), "times": times, "_source": self._source.kept(self.start, self.end)}
 
     def __copy__(self):
         return replace(self)
@@ -184,9 +190,6 @@ class RangeTable:
     def __deepcopy__(self, memo):
         own = [one.name for one in fields(self) if one.name != "_source"]
         return replace(self, **{name: deepcopy(getattr(self, name), memo) for name in own})
-
-    def _times_kept(self):
-        return kept_times(self.times, self._edges.ravel())
 
     def _to_draw(self, sequence):
         """Return the whole sequence, for a picture."""
@@ -489,17 +492,6 @@ class Matches(Ranges, RangeTable):
         """
         return uncertain(self, k, known)
 
-    def _times_kept(self):
-        if self.sequence is None or self.times is None:
-            return super()._times_kept()
-        at = self._edges
-        return [kept_times(times, at[:, self.sequence == k].ravel()) for k, times in enumerate(self.times)]
-
-    def _times_at(self, index):
-        if self.sequence is None or self.times is None:
-            return super()._times_at(index)
-        return times_in(self.times, self.sequence, index)
-
     def plot(
         self, ax: Axes | None = None, *, sequence: Sequences | None = None, ts: ArrayLike | None = None, **style: Any
     ) -> SearchDisplay:
@@ -676,7 +668,8 @@ def matches_of(
         order = order[np.sort(np.concatenate(first))] if n_queries > 1 else order[first[0]]
     sequences = [k // n_queries for k in range(len(found))]
     sources = MatchOrigins([one.reader for one in found], which[order], sequences, version[order], classes)
-    by, signs, by_channel, rates = found[0].reader.plan.by_channel, sources.signs, {}, [None] * 3
+    plan, by_channel, rates = found[0].reader.plan, {}, [None] * 3
+    by, signs = plan.by_channel, None if plan.signs is None else sources.signs
     if by is not None:
         shares = sources.shares(start[order], end[order])
         by_channel = {"votes": shares.votes, "channel_distance": shares.distance}

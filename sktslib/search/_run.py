@@ -7,11 +7,18 @@ right the column that comes from before is compared with them. Where both are th
 follows is the same, too. Until then the search goes on from before, and what it finds replaces what the part found.
 Windows, and subsequences that are normalized each by itself, need the samples before that they reach over.
 
+A pool holds the candidates of a query until they are decided. Candidates that overlap each other, at one remove or
+more, are a group. A group that nothing unknown can overlap is decided: its matches are chosen as if it were alone. Of
+the best k no more is kept than comes before a limit in the order of choice (distance, then place), which falls. It is
+never too low: let G be candidates that fit together, the last of which in that order is g. Of the matches up to g each
+one of G is one, or overlaps one. A known candidate overlaps q of them at most, and an unknown one those alone that lie
+where it can. So, if there are more than q (k - 1) others, at least k matches come no later than g, and what comes later
+is not among the best k.
+
 Arrays of dask are searched where their chunks are stored: only the searcher, the overlaps and what is found are sent.
-Each range of chunks is a task of dask's current scheduler. The task searches all of the range but its first samples,
-which needs nothing of the ranges before. It therefore runs where its chunks are read, in one go with reading them. Each
-border is a small task with the last samples before it and the first ones behind it. The client joins these parts. It
-reads samples of the array only where the parts do not agree, and for the distances of matches across borders.
+Each range of chunks, with the samples before it that it needs, is a task of dask's current scheduler. The client joins
+these parts. It reads samples of the array only where the parts do not agree, and for the distances of matches across
+borders.
 """
 
 from __future__ import annotations
@@ -24,19 +31,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import delayed
 
+from ..distances._kernels.selection import all_free, near
 from ..distances._metrics.base import equal
 from ..utils._jobs import count_jobs, in_jobs, jobs_are_threads, losses_explained, progress, shared
 from ..utils._sampling import edges
 from ..utils._times import Sequences, Times, as_dates, given_times, times_of
 from ..utils.validation import as_points, as_series, as_times, check_count, refused
-from . import _incremental_profile as profiles
 from . import _sources
-from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay, check_table, entry, notice, times_at
+from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay, check_table, entry, notice
 from ._plan import check_room, warn_of_sequences
-from ._profile import Search, window_profile
+from ._profile import ENDLESS, RangeProfile, Search, State, SubsequenceProfile, WindowProfile, choose, window_profile
 from ._pruning import Choice, prunes
 from ._results import Found, Matches, chosen, matched, matches_of
-from ._selection import Profile
+from ._selection import Candidates, Profile, select
 from ._sources import CandidateReader, ChunkedSource, HeldRanges, n_samples
 from ._thresholds import calibrations_of, check_fixed
 
@@ -48,7 +55,300 @@ EACH = 4  # ranges of each job, so that one that is late is not waited for long
 # fast. And where the best matches, of a query's length each, are so small a share of it that few candidates wait.
 LONG = 2**22
 RARE = 32
+ROOM = 1024  # candidates that wait, at least, before a look at what is decided
 LEADS = 64  # times its lead that a range takes at least, but for one of each job
+
+
+# -------------------------------------------------------------------------------------------------- pools of candidates
+class Limit(NamedTuple):
+    """The last distance and place, in the order of choice, that a match may have."""
+
+    distance: float = np.inf
+    place: int = ENDLESS
+
+
+def _groups(rows):
+    """Return candidates by their starts, where groups that overlap each other are cut apart, and where these end."""
+    rows = rows[:, np.argsort(rows[1], kind="stable")]
+    last = np.maximum.accumulate(rows[2])
+    cuts = np.concatenate([[0], np.flatnonzero(rows[1, 1:] >= last[:-1]) + 1, [rows.shape[1]]])
+    return rows, cuts, last[cuts[1:] - 1]
+
+
+class MatchPool:
+    """Candidates of a range that may be matches, and its matches as far as they are decided.
+
+    Candidates are columns (distance, start, end), matches (chosen by, distance, version of the query, start, end).
+    """
+
+    def __init__(self, plan, choice):
+        self.plan, self.choice = plan, choice
+        self._is_best = choice.n_matches is not None
+        self.of_one_length = plan.mode == "windows" and plan.lengths is None
+        self.first_limit = self.limit = Limit(np.inf if choice.threshold is None else choice.threshold)
+        self.edges = []  # samples about which candidates may turn out to be others; before the first nothing is known
+        self.slack = 0.0
+        self._open, self._new, self._count = np.empty((3, 0)), [], 0
+        self._beside = []  # groups that are complete and reach over an edge
+        self._decided = []
+        self.reports = False  # whether matches are handed over as they are decided, and not joined with others
+        self.first_end = ENDLESS  # no undecided group ends before this sample
+        self._early = np.empty((2, 0), np.int64)  # ranges of matches that were decided early, with ascending starts
+
+    def _place(self, rows):
+        """Return the places of candidates or matches in a profile: of equal distances the first counts."""
+        return rows[-1 if self.plan.mode == "subsequence" else -2]
+
+    @property
+    def ranges(self):
+        """The half-open ranges (start, end) of the matches, and of groups at an edge."""
+        return {*zip(*self._matches()[-2:].astype(int).tolist(), strict=True)} | {
+            (int(rows[1].min()), int(rows[2].max())) for rows in self._beside
+        }
+
+    @property
+    def begin(self):
+        """The first sample of what is not decided; ENDLESS where there is nothing."""
+        return min((int(rows[1].min()) for rows in (self._open, *self._new) if rows.size), default=ENDLESS)
+
+    def mark(self, state):
+        """Add a state that may be compared with that of the part before."""
+        self.edges.append(state.at if self.plan.mode == "subsequence" else state.seen)
+
+    def take(self, feed, found, reader):
+        """Add the candidates that a profile gave last."""
+        if self._is_best and self.of_one_length and self.limit == self.first_limit:
+            self._begin_limit(found, feed)
+        rows = self._near(found)
+        if rows.size and self._early.size:
+            rows = self._free(rows)
+        if rows.size:
+            self._new.append(rows)
+            self._count += rows.shape[1]
+            self.first_end = min(self.first_end, int(rows[2].min()))
+        if self._count > max(ROOM, self._open.shape[1]):  # so that each is looked at a few times
+            self.decide(feed, reader)
+
+    def _near(self, found):
+        """Return the candidates that may be matches, as rows (distance, start, end)."""
+        distance, start, end, slack = found
+        self.slack = max(self.slack, slack)
+        which = near(distance, 1.0 - slack, self.limit.distance)
+        return self._within(np.array([distance[which], start[which], end[which]]), self.slack)
+
+    def _within(self, rows, slack=0.0):
+        """Return the candidates or matches that come no later than the limit, or may do so within their slack."""
+        if not self._is_best:
+            return rows
+        least, last = rows[0] * (1.0 - slack), self.limit
+        no_later = (least < last.distance) | ((least == last.distance) & (self._place(rows) <= last.place))
+        return rows[:, no_later & (rows[0] < np.inf)]
+
+    def _free(self, rows):
+        """Return the candidates that overlap no match that was decided early too much."""
+        return rows[:, all_free(*self._early, *rows[1:].astype(np.int64), float(self.choice.max_overlap))]
+
+    def decide(self, feed, reader, horizon=None):
+        """Choose the matches of the groups that end at or before a horizon, by default where nothing unknown begins.
+
+        Behind groups that are decided by default there is a sample, by which the time of their end is known.
+        """
+        rows = self._take_open()
+        if self._is_best:
+            rows = self._within(rows[:, np.argsort(self._place(rows), kind="stable")], self.slack)
+        if not rows.size:
+            return
+        if self._is_best:
+            self._tighten(rows, feed)
+            rows = self._within(rows, self.slack)
+        rows, cuts, end = _groups(rows)
+        start = rows[1][cuts[:-1]]
+        if horizon is None:
+            horizon = min(feed.horizon(self.limit.distance), feed.seen - 1)
+        done = int(np.searchsorted(end, horizon, "right"))
+        self.first_end = int(end[done]) if done < len(end) else ENDLESS
+        beside = start[:done] < (self.edges[0] if self.edges else 0)
+        for edge in self.edges[1:]:
+            beside |= (start[:done] < edge) & (edge < end[:done])
+        self._beside += [rows[:, cuts[k] : cuts[k + 1]] for k in np.flatnonzero(beside)]
+        beside = np.repeat(beside, np.diff(cuts[: done + 1]))
+        self._open, rows = rows[:, cuts[done] :], rows[:, : cuts[done]]
+        self._decide(rows[:, ~beside], reader)
+
+    def _take_open(self):
+        """Return all candidates that are not decided, which the pool does not hold from then on."""
+        rows = np.concatenate([self._open, *self._new], axis=1) if self._new else self._open
+        self._open, self._new, self._count, self.first_end = rows[:, :0], [], 0, ENDLESS
+        return rows
+
+    def decide_early(self, late, feed, reader):
+        """Choose the matches that end at or before the sample `late` by the candidates until now.
+
+        Later candidates that overlap one of them are left out.
+        """
+        feed.drop(late)
+        if self.earliest_end > late:
+            return
+        rows, cuts, _ = _groups(self._take_open())
+        is_late = np.repeat(np.minimum.reduceat(rows[2], cuts[:-1]) <= late, np.diff(cuts))
+        some, others = rows[:, is_late], rows[:, ~is_late]
+        matches = self._chosen(some, reader)
+        matches = matches[:, matches[-1] <= late]
+        self._decided.append(matches)
+        early = np.append(self._early[:, self._early[1] > feed.first], matches[-2:].astype(np.int64), axis=1)
+        self._early = np.ascontiguousarray(early[:, np.argsort(early[0], kind="stable")])
+        self._open = np.concatenate([self._free(some[:, some[2] > late]), others], axis=1)
+        self.first_end = self.earliest_end
+
+    @property
+    def earliest_end(self):
+        """The end of the first undecided candidate to end; ENDLESS without any."""
+        return min((int(rows[2].min()) for rows in (self._open, *self._new) if rows.size), default=ENDLESS)
+
+    def hand_over(self):
+        """Return the matches that were decided since the last call, which the pool does not hold from then on."""
+        matches, self._decided = self._matches(), []
+        return matches
+
+    def _decide(self, rows, reader):
+        if rows.size:
+            self._decided.append(self._chosen(rows, reader))
+        if self._is_best and self._decided:
+            matches = self._matches()
+            self._decided = [matches]
+            k = self.choice.n_matches
+            if matches.shape[1] >= k:
+                last = np.lexsort((self._place(matches), matches[0]))[k - 1]
+                self.limit = min(self.limit, self._limit_at(matches, last))
+
+    def _limit_at(self, rows, k):
+        return Limit(float(rows[0, k]), int(self._place(rows)[k]))
+
+    def _chosen(self, rows, reader):
+        """Return the matches of groups of candidates."""
+        rows = rows[:, np.argsort(self._place(rows), kind="stable")]
+        candidates = Candidates(rows[0], *rows[1:].astype(np.int64), self.slack)
+        start, end, by, distance, version = choose(reader, candidates, self.choice._replace(n_matches=None))
+        if self.reports:
+            start, end = reader.centered(start, end, version)
+        return np.array([by, distance, version, start, end])
+
+    def _matches(self):
+        """Return the decided matches that come no later than the limit."""
+        matches = np.concatenate([np.empty((5, 0)), *self._decided], axis=1)
+        return self._within(matches)
+
+    # ------------------------------------------------------------------------------------------ the limit that falls
+    def _begin_limit(self, found, feed):
+        """Lower the limit by the nearest window of each stretch of its length, for without one all windows wait."""
+        stretches = found.distance[: len(found.distance) // self.plan.m * self.plan.m].reshape(-1, self.plan.m)
+        if len(stretches) < self.choice.n_matches:
+            return
+        nearest = np.argmin(stretches, axis=1) + np.arange(0, stretches.size, self.plan.m)
+        rows = self._near(Candidates(*(column[nearest] for column in found[:3]), found.slack))
+        self._tighten(rows, feed)
+
+    def _tighten(self, rows, feed):
+        """Lower the limit to the distance before which there are k matches, whatever is unknown.
+
+        Candidates must be in the order of a profile.
+        """
+        rows = np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]])  # no less than the exact distances
+        k, overlap = self.choice.n_matches, self.choice.max_overlap
+        known, horizon = np.sort(self._matches()[0]), feed.horizon(self.limit.distance)
+        begin, most = self.edges[0] if self.edges else 0, 2 * k + 1
+        while True:
+            chosen = select(*rows, n_matches=most, max_overlap=overlap)
+            distance, start, end = rows[:, chosen]
+            apart = np.ones(len(chosen), bool) if overlap == 1.0 else (end <= horizon) & (start >= begin)
+            certain = -(-np.cumsum(apart) // self._most_overlapped(rows, chosen))
+            enough = np.flatnonzero(np.searchsorted(known, distance) + certain >= k)
+            if len(enough):
+                self.limit = min(self.limit, self._limit_at(rows, chosen[enough[0]]))
+            if len(enough) or len(chosen) < most:
+                return
+            most *= 2
+
+    def _most_overlapped(self, rows, chosen):
+        """Return how many chosen candidates a candidate no later than the last chosen one can overlap at most."""
+        if self.choice.max_overlap == 1.0 or not len(chosen):
+            return 1
+        if self.of_one_length:
+            return 2  # all are of one length
+        first, last = np.sort(rows[1][chosen]), np.sort(rows[2][chosen])
+        _, start, end = rows[:, rows[0] <= rows[0][chosen[-1]]]
+        return int((np.searchsorted(first, end) - np.searchsorted(last, start, "right")).max())
+
+    # ---------------------------------------------------------------------------------- what ranges give together
+    def cut(self, state):
+        """Drop the candidates before a state, which turned out to be others."""
+        if self.plan.mode == "windows":
+            return
+        self._open = self._open[:, self._place(self._open) > state.at]
+        for groups in (self._beside, self._new):
+            groups[:] = [rows[:, self._place(rows) > state.at] for rows in groups]
+        self._decided = [rows[:, rows[-2] >= state.at] for rows in self._decided]
+
+    def joined(self, others, reader):
+        """Return the matches of a sequence from this range and others, in the order of choice; None if some are lost.
+
+        Too few are known where a limit came out too low, because candidates turned out to be others.
+        """
+        pools = [self, *others]
+        self.limit = min(pool.limit for pool in pools)
+        self.slack = max(pool.slack for pool in pools)
+        rows = np.concatenate([a for pool in pools for a in (pool._open, *pool._new, *pool._beside)], axis=1)
+        self._decided = [a for pool in pools for a in pool._decided]
+        self._decided.append(self._chosen(self._within(rows, self.slack), reader))
+        matches, k = self._matches(), self.choice.n_matches
+        order = np.lexsort((self._place(matches), matches[0]))[:k]
+        if self._is_best and len(order) < k and self.limit < self.first_limit:
+            return None
+        return matches[:, order]
+
+
+class ProfilePool:
+    """Pool of all candidates of a range, none of which is decided before the end."""
+
+    limit, begin, ranges = Limit(), ENDLESS, frozenset()
+
+    def __init__(self, plan):
+        self.plan, self._found = plan, []
+
+    def take(self, feed, found, reader):
+        """Add the candidates that a profile gave last."""
+        self._found.append(found.kept())
+
+    def decide(self, *_):
+        """Do nothing: neither a decision nor a state to compare with is needed to keep all candidates."""
+
+    mark = decide
+
+    def cut(self, state):
+        """Drop the candidates before a state, which turned out to be others."""
+        if self.plan.mode == "subsequence":
+            for k, found in enumerate(self._found):
+                columns = found.columns
+                self._found[k] = Candidates(*(column[columns[2] > state.at] for column in columns), found.slack)
+
+    def joined(self, others, reader):
+        """Return the profile of a whole sequence from this range and the others."""
+        found = [one for pool in [*others, self] for one in pool._found]
+        others, self._found, slack = [], [], max((one.slack for one in found), default=0.0)
+        n, plan, subsequence = len(reader.source), self.plan, self.plan.mode == "subsequence"
+        distance = np.full(n if subsequence else n - plan.shortest + 1, np.inf)
+        start, length = (np.full(n, -1, np.int64), None) if subsequence else (None, plan.m)
+        if plan.lengths is not None:
+            length = np.full(len(distance), plan.shortest)
+        for one in found:
+            own, begin, end = one.columns
+            at = end - 1 if subsequence else begin
+            distance[at] = own
+            if subsequence:
+                start[at] = begin
+            elif np.ndim(length):
+                length[at] = end - begin
+        return Profile(distance, start, length, slack)
 
 
 # -------------------------------------------------------------------------------------------------- parts of a sequence
@@ -74,16 +374,16 @@ class QueryPart:
         self.plan, self.begin = plan, begin
         whole = whole or choice.needs_all
         self.rule = None if whole else choice
-        kind = profiles.WindowProfile
+        kind = WindowProfile
         if plan.mode == "subsequence":
-            kind = profiles.RangeProfile if plan.by_range else profiles.SubsequenceProfile
+            kind = RangeProfile if plan.by_range else SubsequenceProfile
         self.feed = kind(plan, self.rule, first)
-        self.pool = profiles.ProfilePool(plan) if whole else profiles.MatchPool(plan, choice)
+        self.pool = ProfilePool(plan) if whole else MatchPool(plan, choice)
         self.states = []  # kept for comparison with what comes from before
-        self._next = begin if begin else profiles.ENDLESS
+        self._next = begin if begin else ENDLESS
         # The limit of windows of one length, and of ranges, is found by all of the first samples as fast.
         at_once = whole or choice.n_matches is None or plan.by_range or self.pool.of_one_length
-        self._size = profiles.ENDLESS if at_once else FIRST
+        self._size = ENDLESS if at_once else FIRST
 
     def take(self, y, ty, reader):
         """Add the samples (channels, n) that follow and their times."""
@@ -91,7 +391,7 @@ class QueryPart:
         while at < y.shape[1]:
             end = min(y.shape[1], self._next - first, at + self._size)
             self.feed.append(y[:, at:end], None if ty is None else ty[at:end])
-            self._size, at = min(2 * self._size, profiles.ENDLESS), end
+            self._size, at = min(2 * self._size, ENDLESS), end
             found = self.feed.candidates()
             if self.feed.seen > self.begin:
                 self.pool.take(self.feed, found, reader)
@@ -110,7 +410,7 @@ class QueryPart:
         self.states.append(state)
         self.pool.mark(state)
         after = max(2 * (self._next - self.begin), self.plan.m)
-        self._next = self.begin + after if self.plan.mode == "subsequence" else profiles.ENDLESS
+        self._next = self.begin + after if self.plan.mode == "subsequence" else ENDLESS
 
     def goes_on_to(self, end, source):
         """Add the samples of a source up to sample `end`."""
@@ -130,7 +430,7 @@ class QueryPart:
             if before.feed.agrees(state, before.pool.limit.distance):
                 self.pool.cut(state)
                 self.pool.limit = min(self.pool.limit, before.pool.limit)
-                self._next = profiles.ENDLESS
+                self._next = ENDLESS
                 return True
         before.goes_on_to(self.feed.seen, source)
         return False
@@ -395,18 +695,6 @@ def ranges_of_chunks(chunks, lead):
     return found
 
 
-def times_of_ranges(times, found):
-    """Return the times of the samples at which the found ranges start and end; a dask array is read there alone."""
-    if not is_dask(times):
-        return None if times is None else given_times(times, "times")
-    start, end = (np.concatenate([one[k] for one in found]) for k in range(2))
-    n = n_samples(times)
-    samples = np.unique(np.concatenate([start, end, end - 1, end - 2, [n - 2, n - 1]]))
-    samples = samples[(samples >= 0) & (samples < n)]
-    read = np.asarray(times[samples])
-    return SparseTimes([*samples, n], times_at(read, np.arange(len(samples) + 1)))
-
-
 class Work(NamedTuple):
     """Input that is common to all tasks of a call."""
 
@@ -414,8 +702,7 @@ class Work(NamedTuple):
     clock: Clock
     searches: list
     whole: bool  # whether the whole profile is asked for
-    lead: int  # samples before it that a part takes
-    edges: np.ndarray  # where ranges begin, and the end of the recording
+    n: int  # samples of the recording
 
 
 class Block(ChunkedSource):
@@ -424,7 +711,7 @@ class Block(ChunkedSource):
     notices = False
 
     def __init__(self, work, X, times, first):
-        self.searcher, self._clock, self._n = work.searcher, work.clock, int(work.edges[-1])
+        self.searcher, self._clock, self._n = work.searcher, work.clock, work.n
         self._X, self._times, self.first, self.size = X, times, first, _sources.CHUNK
 
     def read(self, start, end):
@@ -437,38 +724,14 @@ class Block(ChunkedSource):
         return self.first, self.first + len(self.X)
 
 
-def search_range(work, first, begin, y, times, known=None):
-    """Return the part of each search that the samples from `begin` on give; the samples held start at `first`.
-
-    The limits of parts that are `known` hold for these too.
-    """
-    source = Block(work, y, times, first)
+def search_range(work, first, begin, y, times=()):
+    """Return the part of each search that the samples from `begin` on give; pieces of samples start at `first`."""
+    y = np.concatenate([as_points(one, "X") if np.ma.isMaskedArray(one) else np.asarray(one) for one in y])
+    source = Block(work, y, np.concatenate(times) if times else None, first)
     parts = run_part(source, work.searches, begin, first + len(y), work.whole)
-    for k, part in enumerate(parts):  # what can be decided here needs no samples in the client
-        if known is not None:
-            part.pool.limit = min(part.pool.limit, known[k].pool.limit)
+    for part in parts:  # what can be decided here needs no samples in the client
         part.pool.decide(part.feed, CandidateReader(part.plan, source))
     return parts
-
-
-def search_alone(y, times=None, *, work, block_id=None):
-    """Return the parts of a range, and copies of its first and of its last samples, with their times or None.
-
-    The parts are those of all but its first samples, or of all if it is the first range.
-    """
-    first, lead = int(work.edges[block_id[0]]), work.lead
-    y = as_points(y, "X") if np.ma.isMaskedArray(y) else np.asarray(y)
-    times = None if times is None else times.ravel()
-    parts = search_range(work, first, first and first + lead, y, times)
-    held = [(None, None) if a is None else (a[:lead].copy(), a[len(a) - lead :].copy()) for a in (y, times)]
-    return parts, *zip(*held, strict=True)
-
-
-def search_border(work, at, before, behind):
-    """Return the parts of the first samples of a range, and those of the rest of it."""
-    parts, head, _ = behind
-    y, times = (None if a is None else np.concatenate([a, b]) for a, b in zip(before[-1], head, strict=True))
-    return search_range(work, at - work.lead, at, y, times, parts), parts
 
 
 class DaskSource(ChunkedSource):
@@ -483,10 +746,6 @@ class DaskSource(ChunkedSource):
         found = dask.compute(*(self.X[s:e] for s, e in zip(start.tolist(), end.tolist(), strict=True)))
         return [as_series(np.asarray(y), "X", missing=True) for y in found]
 
-    def times_of_found(self, found):
-        """Return the times of the samples at which the found ranges start and end, or None."""
-        return times_of_ranges(self.times, found)
-
     def parts(self, searches, verbose, name, whole):
         """Return the parts of the searches that the ranges of the array give."""
         import dask
@@ -494,33 +753,30 @@ class DaskSource(ChunkedSource):
         check_table(self.searcher, self.X)
         tasks = self._tasks(searches, whole)
         with progress(len(tasks), verbose, name, "part") as count, losses_explained(name):
-            first, *others = dask.compute(*tasks)
+            found = dask.compute(*tasks)
             count(len(tasks))
         if self.timed and len(self) > 1:
             given = as_dates(self.times[: self.size])
             notice(self.searcher, None, given, as_times(given, len(given), "times"))
-        return [first[0], *(parts for two in others for parts in two)]
+        return found
 
     def _tasks(self, searches, whole):
         import dask.array
 
-        searcher, X = copy(self.searcher), self.X
+        searcher, X, n = copy(self.searcher), self.X, len(self)
         vars(searcher).pop("feature_names_in_", None)  # the parts are arrays, not tables; of that is warned once
-        lead, edges = len(self) - first_of(searches, len(self)), np.cumsum([0, *X.chunks[0]])
-        edges = np.array([0, *(edges[end] for _, end in ranges_of_chunks(X.chunks[0], lead))])
-        work = dask.delayed(Work(searcher, self._clock, searches, whole, lead, edges), traverse=False)
-        sizes = tuple(np.diff(edges).tolist())
-        held = [X.rechunk((sizes, *[-1] * (X.ndim - 1)))]
+        work = dask.delayed(Work(searcher, self._clock, searches, whole, n), traverse=False)
+        lead, edges = n - first_of(searches, n), np.cumsum([0, *X.chunks[0]])
+        edges = [0, *(int(edges[end]) for _, end in ranges_of_chunks(X.chunks[0], lead))]
+        sizes, search, tasks = tuple(np.diff(edges).tolist()), dask.delayed(search_range, pure=False), []
+        blocks = [X.rechunk((sizes, *[-1] * (X.ndim - 1))).to_delayed().ravel()]
         if self.timed:
             times = self.times if is_dask(self.times) else dask.array.from_array(as_dates(self.times), name=False)
-            times = times.rechunk((sizes,))
-            held.append(times[:, np.newaxis] if X.ndim == 2 else times)
-        one = (1,) * (X.ndim - 1)
-        shape = {"chunks": ((1,) * len(sizes), *((k,) for k in one)), "meta": np.empty((0, *one), object)}
-        found = dask.array.map_blocks(search_alone, *held, work=work, dtype=object, **shape).to_delayed().ravel()
-        border = dask.delayed(search_border, pure=False)
-        borders = zip(edges[1:-1].tolist(), pairwise(found), strict=True)
-        return [found[0], *(border(work, at, *two) for at, two in borders)]
+            blocks.append(times.rechunk((sizes,)).to_delayed())
+        for k, begin in enumerate(edges[:-1]):
+            held = [[one[k - 1][-lead:], one[k]] if k else [one[0]] for one in blocks]
+            tasks.append(search(work, max(begin - lead, 0), begin, *held))
+        return tasks
 
 
 # ---------------------------------------------------------------------------------------------------- parts and streams
@@ -642,7 +898,7 @@ class PartialSearch(_Parts):
         given = None if times is None else times.at(np.arange(first, last))
         return first, y.copy(), None if ty is None else ty.copy(), given
 
-    def state(self) -> profiles.State | list[profiles.State]:
+    def state(self) -> State | list[State]:
         """Return the state on which later candidates depend; for several queries a list of states.
 
         If one part is continued to the start of another, and their states are equal there, both agree from there on.
@@ -863,17 +1119,17 @@ class Stream(_Parts):
         found, seen = [[] for _ in self._parts], self.n_samples_seen
         for k, part in enumerate(self._parts):
             if gaps or seen >= self._due[k]:
-                found[k] = self._decide(k, part.feed.candidates(last), last)
+                found[k] = self._decide(k, last)
                 if part.feed.is_full:
                     part.feed.forget(part.needed(self._times is not None))
         return found
 
-    def _decide(self, k, candidates, last):
+    def _decide(self, k, last):
         """Return the rows of a query that are decided by its next candidates, at the end of the sequence all others."""
         part, (plan, choice) = self._parts[k], self._searches[k]
         feed, pool, reader = part.feed, part.pool, CandidateReader(plan, part.feed)
-        pool.take(feed, candidates, reader)
-        if pool.first_end < profiles.ENDLESS:
+        pool.take(feed, feed.candidates(last), reader)
+        if pool.first_end < ENDLESS:
             horizon = feed.seen if last else feed.horizon(choice.threshold)
             if self._times is not None and not last:  # the time of an end is that of the sample there
                 horizon = min(horizon, feed.seen - 1)

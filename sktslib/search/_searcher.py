@@ -18,10 +18,9 @@ from ..utils._names import names_of
 from ..utils._parameters import Interval, StrOptions
 from ..utils._sampling import interval
 from ..utils._sklearn import check_fitted, names_out
-from ..utils._times import MetricLike, Queries, Sequences, Times, time_name
+from ..utils._times import MetricLike, Queries, Sequences, Times, given_times, time_name
 from ..utils.validation import as_weight, plain_count
 from . import _plan as plans
-from . import _thresholds as rules
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
 from ._chunks import entry, notice, one_each, refuse_several, several, validated
 from ._learning import choice as metric_choice
@@ -30,7 +29,7 @@ from ._learning.labels import EXAMPLES, learn_threshold
 from ._limits import NORMALIZE, Normalization, limits_of, normalization_of
 from ._plan import CANDIDATES, Subsequences, Windows, length_bounds, mode_of
 from ._pruning import Choice
-from ._query import QueryEstimator, annotation, event_score, refuse_sample_weight, with_background
+from ._query import QueryEstimator, annotation, with_background
 from ._results import Matches, matches_of, within
 from ._run import DaskSource, PartialSearch, Stream, is_dask, run_endings, run_profiles, run_searches, search_ranges
 from ._selection import Profile
@@ -132,6 +131,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     >>> len(matches), matches.to_frame().columns.tolist()
     (12, ['start', 'end', 'distance', 'start_time', 'end_time'])
     """
+
+    _finds = "search"
 
     _parameter_constraints = {
         "candidates": CANDIDATES,
@@ -258,9 +259,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             found = [within(one, threshold) for one, threshold in zip(found, thresholds, strict=True)]
             limits = limits if listed else np.array(thresholds)  # in several sequences they differ
         given = []
-        for k, (sequence, source) in enumerate(zip(X if listed else [X], sources, strict=True)):
-            own = found[k * count : (k + 1) * count]
-            given.append(source.times if source.in_memory else source.times_of_found(own))
+        for sequence, source in zip(X if listed else [X], sources, strict=True):
+            is_read = source.in_memory or source.times is None
+            given.append(source.times if is_read else given_times(source.times, "times"))
             if source.in_memory:
                 if source.times is not None or type(sequence) is not np.ndarray:
                     notice(self, sequence, source.times, source.ty)
@@ -297,16 +298,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         every._learned_thresholds = [None] * len(self._queries)
         return replace(every.search(X, times), threshold=np.array(self._thresholds, float))
 
-    @property
-    def threshold_(self) -> float | list[float | None] | None:
-        """The largest distance of a match, set or learned from labels; None without one. For several queries a list.
-
-        None also with a `Percentile`, and with a false discovery rate before `fit_threshold`, because each sequence
-        then has its own threshold.
-        """
-        check_fitted(self)
-        return self._of_each(self._thresholds)
-
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
         """Label each time point: 0 outside of matches, otherwise the rank of the best match there, from 1.
 
@@ -332,32 +323,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if not hasattr(self, "_background_label"):  # not learned from labels
             return labels
         return with_background(self._background_label, matches.label)[labels]
-
-    def score(
-        self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Return the event F1 of the matches against labels, see :func:`sktslib.metrics.event_f1_score`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n,) or (n, channels)
-            The sequence.
-        y : array-like of shape (n,)
-            True labels of the time points, 0 for background; each run of one label is an event.
-        times : array-like of shape (n,), optional
-            Its sample times.
-        sample_weight : None
-            Must be None: time points of an event have no weights. It exists because ``Pipeline.score`` passes it.
-
-        Returns
-        -------
-        float
-            The score, in [0, 1].
-        """
-        refuse_sample_weight(sample_weight)
-        X, times = unwrapped(X, times)
-        refuse_several(X)
-        return event_score(y, self.search(X, times), n_samples(X))
 
     def profile(self, X: Sequences, times: Times | None = None) -> Profile:
         """Return distance and range of every candidate.
@@ -537,7 +502,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         chosen, normalization = getattr(self, "_candidate", None), normalization_of(self.normalize)
         self.normalize_ = normalization.method if chosen is None else chosen.normalize
         mode = mode_of(self.candidates)
-        if mode == "auto" and (self.channels is not None or normalization._has_limits):
+        by_windows = self.channels, normalization.scale_limits, normalization.offset_limit
+        if mode == "auto" and any(one is not None for one in by_windows):
             mode = "windows"
         self._mode = plans.resolve_mode(self.metric_, mode, self.normalize_)
 
@@ -656,10 +622,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if source.in_memory:
             notice(self, X, source.times, source.ty)
         return found
-
-    def _of_each(self, values):
-        """Return the only value where there is one query, or the list of values of several queries."""
-        return values if len(self._queries) > 1 else values[0]
 
     @property
     def _queries_in_range(self):

@@ -106,15 +106,10 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
     entry, given = one_entry(dict_distances, family)
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     check_channels(entry.key, given, x.shape[0])
-    if mode == "subsequence" and not entry.metric._has_path:
+    if mode == "subsequence" and not (isinstance(entry.metric, ElasticMetric) and entry.metric._has_path):
         raise ValueError(
-            f"The function of {entry.key!r} is {entry.metric.full_name}, which has no warping path: it compares "
-            "windows. Search with time_series_search, or with QuerySearcher and candidates='windows'."
-        )
-    if mode == "subsequence" and not isinstance(entry.metric, ElasticMetric):
-        raise ValueError(
-            f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search "
-            "with time_series_search."
+            f"The function of {entry.key!r} is {entry.metric.full_name}, which has no warping path of accumulated "
+            "costs: it compares windows. Search with time_series_search."
         )
     tx, ty = check_times(entry, tx, ty)
     (plan,) = with_metric(entry.metric, [QueryPlan(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None))])

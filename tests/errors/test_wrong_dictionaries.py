@@ -95,7 +95,7 @@ def test_single_entries():
     )
     refused(lambda: elastic_search({"parameters": {}}, Q, S), ValueError, "must have the key 'function'")
     refused(lambda: elastic_search({"function": "cosine"}, Q, S), ValueError, "must stand in the family 'lockstep'.")
-    refused(lambda: elastic_search({"function": one}, Q, S), ValueError, "is a callable, which compares windows")
+    refused(lambda: elastic_search({"function": one}, Q, S), ValueError, "has no warping path of accumulated costs")
     refused(lambda: elastic_search({"function": "dtw", "multivariate": "no"}, Q2, S2), ValueError, "multivariate 'no'")
     refused(lambda: elastic_search(None, Q, S), TypeError, "'dict_distances' must be a dictionary of distances")
 

@@ -172,8 +172,10 @@ def test_entries_of_lists_are_named(wrong, error, message):
         refused(lambda cls=cls: cls().fit([Q, Q, wrong]), error, "In X[2]: " + message)
         given = "In query[1]: " + message.replace("'X'", "'query'")
         refused(lambda cls=cls, given=given: cls(query=[Q, wrong]).fit(Q), error, given)
-        refused(lambda cls=cls: cls().fit([Q, None]), TypeError, "'X[1]' must be an array of real numbers. Got None.")
-        refused(lambda cls=cls: cls(query=[None, Q]).fit(Q), TypeError, "'query[0]' must be an array")
+        refused(
+            lambda cls=cls: cls().fit([Q, None]), TypeError, "In X[1]: 'X' must be an array of real numbers. Got None"
+        )
+        refused(lambda cls=cls: cls(query=[None, Q]).fit(Q), TypeError, "In query[0]: 'query' must be an array")
     refused(lambda: QuerySearcher().fit(Q).search([S, wrong]), error, "In X[1]: " + message)
     refused(lambda: QuerySearcher().fit(Q).search([S, None]), TypeError, "In X[1]: 'X' must be an array of real")
     refused(lambda: QuerySearcher().fit(Q).search([S, S2]), ValueError, "In X[1]: X has 2 features, but QuerySearcher")

@@ -102,7 +102,7 @@ def assert_same(got, want):
 @contextmanager
 def small_parts(data):
     names = [*(f"search._run.{name}" for name in ("LEAST", "LEAD", "FIRST")), "search._run.LEADS"]
-    names += ["search._incremental_profile.ROOM", "search._sources.CHUNK", "search._run.LONG", "search._run.RARE"]
+    names += ["search._run.ROOM", "search._sources.CHUNK", "search._run.LONG", "search._run.RARE"]
     names += [f"search._pruning.{name}" for name in ("LEAST", "BLOCK", "BLOCK_OF_MOMENTS", "EACH")]
     names += ["distances._kernels.simd.MOST", "utils._jobs.AT_ONCE", "distances._kernels.bounds.BLOCK"]
     with small_sizes(data, *names):
@@ -155,7 +155,7 @@ def test_parts_that_are_fed_give_what_one_search_does(search, cuts, sizes, dated
         ty = np.datetime64("2026-01-01") + (1e3 * ty).astype("timedelta64[ms]")
     want, through_pickle = searcher.search(y, times=ty), data.draw(st.booleans())
     cuts = sorted({0, len(y), *(at for at in cuts if at < len(y))})
-    with small_sizes(data, "search._run.LEAD", "search._incremental_profile.ROOM"):
+    with small_sizes(data, "search._run.LEAD", "search._run.ROOM"):
         fed_parts = [
             fed(searcher.partial_search(a), y, ty, b, sizes, through_pickle) for a, b in itertools.pairwise(cuts)
         ]

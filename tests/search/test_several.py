@@ -341,7 +341,7 @@ def test_queries_searched_for_together_are_found_as_each_alone(data):
         options |= data.draw(st.sampled_from([{}, {"polarity": "channels"}, *lags]))
         if gaps and len(options) > 5:
             queries[0][:5, 1] = np.nan  # this channel begins later
-    ways = ["memory", "chunks", "jobs", "parts", *(["stream"] if "threshold" in rule else [])]
+    ways = ["memory", "chunks", "jobs", "parts", *(["stream"] if isinstance(rule.get("threshold"), float) else [])]
     how, cut = data.draw(st.sampled_from(ways)), data.draw(st.integers(1, n - 1))
     with small_sizes(data, "distances._kernels.mass.LEAST", "search._run.LEAST"):
         want = [

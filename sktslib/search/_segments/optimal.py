@@ -30,9 +30,8 @@ from ...distances._kernels.simd import aligned_zeros
 from ...distances._series import full_weight
 from ...utils._jobs import count_jobs, each_in_jobs, nothing, progress
 from .._chunks import Buffer
-from .._incremental_profile import LastSamples, PreparedQueries
 from .._plan import check_lengths
-from .._profile import Search, window_profile
+from .._profile import LastSamples, PreparedQueries, Search, window_profile
 from .._sources import CandidateReader
 
 ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points

@@ -26,10 +26,10 @@ from ...utils.validation import as_floats, as_times, check_count, refused, shown
 from .. import _chunks, _sources, _thresholds
 from .._channels import with_polarity
 from .._chunks import ChunkStream, SparseTimes, refuse_several
-from .._incremental_profile import LastSamples
 from .._learning import choice, labels
 from .._plan import check_domain, check_room, resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
-from .._query import QueryEstimator, annotation, event_score, one_query, refuse_sample_weight, with_background
+from .._profile import LastSamples
+from .._query import QueryEstimator, annotation, one_query, with_background
 from .._results import RATES, RangeTable
 from .._thresholds import Conformal, FalseDiscoveryRate, Margin, Percentile
 from .optimal import Background, Classes, Rules, Segmentation, SegmentTable, Versions, background_cost, segment
@@ -448,6 +448,8 @@ class QuerySegmenter(QueryEstimator):
     array([ 2,  6,  8, 12])
     """
 
+    _finds = "segment"
+
     _parameter_constraints = {
         "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "transitions": ["array-like", None],
@@ -611,42 +613,6 @@ class QuerySegmenter(QueryEstimator):
         for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
             code[s:e] = self._numbers[query] + 1
         return names[code]
-
-    def score(
-        self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Return the event F1 of the repetitions against labels, see :func:`sktslib.metrics.event_f1_score`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n,) or (n, channels)
-            The recording.
-        y : array-like of shape (n,)
-            True labels of the time points, 0 for background. Each run of one label is an event, so touching repetitions
-            need different labels.
-        times : array-like of shape (n,), optional
-            Its sample times.
-        sample_weight : None
-            Must be None: time points of an event have no weights. It exists because ``Pipeline.score`` passes it.
-
-        Returns
-        -------
-        float
-            The score, in [0, 1].
-        """
-        refuse_sample_weight(sample_weight)
-        segments = self.segment(X, times)
-        return event_score(y, segments, segments._source.readers[0].source.extent(0)[1], self._self_train)
-
-    @property
-    def threshold_(self) -> float | list[float | None] | None:
-        """The largest cost per query point of a repetition; None without one. For several queries a list.
-
-        None also with a false discovery rate before `fit_threshold`, because each recording then has its own threshold.
-        """
-        check_fitted(self)
-        thresholds = self._thresholds
-        return thresholds if len(thresholds) > 1 else thresholds[0]
 
     @property
     def _thresholds(self):

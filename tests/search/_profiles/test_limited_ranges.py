@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inputs import searcher_of
 from strategies import small_sizes, unmeant, weights
+from test_scale_limits import recording
 
 from sktslib.search import merge_parts
 from sktslib.search._limits import LimitedRanges, allowed_ranges
@@ -17,26 +18,9 @@ pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
 OF_RANGES = [f"search._engines.{name}" for name in SIZES]
-OF_STREAMS = ["search._run.LEAST", "search._run.FIRST", "search._incremental_profile.ROOM"]
+OF_STREAMS = ["search._run.LEAST", "search._run.FIRST", "search._run.ROOM"]
 OF_STREAMS += ["search._sources.CHUNK", "search._run.LONG", "search._run.RARE"]
 KINDS = ["noise", "walk", "loud and quiet", "flat", "offset", "spike", "tiny"]
-
-
-def recording(kind, rng, n, channels):
-    y = rng.normal(size=(n, channels))
-    if kind == "walk":
-        y = y.cumsum(axis=0)
-    elif kind == "loud and quiet":
-        y *= np.exp(rng.normal(size=(n, 1)).cumsum(axis=0) / 2)
-    elif kind == "flat":
-        y[n // 4 : n // 2] = 0.25
-    elif kind == "offset":
-        y = 1e6 + y.cumsum(axis=0)
-    elif kind == "spike":
-        y[rng.integers(0, n)] = 1e7
-    elif kind == "tiny":
-        y *= 1e-120
-    return y
 
 
 @st.composite

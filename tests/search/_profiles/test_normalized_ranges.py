@@ -11,7 +11,7 @@ from inputs import searcher_of
 from strategies import compiled, pairs, plain, quarters, small_sizes, times, unmeant
 
 from sktslib.distances import get_metric
-from sktslib.search import _incremental_profile, merge_parts
+from sktslib.search import _profile, merge_parts
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -37,7 +37,7 @@ METRICS = compiled(
 SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
 OF_RANGES = [f"search._engines.{name}" for name in SIZES]
 OF_RANGES += ["distances._kernels.compile.CELLS"]
-OF_STREAMS = ["search._run.LEAST", "search._run.FIRST", "search._incremental_profile.ROOM"]
+OF_STREAMS = ["search._run.LEAST", "search._run.FIRST", "search._run.ROOM"]
 OF_STREAMS += ["search._sources.CHUNK", "search._run.LONG", "search._run.RARE"]
 KINDS = ["noise", "integers", "flat", "offset", "spike", "tiny", "huge", "copies"]
 
@@ -168,7 +168,7 @@ def test_parts_jobs_and_streams_give_the_same(search, cut, data):
 
 
 def test_a_stream_decides_soon_and_forgets(monkeypatch):
-    monkeypatch.setattr(_incremental_profile, "LEAST_HELD", 16)
+    monkeypatch.setattr(_profile, "LEAST_HELD", 16)
     x, y = np.sin(np.linspace(0, 6, 8)), np.random.default_rng(0).normal(size=600)
     y[300:308] = 3 * x + 5
     searcher = searcher_of(mode="subsequence", normalize="zscore", threshold=0.2, max_length=12).fit(x)
