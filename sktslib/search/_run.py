@@ -695,40 +695,31 @@ def ranges_of_chunks(chunks, lead):
     return found
 
 
-class Work(NamedTuple):
-    """Input that is common to all tasks of a call."""
-
-    searcher: object
-    clock: Clock
-    searches: list
-    whole: bool  # whether the whole profile is asked for
-    n: int  # samples of the recording
-
-
 class Block(ChunkedSource):
     """Samples of a range and some before it, in the memory of the process that searches them."""
 
     notices = False
 
-    def __init__(self, work, X, times, first):
-        self.searcher, self._clock, self._n = work.searcher, work.clock, work.n
-        self._X, self._times, self.first, self.size = X, times, first, _sources.CHUNK
+    def __init__(self, searcher, clock, X, times, first):
+        self.searcher, self._clock, self._X, self._times = searcher, clock, X, times
+        self.first, self.size = first, _sources.CHUNK
 
     def read(self, start, end):
         return super().read(start - self.first, end - self.first)
-
-    def __len__(self):
-        return self._n
 
     def extent(self, start):
         return self.first, self.first + len(self.X)
 
 
 def search_range(work, first, begin, y, times=()):
-    """Return the part of each search that the samples from `begin` on give; pieces of samples start at `first`."""
+    """Return the part of each search that the samples from `begin` on give; pieces of samples start at `first`.
+
+    The `work` of all tasks is the searcher, its clock, the searches, and whether whole profiles are asked for.
+    """
+    searcher, clock, searches, whole = work
     y = np.concatenate([as_points(one, "X") if np.ma.isMaskedArray(one) else np.asarray(one) for one in y])
-    source = Block(work, y, np.concatenate(times) if times else None, first)
-    parts = run_part(source, work.searches, begin, first + len(y), work.whole)
+    source = Block(searcher, clock, y, np.concatenate(times) if times else None, first)
+    parts = run_part(source, searches, begin, first + len(y), whole)
     for part in parts:  # what can be decided here needs no samples in the client
         part.pool.decide(part.feed, CandidateReader(part.plan, source))
     return parts
@@ -765,7 +756,7 @@ class DaskSource(ChunkedSource):
 
         searcher, X, n = copy(self.searcher), self.X, len(self)
         vars(searcher).pop("feature_names_in_", None)  # the parts are arrays, not tables; of that is warned once
-        work = dask.delayed(Work(searcher, self._clock, searches, whole, n), traverse=False)
+        work = dask.delayed((searcher, self._clock, searches, whole), traverse=False)
         lead, edges = n - first_of(searches, n), np.cumsum([0, *X.chunks[0]])
         edges = [0, *(int(edges[end]) for _, end in ranges_of_chunks(X.chunks[0], lead))]
         sizes, search, tasks = tuple(np.diff(edges).tolist()), dask.delayed(search_range, pure=False), []

@@ -351,13 +351,14 @@ def test_search_distance_of_dtw_equals_the_function():
     assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)
 
 
-@long_without_compiler
-def test_exact_distances_of_long_queries():
+def test_exact_distances_of_long_queries(monkeypatch):
     rng = np.random.default_rng(0)
-    y, x = rng.normal(size=(2, 80_000)), rng.normal(size=(17_000, 2))  # more numbers than are compared at a time
-    for at in (500, 22_000, 45_000):
-        y[:, at : at + 17_000] = x.T + rng.normal(size=x.T.shape) / 10
+    y, x = rng.normal(size=(2, 800)), rng.normal(size=(170, 2))
+    for at in (5, 240, 480):
+        y[:, at : at + 170] = x.T + rng.normal(size=x.T.shape) / 10
+    monkeypatch.setattr("sktslib.search._sources.COPIED", 300)  # fewer numbers than a query has
+    monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)  # distances have slack, so exact ones are computed
     found = searcher_of("euclidean", n_matches=3).fit(x).search(y.T)
-    assert sorted(found.start.tolist()) == [500, 22_000, 45_000]
+    assert sorted(found.start.tolist()) == [5, 240, 480]
     for match in found:
         assert match.distance == pytest.approx(np.linalg.norm(y[:, match.start : match.end].T - x), rel=1e-12)
