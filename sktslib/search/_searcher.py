@@ -21,6 +21,7 @@ from ..utils._sklearn import check_fitted, names_out
 from ..utils._times import MetricLike, Queries, Sequences, Times, given_times, time_name
 from ..utils.validation import as_weight, plain_count
 from . import _plan as plans
+from . import _thresholds as rules
 from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
 from ._chunks import entry, notice, one_each, refuse_several, several, validated
 from ._learning import choice as metric_choice
