@@ -370,7 +370,11 @@ class Problem(NamedTuple):
 
     def _descended(self, centers, run, max_iter, tol, count):
         """Assign and move by turns; no further where one more gain like the last would not lead below another run."""
-        centers, costs, limit = list(centers), self._costs_after(run, centers), run.inertia
+        centers, limit = list(centers), run.inertia
+        new = [c for c, z in enumerate(centers) if run.costs is None or run.centers[c] is not z]
+        costs = np.empty((len(self.series), len(centers))) if run.costs is None else run.costs.copy()
+        if new:
+            costs[:, new] = self.costs([centers[c] for c in new])
         labels, settled, inertia, n_iter = assigned(costs), {}, np.inf, 0
         while n_iter < max_iter:
             n_iter += 1
@@ -394,15 +398,6 @@ class Problem(NamedTuple):
                     settled[c] = members
             labels = assigned(costs)
         return Run(centers, labels, float(own(costs, labels).sum()), n_iter, costs)
-
-    def _costs_after(self, run, centers):
-        """Return the costs of the series with some centers, reusing those of centers that a run already had."""
-        if run.costs is None:
-            return self.costs(centers)
-        costs, new = run.costs.copy(), [c for c, z in enumerate(centers) if run.centers[c] is not z]
-        if new:
-            costs[:, new] = self.costs([centers[c] for c in new])
-        return costs
 
     def _elsewhere(self, run, tried, swapped, tol):
         """Yield centers from which the inertia may fall further.

@@ -41,13 +41,6 @@ def pairs_by_iou(true, pred, min_iou):
     return rows[keep], columns[keep]
 
 
-def pairs_by_tolerance(true, pred, tolerance):
-    """List the pairs (i, j) of events whose borders are at most `tolerance` apart."""
-    rows, columns = _pairs_by_start(true, pred[:, 0] - tolerance, pred[:, 0] + tolerance)
-    keep = np.abs(true[rows, 1] - pred[columns, 1]) <= tolerance
-    return rows[keep], columns[keep]
-
-
 def pairs_by_overlap(true, pred):
     """List the pairs (i, j) of events that overlap, and their intersections over union."""
     longest = int(np.diff(true).max(initial=0))
@@ -220,7 +213,10 @@ def _agreeing(true, pred, min_iou, tolerance):
     """Return the pairs of events that agree."""
     if tolerance is None:
         return pairs_by_iou(true, pred, check_number(min_iou, "min_iou", low=0, high=1, open_low=True))
-    return pairs_by_tolerance(true, pred, check_number(tolerance, "tolerance", low=0))
+    tolerance = check_number(tolerance, "tolerance", low=0)
+    rows, columns = _pairs_by_start(true, pred[:, 0] - tolerance, pred[:, 0] + tolerance)
+    keep = np.abs(true[rows, 1] - pred[columns, 1]) <= tolerance
+    return rows[keep], columns[keep]
 
 
 def boundary_error(y_true: ArrayLike, y_pred: ArrayLike, *, min_iou: float = 0.5) -> float:

@@ -321,7 +321,13 @@ class ChannelPlan(ParameterHolder):
         if self.min_votes is not None and self.min_votes > count:
             rule = f"not exceed the number of channels in which a query has points and whose weight is above 0, {count}"
             raise refused("The 'min_votes' parameter of ChannelPlan", rule, self.min_votes)
-        self._check_tolerance(by)
+        total = int((by.lead + by.length)[by.taking_part].max())
+        if 2 * tolerance >= total:  # two matches that do not overlap may be the same windows at other lags
+            raise ValueError(
+                f"The 'tolerance' parameter of ChannelPlan must be less than half of a match's length, {total} "
+                f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If the "
+                "channels are that free of each other, search for each of them by itself."
+            )
         for c in by.taking_part.tolist():
             if plan.w is not None and not plan.w[c, first[c] : first[c] + length[c]].any():
                 got, out = f"only zeros for channel {c}", "Set its weight in ChannelPlan to 0 to leave it out."
@@ -358,16 +364,6 @@ class ChannelPlan(ParameterHolder):
             )
         data = [np.roll(row, -min(own, lag)) for row, own in zip(marked.data, self.lag, strict=True)]
         return marked._replace(data=np.array(data), ranges=marked.ranges - [0, lag])
-
-    def _check_tolerance(self, by):
-        """Refuse a tolerance by which two matches that do not overlap may be the same windows at other lags."""
-        length = int((by.lead + by.length)[by.taking_part].max())
-        if 2 * by.tolerance >= length:
-            raise ValueError(
-                f"The 'tolerance' parameter of ChannelPlan must be less than half of a match's length, {length} "
-                f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If the "
-                "channels are that free of each other, search for each of them by itself."
-            )
 
     def _of_each(self, values, name, shape, names, default):
         """Return a list with the value of each channel of a query of a shape (channels, m)."""

@@ -58,7 +58,7 @@ class Learned(NamedTuple):
     w: np.ndarray | None
     tx: np.ndarray | None
     number: int  # of its class, from 0
-    limits: tuple[int, int]  # shortest and longest repetition
+    limits: tuple[int, int]  # shortest and longest repetition to look for
 
 
 def single(ranges):
@@ -106,7 +106,10 @@ def learn_queries(data, times, ranges, labels, metric, n_templates, verbose, sig
                     variance = variances(x, members, metric)
                 s, e = own[middle]
                 tx = None if times is None or x.shape[1] != e - s else times[s:e] - times[s]
-                limits = length_limits(np.diff(own[group], axis=1)[:, 0], x.shape[1])
+                lengths = np.diff(own[group], axis=1)[:, 0]
+                # Marks that were cut short by the next one are left out.
+                shortest = min(max(lengths.min(), np.median(lengths) / MERGED), x.shape[1])
+                limits = max(int(np.ceil(shortest / STRETCH)), 1), int(max(lengths.max(), x.shape[1]) * STRETCH)
                 found.append(Learned(x, None, tx, int(label) - 1, limits))
                 spreads.append((variance, len(group)))
             count()
@@ -114,15 +117,6 @@ def learn_queries(data, times, ranges, labels, metric, n_templates, verbose, sig
         return found
     weights = weigh(spreads, [one.x.shape for one in found], power_of(metric))
     return [one._replace(w=w) for one, w in zip(found, weights, strict=True)]
-
-
-def length_limits(lengths, m):
-    """Return the shortest and the longest repetition to look for.
-
-    Marks that were cut short by the next one are left out.
-    """
-    shortest = min(max(lengths.min(), np.median(lengths) / MERGED), m)
-    return max(int(np.ceil(shortest / STRETCH)), 1), int(max(lengths.max(), m) * STRETCH)
 
 
 def as_comparable(pieces, metric):
