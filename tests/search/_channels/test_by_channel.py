@@ -110,9 +110,9 @@ def test_the_distance_is_the_sum_of_the_channels(name, normalize, gaps, data):
         assert matches.start[0] == first
 
 
-@pytest.mark.parametrize(("name", "normalize"), METRICS[1::2])
 @given(data=st.data())
-def test_chunks_parts_and_streams_find_the_same(name, normalize, data):
+def test_chunks_parts_and_streams_find_the_same(data):
+    name, normalize = data.draw(st.sampled_from(METRICS[1::2]))
     x, leads, y, params = data.draw(problems(data.draw(st.booleans()), low=20, high=40))
     y, few = y.T, data.draw(st.sampled_from([2, 5]))
     query = [padded(x, leads)]
