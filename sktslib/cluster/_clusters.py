@@ -68,7 +68,7 @@ ROWS = 2**11  # series whose centers are searched for at once; of no influence o
 class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, CollectionEstimator):
     """Base of the estimators that divide a collection among centers.
 
-    A subclass has `_starts`, which gives a function that runs one start, and the number of starts.
+    A subclass has `_starts`, which gives a function that runs one start.
     """
 
     n_clusters: int = 8
@@ -113,7 +113,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
             raise refused("'X'", "hold at least 'n_clusters' series", got, "Lower 'n_clusters'.")
         one_channel = self.n_channels_ == 1 and getattr(X, "ndim", 2) < 3
         self._flat = one_channel and (hasattr(X, "columns") or is_matrix(X) or np.ndim(X[0]) == 1)
-        run, n_init = self._starts(series, rng)
+        run, n_init = self._starts(series, rng), self.n_init if isinstance(self.init, str) else 1
         name, unit = self._progress
         with progress(n_init if unit == "start" else None, self.verbose, name, unit) as count:
             runs = [run(count) for _ in range(n_init)]
@@ -593,33 +593,28 @@ class TimeSeriesKMeans(CollectionClusters):
     _parameter_constraints = {"nan_policy": None, "tol": [Interval(Real, 0, None, closed="left")]}
 
     def _starts(self, series, rng):
-        """Return a function that runs one start, and the number of starts."""
+        """Return a function that runs one start."""
         if isinstance(self.metric_, SoftDTW):
             self.metric_ = SoftDTW(**{**self.metric_.get_params(), "divergence": False})
         w, partners = collection_weight(self.weight, series), partners_of(self.metric_, series)
         problem = Problem(self.metric_, series, w, self._power, partners, self.n_jobs)
-        given = None if isinstance(self.init, str) else self._given_centers(series)
+        if not isinstance(self.init, str):
+            given = as_collection(self.init, "init", self.n_channels_, channels_first=bool(self.channels_first))
+            if len(given) != self.n_clusters:
+                got = f"{len(given)}; set n_clusters={len(given)}, or give others"
+                raise refused("init", f"hold one center a cluster, {self.n_clusters}", got)
+            collection_weight(self.weight, given)
+            self.metric_._check_collection(given, "init")
+            return lambda count: problem.lowered([z.copy() for z in given], self.max_iter, self.tol, count)
 
         def run(count):
-            if given is not None:
-                return problem.lowered(given, self.max_iter, self.tol, count)
-
             def costs_with(chosen):  # in such an order that sums of rows round alike
                 return np.ascontiguousarray(problem.costs([series[k] for k in chosen]).T)
 
             chosen = drawn(self.init, costs_with, (len(series), self.n_clusters), rng)
             return problem.lowered([series[k] for k in chosen], self.max_iter, self.tol, count)
 
-        return run, self.n_init if given is None else 1
-
-    def _given_centers(self, series):
-        given = as_collection(self.init, "init", self.n_channels_, channels_first=bool(self.channels_first))
-        if len(given) != self.n_clusters:
-            got = f"{len(given)}; set n_clusters={len(given)}, or give others"
-            raise refused("init", f"hold one center a cluster, {self.n_clusters}", got)
-        collection_weight(self.weight, given)
-        self.metric_._check_collection(given, "init")
-        return [z.copy() for z in given]
+        return run
 
     @property
     def _power(self):
@@ -755,9 +750,17 @@ class TimeSeriesKMedoids(CollectionClusters):
     _progress = "medoids", "start"
 
     def _starts(self, series, rng):
-        """Return a function that runs one start, and the number of starts."""
-        n, k = len(series), self.n_clusters
-        given = None if isinstance(self.init, str) else self._given_medoids(n)
+        """Return a function that runs one start."""
+        n, k, given = len(series), self.n_clusters, None
+        if not isinstance(self.init, str):
+            rule = f"The 'init' parameter must hold {k} different indices of the {n} series, one a cluster. "
+            given = np.asarray(self.init)
+            if given.shape != (k,) or given.dtype.kind not in "iu":
+                out = "to begin with series of your own take TimeSeriesKMeans."
+                raise ValueError(f"{rule}Got {shown(self.init)}; {out}")
+            given = given.tolist()
+            if min(given) < 0 or max(given) >= n or len(set(given)) < k:
+                raise ValueError(f"{rule}Got {shown(given)}.")
         D = self._distances(series, series)
         far = D == np.inf
         # Any finite distance is better than an infinite one.
@@ -775,13 +778,4 @@ class TimeSeriesKMedoids(CollectionClusters):
             count(1, f"inertia {inertia:.8g}")
             return Run([series[k] for k in medoids], labels, inertia, n_iter, indices=medoids)
 
-        return run, self.n_init if given is None else 1
-
-    def _given_medoids(self, n):
-        rule = f"The 'init' parameter must hold {self.n_clusters} different indices of the {n} series, one a cluster. "
-        given = np.asarray(self.init)
-        if given.shape != (self.n_clusters,) or given.dtype.kind not in "iu":
-            raise ValueError(f"{rule}Got {shown(self.init)}; to begin with series of your own take TimeSeriesKMeans.")
-        if given.min() < 0 or given.max() >= n or len(set(given.tolist())) < len(given):
-            raise ValueError(f"{rule}Got {shown(given.tolist())}.")
-        return given.tolist()
+        return run

@@ -293,11 +293,7 @@ CHANCE = 0.05  # the usual share of false discoveries
 
 def find_look_alikes(data, ranges, code):
     """Find for each class the unmarked ranges of whose power the class's typical event explains the larger part."""
-    data, taken, found = *_as_compared(data, ranges), []
-    for label in np.unique(code):
-        m, left, _ = _left_over(data, ranges[code == label])
-        found.append(_not_taken(left, m, LARGER, taken))
-    return found
+    return [_not_taken(left, m, LARGER, taken) for _, m, left, _, taken in _left_over(data, ranges, code)]
 
 
 def recurring(filtered, ranges, code):
@@ -316,10 +312,8 @@ def recurring(filtered, ranges, code):
     """
     best, same = np.empty((0, 2), ranges.dtype), np.empty(0, code.dtype)
     for data in filtered:
-        data, taken, found = *_as_compared(data, ranges), []
-        for label in np.unique(code):
-            own = ranges[code == label]
-            m, left, mirrored = _left_over(data, own)
+        found = []
+        for own, m, left, mirrored, taken in _left_over(data, ranges, code):
             known = left[own[own[:, 0] < len(left), 0]]
             limit = min(of_another(known.max(initial=0.0), len(known)), LARGER)
             more = _not_taken(np.minimum(left, mirrored), m, limit, taken)
@@ -330,24 +324,25 @@ def recurring(filtered, ranges, code):
     return best, same
 
 
-def _as_compared(data, ranges):
-    """Return the recording with channels that vary alike, and which samples are marked."""
-    deviation = data.std(axis=1, keepdims=True)
-    taken = np.zeros(data.shape[1], bool)
+def _left_over(data, ranges, code):
+    """Yield for each class its events, and what its typical event leaves over in the recording, channels varying alike.
+
+    It is the length of the typical event, the shares of power that are left over from each sample on, those that its
+    mirror image leaves over, and a mask of the samples that are marked, which the caller may extend.
+    """
+    deviation, taken = data.std(axis=1, keepdims=True), np.zeros(data.shape[1], bool)
+    data = data / np.where(deviation > 0, deviation, 1.0)
     for start, end in ranges:
         taken[start:end] = True
-    return data / np.where(deviation > 0, deviation, 1.0), taken
-
-
-def _left_over(data, ranges):
-    """Return the length of a typical event, and the shares of power it leaves from each sample on, also mirrored."""
-    template = typical(data, ranges)[0]
-    power = np.convolve((data**2).sum(axis=0), np.ones(template.shape[1]), "valid")
-    common = sum(signal.correlate(y, x, "valid") for y, x in zip(data, template, strict=True))
-    own = (template**2).sum()
-    # Hardly any power, as beside events in silence, would make shares too large for floats; 1 is too much already.
-    both, least = power + own, np.maximum(power, max(np.finfo(float).eps * own, np.finfo(float).tiny))
-    return template.shape[1], (both - 2 * common) / least, (both + 2 * common) / least
+    for label in np.unique(code):
+        events = ranges[code == label]
+        template = typical(data, events)[0]
+        power = np.convolve((data**2).sum(axis=0), np.ones(template.shape[1]), "valid")
+        common = sum(signal.correlate(y, x, "valid") for y, x in zip(data, template, strict=True))
+        own = (template**2).sum()
+        # Hardly any power, as beside events in silence, would make shares too large for floats; 1 is too much already.
+        both, least = power + own, np.maximum(power, max(np.finfo(float).eps * own, np.finfo(float).tiny))
+        yield events, template.shape[1], (both - 2 * common) / least, (both + 2 * common) / least, taken
 
 
 def _not_taken(left, m, limit, taken):

@@ -508,7 +508,6 @@ class QuerySegmenter(QueryEstimator):
         X, times = self._taken_apart(X, times)
         self._resolve()
         self._lengths = None if self.lengths is None else lengths_in_samples(self.lengths, X, times)
-        by_itself = isinstance(self.query, str) and self.query == "auto"
         marked = annotation(self, X, y, times)
         _thresholds.check_threshold(self, marked is not None)
         if marked is not None:
@@ -516,7 +515,7 @@ class QuerySegmenter(QueryEstimator):
         if self._self_train:
             got, out = self._self_train, "Label an occurrence, or set 'refine', which averages what the query finds."
             raise refused("'self_train' of Learning", "be 0 where no occurrence is labeled in 'y'", got, out)
-        if by_itself:
+        if isinstance(self.query, str) and self.query == "auto":
             bounds = check_lengths_of(self._lengths, 1)[0]
             fit_recording(self, self._read_recording(one_query(X, "X")), times_of(X, times), bounds)
             return self
