@@ -452,8 +452,13 @@ def labels_from_events(
         events = as_indices(events, "events")
         if events.min() < 0:
             raise ValueError(f"The 'events' parameter must hold samples from 0 on. Got {events.min()}.")
-        first, last = (events, events) if events.ndim == 1 else (events[:, 0], events[:, -1])
-        events = np.column_stack([np.maximum(first - before, 0), last + after])
+        if events.ndim == 1 or events.shape[1:] in ((1,), (2,)):
+            first, last = events.reshape(len(events), -1).T[[0, -1]]
+            if (last < first).any():
+                k = int(np.argmax(last < first))
+                rule, got = "hold no range that ends before it starts", f"{events[k].tolist()} in row {k}"
+                raise refused("events", rule, got, "The first column is the start, and the second the end.")
+            events = np.column_stack([np.maximum(first - before, 0), last + after])
     ranges = _events(np.empty((0, 2), np.int64) if none else events, "events")[0]
     kinds = np.ones(len(ranges), np.int64) if kinds is None else np.asarray(kinds)
     if kinds.shape != (len(ranges),):

@@ -261,3 +261,8 @@ def test_labels_of_peaks_and_widened_events():
     with pytest.raises(ValueError, match="overlap"):
         labels_from_events([5, 6], n_samples=20, before=2, after=2)
     assert not labels_from_events([], n_samples=4, before=2).any()
+    for events in ([[1, 5, 9]], 5, np.ones((2, 2, 2), int)):
+        with pytest.raises(ValueError, match="'events' parameter must be labels of shape"):
+            labels_from_events(events, n_samples=20, before=1)
+    with pytest.raises(ValueError, match=r"no range that ends before it starts. Got \[9, 3\] in row 1"):
+        labels_from_events([[1, 2], [9, 3]], n_samples=20, after=9)
