@@ -171,6 +171,9 @@ def test_lengths_are_durations_where_the_recording_has_times(times):
     np.testing.assert_array_equal(segmenter.query_, by_samples.query_)
     with pytest.raises(ValueError, match=r"'lengths' parameter .* durations where fit gets a recording with 'times'"):
         segmenter.fit(X)
+    for value in (timedelta(seconds=-1), timedelta(0), np.timedelta64("NaT")):
+        with pytest.raises(ValueError, match=r"'lengths' parameter .* must hold durations above 0"):
+            QuerySegmenter(query="auto", lengths=(value, None)).fit(X, times=t)
 
 
 def test_what_was_counted_by_phases_is_listed_by_the_query_of_the_phase():

@@ -821,7 +821,11 @@ def lengths_in_samples(lengths, X, times):
             "The 'lengths' parameter of QuerySegmenter may be durations where fit gets a recording with 'times', of "
             f"which they are samples. Got {shown(lengths)} without times. Pass times, or numbers of samples."
         )
-    return max(round(seconds_of(lengths) / step), 1)
+    samples = seconds_of(lengths) / step
+    if not samples > 0:
+        rule = "hold durations above 0, or None for no bound"
+        raise refused("The 'lengths' parameter of QuerySegmenter", rule, shown(lengths))
+    return max(round(samples), 1)
 
 
 def check_lengths_of(lengths, k):
