@@ -245,6 +245,12 @@ def test_a_constant_recording_is_background_or_the_query(metric):
     assert segments.boundaries.size == 0
 
 
+def test_a_cost_of_background_beyond_all_others_counts_like_a_large_one():
+    y = np.arange(12.0) % 4
+    large, largest = (segmenter_of("lcss", background=b).fit([0.0, 1.0, 2.0, 3.0]).segment(y) for b in (1e6, 1e308))
+    np.testing.assert_array_equal(largest.boundaries, large.boundaries)
+
+
 def test_a_callable_metric_segments_by_windows():
     def worst(x, y):
         return np.abs(x - y).max()

@@ -35,6 +35,7 @@ from .._profile import LastSamples, PreparedQueries, Search, window_profile
 from .._sources import CandidateReader
 
 ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points
+EXACT = 2.0**23  # floats from there on have no finer parts
 
 
 class Background(NamedTuple):
@@ -59,7 +60,7 @@ class Background(NamedTuple):
 
         Sums of both are exact then, so which of equally cheap segmentations is found depends on no chunk or job.
         """
-        if self.slope is not None or metric._replaces is None or not self.limit:
+        if self.slope is not None or metric._replaces is None or not 0 < self.limit < EXACT:
             return self
         return self._replace(limit=max(round(self.limit * ROUND), 1) / ROUND)
 
