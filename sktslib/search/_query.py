@@ -175,8 +175,9 @@ def annotation(estimator, X, y, times):
         rule, got = "have shape (length, channels) where 'y' is given", "one dimension"
         raise refused("'X'", rule, got, "Reshape your data with numpy.reshape(X, (-1, 1)) if it has a single channel.")
     data = estimator._read_recording(X)
-    y, unlabeled = known_labels(check_labels(y, data.shape[1]), estimator._self_train)
-    labels = read_labels(y)
+    y = check_labels(y, data.shape[1])
+    known, unlabeled = known_labels(y, estimator._self_train)
+    labels = read_labels(known)
     ranges, code = occurrences(labels.code)
     given = times_of(X, times)
     ty = kernel_times(estimator, given, data.shape[1], name_of(times))

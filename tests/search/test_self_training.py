@@ -163,6 +163,7 @@ def test_labels_that_leave_nothing_to_train_by():
         np.testing.assert_array_equal(fitted.query_, QuerySegmenter("euclidean").fit(X, labels).query_)
     for rest, message in (
         ((UP, None), "'self_train' of Learning must be 0 where no occ"),
+        ((X, np.full_like(y, -1)), "two distinct labels.* Got -1 for all"),
         ((X, np.minimum(y, 0)), "two distinct"),
     ):
         with pytest.raises(ValueError, match=message):
