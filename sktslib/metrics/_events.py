@@ -102,6 +102,14 @@ def is_background(value):
     return value in BACKGROUND if isinstance(value, str) else value == 0
 
 
+def in_order(labels):
+    """Return labels sorted; numbers and texts together as texts."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=str)
+
+
 def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
     """Find the events of a label vector: the runs of equal labels other than 0.
 
@@ -712,11 +720,8 @@ class EventReport:
                     "event_report labels of the time points, or "
                     f"{'kinds' if side == 'true' else 'the result of a search or a segmentation'}."
                 )
-        names = list(dict.fromkeys(name for labels in sides.values() for name in labels.tolist() if name is not None))
-        try:
-            names.sort()
-        except TypeError:  # numbers and texts together
-            names.sort(key=str)
+        named = (name for labels in sides.values() for name in labels.tolist() if name is not None)
+        names = in_order(dict.fromkeys(named))
         number = dict(zip([*names, None], range(len(names) + 1), strict=True))
         counts = np.zeros((len(number), len(number)), np.int64)
         np.add.at(counts, tuple([number[name] for name in labels.tolist()] for labels in sides.values()), 1)

@@ -19,7 +19,7 @@ from ..distances._names import MetricParameter
 from ..distances._series import normalize_values
 from ..io._objects import unwrapped
 from ..metrics import event_f1_score
-from ..metrics._events import is_background, runs_of
+from ..metrics._events import in_order, is_background, runs_of
 from ..utils._conversion import n_samples
 from ..utils._names import warn
 from ..utils._parameters import JOBS, Interval, ParameterHolder, StrOptions
@@ -57,11 +57,7 @@ def read_labels(y):
         rule, got = "have a label for each time point", f"{missing} NaN or None; background is 0 or an empty text"
         raise refused("'y'", rule, got)
     distinct = list(dict.fromkeys(values))
-    classes = [v for v in distinct if not is_background(v)]
-    try:
-        classes.sort()
-    except TypeError:  # numbers and texts together
-        classes.sort(key=str)
+    classes = in_order([v for v in distinct if not is_background(v)])
     number = dict.fromkeys(distinct, 0) | {label: k + 1 for k, label in enumerate(classes)}
     background = next((v for v in distinct if is_background(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
     code = np.array([number[v] for v in values], dtype=np.int64)

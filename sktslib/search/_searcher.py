@@ -682,7 +682,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             found = run_searches(sources, [searches] * len(sources), self.n_jobs, self.verbose, listed=listed)
             return found, sources, known
         rules.check_rate(self, rate)
-        decoys, made = rate._decoys(len(searches)), []
+        decoys, made = rules.Decoys(rate, len(searches)), []
         for k, source in enumerate(sources):
             with entry("X", k if listed else None):
                 made.append(decoys.searches(self, searches, source))

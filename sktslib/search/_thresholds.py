@@ -130,9 +130,9 @@ class Decoys:
         How many queries there are.
     """
 
-    def __init__(self, rule, n_queries, random_state):
+    def __init__(self, rule, n_queries):
         self.rule, self.count = rule, 1 if rule.null == "negated" else int(rule.n_decoys)
-        each = (n_queries, self.count)
+        each, random_state = (n_queries, self.count), check_random_state(rule.random_state)
         if rule.null == "phase":  # one of each part of the range, so that decoys differ
             self._draws = SPREAD * ((np.arange(self.count) + random_state.uniform(size=each)) / self.count - 0.5)
         else:
@@ -373,9 +373,6 @@ class FalseDiscoveryRate(ThresholdRule):
     null: str | Callable[..., Any] = "phase"
     n_decoys: int = 4
     random_state: int | np.random.RandomState | None = None
-
-    def _decoys(self, n_queries):
-        return Decoys(self, n_queries, check_random_state(self.random_state))
 
     def _thresholds(self, calibrations):
         """Return the threshold of each calibration; warn without one."""

@@ -17,7 +17,7 @@ from ..search._results import Found, border_between, matches_of
 from ..search._run import search_ranges
 from ..search._selection import select
 from ..search._sources import CandidateReader
-from ..search._thresholds import Calibration, center_of
+from ..search._thresholds import Calibration, Decoys, center_of
 
 NEAR = 2**20  # samples about the query that are searched first, and in which a period is looked for
 IN_MEMORY = 2**24  # numbers that are searched at once; longer recordings are read by chunks
@@ -156,7 +156,7 @@ def search(job, searcher=None):
 def with_chance(job, searcher, finds):
     """Return finds with q-values, by the nearest matches of decoys of each query."""
     limits, every, plain = searcher._thresholds, [], limited(searcher, FEW)
-    decoys = FalseDiscoveryRate(RATE, random_state=0)._decoys(len(limits))
+    decoys = Decoys(FalseDiscoveryRate(RATE, random_state=0), len(limits))
     source = plain._source(job.task.source(job, 1.0), job.task.times())
     made = decoys.of(plain, [plan for plan, _ in plain._searches], center_of(source))
     for (_, choice), unit, plans in zip(plain._searches, units(limits), made, strict=True):

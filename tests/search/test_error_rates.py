@@ -16,7 +16,7 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
 from sktslib.search import Conformal, FalseDiscoveryRate, merge_parts
 from sktslib.search._sources import ArraySource
-from sktslib.search._thresholds import Calibration, center_of, phase_shifted, rate_of, recorded_hours
+from sktslib.search._thresholds import Calibration, Decoys, center_of, phase_shifted, rate_of, recorded_hours
 
 Q = np.array([0.0, 1.0, 4.0, 2.0, -1.0, 0.0])
 ROOT = 12  # occurrences of a recording
@@ -41,7 +41,7 @@ def searcher(threshold=RATE, **parameters):
 
 def by_hand(y, rule, q=Q):
     """The matches of a query, the distances of those of its decoys, and the threshold, each by a search of its own."""
-    decoys = rule._decoys(1).of(searcher(None), searcher(None)._queries, center_of(ArraySource(y[np.newaxis], None)))[0]
+    decoys = Decoys(rule, 1).of(searcher(None), searcher(None)._queries, center_of(ArraySource(y[np.newaxis], None)))[0]
     each = [QuerySearcher("euclidean", n_matches=None).fit(x).search(y) for x in (q, *(how.x[0] for how in decoys))]
     distances = np.concatenate([one.distance for one in each[1:]])
     t = naive.rate_threshold(each[0].distance.tolist(), distances.tolist(), len(decoys), rule.alpha)

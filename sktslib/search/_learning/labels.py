@@ -443,8 +443,6 @@ def learnable(marked, taken=NOTHING):
 
     Its other unlabeled samples become missing.
     """
-    if marked.unlabeled is None:
-        return marked
     hidden, code = marked.unlabeled.copy(), np.where(marked.unlabeled, UNLABELED, marked.labels.code)
     for (s, e), number in zip(taken.ranges.tolist(), taken.code.tolist(), strict=True):
         hidden[s:e], code[s:e] = False, number

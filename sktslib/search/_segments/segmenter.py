@@ -660,7 +660,7 @@ class QuerySegmenter(QueryEstimator):
 
     def _fit_marked(self, marked, weight):
         """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
-        known, self.report_ = labels.learnable(marked), None
+        known, self.report_ = marked if marked.unlabeled is None else labels.learnable(marked), None
         if choice.is_auto(self.metric):
             choice.choose_metric(self, known, weight, choice.elastic_candidates(), choice.evidence_of_segments)
         self._fit_labels(known, weight)
@@ -678,7 +678,7 @@ class QuerySegmenter(QueryEstimator):
         queries, learned = self._learn(examples, weight, self._learning.n_templates)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
         self._fit_queries(queries, numbers, limits, marked)
-        if len(queries) > 1:
+        if self._rules.classes is not None:
             self._rules = self._rules._replace(classes=classes_of(self, examples))
 
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, names=None, offset=None):
@@ -708,7 +708,8 @@ class QuerySegmenter(QueryEstimator):
             both = zip(given, limits, strict=True)
             given = tuple(tuple(b if a is None else a for a, b in zip(*pair, strict=True)) for pair in both)
         self._counts_phases = self.partial == "auto" and offset is not None and self._may_be_partial
-        partial, classes = self._is_partial or self._counts_phases, Classes(self._numbers) if k > 1 else None
+        partial = self._is_partial or self._counts_phases
+        classes = Classes(self._numbers) if np.ptp(self._numbers) else None
         rules = Rules(None, check_transitions(self.transitions, k), given, partial, classes)
         self._background_of_queries = self.background == "auto" and marked is None and offset is None
         if self.background != "auto":
@@ -850,11 +851,8 @@ def check_lengths_of(lengths, k):
 
 # ------------------------------------------------------------------------------------------------ learned from labels
 def classes_of(segmenter, marked):
-    """Return the classes of the queries that were learned from a marked recording; None for a single one."""
-    numbers = segmenter._numbers
-    if numbers.max() == numbers.min():
-        return None
-    queries, source = segmenter._queries, marked.source
+    """Return the classes of the queries that were learned from a marked recording."""
+    numbers, queries, source = segmenter._numbers, segmenter._queries, marked.source
     classes = Classes(numbers, plain=labels.plain_background(queries, labels.offset_of(marked)))
     if segmenter._learning.class_weight == "balanced" or segmenter.transitions is not None:
         return classes
@@ -977,7 +975,7 @@ def calibrations_in(segmenter, segmentation):
     source, found, times, queries, ranges_of = segmentation
     rate = _thresholds.rate_of(segmenter)
     _thresholds.check_rate(segmenter, rate)
-    made = rate._decoys(len(queries)).of(segmenter, queries, _thresholds.center_of(source))
+    made = _thresholds.Decoys(rate, len(queries)).of(segmenter, queries, _thresholds.center_of(source))
     tables = [found, *(ranges_of(list(some)) for some in zip(*made, strict=True))]
     hours = _thresholds.recorded_hours(source.extent(0)[1], times)
     each = ([table.per_point[table.query == q] for table in tables] for q in range(len(queries)))
