@@ -243,17 +243,14 @@ class WeightedNeighbors(Neighbors):
                 "band, or the metric is infinite for constant series. Leave these series out, or take a metric or a "
                 "band that reaches others."
             )
-        weights = np.where(far, 0.0, self._of_neighbors(distances))  # what is infinitely far has no vote
+        weights = np.ones_like(distances)
+        if self.weights == "distance":
+            with np.errstate(divide="ignore", over="ignore"):
+                weights = 1.0 / distances
+            same = np.isinf(weights)  # of distances that are 0, or too small for this
+            weights = np.where(same.any(axis=1, keepdims=True), same, weights)
+        weights = np.where(far, 0.0, weights)  # what is infinitely far has no vote
         return indices, weights, weights.sum(axis=1)
-
-    def _of_neighbors(self, distances):
-        """Return the weights of neighbors at these distances."""
-        if self.weights == "uniform":
-            return 1.0
-        with np.errstate(divide="ignore", over="ignore"):
-            near = 1.0 / distances
-        same = np.isinf(near)  # of distances that are 0, or too small for this
-        return np.where(same.any(axis=1, keepdims=True), same, near)
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):

@@ -344,8 +344,8 @@ class QueryEstimator(MetricParameter, Estimator):
     def _learn(self, marked, weight, n_templates=1):
         """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
         metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
-        rest = metric, n_templates, self.verbose, signs_of(self.polarity, len(marked.data))
-        learned = learn_queries(marked.data, marked.ty, marked.ranges, marked.code, *rest)
+        signs = signs_of(self.polarity, len(marked.data))
+        learned = learn_queries(marked, metric, n_templates, self.verbose, signs)
         weight = self.weight if weight is None else weight
         if weight is not None:
             learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]

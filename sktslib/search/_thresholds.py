@@ -54,14 +54,10 @@ class Calibration(NamedTuple):
         matches, decoys = (np.sort(np.concatenate([one[k] for one in several])) for k in range(2))
         return cls(matches, decoys, several[0].n_decoys, sum(one.hours for one in several))
 
-    def _nearer(self, distance):
-        """Return how many matches of decoys are at most at each distance."""
-        return np.searchsorted(self.decoys, distance, "right")
-
     @property
     def shares(self):
         """The estimated share of false ones among all matches up to each one's distance."""
-        false = 1.0 + self._nearer(self.matches) / self.n_decoys
+        false = 1.0 + np.searchsorted(self.decoys, self.matches, "right") / self.n_decoys
         return false / np.searchsorted(self.matches, self.matches, "right")
 
     def threshold(self, alpha):
@@ -73,7 +69,7 @@ class Calibration(NamedTuple):
         """Return q-values, p-values and false matches per hour of matches at some distances, an array (3, n)."""
         least = np.minimum.accumulate(np.append(self.shares, np.inf)[::-1])[::-1]
         q = np.minimum(least[np.searchsorted(self.matches, distance, "left")], 1.0)
-        nearer = self._nearer(distance)
+        nearer = np.searchsorted(self.decoys, distance, "right")  # matches of decoys that are at most as far
         return np.array([q, (1.0 + nearer) / (1.0 + len(self.decoys)), nearer / self.n_decoys / self.hours])
 
 

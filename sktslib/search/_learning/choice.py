@@ -58,7 +58,6 @@ class HeldOut(NamedTuple):
         return event_report(marked.ranges, found, kinds=names[marked.code - 1])
 
 
-AUTO = "auto"
 BLOCKS = 3  # each query is learned from two thirds of the occurrences; more blocks take longer
 # Multiples of what omega="auto" stands for. Steps of 4, as of the background: half of one changes little. At the
 # lower end it is nearly dynamic time warping; at the upper end a repetition stretches by a few samples at most.
@@ -90,7 +89,7 @@ class Candidate(NamedTuple):
         """The metric object; its penalty is fixed by the queries, as that of "auto" is."""
         if self.times is None:
             return get_metric(self.name)
-        metric = Stiff(AUTO)
+        metric = Stiff("auto")
         metric.times = self.times
         return metric
 
@@ -242,7 +241,7 @@ def compare(candidates, evidence):
 
 def is_auto(metric):
     """Return whether a metric is to be chosen; capital letters do not count, as in all names of metrics."""
-    return isinstance(metric, str) and metric.lower() == AUTO
+    return isinstance(metric, str) and metric.lower() == "auto"
 
 
 def choose_metric(estimator, marked, weight, candidates, evidence):
@@ -263,10 +262,9 @@ def choose_metric(estimator, marked, weight, candidates, evidence):
     calls = [delayed(evidence)(copy(trial), marked, block, weight) for trial in trials for block in blocks]
     found = in_jobs(calls, estimator.n_jobs, estimator.verbose, "choose the metric", "trial")
     found = [found[k : k + len(blocks)] for k in range(0, len(found), len(blocks))]
-    estimator.cv_results_, best = compare(candidates, found)
-    estimator.best_index_ = best
-    _take(estimator, candidates[best])
-    estimator.report_ = HeldOut.together([block.found for block in found[best]]).report(marked)
+    estimator.cv_results_, estimator.best_index_ = compare(candidates, found)
+    _take(estimator, candidates[estimator.best_index_])
+    estimator.report_ = HeldOut.together([block.found for block in found[estimator.best_index_]]).report(marked)
 
 
 def _tried(estimator, candidate):

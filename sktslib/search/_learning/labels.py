@@ -75,14 +75,15 @@ def examples(ranges):
     return ranges[np.linspace(0, len(ranges) - 1, min(len(ranges), EXAMPLES)).round().astype(int)]
 
 
-def learn_queries(data, times, ranges, labels, metric, n_templates, verbose, signs=None):
-    """Return the queries of each label of the occurrences in a recording (channels, n).
+def learn_queries(marked, metric, n_templates, verbose, signs):
+    """Return the queries of each class that is marked in a recording.
 
     Parameters
     ----------
+    marked : Annotation
     n_templates : int or "auto"
         Queries of each class.
-    signs : ndarray, optional
+    signs : ndarray or None
         Those that occurrences may have (k,), or their channels (k, channels).
 
     Returns
@@ -90,11 +91,11 @@ def learn_queries(data, times, ranges, labels, metric, n_templates, verbose, sig
     list of Learned
     """
     found, spreads = [], []
-    classes = np.unique(labels)
+    classes, times = np.unique(marked.code), marked.ty
     with progress(len(classes), verbose, "learn queries", "class") as count:
         for label in classes:
-            own = examples(single(ranges[labels == label]))
-            pieces = as_comparable([np.ascontiguousarray(data[:, s:e]) for s, e in own], metric)
+            own = examples(single(marked.ranges[marked.code == label]))
+            pieces = as_comparable([np.ascontiguousarray(marked.data[:, s:e]) for s, e in own], metric)
             pieces = pieces if signs is None or len(pieces) < 2 else aligned(pieces, signs, metric)
             far = distances(pieces, metric)
             for group in groups(far, n_templates):
