@@ -20,7 +20,7 @@ from ..utils._jobs import as_plain, check_jobs, count_jobs, each_in_jobs
 from ..utils.validation import check_verbose, refused, shown
 from ._collection import Timed, lengths_of
 from ._kernels import batch, scalar
-from ._kernels.bounds import BOUND_LANES, INF, both_ways, envelopes
+from ._kernels.bounds import BOUND_LANES, INF, envelopes, series_bounds
 from ._kernels.dispatch import bounds_of, closed_boundary
 from ._metrics.base import band
 from ._metrics.elastic import ElasticMetric, PreparedPair
@@ -37,32 +37,11 @@ from ._pairwise import (
 from ._series import spread
 
 
-def room(*shape):
-    """Return zeros for points (..., n) behind a pad, up to whole vectors."""
-    n = shape[-1]
-    return np.zeros((*shape[:-1], 1 + n + -n % BOUND_LANES))
-
-
-def inside(a, n):
-    """Return the points of what is laid out."""
-    return a[..., 1 : n + 1]
-
-
 def laid_out(a):
     """Return points (..., n) after a pad, followed by zeros up to whole vectors."""
-    out = room(*a.shape)
-    inside(out, a.shape[-1])[...] = a
-    return out
-
-
-def envelopes_of(a, first, last):
-    """Return the lower and the upper envelope of points (..., n), of the points [first[i], last[i]) each, laid out."""
-    size = len(first)
-    out = room(2, *a.shape[:-1], size)
-    if not first.any() and (last == a.shape[-1]).all():  # without a band each point meets all of them
-        inside(out, size)[...] = a.min(axis=-1, keepdims=True), a.max(axis=-1, keepdims=True)
-    else:
-        envelopes(a.reshape(-1, a.shape[-1]), first, last, *out.reshape(2, -1, out.shape[-1]))
+    n = a.shape[-1]
+    out = np.zeros((*a.shape[:-1], 1 + n + -n % BOUND_LANES))
+    out[..., 1 : n + 1] = a
     return out
 
 
@@ -87,15 +66,6 @@ def pinned(record):
     return first, first and not bounds_of(record).skips
 
 
-def pin(record, lower, upper, a):
-    """Set the ends of the envelopes (..., channels, n) to the ends of `a` where these are what the end points meet."""
-    first, last = pinned(record)
-    if first:
-        lower[..., 0] = upper[..., 0] = a[..., 0]
-    if last:
-        lower[..., -1] = upper[..., -1] = a[..., -1]
-
-
 def gap_costs_of(record, costs):
     """Return the gap costs of points (..., n), infinite where a path cannot leave them out, and their minimum."""
     if not bounds_of(record).skips:
@@ -114,38 +84,34 @@ class _Group:
         self.members = members  # their positions in the collection
         self.series, self.m = series, m
         n = self.n = series.shape[2]
-        self.first, self.last = band(metric.window, metric.factor, m, n)  # query points that each series point meets
-        reach = band(metric.window, metric.factor, n, m)
-        self.lags, self.y_lags = laid_out(minimum_lags(*reach)), laid_out(minimum_lags(self.first, self.last))
-        envelope = envelopes_of(series, *reach)
-        pin(record, *inside(envelope, m), series)
+        reach = band(metric.window, metric.factor, n, m)  # series points that each query point meets
+        self.lags, envelope, facts = laid_out(minimum_lags(*reach)), envelopes(series, *reach), bounds_of(record)
+        first, last = pinned(record)
+        if first:
+            envelope[..., 0] = series[..., 0]
+        if last:
+            envelope[..., -1] = series[..., -1]
         gaps = np.zeros((1, n))
-        facts = bounds_of(record)
         if facts.minimum_gap is not None:
             gaps[:] = series.shape[1] * facts.minimum_gap(record)
         elif facts.skips:
             gaps = np.array([scalar.series_gaps(record, y, None) for y in series])
-        gaps, minimum_gap_costs = gap_costs_of(record, gaps)
         # A point left out implies the gap cost of a point of the other series only if that one is not the shorter.
-        minimum_gap_costs = np.broadcast_to(minimum_gap_costs * (n >= m), len(series)).copy()
-        self.prepared = laid_out(series), *envelope, laid_out(gaps), minimum_gap_costs
+        minimum_gap_costs = gap_costs_of(record, gaps)[1] * (n >= m)
+        self.prepared = *laid_out(envelope), np.broadcast_to(minimum_gap_costs, len(series)).copy()
 
     def bounds(self, record, x, w, points):
         """Return lower bounds (n_queries, n_series) of the accumulated costs of queries (n_queries, channels, m)."""
         m, n = self.m, self.n
-        envelope = envelopes_of(x, self.first, self.last)
-        pin(record, *inside(envelope, n), x)
         w = np.ones_like(x[:1]) if w is None else w[:1] if (w == w[:1]).all() else w
-        light = inside(envelopes_of(w, self.first, self.last)[0], n)
         facts = bounds_of(record)
         gap_cost = points[:, 0] if facts.minimum_gap is None else x.shape[1] * facts.minimum_gap(record)
-        up, minimum_gap_cost = gap_costs_of(record, np.zeros((len(x), m)) + gap_cost)
+        up, _ = gap_costs_of(record, np.zeros((len(x), m)) + gap_cost)
         points = points[:1] if (points == points[:1]).all() else points
-        least = envelopes_of(points, self.first, self.last)[0]
-        queries = laid_out(x), weight_rows(w), laid_out(points), laid_out(up), minimum_gap_cost * (m >= n)
-        queries += weight_rows(light), least, *envelope
         out = np.empty((len(x), len(self.series)))
-        both_ways(record, queries, self.prepared, self.lags, self.y_lags, float(abs(m - n)), out)
+        queries = laid_out(x), weight_rows(w), laid_out(points), laid_out(up)
+        series_bounds(record, queries, self.prepared, self.lags, out)
+        out += abs(m - n) * self.prepared[2]
         if facts.stretch is not None:  # at least so many moves are not diagonal
             out += facts.stretch(record) * abs(m - n)
         if facts.gap_value is not None and (w == 1).all():

@@ -130,8 +130,9 @@ class Windows:
                         moments.standardize_windows(y, m, first, self.uncertainty, scaling, *known, scale, shift)
                     continue
                 mean, scale[:] = moments.weighted_windows(y, self.weight[k], first, scaling, last - first)
-                below, above = bounds.slide(y[np.newaxis, first : last + m - 1], m)
-                most = np.maximum(-below, above)[0] + np.abs(mean)
+                at = np.arange(last - first)
+                below, above = bounds.envelopes(y[first : last + m - 1], at, at + m)
+                most = np.maximum(-below, above) + np.abs(mean)
                 wrong = (2.0**-47 + 2.0**-52 * 4.0 * (m + 4.0)) * most * scale
                 shift[:] = -mean * scale
                 scale[~(wrong <= self.uncertainty)] = np.nan
@@ -249,12 +250,12 @@ class _Cascade:
         # Windows are compared as moments make them, unless a factor is found from their values.
         facts = dispatch.bounds_of(record)
         self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
-        self.bounds = self.ways = None
+        self.bounds = None
         if plain and facts is not None:
             if windows.samples is None:
                 windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
             self.bounds = self._bounds(*self.band, facts)
-            self.ways = self._ways()
+            self.order = self._order()
         self.more = 0.0 if metric._reports_cost else 2e-12 * m  # by which the costs of equal distances may differ
         self.limit, self.lock = np.inf, Lock()
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)
@@ -263,64 +264,42 @@ class _Cascade:
     def _bounds(self, lo, hi, facts):
         """Return what bounds need of a query for windows within a band.
 
-        It is the data of the points of the query and of a window, the least weight (channels, m) of the query points
-        that each point of a window may meet, and the number of points of the stretches that hold what each point of the
-        query may meet.
+        It is the data of the query's points, and the number of points of the stretches that hold what each may meet.
         """
         record, x, w, _, _, _, points = self.problem
         channels, m = x.shape
-        low, high = _nearest.inside(_nearest.envelopes_of(x, lo, hi), m).copy()
-        light = _nearest.inside(_nearest.envelopes_of(w, lo, hi)[0], m).copy()
         widest = int((hi - lo).max())
         # Two stretches of half the points hold any range. Where few ranges are narrower, one stretch holds a range, and
         # a few more points at the ends: half the work.
         width = widest if (hi - lo < widest).mean() <= NARROW else -(-widest // 2)
-        _nearest.pin(record, low, high, x)
-        first, last = _nearest.pinned(record)
-        pinned = np.zeros(m, np.int64)
+        pinned, (first, last) = np.zeros(m, np.int64), _nearest.pinned(record)
         pinned[0] = first
         pinned[-1] |= last
         begin = np.minimum(lo, m - width)
         starts, second = np.where(pinned, np.arange(m), [begin, np.maximum(begin, hi - width)])
         floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
-        gap_costs = points[0] if facts.minimum_gap is None else np.full(m, floor)
-        up, minimum_gap_cost = _nearest.gap_costs_of(record, gap_costs)
-        skips, _ = _nearest.gap_costs_of(record, np.full(m, floor))
+        up, _ = _nearest.gap_costs_of(record, points[0] if facts.minimum_gap is None else np.full(m, floor))
         up += max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
-        lags = _nearest.minimum_lags(lo, hi)
-        least = _nearest.inside(_nearest.envelopes_of(points, lo, hi)[0], m).copy()
-        rest = points, lags, up, pinned, starts, second if width < widest else None
-        of_query = bounds.QueryPoints(x, _nearest.weight_rows(w), *rest)
-        rest = least, lags, skips, float(minimum_gap_cost)
-        wrong = self.windows.uncertainty
-        of_window = bounds.WindowPoints(_nearest.weight_rows(light), *rest, low - wrong, high + wrong)
-        return of_query, of_window, light, width
+        rest = points, _nearest.minimum_lags(lo, hi), up, pinned, starts, second if width < widest else None
+        return bounds.QueryPoints(x, _nearest.weight_rows(w), *rest), width
 
     @np.errstate(over="ignore")  # of no influence on any result
-    def _ways(self):
-        """Whether bounds by query points are better, and the order of the points in the better way and the other."""
-        windows, (of_query, of_window, light, width) = self.windows, self.bounds
+    def _order(self):
+        """Return the query's points in the order of what they cost in some windows; those that meet one point first."""
+        windows, (query, width) = self.windows, self.bounds
         among = np.flatnonzero(self.among)
         count = len(among) if len(self.among) else windows.n
         at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
-        z = np.ascontiguousarray(windows.exact(among[at] if len(among) else at).transpose(1, 0, 2))
-        rows, pinned, second = z.reshape(-1, windows.m), of_query.pinned, of_query.second
-        below, above = bounds.slide(rows, width)
-        starts = of_query.starts, of_query.starts if second is None else second
+        z = windows.exact(among[at] if len(among) else at)
+        begin = np.arange(windows.m - width + 1)
+        below, above = bounds.envelopes(z, begin, begin + width)
+        starts = query.starts, query.starts if query.second is None else query.second
         one, two = np.minimum(starts, windows.m - width)  # pinned points have no stretch
-        ranges = np.minimum(below[:, one], below[:, two]), np.maximum(above[:, one], above[:, two])
-        low, high = (np.where(pinned, rows, a).reshape(z.shape) for a in ranges)
-        x, w = of_query.x[:, np.newaxis], self.problem.w
-        ways = []  # the weighted squared excess of each point beyond its range, on average of the windows
-        ranges = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
-        for values, below, above, weight in ((z, *ranges, light), (x, low, high, w)):
-            over = np.maximum(values - above, below - values)
-            ways.append((weight * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0))
-        by_window, by_query = ways
-        # The ranges of the sequence must be found first.
-        query_first = bool(np.sort(by_query)[-FIRST:].sum() > 1.5 * np.sort(by_window)[-FIRST:].sum())
-        by_window, by_query = np.argsort(-by_window, kind="stable"), np.argsort(-by_query, kind="stable")
-        return (True, by_query, by_window) if query_first else (False, by_window, by_query)
+        low = np.where(query.pinned, z, np.minimum(below[..., one], below[..., two]))
+        high = np.where(query.pinned, z, np.maximum(above[..., one], above[..., two]))
+        excess = np.maximum(np.maximum(query.x - high, low - query.x), 0.0)
+        cost = (self.problem.w * (excess**2).mean(axis=0)).sum(axis=0)
+        return np.lexsort((-cost, -query.pinned))
 
     def near(self):
         """Return distances and ascending starts of the windows that may be chosen."""
@@ -376,12 +355,10 @@ class _Cascade:
             where = np.arange(begin, end)
             where = where[self.among[begin:end]] if len(self.among) else where
             return Candidates(where, np.zeros(len(where)), np.empty((2, 0, len(where)))), none
-        windows, (of_query, of_window, _, width) = self.windows, self.bounds
-        query_first, order, other = self.ways
-        orders = (order, other) if most is None else (order[:most], other[:0])
-        sides = of_query, of_window, width
+        windows, (query, width) = self.windows, self.bounds
+        order = self.order[:most], int(query.pinned.sum())
         compared = windows.samples, SCALINGS[windows.normalize], windows.uncertainty, windows.scale, windows.shift
-        given = self.problem.record, sides, compared, self.among, query_first, orders
+        given = self.problem.record, query, compared, self.among, width, *order
         with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
             where, low, moments = bounds.candidates(*given, self.limit, begin, end)
         known, found = low != bounds.UNKNOWN, Candidates(where, low, moments[:, :channels])

@@ -2,9 +2,9 @@
 
 A path enters every query point once, by a match or by leaving the point out. The match costs at least the match with
 the nearest value of the envelope, the range of the series within the band (LB_Keogh, Keogh & Ratanamahatana 2005); the
-recurrence's own terms and moves give its cost, so that one kernel serves the family. The same holds with the series'
-points and the query's envelope. The first and the last pair are known where a path must have them (LB_Kim, Kim et al.
-2001).
+recurrence's own terms and moves give its cost, so that one kernel serves the family. The first and the last pair are
+known where a path must have them (LB_Kim, Kim et al. 2001). The points of the series and the query's envelope bound the
+distance as well, hardly better on average of both, and at the price of as much.
 
 A path through m query points and n series points that leaves u query points out leaves n - m + u series points out: a
 point left out of the shorter series implies the gap cost of a point of the longer one.
@@ -40,7 +40,7 @@ import numpy as np
 from . import batch
 from .batch import BATCH, ROWS, load, splat
 from .compile import block_size, budgets, inner, kernel, pieces, step
-from .dispatch import accumulate, by_type, gap, gap_terms, lag_cost, moves, terms
+from .dispatch import accumulate, lag_cost, moves, terms
 from .moments import scale_and_shift
 from .scalar import cells_of
 from .simd import (
@@ -98,30 +98,23 @@ def slide_row(a, width, low, high):
         below, above, done = low, high, wider
 
 
-def slide(a, width):
-    """Return the minima and maxima of `width` neighbors from each position on in each row of an array."""
-    low, high, done = a, a, 1
-    while done < width:
-        more = min(done, width - done)
-        low, high = np.minimum(low[:, :-more], low[:, more:]), np.maximum(high[:, :-more], high[:, more:])
-        done += more
-    return low, high
-
-
-def envelopes(a, first, last, lower, upper):
-    """Fill in, behind a pad, the minima and maxima of the points [first[i], last[i]) of each row.
+def envelopes(a, first, last):
+    """Return the minima and maxima (2, ..., size) of the points [first[i], last[i]) of series (..., n).
 
     They are found from ranges of doubling width.
     """
-    ranges, level = [(a, a)], np.frexp(last - first)[1] - 1
-    for k in range(level.max()):
-        low, high = ranges[-1]
-        ranges.append((np.minimum(low[:, : -(2**k)], low[:, 2**k :]), np.maximum(high[:, : -(2**k)], high[:, 2**k :])))
-    for k in np.unique(level):
-        i, (low, high) = np.flatnonzero(level == k), ranges[k]
-        one, two = first[i], last[i] - 2**k
-        lower[:, i + 1] = np.minimum(low[:, one], low[:, two])
-        upper[:, i + 1] = np.maximum(high[:, one], high[:, two])
+    if not first.any() and (last == a.shape[-1]).all():  # without a band each point meets all of them
+        found = np.array([a.min(axis=-1, keepdims=True), a.max(axis=-1, keepdims=True)])
+        return np.repeat(found, len(first), axis=-1)
+    out, level, low, high = np.empty((2, *a.shape[:-1], len(first))), np.frexp(last - first)[1] - 1, a, a
+    for k in range(level.max() + 1):
+        width = 2**k
+        i = np.flatnonzero(level == k)
+        one, two = first[i], last[i] - width
+        out[0][..., i] = np.minimum(low[..., one], low[..., two])
+        out[1][..., i] = np.maximum(high[..., one], high[..., two])
+        low, high = np.minimum(low[..., :-width], low[..., width:]), np.maximum(high[..., :-width], high[..., width:])
+    return out
 
 
 # -------------------------------------------------------------------------------------------------------------- bounds
@@ -134,62 +127,45 @@ def _pair(p, x, w, lower, upper, i):
     return terms(p, row, minimum(maximum(value, low), high), minimum(maximum(before, low_before), high_before))
 
 
-@inner
-def _one_way(p, x, w, points, lower, upper, lags, skip, minimum_gap_cost, lanes):
-    """Return the minimum costs of the points of `x` (channels, size), accumulated as the recurrence does.
-
-    `w` (channels, 2, size) are the weights of the points and of the points before; `skip` + `minimum_gap_cost` is the
-    gap cost of a point left out.
-    """
-    total = splat_bounds(0.0)
-    for i in range(0, x.shape[1] - 1, BOUND_LANES):
-        a, b, _ = _pair(p, x[0], w[0], lower[0], upper[0], i)
-        for k in range(1, x.shape[0]):
-            e, f, _ = _pair(p, x[k], w[k], lower[k], upper[k], i)
-            a, b = a + e, b + f
-        here = load_bounds(points[0], i + 1), load_bounds(points[1], i + 1), load_bounds(points[2], i + 1)
-        lag = load_bounds(lags, i + 1)
-        cost = rounded(moves(p, here, lag_cost(p, lag, lag), a, b, 0.0, 0.0)[0])
-        total = accumulate(p, total, minimum(cost, load_bounds(skip, i + 1) + minimum_gap_cost))
-    store(lanes, 0, total)
-    out = 0.0
-    for s in range(BOUND_LANES):
-        out = accumulate(p, out, lanes[s])
-    return out
-
-
 @kernel
-def _both_ways(p, queries, series, lags, y_lags, more, begin, end, out):
-    """Compute the bounds of queries [begin, end); see `both_ways`."""
-    x, w, points, up, minimum_gap_cost, light, least, low, high = queries
-    Y, lower, upper, gaps, minimum_gap_costs = series
+def _series_bounds(p, queries, series, lags, begin, end, out):
+    """Compute the bounds of queries [begin, end); see `series_bounds`."""
+    (X, W, of_points, skips), (lower, upper, minimum_gap_costs) = queries, series
     lanes = np.empty(BOUND_LANES)
     for q in range(begin, end):
-        of = min(q, w.shape[0] - 1)
-        at = min(q, points.shape[0] - 1)
-        for s in range(Y.shape[0]):
-            rows = _one_way(p, x[q], w[of], points[at], lower[s], upper[s], lags, up[q], minimum_gap_costs[s], lanes)
-            gap = gaps[min(s, gaps.shape[0] - 1)]
-            columns = _one_way(p, Y[s], light[of], least[at], low[q], high[q], y_lags, gap, minimum_gap_cost[q], lanes)
-            out[q, s] = max(rows + more * minimum_gap_costs[s], columns + more * minimum_gap_cost[q])
+        x, w, points = X[q], W[min(q, W.shape[0] - 1)], of_points[min(q, of_points.shape[0] - 1)]
+        for s in range(lower.shape[0]):
+            low, high, total = lower[s], upper[s], splat_bounds(0.0)
+            for i in range(0, x.shape[1] - 1, BOUND_LANES):
+                a, b, _ = _pair(p, x[0], w[0], low[0], high[0], i)
+                for k in range(1, x.shape[0]):
+                    e, f, _ = _pair(p, x[k], w[k], low[k], high[k], i)
+                    a, b = a + e, b + f
+                here = load_bounds(points[0], i + 1), load_bounds(points[1], i + 1), load_bounds(points[2], i + 1)
+                lag = load_bounds(lags, i + 1)
+                cost = rounded(moves(p, here, lag_cost(p, lag, lag), a, b, 0.0, 0.0)[0])
+                total = accumulate(p, total, minimum(cost, load_bounds(skips[q], i + 1) + minimum_gap_costs[s]))
+            store(lanes, 0, total)
+            out[q, s] = 0.0
+            for lane in range(BOUND_LANES):
+                out[q, s] = accumulate(p, out[q, s], lanes[lane])
 
 
-def both_ways(p, queries, series, lags, y_lags, more, out):
-    """Fill in the larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
+def series_bounds(p, queries, series, lags, out):
+    """Fill in the minimum costs of the points of each of the queries (q, channels, size), accumulated as `p` does.
 
-    `queries` are the points, weights, point costs, gap costs and the minimum gap cost; then the minimum weights and
-    point costs and the envelope over the points that each point of the series meets. `series` are the points, the
-    envelope, the gap costs and their minimum. Arrays of one element serve all. `more` is the difference of the lengths.
+    `queries` are the points, their weights and those of the points before (q, channels, 2, size), point costs and gap
+    costs; `series` the envelopes over the points that each query point meets, and the minimum gap costs, which a point
+    left out implies. Arrays of one element serve all queries.
     """
-    x, Y = queries[0], series[0]
-    for begin, end in pieces(len(x), (x[0].size + Y[0].size) * len(Y)):
-        _both_ways(p, queries, series, lags, y_lags, more, begin, end, out)
+    x, lower = queries[0], series[0]
+    for begin, end in pieces(len(x), x[0].size * len(lower)):
+        _series_bounds(p, queries, series, lags, begin, end, out)
 
 
 UNKNOWN = -1.0  # the bound of a window that running moments cannot normalize
 STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
 BLOCK = block_size(2**12, 40)  # windows at a time, so that what is known of them stays in the second-level cache
-FEW = block_size(4, 1)  # windows of a block: fewer are compared sooner than bounded a second time
 WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes longer than computing with them
 
 load_wide, _, _ = makers(WIDE, fused=True)
@@ -206,18 +182,6 @@ class QueryPoints(NamedTuple):
     pinned: np.ndarray  # (m,): whether it meets one point
     starts: np.ndarray  # (m,): where the stretch of those it may meet starts
     second: np.ndarray | None  # (m,): for a second stretch; None: the first ones hold all
-
-
-class WindowPoints(NamedTuple):
-    """Data on the query for each point of a window: the values, weights and costs of the query points it may meet."""
-
-    w: np.ndarray  # (channels, 2, m): minimum weights
-    points: np.ndarray  # (3, m): minimum costs
-    lags: np.ndarray  # (m,)
-    skips: np.ndarray  # (m,): the minimum gap cost
-    minimum_gap_cost: float  # of another point, which is left out as well
-    low: np.ndarray  # (channels, m): the range of the query, wider by the uncertainty
-    high: np.ndarray
 
 
 # --------------------------------------------------------------------------------------------------------------- bounds
@@ -241,7 +205,8 @@ def _range(least, most, j, at, also, s, c, uncertainty):
     return bottom * s + (c - uncertainty), top * s + (c + uncertainty)
 
 
-def _of_query(query, p, k, i, h, known, j, ranges, s, c, uncertainty):
+@step
+def _terms_of(query, p, k, i, h, known, j, ranges, s, c, uncertainty):
     """Return the terms of query point i, and h before it, with the values of the windows from j on within the band.
 
     `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima.
@@ -253,42 +218,18 @@ def _of_query(query, p, k, i, h, known, j, ranges, s, c, uncertainty):
     value, before = query.x[k, i], known * query.x[k, h]
     row = value, before, query.w[k, 0, i], query.w[k, 1, i]
     a, b, _ = terms(p, row, _nearest(value, bottom, top), _nearest(before, known * under, known * over))
-    return a, b, 0.0
-
-
-def _of_window(query, p, k, i, h, known, j, y, s, c, uncertainty):
-    """Return the terms of the windows' points i and h before it with query values in the band, and the gap cost."""
-    value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
-    row, low, high = (value, before, query.w[k, 0, i], query.w[k, 1, i]), query.low, query.high
-    a, b, _ = terms(
-        p, row, _nearest(value, low[k, i], high[k, i]), _nearest(before, known * low[k, h], known * high[k, h])
-    )
-    return a, b, gap_terms(p, value, before) + 0.0 * value
-
-
-def _skip_of_query(query, p, i, gap_terms):
-    return query.skips[i]
-
-
-def _skip_of_window(query, p, i, gap_terms):
-    """Return its own gap cost, at least that of `skips`, and that of another point."""
-    return maximum(gap(p, gap_terms, 1.0), query.skips[i]) + query.minimum_gap_cost
-
-
-_SIDES = {QueryPoints: (_of_query, _skip_of_query), WindowPoints: (_of_window, _skip_of_window)}
-_terms_of, _skip_of = (by_type(lambda k, side: _SIDES[side][k] if side in _SIDES else None, k) for k in range(2))
+    return a, b
 
 
 @inner
-def _add_points(p, side, values, first, made, uncertainty, order, cutoff, bounds):
-    """Add minimum costs of the points of `order` to the bounds that are not above the cutoff.
+def _add_points(p, query, ranges, made, uncertainty, order, cutoff, bounds):
+    """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
 
-    By the `side` they are those of the query, or of the windows from the `first` on of the samples `values`; see
-    `_of_query` and `_of_window`. `made` are scale and shift of the windows, as the bounds are.
+    The bounds are those of the windows of the block whose `ranges` are given, and `made` their scale and shift.
     """
-    points, lags, (scale, shift) = side.points, side.lags, made
+    points, lags, (scale, shift) = query.points, query.lags, made
     for at in range(0, bounds.shape[0] - WIDE + 1, WIDE):
-        total, j = load_wide(bounds, at), first + at
+        total = load_wide(bounds, at)
         if not some(total <= cutoff):
             continue
         s, c = load_wide(scale[0], at), load_wide(shift[0], at)
@@ -296,14 +237,14 @@ def _add_points(p, side, values, first, made, uncertainty, order, cutoff, bounds
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                a, b, g = _terms_of(side, p, 0, i, h, known, j, values, s, c, uncertainty)
+                a, b = _terms_of(query, p, 0, i, h, known, at, ranges, s, c, uncertainty)
                 for k in range(1, scale.shape[0]):
                     u, v = load_wide(scale[k], at), load_wide(shift[k], at)
-                    e, f, d = _terms_of(side, p, k, i, h, known, j, values, u, v, uncertainty)
-                    a, b, g = a + e, b + f, g + d
+                    e, f = _terms_of(query, p, k, i, h, known, at, ranges, u, v, uncertainty)
+                    a, b = a + e, b + f
                 here = points[0, i], points[1, i], points[2, i]
                 cost = rounded(moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0])
-                total = accumulate(p, total, minimum(cost, _skip_of(side, p, i, g)))
+                total = accumulate(p, total, minimum(cost, query.skips[i]))
             if not some(total <= cutoff):
                 break
         store(bounds, at, total)
@@ -315,34 +256,6 @@ def _count_within(bounds, cutoff):
     for j in range(bounds.shape[0]):
         count += bounds[j] <= cutoff
     return count
-
-
-@inner
-def _enter(p, of_query, of_window, reach, y, uncertainty, query_first, orders, cutoff, first, made, room, bounds):
-    """Enter points into the bounds of the windows from the `first` on, see `candidates`."""
-    ranges, other = room
-    for turn in range(2):
-        order, entered = orders[turn], bounds
-        if _count_within(bounds, cutoff) < (1 if turn == 0 else FEW):
-            break
-        if order.shape[0] == 0:
-            continue
-        if turn == 1:
-            entered = other[: bounds.shape[0]]
-            for j in range(bounds.shape[0]):
-                entered[j] = 0.0 if bounds[j] <= cutoff else INF
-        if query_first == (turn == 0):
-            span = bounds.shape[0] + of_query.lags.shape[0] - 1
-            for k in range(ranges.shape[1]):
-                row = ranges[1, k, :span]
-                copy(y[k], first, first + span, row, 0)
-                slide_row(row, reach, ranges[0, k], ranges[2, k])
-            _add_points(p, of_query, ranges, 0, made, uncertainty, order, cutoff, entered)
-        else:
-            _add_points(p, of_window, y, first, made, uncertainty, order, cutoff, entered)
-        if turn == 1:
-            for j in range(bounds.shape[0]):
-                bounds[j] = max(bounds[j], entered[j])
 
 
 @inner
@@ -372,21 +285,28 @@ def _take_unknown(first, made, bounds, out, count):
 
 
 @kernel
-def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end, room, out, count):
+def _candidates(p, query, windows, among, reach, order, ends, cutoff, begin, end, room, out, count):
     """Append the candidates among the windows [begin, end); return their number then. See `candidates`."""
-    of_query, of_window, reach = sides
-    scales, shifts, ranges, other, lows = room
-    m, size, made = of_query.lags.shape[0], lows.shape[0], (scales, shifts)
+    scales, shifts, ranges, lows = room
+    y, uncertainty = windows[0], windows[2]
+    m, size, made = query.lags.shape[0], lows.shape[0], (scales, shifts)
     for first in range(begin, end, size):
         bounds = lows[: min(size, end - first)]
+        span = bounds.shape[0] + m - 1
         fill(bounds, 0, bounds.shape[0], 0.0)
         if among.shape[0] > 0:
             for j in range(bounds.shape[0]):
                 bounds[j] = 0.0 if among[first + j] else INF
         if scale_and_shift(windows, m, first, bounds.shape[0], ranges, made):
             count = _take_unknown(first, made, bounds, out, count)
-        given = windows[0], windows[2], query_first, orders, cutoff, first
-        _enter(p, of_query, of_window, reach, *given, made, (ranges, other), bounds)
+        for k in range(y.shape[0]):
+            copy(y[k], first, first + span, ranges[1, k], 0)
+        _add_points(p, query, ranges, made, uncertainty, order[:ends], cutoff, bounds)
+        if _count_within(bounds, cutoff) == 0:
+            continue
+        for k in range(y.shape[0]):
+            slide_row(ranges[1, k, :span], reach, ranges[0, k], ranges[2, k])
+        _add_points(p, query, ranges, made, uncertainty, order[ends:], cutoff, bounds)
         if _count_within(bounds, cutoff) == 0:
             continue
         for j in range(bounds.shape[0]):
@@ -395,26 +315,26 @@ def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, en
     return count
 
 
-def candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end):
+def candidates(p, query, windows, among, reach, order, ends, cutoff, begin, end):
     """Return the windows [begin, end) whose bounds are not above the cutoff, their bounds, and their scale and shift.
 
-    Bounds are minimum costs of the points of one way, of the query or of the windows, then by themselves those of the
-    other; either order may be empty. Where moments are unknown the bound is `UNKNOWN`. All of it block by block, so
-    that nothing leaves the second-level cache but what is found. It is in memory that the thread uses again.
+    Bounds are sums of the minimum costs of the query's points in an `order` of which the first `ends` meet one point
+    each: often they decide, and need no minima and maxima over the `reach` of the others. Where moments are unknown the
+    bound is `UNKNOWN`. All of it block by block, so that nothing leaves the second-level cache but what is found. It is
+    in memory that the thread uses again.
 
-    `sides` are (of_query, of_window, reach); `windows` (samples, scaling, uncertainty, scale, shift) of a whole
-    sequence, the last two without entries if they are to be found from the samples; `among` says which windows count,
-    or has no entries: all.
+    `windows` are (samples, scaling, uncertainty, scale, shift) of a whole sequence, the last two without entries if
+    they are to be found from the samples; `among` says which windows count, or has no entries: all.
     """
-    samples, m, count = windows[0], len(sides[0].lags), 0
+    samples, m, count = windows[0], len(query.lags), 0
     channels, size, most = len(samples), min(max(BLOCK, m), end - begin), end - begin
-    room = scratch("scale and shift", (2, channels, size)), scratch("ranges of windows", (3, channels, size + m - 1))
-    room = *room[0], room[1], *scratch("bounds", (2, size))
+    room = *scratch("scale and shift", (2, channels, size)), scratch("ranges of windows", (3, channels, size + m - 1))
+    room = *room, scratch("bounds", (size,))
     out = scratch("windows found", (most,), np.int64), scratch("bounds found", (most,))
     out += (scratch("moments found", (2, channels, most)),)
-    for a, b in pieces(-(-most // size), size * channels * (m + sum(map(len, orders)))):
+    for a, b in pieces(-(-most // size), size * channels * (m + len(order))):
         part = begin + a * size, min(begin + b * size, end)
-        count = _candidates(p, sides, windows, among, query_first, orders, cutoff, *part, room, out, count)
+        count = _candidates(p, query, windows, among, reach, order, ends, cutoff, *part, room, out, count)
     return out[0][:count], out[1][:count], out[2][:, :, :count]
 
 

@@ -136,11 +136,10 @@ def test_few_distances_are_computed(monkeypatch):
 
 @pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("query_first", [False, True])
-def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, query_first, monkeypatch):
+def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, monkeypatch):
     rng = np.random.default_rng(channels)
     y, x, found = rng.normal(size=(230, channels)), rng.normal(size=(20, channels)), []
-    ways, rest = _pruning._Cascade._ways, _pruning._Cascade._compare_all
+    rest = _pruning._Cascade._compare_all
 
     def seen(search, candidates):
         found.append(_pruning.Candidates.joined(candidates))
@@ -148,7 +147,6 @@ def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, quer
 
     monkeypatch.setattr(bounds, "BLOCK", 40)
     monkeypatch.setattr(_pruning, "BLOCK", 211)  # all windows: one stretch for each job
-    monkeypatch.setattr(_pruning._Cascade, "_ways", lambda search: (query_first, *ways(search)[1:]))
     monkeypatch.setattr(_pruning._Cascade, "_compare_all", seen)
     narrow = {"window": "sakoe-chiba", "factor": 0}
     searcher = QuerySearcher("dtw", metric_params=narrow, normalize="zscore", n_matches=None, threshold=1e3, n_jobs=2)
