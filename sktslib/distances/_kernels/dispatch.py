@@ -17,7 +17,6 @@ from numba.extending import overload
 from .compile import INNER
 from .simd import compiled_as
 
-_PARTS = {}
 # What the functions of a recurrence are called with.
 ARGUMENTS = {
     "terms": "p, row, y, y_before",
@@ -30,8 +29,6 @@ ARGUMENTS = {
     "pairs": "p, a",
     "accumulate": "p, total, cost",
 }
-# Derived from what a recurrence declares.
-DERIVED = "equal_moves_in_search", "even_search", "has_gap_cost"
 
 
 class BoundFacts(NamedTuple):
@@ -166,7 +163,7 @@ def recurrence(
         )
 
     def register(record):
-        _PARTS[record] = {
+        record._parts = {
             "terms": terms,
             "moves": moves,
             "add_terms": add_terms or _plus_terms,
@@ -188,14 +185,14 @@ def recurrence(
     return register
 
 
-def _part(name, record):
-    entry = _PARTS.get(record)
-    return None if entry is None else entry[name]
+def part_of(name, record):
+    """Return what is declared of a type of records, None of other types."""
+    return getattr(record, "_parts", {}).get(name)
 
 
 def bounds_of(record):
     """Return the `BoundFacts` of a record; None where nothing is known."""
-    return _part("bounds", type(record)) or None
+    return part_of("bounds", type(record)) or None
 
 
 def by_type(part, name):
@@ -213,26 +210,25 @@ def by_type(part, name):
 
 def by_fact(name, functions):
     """Return a function that is another one for each value that recurrences declare of a fact."""
-    return by_type(lambda _, record: functions.get(_part(name, record)), name)
+    return by_type(lambda _, record: functions.get(part_of(name, record)), name)
 
 
 def _fact(name, result_type):
     """Return a function of the record that gives what its recurrence declares; in compiled code a constant."""
 
     def fact(p):
-        entry = _PARTS.get(type(p))
-        return None if entry is None else entry[name]
+        return part_of(name, type(p))
 
     @compiled_as(fact, lambda p: result_type)
     def build(context, builder, sig, args):
-        return context.get_constant(result_type, _part(name, sig.args[0].instance_class))
+        return context.get_constant(result_type, part_of(name, sig.args[0].instance_class))
 
     return fact
 
 
-terms, add_terms, moves, row = (by_type(_part, name) for name in ("terms", "add_terms", "moves", "row"))
-gap_terms, gap, lag_cost = (by_type(_part, name) for name in ("gap_terms", "gap", "lag_cost"))
-matched_pair, accumulate = by_type(_part, "pairs"), by_type(_part, "accumulate")
+terms, add_terms, moves, row = (by_type(part_of, name) for name in ("terms", "add_terms", "moves", "row"))
+gap_terms, gap, lag_cost = (by_type(part_of, name) for name in ("gap_terms", "gap", "lag_cost"))
+matched_pair, accumulate = by_type(part_of, "pairs"), by_type(part_of, "accumulate")
 n_sums = _fact("size", types.intp)
 closed_boundary, has_gap_cost = _fact("closed_boundary", types.boolean), _fact("has_gap_cost", types.boolean)
 equal_moves, equal_stretches = _fact("equal_moves", types.boolean), _fact("equal_stretches", types.boolean)
@@ -282,7 +278,7 @@ def rows_of(p, x, w, size):
     before[0, ..., 1:], before[1, ..., 1:] = x[..., :-1], w[..., :-1]
     out = np.zeros((*x.shape[:2], 4, size))
     with np.errstate(all="ignore"):  # as in compiled code
-        for r, values in enumerate(_PARTS[type(p)]["row"](p, x, before[0], w, before[1])):
+        for r, values in enumerate(type(p)._parts["row"](p, x, before[0], w, before[1])):
             out[:, :, r, :m] = values
     return out
 
@@ -296,7 +292,7 @@ def weighting(p, w):
 
 
 def _type_of_weighting(p, w):
-    return types.none if _part("equal_moves", p.instance_class) and w == types.none else types.boolean
+    return types.none if part_of("equal_moves", p.instance_class) and w == types.none else types.boolean
 
 
 @compiled_as(weighting, _type_of_weighting)

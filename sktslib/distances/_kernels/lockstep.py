@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compile import block_size, inner, kernel, pieces, step
-from .dispatch import by_type
+from .dispatch import by_type, part_of
 from .moments import (
     PIECE_OF_WINDOWS,
     exact_moments,
@@ -25,8 +25,6 @@ from .moments import (
 
 INF = np.inf
 
-_TERMS = {}
-
 
 def additive(*, terms, finish, size=1, combine=None, steep=lambda p: False):
     """Give a NamedTuple of parameters the functions that make it a lockstep distance (class decorator).
@@ -37,19 +35,14 @@ def additive(*, terms, finish, size=1, combine=None, steep=lambda p: False):
 
     def register(record):
         functions = {"terms": terms, "finish": finish, "combine": combine or _add, "steep": steep}
-        _TERMS[record] = {**functions, "size": lambda p: size}
+        record._parts = {**functions, "size": lambda p: size}
         return record
 
     return register
 
 
-def _part(name, record):
-    entry = _TERMS.get(record)
-    return None if entry is None else entry[name]
-
-
-terms, combine, finish = (by_type(_part, name) for name in ("terms", "combine", "finish"))
-size, steep = by_type(_part, "size"), by_type(_part, "steep")
+terms, combine, finish = (by_type(part_of, name) for name in ("terms", "combine", "finish"))
+size, steep = by_type(part_of, "size"), by_type(part_of, "steep")
 
 
 def _add(p, total, new):
@@ -178,7 +171,7 @@ def _cosine_of(p, a, b, c):
     return 1.0 if b == c else 0.0
 
 
-_cosine = by_type(lambda name, record: _cosine_of if record in _TERMS else None, "cosine")
+_cosine = by_type(lambda name, record: _cosine_of, "cosine")
 
 
 def _one_minus_cosine(p, a, b, c):

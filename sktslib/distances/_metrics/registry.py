@@ -424,14 +424,13 @@ def register_metric(
             rule, got = "not be names of the package's own", f"{word!r}, which is {_REGISTRY[taken].__name__}"
             raise refused("'name', 'full_name' and 'aliases'", rule, got)
     is_class = isinstance(made_of, type)
-    parts = dispatch._PARTS.get(made_of) if is_class else None
+    parts = getattr(made_of, "_parts", None)
     if not (parts and hasattr(made_of, "_fields") if is_class else callable(made_of)):
         rule = "be a function of two series, or a NamedTuple class decorated with sktslib.distances.recurrence"
         raise refused("'made_of'", rule, shown(made_of), error=TypeError)
     if is_class:
         _check_arguments(name, parts)
-    cls = _made((facts, computed, bool(uses_times), made_of, _packed(made_of, parts)))
-    return register(cls)
+    return register(_made((facts, computed, bool(uses_times), made_of)))
 
 
 def _check_arguments(name, parts):
@@ -485,11 +484,6 @@ class _RecurrenceMetric(_Registered, ElasticMetric):
 
     _depends_on_start = True  # lags may count; where they do not, the exact distance of a match is its profile's
 
-    def __new__(cls, *args, **kwargs):
-        if cls._record not in dispatch._PARTS:  # the class has come from another process, without its functions
-            dispatch._PARTS[cls._record] = dispatch._PARTS[_made(cls._recipe)._record]
-        return super().__new__(cls)
-
     def _query(self, x, w, n, tx=None, *, search=False):
         self._check_channels(len(x))
         record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
@@ -514,20 +508,18 @@ _numbers = count()  # of the records
 @cache
 def _record_of(made_of):
     """Return the record of a user's class, by whose name alone the compiler knows it: the same in each registration."""
-    return namedtuple(f"{made_of.__name__}_{next(_numbers)}", made_of._fields, module=made_of.__module__)
+    record = namedtuple(f"{made_of.__name__}_{next(_numbers)}", made_of._fields, module=made_of.__module__)
+    record._parts = made_of._parts
+    return record
 
 
 def _made(recipe):
     """Return the metric class of a recipe."""
-    facts, computed, uses_times, made_of, packed = recipe
+    facts, computed, uses_times, made_of = recipe
     parameters = list(inspect.signature(made_of).parameters.values())
     if isinstance(made_of, type):
-        if made_of not in dispatch._PARTS:
-            dispatch.recurrence(**packed)(made_of)
-        parts = dispatch._PARTS[made_of]
-        record = _record_of(made_of)
-        dispatch._PARTS[record] = parts
-        base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
+        parts = made_of._parts
+        base, own = _RecurrenceMetric, {"_record": _record_of(made_of), "uses_times": uses_times}
         own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
         constraints = {**{field: [Real, "array-like"] for field in made_of._fields}, **BAND_CONSTRAINTS}
         further = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in BAND_CONSTRAINTS]
@@ -579,13 +571,6 @@ def _initializer(parameters, further):
 
 
 # ------------------------------------------------------------------------------------------------------------ processes
-def _packed(made_of, parts):
-    """Return the functions of a recurrence for processes that cannot import its module; None where they can."""
-    if parts is None or made_of.__module__ != "__main__":
-        return None
-    return {name: part for name, part in parts.items() if name not in dispatch.DERIVED}
-
-
 def own_metric(name):
     """Return the user's metric, with its defaults, behind a name; None for everything else."""
     cls = _REGISTRY.get(_ALIASES.get(name.lower())) if isinstance(name, str) else None
