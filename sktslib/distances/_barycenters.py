@@ -73,8 +73,7 @@ class Partners:
         limits = np.full(len(members), np.inf) if limits is None or not self.limited else limits * (1.0 + ROUNDING)
         ends = self.lengths[members]
         longest = int(ends.max())
-        alike = self.metric.window is not None or self.metric._needs_equal_lengths
-        if not (alike or any(self.metric._free(x.shape[1], longest))):
+        if self.metric.window is None and not self.metric._needs_equal_lengths:
             return self._sums(x, w, members, longest, limits)
         found = [np.empty((len(members), *of)) for of in ((), x.shape[1:], x.shape)]
         for n in np.unique(ends).tolist():
@@ -87,13 +86,13 @@ class Partners:
         metric, m = self.metric, x.shape[1]
         problem = metric._problem(x, w, self.series[members[self.lengths[members].argmax()]], None, None)
         strips = metric._in_strips(problem)
-        if not (self.plain and batch.fits(m, n) and strips is not None):
+        if strips is None or any(strips[-2:]) or not (self.plain and batch.fits(m, n)):
             return self._one_by_one(x, w, members)
         values, begins, lengths = self.compared
         compared = values, begins[members], lengths[members]
         summed = self.summed[0], self.summed[1][members], len(x)
         lo_hi = band(metric.window, metric.factor, n, m)
-        cost, *sums = batch.partner_sums(*strips[:4], compared, summed, *lo_hi, *strips[-2:], limits)
+        cost, *sums = batch.partner_sums(*strips[:4], compared, summed, *lo_hi, limits)
         return metric._reported_costs(cost, problem, [self.features[k] for k in members]), *sums
 
     def _one_by_one(self, x, w, members):

@@ -482,17 +482,11 @@ def _within(row, j, limit):
 
 
 @inner
-def _fill_top(p, start, top_end, gap_costs, row):
-    """Fill in the boundary before the first query point, of which up to `start` points cost nothing.
-
-    There no path leads from above to the first query point, for the diagonal way costs no more.
-    """
+def _fill_top(p, top_end, gap_costs, row):
+    """Fill in the boundary before the first query point."""
     fill(row, 0, BATCH, 0.0)
     for at in range(BATCH, row.shape[0]):
-        if closed_boundary(p):
-            row[at] = 0.0 if at < (start + 1) * BATCH else BIG
-        else:
-            row[at] = row[at - BATCH] + gap_costs[at] if at < top_end * BATCH else BIG
+        row[at] = BIG if closed_boundary(p) or at >= top_end * BATCH else row[at - BATCH] + gap_costs[at]
 
 
 @inner
@@ -509,7 +503,7 @@ def _follow_back(codes, n, lane, i, j, values, begin, length, count, total):
 
 
 @kernel
-def _add(p, x, w, points, compared, summed, order, cells, start, free, limits, begin, end, work, cost, count, total):
+def _add(p, x, w, points, compared, summed, order, cells, limits, begin, end, work, cost, count, total):
     """Fill costs, counts and sums of the series in the blocks [begin, end); sums where costs are within limits."""
     m, weighted, (values, begins, lengths), (lo, hi, side_end, top_end) = x.shape[1], weighting(p, w), compared, cells
     rows, lanes, gap_costs, row, codes, limit, block = work
@@ -521,8 +515,8 @@ def _add(p, x, w, points, compared, summed, order, cells, start, free, limits, b
             limit[s] = limits[block[minimum(s, size - 1)]]
         _beside(values, begins, lengths, block, size, lanes)
         fill_gap_costs(p, lanes, gap_costs)
-        _fill_top(p, start, top_end, gap_costs, row)
-        side, start_column, end_column = 0.0, 0, start if closed_boundary(p) else n
+        _fill_top(p, top_end, gap_costs, row)
+        side, start_column, end_column = 0.0, 0, 0 if closed_boundary(p) else n
         for i in range(m):
             a, b = maximum(lo[i], start_column), minimum(hi[i], n)
             if i > 0:  # points that enter the band still hold the boundary
@@ -541,16 +535,14 @@ def _add(p, x, w, points, compared, summed, order, cells, start, free, limits, b
                     start_column += 1
         for s in range(size):
             k = block[s]
-            j = maximum(lengths[k] - 1 - free, lo[m - 1])  # before it `row` holds costs of other query points
-            for at in range(j + 1, lengths[k]):
-                if row[(at + 1) * BATCH + s] < row[(j + 1) * BATCH + s]:
-                    j = at
-            cost[k] = row[(j + 1) * BATCH + s]
+            cost[k] = row[lengths[k] * BATCH + s]
             if cost[k] < BIG and cost[k] <= limits[k]:
-                _follow_back(codes, n, s, m - 1, j, summed[0], summed[1][k], lengths[k], count[k], total[k])
+                _follow_back(
+                    codes, n, s, m - 1, lengths[k] - 1, summed[0], summed[1][k], lengths[k], count[k], total[k]
+                )
 
 
-def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free, limits):
+def partner_sums(p, x, w, points, compared, summed, lo, hi, limits):
     """Sum the points of each series of a collection that a query's points meet along its best path.
 
     Parameters
@@ -561,10 +553,7 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free, limits)
         Features and channels of the series as `scan` takes a collection, or some of it: (values, begins, lengths) and
         (values, begins, number of channels).
     lo, hi : ndarray of shape (m,)
-        Query point i may meet the points lo[i] <= j < hi[i] of the series.
-    start, free : int
-        A path begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
-        Where there are free points, or a band, all series must have one length.
+        Query point i may meet the points lo[i] <= j < hi[i] of the series; within a band all have one length.
     limits : ndarray of shape (k,)
         What the series may cost at most; guesses, on which no result depends. Infinite where costs may fall along
         paths.
@@ -583,7 +572,7 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free, limits)
     found, cells = (np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))), cells_of(p, lo, hi)
     for most in (limits, np.full(k, BIG)):
         for begin, end in pieces(-(-len(order) // BATCH), m * n * BATCH):
-            _add(p, x, w, points, compared, summed, order, cells, start, free, most, begin, end, work, *found)
+            _add(p, x, w, points, compared, summed, order, cells, most, begin, end, work, *found)
         order = order[~(found[0][order] <= most[order])]
         if not len(order):
             break
