@@ -396,14 +396,7 @@ class CIDDTW(WarpingMetric):
     _reports_cost = False
     _has_factor = True
     _looks_back = True
-
-    def _check_search(self, mode):
-        super()._check_search(mode)
-        if mode == "segmentation":
-            raise ValueError(
-                "Complexity-invariant dynamic time warping has no segmentation: its factor is known of whole segments "
-                "only, and costs must add up. Take another elastic metric, such as 'dtw'."
-            )
+    _no_segmentation = "its factor is known of whole segments only, and costs must add up"
 
     def _trait(self, a):
         steps = np.diff(a, axis=-1)
@@ -493,14 +486,7 @@ class Frechet(ElasticMetric):
     """
 
     name, full_name = "frechet", "Frechet Distance"
-
-    def _check_search(self, mode):
-        super()._check_search(mode)
-        if mode == "segmentation":
-            raise ValueError(
-                "The Frechet distance has no segmentation: its costs of segments are maxima and do not add up. Take "
-                "another elastic metric, such as 'dtw'."
-            )
+    _no_segmentation = "its costs of segments are maxima and do not add up"
 
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(recurrence.FrechetRecord(norm_of(x, 2.0)), x, w, np.zeros((3, x.shape[1])))

@@ -140,6 +140,7 @@ class ElasticMetric(BandedMetric):
     _needs_equal_lengths = False  # whether costs, and not the cells of a band alone, depend on the series' lengths
     _can_be_cut = True  # whether a path may begin among the query: its first points then meet by the diagonal move
 
+    _no_segmentation = None  # why segments have no costs that add up, if so
     _has_factor = False  # whether costs count times a factor, at least 1, that the values of both series give
 
     # What a search that goes on from chunk to chunk needs to know.
@@ -324,6 +325,11 @@ class ElasticMetric(BandedMetric):
         if self.window is not None and mode == "segmentation":
             rule, got = "be None in a segmentation, whose segments have no band", repr(self.window)
             raise refused("window", rule, got, "Bound the length of the repetitions by 'lengths' instead.")
+        if self._no_segmentation is not None and mode == "segmentation":
+            raise ValueError(
+                f"{self.full_name} has no segmentation: {self._no_segmentation}. Take another elastic metric, such as "
+                "'dtw'."
+            )
 
     def _subsequence_profile(self, problem, shortest, longest, *, matrix=False):
         """Return the subsequence profile of a whole series: distances, starts and, if asked for, costs (n, m)."""

@@ -113,10 +113,7 @@ class LockstepMetric(Metric):
             return super()._profile(x, w, y, tx, ty, normalize, exactly)
         if not exactly and self._relative_error(x, w, y.shape[1] - x.shape[1] + 1, normalize):
             return self._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, normalize)[0]
-        full, scaling = full_weight(w, x), self._scaling(normalize)
-        out = np.empty(y.shape[1] - x.shape[1] + 1)
-        lockstep.profile(self._record(), self._normalized(x, full, scaling), y, full, scaling, out)
-        return self._finite(out)
+        return self._scaled_profile(x, w, y, tx, ty, normalize, x.shape[1])
 
     def _profiles(self, X, W, y, normalize, room=None):
         """Profiles (n_queries, n_windows) of queries of one length, where they have slack; `W` are of all, or None.
@@ -147,9 +144,9 @@ class LockstepMetric(Metric):
             return super()._scaled_profile(x, w, y, tx, ty, normalize, length)
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
-        left, share = places(length, x.shape[1])
-        near, x = alike(length, x.shape[1]), self._normalized(x, full, scaling)
-        lockstep.stretched(self._record(), x, y, full, scaling, near, left, share, out)
+        (left, share), near = places(length, x.shape[1]), alike(length, x.shape[1])
+        points = left, None if length == x.shape[1] else share  # samples need no shares
+        lockstep.stretched(self._record(), self._normalized(x, full, scaling), y, full, scaling, near, *points, out)
         return self._finite(out)
 
     @staticmethod
