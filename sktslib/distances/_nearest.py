@@ -66,15 +66,15 @@ def pinned(record):
     return first, first and not bounds_of(record).skips
 
 
-def gap_costs_of(record, costs):
-    """Return the gap costs of points (..., n), infinite where a path cannot leave them out, and their minimum."""
-    if not bounds_of(record).skips:
-        return np.full_like(costs, INF), np.zeros(costs.shape[:-1])
-    costs = costs.copy()
+def gap_costs_of(record, costs, channels):
+    """Return what points (..., n) of such gap costs cost at least if left out; infinite where a path cannot do so."""
+    facts = bounds_of(record)
+    if not facts.skips:
+        return np.full_like(costs, INF)
+    costs = costs.copy() if facts.minimum_gap is None else np.full_like(costs, channels * facts.minimum_gap(record))
     if closed_boundary(record):
         costs[..., 0] = INF
-    minimum = costs.min(axis=-1)
-    return costs, np.where(minimum < INF, minimum, 0.0)
+    return costs
 
 
 class _Group:
@@ -86,18 +86,15 @@ class _Group:
         n = self.n = series.shape[2]
         reach = band(metric.window, metric.factor, n, m)  # series points that each query point meets
         self.lags, envelope, facts = laid_out(minimum_lags(*reach)), envelopes(series, *reach), bounds_of(record)
-        first, last = pinned(record)
-        if first:
-            envelope[..., 0] = series[..., 0]
-        if last:
-            envelope[..., -1] = series[..., -1]
+        for end, is_pinned in zip((0, -1), pinned(record), strict=True):
+            if is_pinned:
+                envelope[..., end] = series[..., end]
         gaps = np.zeros((1, n))
-        if facts.minimum_gap is not None:
-            gaps[:] = series.shape[1] * facts.minimum_gap(record)
-        elif facts.skips:
+        if facts.skips and facts.minimum_gap is None:
             gaps = np.array([scalar.series_gaps(record, y, None) for y in series])
+        least = gap_costs_of(record, gaps, series.shape[1]).min(axis=-1)
         # A point left out implies the gap cost of a point of the other series only if that one is not the shorter.
-        minimum_gap_costs = gap_costs_of(record, gaps)[1] * (n >= m)
+        minimum_gap_costs = np.where(least < INF, least, 0.0) * (n >= m)
         self.prepared = *laid_out(envelope), np.broadcast_to(minimum_gap_costs, len(series)).copy()
 
     def bounds(self, record, x, w, points):
@@ -105,11 +102,10 @@ class _Group:
         m, n = self.m, self.n
         w = np.ones_like(x[:1]) if w is None else w[:1] if (w == w[:1]).all() else w
         facts = bounds_of(record)
-        gap_cost = points[:, 0] if facts.minimum_gap is None else x.shape[1] * facts.minimum_gap(record)
-        up, _ = gap_costs_of(record, np.zeros((len(x), m)) + gap_cost)
+        gap_costs = gap_costs_of(record, points[:, 0], x.shape[1])
         points = points[:1] if (points == points[:1]).all() else points
         out = np.empty((len(x), len(self.series)))
-        queries = laid_out(x), weight_rows(w), laid_out(points), laid_out(up)
+        queries = laid_out(x), weight_rows(w), laid_out(points), laid_out(gap_costs)
         series_bounds(record, queries, self.prepared, self.lags, out)
         out += abs(m - n) * self.prepared[2]
         if facts.stretch is not None:  # at least so many moves are not diagonal

@@ -278,7 +278,7 @@ class _Cascade:
         begin = np.minimum(lo, m - width)
         starts, second = np.where(pinned, np.arange(m), [begin, np.maximum(begin, hi - width)])
         floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
-        up, _ = _nearest.gap_costs_of(record, points[0] if facts.minimum_gap is None else np.full(m, floor))
+        up = _nearest.gap_costs_of(record, points[0], channels)
         up += max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
         rest = points, _nearest.minimum_lags(lo, hi), up, pinned, starts, second if width < widest else None
         return bounds.QueryPoints(x, _nearest.weight_rows(w), *rest), width
