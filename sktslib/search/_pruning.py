@@ -144,7 +144,6 @@ STRETCHES = 64  # of windows that are bounded at a time; the limit that one find
 FEW = 2**12  # windows of such a stretch that may be within the limit: fewer are gathered, which takes less than waiting
 TERMS = 2**19  # points of windows that are compared at a time
 SAMPLE = 32  # windows that tell which points cost most
-NARROW = 0.15  # of a query's points whose ranges may be narrower than the one stretch that bounds them
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least: each the most promising one of a few
 SAMPLED = 2**12  # windows in a row of which seeds are chosen, at least
@@ -264,23 +263,20 @@ class _Cascade:
     def _bounds(self, lo, hi, facts):
         """Return what bounds need of a query for windows within a band.
 
-        It is the data of the query's points, and the number of points of the stretches that hold what each may meet.
+        It is the data of the query's points, and the number of points of the stretches that hold what each may meet:
+        at the ends of the windows a few points more than those.
         """
         record, x, w, _, _, _, points = self.problem
         channels, m = x.shape
-        widest = int((hi - lo).max())
-        # Two stretches of half the points hold any range. Where few ranges are narrower, one stretch holds a range, and
-        # a few more points at the ends: half the work.
-        width = widest if (hi - lo < widest).mean() <= NARROW else -(-widest // 2)
+        width = int((hi - lo).max())
         pinned, (first, last) = np.zeros(m, np.int64), _nearest.pinned(record)
         pinned[0] = first
         pinned[-1] |= last
-        begin = np.minimum(lo, m - width)
-        starts, second = np.where(pinned, np.arange(m), [begin, np.maximum(begin, hi - width)])
+        starts = np.where(pinned, np.arange(m), np.minimum(lo, m - width))
         floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
         up = _nearest.gap_costs_of(record, points[0], channels)
         up += max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
-        rest = points, _nearest.minimum_lags(lo, hi), up, pinned, starts, second if width < widest else None
+        rest = points, _nearest.minimum_lags(lo, hi), up, pinned, starts
         return bounds.QueryPoints(x, _nearest.weight_rows(w), *rest), width
 
     @np.errstate(over="ignore")  # of no influence on any result
@@ -293,10 +289,8 @@ class _Cascade:
         z = windows.exact(among[at] if len(among) else at)
         begin = np.arange(windows.m - width + 1)
         below, above = bounds.envelopes(z, begin, begin + width)
-        starts = query.starts, query.starts if query.second is None else query.second
-        one, two = np.minimum(starts, windows.m - width)  # pinned points have no stretch
-        low = np.where(query.pinned, z, np.minimum(below[..., one], below[..., two]))
-        high = np.where(query.pinned, z, np.maximum(above[..., one], above[..., two]))
+        starts = np.minimum(query.starts, windows.m - width)  # pinned points have no stretch
+        low, high = (np.where(query.pinned, z, a[..., starts]) for a in (below, above))
         excess = np.maximum(np.maximum(query.x - high, low - query.x), 0.0)
         cost = (self.problem.w * (excess**2).mean(axis=0)).sum(axis=0)
         return np.lexsort((-cost, -query.pinned))

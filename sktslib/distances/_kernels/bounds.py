@@ -180,8 +180,7 @@ class QueryPoints(NamedTuple):
     lags: np.ndarray  # (m,): of the points that it may meet, at least
     skips: np.ndarray  # (m,): the gap cost, with that of another point
     pinned: np.ndarray  # (m,): whether it meets one point
-    starts: np.ndarray  # (m,): where the stretch of those it may meet starts
-    second: np.ndarray | None  # (m,): for a second stretch; None: the first ones hold all
+    starts: np.ndarray  # (m,): where the stretch that holds those it may meet starts
 
 
 # --------------------------------------------------------------------------------------------------------------- bounds
@@ -191,18 +190,9 @@ def _nearest(value, low, high):
 
 
 @step
-def _also(second, i):
-    """Return the start of the second stretch of query point i; None if there is one stretch alone."""
-    return None if second is None else second[i]
-
-
-@step
-def _range(least, most, j, at, also, s, c, uncertainty):
-    """Return the minimum and maximum of the samples of one or two stretches, normalized."""
-    bottom, top = load_wide(least, j + at), load_wide(most, j + at)
-    if also is not None:
-        bottom, top = minimum(bottom, load_wide(least, j + also)), maximum(top, load_wide(most, j + also))
-    return bottom * s + (c - uncertainty), top * s + (c + uncertainty)
+def _range(least, most, j, s, c, uncertainty):
+    """Return the minimum and maximum of the samples of a stretch, normalized."""
+    return load_wide(least, j) * s + (c - uncertainty), load_wide(most, j) * s + (c + uncertainty)
 
 
 @step
@@ -213,8 +203,8 @@ def _terms_of(query, p, k, i, h, known, j, ranges, s, c, uncertainty):
     """
     # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
     least, most = ranges[query.pinned[i], k], ranges[2 - query.pinned[i], k]
-    bottom, top = _range(least, most, j, query.starts[i], _also(query.second, i), s, c, uncertainty)
-    under, over = _range(least, most, j, query.starts[h], _also(query.second, h), s, c, uncertainty)
+    bottom, top = _range(least, most, j + query.starts[i], s, c, uncertainty)
+    under, over = _range(least, most, j + query.starts[h], s, c, uncertainty)
     value, before = query.x[k, i], known * query.x[k, h]
     row = value, before, query.w[k, 0, i], query.w[k, 1, i]
     a, b, _ = terms(p, row, _nearest(value, bottom, top), _nearest(before, known * under, known * over))
