@@ -74,7 +74,7 @@ def test_no_sum_depends_on_what_distances_are_thought_to_be_at_most(X, data):
         np.testing.assert_array_equal(got, of[some])
 
 
-@pytest.mark.parametrize("how", [{}, {"window": 0.2}, {"dtw_type": "sub-dtw"}, {"dtw_type": "obe-dtw"}])
+@pytest.mark.parametrize("how", [{}, {"window": 0.2}])
 @pytest.mark.parametrize("n", [1, AHEAD - 1, AHEAD, AHEAD + 1, 2 * AHEAD + 3])
 def test_cells_above_what_series_cost_are_left_out(how, n):
     rng = np.random.default_rng(n)
@@ -129,7 +129,7 @@ def test_partners_and_distances_across_blocks_of_series(count):
         np.testing.assert_allclose(total, [np.bincount(i, values[j], 9) for values in y], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("how", [{"dtw_type": "sub-dtw"}, {"dtw_type": "obe-dtw"}, {"window": 0.2}])
+@pytest.mark.parametrize("how", [{"dtw_type": "sub-dtw"}, {"dtw_type": "oe-dtw", "window": 0.5}, {"window": 0.2}])
 def test_partners_where_paths_begin_and_end_elsewhere_and_within_bands(how):
     metric, rng = DTW(**how), np.random.default_rng(3)
     z, ys = rng.integers(-4, 5, (1, 7)) / 4, [rng.integers(-4, 5, (1, n)) / 4 for n in (9, 7, 9, 8, 9)]
@@ -161,14 +161,3 @@ def test_partners_are_the_points_that_meet(name, data):
         full = naive.relative(w, len(x), naive.points(x).shape[1])
         want = [(i, j) for i, j in want if naive.within(full[i], naive.points(x)[i], naive.points(y)[j], 1.0)]
     np.testing.assert_array_equal(got, np.array(want[::-1], int).reshape(-1, 2).T)
-
-
-@pytest.mark.parametrize("kind", ["oe-dtw", "obe-dtw"])
-def test_an_open_end_in_a_band_is_one_of_the_last_query_point(kind):
-    rng = np.random.default_rng(0)
-    z, ys = rng.normal(size=(1, 3)), [*rng.normal(size=(4, 1, 9))]
-    for window in (0.1, 0.5):
-        metric = DTW(window=window, dtw_type=kind)
-        far, counts, _ = Partners(metric, ys).sums(z, None, np.arange(4))
-        np.testing.assert_allclose(far, [metric(z[0], y[0]) for y in ys], rtol=1e-12)
-        assert (counts > 0).all()
