@@ -26,7 +26,8 @@ import numpy as np
 from answers import RECORDS, agreeing, peaks_of
 from beats import AFTER, LEARNED, RATE, f1_of, labeled, read
 
-from sktslib import QuerySearcher, load_model
+from sktslib import QuerySearcher, Sampling, load_model
+from sktslib.io import Recording
 from sktslib.metrics import events_from_labels
 from sktslib.preprocessing import BandPass
 from sktslib.view._session import Session
@@ -162,7 +163,7 @@ def mapped(path):
 def answered(signal, beats, number, metric):
     """The F1's searcher after ten answers of a session about the first minutes, and what was said."""
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(signal, Path(folder) / "rec.view.json", rate=RATE, seed=number)
+        session = Session(Recording(signal, Sampling(RATE)), Path(folder) / "rec.view.json", seed=number)
         start, end = beats[number]
         say(session, "query", start=int(start), end=int(end))
         done(session, "search", metric=metric, normalize=None)

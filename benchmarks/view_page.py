@@ -17,13 +17,15 @@ import numpy as np
 SERVE = """
 import sys
 import numpy as np
-from sktslib.view._server import make_server
+from sktslib import Sampling
+from sktslib.io import Recording
+from sktslib.view._server import Server
 from sktslib.view._session import Session
-session = Session(np.load(sys.argv[1], mmap_mode="r"), rate=100)
+session = Session(Recording(np.load(sys.argv[1], mmap_mode="r"), Sampling(100)))
 if int(sys.argv[2]):
     starts = np.linspace(0, session.viewed.n - 60, int(sys.argv[2])).astype(int)
     session.mark(np.column_stack([starts, starts + 50]), ["event"] * len(starts))
-server = make_server(session)
+server = Server(session)
 print(server.address, flush=True)
 server.serve_forever()
 """

@@ -13,7 +13,7 @@ from ..utils._times import EvenTimes
 from .commands import reading_of
 from .labels import label_column_name, read_labels_of
 from .output import check_picture, counted, draw_recording, note, print_frame, save_picture, tell_notes
-from .recordings import CHUNK, Files
+from .recordings import CHUNK, Files, searched
 
 
 def run_show(options):
@@ -124,8 +124,8 @@ def session_of(options):
     tell_notes([recording])
     part = "" if recording.part is None else f".{recording.first}-{recording.first + len(recording)}"
     code = reading_code(recording, reading, besides)
-    given = {"times": recording.times, "names": recording.channels, "name": recording.title, "code": code}
-    session = Session(recording.values, options.session or f"{recording.path}{part}.view.json", **given)
+    path = options.session or f"{recording.path}{part}.view.json"
+    session = Session(searched(recording), path, name=recording.title, code=code)
     names = split_names(options.channels or "")
     for name in (name for name in names if name not in recording.channels):
         raise no_column("--channels", name, {recording.title: recording.channels})

@@ -301,7 +301,7 @@ def searched(recording, scaler=None, timed=True, named=True):
         values = changed(values, partial(_scaled, scaler=scaler))
     if isinstance(times, EvenTimes) and isinstance(times.sampling, Sampling):  # made where they are needed
         times = times.sampling
-    return Recording(values, times, recording.names if named else None)
+    return Recording(values, times, recording.names if named else None, recording.units)
 
 
 def _scaled(array, scaler):

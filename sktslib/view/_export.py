@@ -52,7 +52,7 @@ def export(session, what, form="csv"):
         text = repr(estimator)
     elif what == "labels" and form != "csv":
         if session.viewed.times is None and form != "wfdb":
-            way_out = "Start again with the samples per second: --rate HZ, or show(..., rate=HZ)."
+            way_out = "Start again with the samples per second: --rate HZ, or show(Recording(X, Sampling(HZ)))."
             raise ValueError(f"Labels as {form!r} are in seconds, and the recording has no times. {way_out}")
         made = labels(session).to_annotations(form, path)
         text = made if isinstance(made, str) else None

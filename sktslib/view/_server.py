@@ -50,7 +50,7 @@ def serve(session, *, port=0, browser=True):
     ValueError
         When the port is in use, or may not be used.
     """
-    with make_server(session, port) as server:
+    with Server(session, port) as server:
         print(f"{server.address}\nCtrl-C ends it.", flush=True)
         if not (browser and _has_screen() and webbrowser.open(server.address.replace(server.token, server.once))):
             port = server.server_port
@@ -94,15 +94,6 @@ def widget(session):
     return view
 
 
-def make_server(session, port=0):
-    """Return a server that listens and does not answer yet; its ``address`` has the token."""
-    try:
-        return _Server(session, port)
-    except (OSError, OverflowError) as error:
-        rule = "free and from 1024 to 65535, or 0 for any that is free"
-        raise ValueError(f"'port' must be {rule}. Got {port}: {error}.") from None
-
-
 def _has_screen():
     """Return whether a browser that is opened here is seen by the user."""
     if "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ:
@@ -115,8 +106,8 @@ def _answer(session, text):
     return json.dumps(session.handle(json.loads(text)), allow_nan=False)
 
 
-class _Server(ThreadingTCPServer):
-    """The listening socket, and what its requests share.
+class Server(ThreadingTCPServer):
+    """The listening socket, and what its requests share; `address` has the token.
 
     The server of `http.server` asks the network for the name of this machine, which can take seconds.
     """
@@ -124,11 +115,15 @@ class _Server(ThreadingTCPServer):
     daemon_threads = True  # Ctrl-C waits for no answer
     allow_reuse_address = sys.platform != "win32"  # where it would let two programs listen on one port
 
-    def __init__(self, session, port):
+    def __init__(self, session, port=0):
         self.session, self.token = session, secrets.token_urlsafe(24)
         # Other users see with which address a browser was started, so that this one is worth nothing afterwards.
         self.once = secrets.token_urlsafe(24)
-        super().__init__((HERE, port), _Request)
+        try:
+            super().__init__((HERE, port), _Request)
+        except (OSError, OverflowError) as error:
+            rule = "free and from 1024 to 65535, or 0 for any that is free"
+            raise ValueError(f"'port' must be {rule}. Got {port}: {error}.") from None
         self.server_port = self.server_address[1]
         self.address = f"http://{HERE}:{self.server_port}/?token={self.token}"
 
@@ -146,23 +141,19 @@ class _Request(BaseHTTPRequestHandler):
 
     def do_GET(self):
         where = urlsplit(self.path)
-        if self._refused():
-            return
+        token = parse_qs(where.query).get("token", [""])[0]
         if where.path not in FILES:
             self._reply(404, "Not found.")
-        elif where.path == "/" and not self._is_token(token := parse_qs(where.query).get("token", [""])[0]):
-            if token == self.server.once:
-                self.server.once = None
-                self._reply(303, "", Location=self.server.address)
-            else:
-                self._reply(403, "Open the whole address that the terminal shows: it ends in the token.")
-        else:
+        elif where.path != "/" or self._is_token(token):
             name, kind = FILES[where.path]
             self._reply(200, (Path(__file__).parent / name).read_text(encoding="utf-8"), kind)
+        elif token == self.server.once:
+            self.server.once = None
+            self._reply(303, "", Location=self.server.address)
+        else:
+            self._reply(403, "Open the whole address that the terminal shows: it ends in the token.")
 
     def do_POST(self):
-        if self._refused():
-            return
         if self.path != "/message":
             self._reply(404, "Not found.")
         elif not self._is_token(self.headers.get("X-Token", "")):
@@ -171,13 +162,15 @@ class _Request(BaseHTTPRequestHandler):
             message = self.rfile.read(int(self.headers["Content-Length"]))
             self._reply(200, _answer(self.server.session, message), "application/json")
 
-    def _refused(self):
+    def parse_request(self):
         """Refuse what was sent to another name, as by a site whose name leads here, or by a page of another site."""
+        if not super().parse_request():
+            return False
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         # Any port, because a tunnel may end at another.
         if foreign := host.partition(":")[0] not in (HERE, "localhost") or origin not in (None, f"http://{host}"):
             self._reply(403, f"Only pages of {HERE} are answered.")
-        return foreign
+        return not foreign
 
     def _is_token(self, text):
         return secrets.compare_digest(text.encode(), self.server.token.encode())

@@ -9,7 +9,6 @@ import json
 import os
 import threading
 import traceback
-from dataclasses import replace
 from math import floor, log10
 from pathlib import Path
 
@@ -22,12 +21,13 @@ from ..distances._series import resample
 from ..io import read
 from ..io._library import is_real
 from ..io._objects import converter_of, recording_of
+from ..io._recording import channel_names
 from ..metrics._events import pairs_by_iou
 from ..search import Matches
 from ..search._chunks import times_at
 from ..search._learning.labels import SHIFTED
-from ..utils._sampling import LONG, interval
-from ..utils._times import EvenTimes, Sampling, is_datetime
+from ..utils._sampling import LONG, interval, numbers_of
+from ..utils._times import EvenTimes, is_datetime
 from ..utils.validation import as_times, shown
 from . import _export
 from ._work import Job, Task, learned, same, search, segmented
@@ -70,21 +70,15 @@ def cached(make):
 
 
 class Viewed:
-    """A recording, a file, an object that `read` takes apart, a table or an array; arguments come first."""
+    """A recording, a file, an object that `read` takes apart, a table or an array."""
 
-    def __init__(self, recording, times=None, rate=None, names=None, units=None):
-        if rate is not None and times is not None:
-            raise ValueError(f"Only one of 'times' and 'rate' can be given. Got both, rate={rate!r}. Leave one out.")
+    def __init__(self, recording):
         is_read = isinstance(recording, str | os.PathLike) or converter_of(recording)
         one = read(recording) if is_read else recording_of(recording)
-        given = {"times": times if rate is None else Sampling(rate), "names": names, "units": units}
-        one = replace(one, **{name: some for name, some in given.items() if some is not None})
         self.values, self.n, self.channels = one.values, len(one), (*one.shape, 1)[1]
         if 0 in one.shape or not is_real(np.asarray(self.values[:1]).dtype):
             raise ValueError(f"A recording must have numbers, of shape (n,) or (n, channels). Got {shown(recording)}.")
-        self.names = one.names or [str(k + 1) for k in range(self.channels)]
-        self.units = [unit or None for unit in one.units or [None] * self.channels]
-        self.rate = one.rate
+        self.names, self.units, self.rate = channel_names(one), one.units or [""] * self.channels, one.rate
         self.times = one.times if self.rate is None else EvenTimes(one.times, self.n)
         self.max_gap, self.gaps = None, np.empty(0, int)  # samples before which there are holes in time
         self.is_dated = self.times is not None and is_datetime(self.times[:1]) and self.times[:1].dtype.kind != "m"
@@ -109,10 +103,9 @@ class Viewed:
             return str(int(sample))
         time = times_at(self.times, [int(sample)])
         if not self.is_dated:
-            return f"{np.asarray(time / np.timedelta64(1, 's') if time.dtype.kind == 'm' else time)[0]:.{places}f}"
+            return f"{numbers_of(time)[0]:.{places}f}"
         time = time.tz_localize(None) if getattr(time, "tz", None) is not None else time
-        text = str(np.asarray(time, "datetime64[us]")[0]).replace("T", " ")
-        return text[: 20 + places] if places else text[:19]
+        return str(np.asarray(time, "datetime64[us]")[0]).replace("T", " ")[: 19 + places + (places > 0)]
 
     def ticks(self, first, last, columns):
         """Return samples and labels of some round times, far enough apart."""
@@ -154,12 +147,10 @@ class Session:
         exported script brings a copy of the recording.
     seed : int, default=0
         What the matches that are asked about at random are drawn by.
-    **given
-        `times`, `rate`, `names`, `units` in place of the recording's own.
     """
 
-    def __init__(self, recording, path=None, *, name="recording", code=None, seed=0, **given):
-        self.viewed, self.path, self.code = Viewed(recording, **given), path and Path(path), code
+    def __init__(self, recording, path=None, *, name="recording", code=None, seed=0):
+        self.viewed, self.path, self.code = Viewed(recording), path and Path(path), code
         self.name, self.notice, self._seed, self._mark = name, None, seed, self.viewed.mark
         self.lock, self.pyramid = threading.RLock(), Pyramid(self.viewed.values)
         self.job = self.finds = self._made = None
@@ -218,6 +209,9 @@ class Session:
                 key, value = values
                 if kind not in SAVED or (kind == "settings" and key not in self.settings):
                     raise ValueError
+                if key is None:  # a class that is added, here or in another window
+                    key = len(self.classes)
+                    value = {"name": f"class {key + 1}", "color": COLORS[key % len(COLORS)], **value}
                 getattr(self, kind)[key] = value
         except (ValueError, TypeError, KeyError):
             self.notice = f"{self.path.name} is damaged: a line is left out, and stays there: {line[:50]!r}"
@@ -377,7 +371,7 @@ class Session:
     def _within(self):
         return int(np.searchsorted(self.finds.distance, self.threshold, "right"))
 
-    @property
+    @cached
     def _are_drawn(self):
         """Whether each find within the threshold was drawn at random."""
         drawn = np.array([self._range(name) for name in self.drawn], int).reshape(-1, 2)
@@ -441,20 +435,21 @@ class Session:
         return {**found, "histogram": about}
 
     def _on_next(self, message):
-        answer, drawn, self._turn = self._states[0], self._are_drawn, self._turn + 1
-        waiting, turn = np.flatnonzero(drawn & (answer[: len(drawn)] < 0)), self._turn % IN_TURN == 0
+        left, drawn, self._turn = self._states[0] < 0, self._are_drawn.copy(), self._turn + 1
+        waiting, turn = np.flatnonzero(drawn & left[: len(drawn)]), self._turn % IN_TURN == 0
         while turn and not len(waiting) and not drawn.all():
             # Of all others, so that some have an answer already.
             k = np.random.default_rng([self._seed, len(self.drawn)]).choice(np.flatnonzero(~drawn))
             self._change(["drawn", self._row(int(k))["id"], True])
-            drawn[k], waiting = True, [k] if answer[k] < 0 else []
+            drawn[k], waiting = True, [k] if left[k] else []
         is_random, pair = turn and len(waiting) > 0, waiting[:1]
         if not is_random:
-            left = np.flatnonzero(answer < 0)
-            self._asked = [] if np.isin(left, self._asked).all() else self._asked
-            left = np.setdiff1d(left, self._asked)
-            at = int(np.searchsorted(left, len(drawn)))
-            pair = left[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
+            new = left.copy()
+            new[self._asked] = False
+            new, self._asked = (new, self._asked) if new.any() else (left, [])
+            new = np.flatnonzero(new)
+            at = int(np.searchsorted(new, len(drawn)))
+            pair = new[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
         if not len(pair):
             return {"id": None}
         self._asked.append(pair[self._turn % len(pair)])
@@ -487,10 +482,9 @@ class Session:
         return {"n_answers": len(self._answers), "precision": wilson(int(sum(said)), len(said)) if len(said) else None}
 
     def _on_class(self, message):
-        number = len(self.classes) if message.get("number") is None else self._class(message["number"])
-        own = self.classes.get(number, {"name": f"class {number + 1}", "color": COLORS[number % len(COLORS)]})
+        number = None if message.get("number") is None else self._class(message["number"])
         given = {name: message[name] for name in ("name", "color") if message.get(name)}
-        self._change(["classes", number, {**own, **given}])
+        self._change(["classes", number, {**self.classes.get(number, {}), **given}])
         return {"classes": [*self.classes.values()]}
 
     def mark(self, ranges, labels):

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib import load_ecg_example
-from sktslib.io import read_annotations
-from sktslib.view._server import make_server
+from sktslib import Sampling, load_ecg_example
+from sktslib.io import Recording, read_annotations
+from sktslib.view._server import Server
 from sktslib.view._session import Session
 
 # Doctests are looked for in this file, too, where Playwright may be missing.
@@ -122,9 +122,9 @@ def served(tmp_path):
     """A function that serves a session and returns it with its address."""
     servers = []
 
-    def serve(values, **given):
-        session = Session(values, tmp_path / "recording.view.json", **given)
-        server = make_server(session)
+    def serve(values, name="recording", **given):
+        session = Session(Recording(values, **given), tmp_path / "recording.view.json", name=name)
+        server = Server(session)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         servers.append((server, thread))
@@ -141,7 +141,11 @@ def electrocardiogram():
     """The packaged ten seconds; each event is a normal beat."""
     ecg = load_ecg_example()
     normal = ecg.beats[ecg.beat_kinds == "N"]
-    return ecg.sequence, {"rate": 120, "names": ["ecg"], "units": ["mV"]}, np.column_stack([normal - 20, normal + 40])
+    return (
+        ecg.sequence,
+        {"times": Sampling(120), "names": ["ecg"], "units": ["mV"]},
+        np.column_stack([normal - 20, normal + 40]),
+    )
 
 
 def day():
@@ -179,7 +183,11 @@ def gait():
             at += 500
     names = ["gyr_y", "gyr_x", "acc_x", "acc_y", "gyr_z", "acc_z"]
     units = ["deg/s", "deg/s", "m/s^2", "m/s^2", "deg/s", "m/s^2"]
-    return np.concatenate([*pieces, pieces[0]]), {"rate": 204.8, "names": names, "units": units}, np.array(events)
+    return (
+        np.concatenate([*pieces, pieces[0]]),
+        {"times": Sampling(204.8), "names": names, "units": units},
+        np.array(events),
+    )
 
 
 @pytest.mark.parametrize(
@@ -430,7 +438,7 @@ COLORED = """canvas => {
 def test_marks_are_seen_and_never_nodes(chromium, served, count, low, high):
     """One of ten samples is two pixels wide; where there are more than columns, their density is drawn."""
     n = 1_000_000
-    session, address = served(np.random.default_rng(0).normal(size=n), rate=100)
+    session, address = served(np.random.default_rng(0).normal(size=n), times=Sampling(100))
     starts = np.linspace(1000, n - 1000, count).astype(int)
     session.mark(np.column_stack([starts, starts + 10 if count < 100 else starts + 80]), ["event"] * count)
     window = Window(chromium, address, f"{count}_marks")
@@ -478,7 +486,7 @@ def test_two_views_of_a_widget(window):
 
 def test_a_search_is_cancelled_and_the_server_may_end(chromium, served):
     rng = np.random.default_rng(0)
-    _, address = served(rng.normal(size=400_000), rate=100)
+    _, address = served(rng.normal(size=400_000), times=Sampling(100))
     window = Window(chromium, address, "noise")
     window.part("from").fill("1000")
     window.part("to").fill("1400")

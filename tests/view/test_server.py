@@ -13,7 +13,7 @@ from importlib.resources import files
 import pytest
 
 from sktslib.view import _server
-from sktslib.view._server import FILES, make_server, serve
+from sktslib.view._server import FILES, Server, serve
 
 
 def page_of(name):
@@ -34,7 +34,7 @@ class Session:
 
 @pytest.fixture
 def server():
-    with make_server(Session()) as made:
+    with Server(Session()) as made:
         thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield made
@@ -167,9 +167,9 @@ def test_a_page_that_is_closed_meanwhile_is_no_fault(server, capsys):
 
 def test_a_busy_port_is_named(server):
     with pytest.raises(ValueError, match=rf"'port' must be free .*, or 0 .* Got {server.server_port}: .* in use"):
-        make_server(Session(), server.server_port)
+        Server(Session(), server.server_port)
     with pytest.raises(ValueError, match=r"'port' must be free and from 1024 to 65535, .* Got 70000: "):
-        make_server(Session(), 70_000)
+        Server(Session(), 70_000)
 
 
 def test_it_listens_on_this_machine_alone(server):
@@ -181,7 +181,7 @@ def opened(monkeypatch):
     """Addresses that a browser was started with; Ctrl-C comes at once."""
     found = []
     monkeypatch.setattr(webbrowser, "open", lambda address: found.append(address) or True)
-    monkeypatch.setattr(_server._Server, "serve_forever", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(_server.Server, "serve_forever", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     for name in ("SSH_CONNECTION", "SSH_TTY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("DISPLAY", ":0")
@@ -201,7 +201,7 @@ def test_the_address_is_printed_and_opened(opened, capsys):
     assert re.match(rf"http://127\.0\.0\.1:{port}/\?token=[-\w]{{32}}\nCtrl-C ends it\.\n\nended\n$", printed)
     assert len(opened) == 1
     assert opened[0] != printed.splitlines()[0]  # it is good once
-    make_server(Session(), port).server_close()  # the port is free again
+    Server(Session(), port).server_close()  # the port is free again
 
 
 @pytest.mark.parametrize("without", ["browser=False", "SSH", "no screen"])
