@@ -144,11 +144,8 @@ SEGMENT = {
     "nan_policy": "raise: refuse missing values; omit: let no repetition cross one (default: raise)",
     **COMMON,
 }
-PAIRWISE = {
-    "times": "a list of the sample times of each series, for distances that use them (default: samples are counted)",
-    "nan_policy": "raise: refuse missing values; omit: leave out their points, for lockstep distances (default: raise)",
-    "n_jobs": COMMON["n_jobs"],
-    "verbose": COMMON["verbose"],
+DISTANCE = {
+    "cutoff": "a distance above it is given as infinity (default: no cutoff)",
 }
 EVALUATE = {
     "min_iou": "the least intersection over union of ranges that agree (default: 0.5)",
@@ -302,7 +299,6 @@ FLAG = {"action": "store_true"}
 SETTINGS = {
     "part": {"nargs": "?"},
     "name": {"nargs": "?"},
-    "series": {"nargs": "+"},
     "--query": {"action": "append"},
     "--format": {"choices": FORMATS, "default": "table"},
     "--task": {"choices": ("search", "segment"), "default": "segment"},
@@ -516,17 +512,6 @@ def add_distance(parser, argv):
     add_reading(parser)
 
 
-def add_pairwise(parser, argv):
-    """Add the arguments of pairwise."""
-    text = "a file or a part of one for each series, or one file, of which each column is a series"
-    add_options(parser, None, {"series FILE": text})
-    add_metric(parser)
-    add_parameters(parser, "parameters", PAIRWISE)
-    add_scale(parser, "of all series together (of one file: of the column itself)")
-    add_output(parser, "draw the distances as colors into a file (.png, .svg, ...)")
-    add_reading(parser, weighted=False)
-
-
 def add_metrics(parser, argv):
     """Add the arguments of metrics."""
     add_options(parser, None, {"name NAME": "a distance, to explain it and its parameters"})
@@ -572,7 +557,6 @@ COMMANDS = {
     "view": Command("look at a recording in the browser, mark, search, learn", add_view, "looking.run_view"),
     "evaluate": Command("compare what was found with labels: F1, misses", add_evaluate, "labels.run_evaluate"),
     "distance": Command("distances of two series", add_distance, "comparing.run_distance"),
-    "pairwise": Command("distances of all pairs of series", add_pairwise, "comparing.run_pairwise"),
     "metrics": Command("list the distances and their parameters", add_metrics, "comparing.run_metrics"),
     "demo": Command("several distances side by side, on an electrocardiogram", add_demo, "demonstration.run"),
 }

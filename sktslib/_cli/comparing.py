@@ -1,4 +1,4 @@
-"""The commands distance, pairwise and metrics."""
+"""The commands distance and metrics."""
 
 import inspect
 
@@ -24,7 +24,8 @@ def run_distance(options):
     (x,), y, line = compared([x], y)
     files.check()
     output.note(line)
-    a, b = _scaled(options, [x, y])
+    scaler = scaler_of(options.scale, [x, y])
+    a, b = (np.asarray(searched(one, scaler)) for one in (x, y))
     rows, drawn = [], None
     for name, parameters in options.metric or [("dtw", {})]:
         with errors_of("--metric"):
@@ -53,63 +54,6 @@ def run_distance(options):
         frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
     output.print_frame(frame, options.format, about, "distances")
     return 0
-
-
-def _scaled(options, recordings):
-    """Return the values of recordings as arrays, brought to one scale."""
-    scaler = scaler_of(options.scale, recordings)
-    return [np.asarray(searched(one, scaler)) for one in recordings]
-
-
-# ----------------------------------------------------------------------------------------------------------- pairwise
-def run_pairwise(options):
-    """Print the distances of all pairs."""
-    import pandas as pd
-
-    from ..distances import get_metric, pairwise_distances
-
-    output.check_picture(options.picture, "--picture")
-    files = Files(reading_of(options))
-    read = [files.read(path, path) for path in options.series]
-    files.check()
-    columns = _columns(read[0], options) if len(read) == 1 else None
-    output.tell_notes(read)
-    if columns is not None:
-        names, series = read[0].channels, columns
-        output.note(f"series: {output.counted(names, 'column')} of {read[0].title}")
-    else:
-        read, _, line = compared(read, read[0])
-        output.note(line)
-        names, series = [one.title for one in read], _scaled(options, read)
-    name, parameters = options.metric or ("dtw", {})
-    values = given(options, options.parameters)
-    with errors_of("--metric"):
-        metric = get_metric(name, parameters)
-    with errors_of("", options.parameters, "the series"):
-        distances = pairwise_distances(series, metric=metric, **values)
-    output.note(f"{output.counted(names, 'series').removesuffix('s') if len(names) > 1 else '1 series'}, {metric!r}")
-    if options.picture is not None:
-        output.save_picture(output.draw_matrix(distances, names, metric.full_name), options.picture)
-    if options.format == "json":
-        rows = [[float(d) if np.isfinite(d) else None for d in row] for row in distances]
-        output.print_json({"metric": repr(metric), "series": names, "distances": rows})
-        return 0
-    frame = pd.DataFrame(distances, columns=names)
-    frame.insert(0, "series", names)
-    output.print_frame(frame, options.format, {}, "")
-    return 0
-
-
-def _columns(recording, options):
-    """Return the columns as series; a column that ends in empty cells becomes a shorter series."""
-    (values,) = _scaled(options, [recording])
-    columns = np.asarray(values, np.float64).T
-    ends = [max(np.flatnonzero(~np.isnan(column)), default=len(column) - 1) + 1 for column in columns]
-    series = [np.ascontiguousarray(column[:end]) for column, end in zip(columns, ends, strict=True)]
-    shorter = sum(len(one) < len(recording) for one in series)
-    if shorter:
-        recording.notes.append(f"{recording.path}: columns that end in empty cells, and are shorter: {shorter}")
-    return series
 
 
 # ------------------------------------------------------------------------------------------------------------ metrics

@@ -384,17 +384,3 @@ def draw_alignment(x, y, path, tx, ty, title):
     visualisation.plot_alignment(x, y, path, ax=list(axes), tx=tx, ty=ty)
     figure.suptitle(title, fontsize="medium")
     return figure
-
-
-def draw_matrix(distances, names, title):
-    """Draw the distances of all pairs as colors."""
-    size = min(12.0, 3.0 + 0.35 * len(names))
-    figure = _figure(size + 1, size)
-    ax = figure.subplots()
-    image = ax.imshow(np.where(np.isfinite(distances), distances, np.nan))
-    if len(names) <= 40:
-        ax.set_xticks(range(len(names)), names, rotation=90)
-        ax.set_yticks(range(len(names)), names)
-    ax.set_title(title, loc="left", fontsize="medium")
-    figure.colorbar(image, label="distance")
-    return figure

@@ -216,7 +216,7 @@ REFUSED = [
     ("C3D", (".c3d",), None, "ezc3d.c3d(path)['data']['analogs'][0].T"),
     ("XDF", (".xdf", ".xdfz"), rb"XDF:", "pyxdf.load_xdf(path)[0][0]['time_series']"),
     (
-        "a collection of series for `sktslib pairwise`",
+        "a collection of series",
         (".ts",),
         rb"(?:[#%].*\n|\s*\n)*@(?:problemname|timestamps|relation|data)\b",
         "aeon.datasets.load_from_ts_file(path)",

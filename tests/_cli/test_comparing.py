@@ -1,6 +1,5 @@
-"""The commands distance, pairwise and metrics."""
+"""The commands distance and metrics."""
 
-import io
 import json
 
 import numpy as np
@@ -8,10 +7,10 @@ import pandas as pd
 import pytest
 from command_runs import printed
 
-from sktslib.distances import get_metric, metric_names, pairwise_distances
+from sktslib.distances import get_metric, metric_names
 
 RNG = np.random.default_rng(0)
-SERIES = [RNG.normal(size=n) for n in (12, 15, 9)]
+SERIES = [RNG.normal(size=n) for n in (12, 15)]
 
 
 @pytest.fixture
@@ -44,29 +43,6 @@ def test_distances_are_those_of_the_metrics(files, capsys):
 def test_a_picture_needs_an_alignment(files, capsys):
     err = printed(capsys, "distance 0.csv 1.csv --metric euclidean --picture p.png", code=2).err
     assert "--picture needs a distance that aligns the series, such as dtw" in err
-
-
-def test_pairs_of_files(files, capsys):
-    names = ["0.csv", "1.csv", "2.csv"]
-    out, _ = printed(capsys, "pairwise", *names, "--metric", "twed:nu=0.5", "--format", "csv", "--picture", "p.png")
-    frame = pd.read_csv(io.StringIO(out), index_col="series")
-    assert list(frame) == list(frame.index) == names
-    np.testing.assert_array_equal(frame, pairwise_distances(SERIES, metric="twed", metric_params={"nu": 0.5}))
-    out, _ = printed(capsys, "pairwise", *names, "--format", "json", "--n-jobs", "2")
-    np.testing.assert_array_equal(json.loads(out)["distances"], pairwise_distances(SERIES))
-    assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_pairs_of_columns(files, capsys):
-    pd.DataFrame({name: pd.Series(x) for name, x in zip("abc", SERIES, strict=True)}).to_csv("table.csv")
-    out, err = printed(capsys, "pairwise table.csv --format csv")
-    frame = pd.read_csv(io.StringIO(out), index_col="series")
-    assert list(frame) == ["a", "b", "c"]
-    np.testing.assert_array_equal(frame, pairwise_distances(SERIES))
-    assert "columns that end in empty cells, and are shorter: 2" in err
-    assert "series: 3 columns of table.csv" in err
-    pd.DataFrame({"a": [1, None, 2], "b": [1, 2, 3]}).to_csv("table.csv")
-    assert "finite" in printed(capsys, "pairwise table.csv", code=2).err
 
 
 def test_metrics_are_those_of_the_registry(capsys):

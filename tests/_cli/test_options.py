@@ -110,7 +110,7 @@ def test_help_and_errors_of_options_import_nothing_heavy(argv):
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     if argv == "--help":
-        names = "show search segment count learn view evaluate distance pairwise metrics demo".split()
+        names = "show search segment count learn view evaluate distance metrics demo".split()
         for name in names:
             assert f"\n  {name} " in done.stdout
     assert ("usage: sktslib" in done.stdout) is ("--help" in argv)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sktslib import QuerySearcher, QuerySegmenter, pipeline_segment
 from sktslib.__main__ import main
 from sktslib._cli import recordings
-from sktslib.distances import get_metric, pairwise_distances
+from sktslib.distances import get_metric
 
 RNG = np.random.default_rng(0)
 X = np.cumsum(RNG.normal(size=(300, 2)), axis=0) * [1.0, 50.0] + [3.0, -200.0]
@@ -80,7 +80,3 @@ def test_distances_and_pairs(files, capsys):
     a, b = both.transform(X[:100]), both.transform(X[150:280])
     frame, _ = table(capsys, "distance rec.csv:0-100 rec.csv:150-280 --scale zscore")
     np.testing.assert_allclose(frame["distance"], get_metric("dtw")(a, b), rtol=1e-9)
-    frame, _ = table(capsys, "pairwise rec.csv:0-100 rec.csv:150-280 --scale zscore")
-    np.testing.assert_allclose(frame.iloc[:, 1:], pairwise_distances([a, b], metric="dtw"), rtol=1e-9)
-    frame, _ = table(capsys, "pairwise rec.csv --scale zscore")
-    np.testing.assert_allclose(frame.iloc[:, 1:], pairwise_distances(list(Z.T), metric="dtw"), rtol=1e-9)

@@ -15,7 +15,7 @@ from command_runs import ECG, TS, ZONED, N, Y, printed, same, stand_by_files, ta
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
 from sktslib._cli import commands, output
-from sktslib.distances import DTW, pairwise_distances
+from sktslib.distances import DTW
 from sktslib.metrics import event_report, labels_from_events
 from sktslib.search import ChannelPlan, Windows
 
@@ -78,7 +78,6 @@ def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
         (QuerySearcher, commands.SEARCH, {"metric", "metric_params", "query", "weight"}),
         (QuerySegmenter, commands.SEGMENT, {"metric", "metric_params", "query", "weight"}),
         (DTW().distance, commands.DISTANCE, {"weight", "tx", "ty"}),
-        (pairwise_distances, commands.PAIRWISE, {"Y", "metric", "metric_params", "weight", "channels_first"}),
         (event_report, commands.EVALUATE, {"kinds", "times"}),
     ],
 )
@@ -222,7 +221,6 @@ def test_numpy_files_are_read_by_chunks(files, capsys):
             "learn thresholds: 100%",
             ["learn", "lab.csv", "--labels", "label", "--task", "search", "--output", "m.joblib"],
         ),
-        ("pairwise distances: 100%", ["pairwise", "two.csv", "--columns", "mV,double", "--metric", "euclidean"]),
     ],
 )
 def test_a_bar_on_a_terminal_alone(bar, argv, files, capsys, monkeypatch):
