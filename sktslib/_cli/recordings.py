@@ -130,7 +130,7 @@ class Files:
     def __init__(self, reading):
         self.reading, self._sources, self._read = reading, {}, []
 
-    def read(self, given, option, *, weighted=False, besides=()):
+    def read(self, given, option, *, weighted=False, besides=(), names=None):
         """Read a recording.
 
         Parameters
@@ -143,21 +143,27 @@ class Files:
             Whether a column named weight holds weights. Of a slice only a column that is named by the option does.
         besides : sequence of str
             Columns that are no channels.
+        names : dict, optional
+            Names that columns have in this file, by those of --columns, as --map says.
 
         Returns
         -------
         FileRecording
         """
         path, part = split_slice(given)
+        reading = self.reading
+        if names and reading.columns is not None:
+            there = [names.get(name, name) for name in split_names(reading.columns)]
+            reading = replace(reading, columns=",".join(there))
         asked = {"weighted": weighted and (part is None or self.reading.weight_column is not None), "besides": besides}
         if part is not None and part.kind == "samples":
             asked["part"] = slice(part.start, part.stop)
         try:
-            source, notes = self.source(path, option)
+            source, notes = self.source(path, option, reading)
             if is_table := isinstance(source, Table):
-                found = columns_of(source, self.reading, option, **asked)
+                found = columns_of(source, reading, option, **asked)
             else:
-                found = channels_of(source, self.reading, path, notes)
+                found = channels_of(source, reading, path, notes)
         except ValueError as error:
             hint = f" A part of a file is written {PART}." if ":" in given[2:] and part is None else ""
             raise ValueError(in_options(f"{error}{hint}")) from None
@@ -166,11 +172,11 @@ class Files:
         self._read.append(recording)
         return recording if part is None else recording.cut(part)
 
-    def source(self, path, option):
+    def source(self, path, option, reading=None):
         """Return what is in a file, a `Table` or a `Recording`, and the warnings of its reader."""
         if path not in self._sources:
             with warnings.catch_warnings(record=True, action="always") as told:
-                source = source_of(path, self.reading, option)
+                source = source_of(path, reading or self.reading, option)
             self._sources[path] = source, [str(one.message) for one in told if issubclass(one.category, UserWarning)]
         return self._sources[path]
 
@@ -185,6 +191,14 @@ class Files:
         known = {name for own in names.values() for name in own}
         if wanted not in (None, NO_TIMES, *known) and not {*split_names(wanted)} <= known:
             raise no_column("--time-column", wanted, names)
+
+
+def mapped(text):
+    """Return the names in the recording by those in the query, as --map gives them."""
+    pairs = [pair.split("=", 1) for pair in split_names(text or "")]
+    if any(len(pair) < 2 for pair in pairs):
+        raise ValueError(f"--map must be written QUERY=RECORDING,..., such as mV=ecg_mV. Got {text!r}.")
+    return dict(pairs)
 
 
 def renamed(recording, text, wanted):
@@ -205,9 +219,7 @@ def renamed(recording, text, wanted):
         The recording, and how columns are written that have another name in it.
     """
     names = {}
-    for own, equals, there in (pair.partition("=") for pair in split_names(text or "")):
-        if not equals:
-            raise ValueError(f"--map must be written QUERY=RECORDING,..., such as mV=ecg_mV. Got {text!r}.")
+    for own, there in mapped(text).items():
         if there not in recording.channels:
             raise no_column("--map", there, {recording.title: recording.channels}, "columns of the recording behind =")
         if own not in wanted:

@@ -10,7 +10,7 @@ from ..io._tables import listed
 from . import PART, output
 from .commands import TASKS, WARNING, errors_of, given, reading_of
 from .labels import label_column_name, lines_of_report, read_labels_of
-from .recordings import FileRecording, Files, compared, renamed, scale_of, scaler_of, searched, unscaled
+from .recordings import FileRecording, Files, compared, mapped, renamed, scale_of, scaler_of, searched, unscaled
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
@@ -42,13 +42,19 @@ def estimator_of(options, learns=False):
 
 def count_durations(estimator, recording):
     """Count durations in the unit of the recording's times, the second where these are no numbers, or in samples."""
-    gap, lengths = estimator.max_gap, getattr(estimator, "lengths", None)
+    gap, lengths, channels = (getattr(estimator, name, None) for name in ("max_gap", "lengths", "channels"))
+
+    def whole(value, option, least=0):
+        if isinstance(value, tuple | list):
+            return tuple(whole(one, option, least) for one in value)
+        return max(round(recording.count(value, option)), least) if isinstance(value, timedelta) else value
+
     if isinstance(gap, timedelta) and recording.times is not None:
         estimator.set_params(max_gap=gap.total_seconds() / recording.unit)
-    if isinstance(lengths, tuple):
-        counted = ((one, recording.count(one, "--lengths")) for one in lengths)
-        whole = (max(round(n), 1) if isinstance(one, timedelta) else n for one, n in counted)
-        estimator.set_params(lengths=tuple(whole))
+    if lengths is not None:
+        estimator.set_params(lengths=whole(lengths, "--lengths", 1))
+    for name in ("lag", "tolerance") if channels is not None and not recording.is_dated else ():
+        estimator.set_params(**{f"channels__{name}": whole(getattr(channels, name), f"--channel-{name}")})
 
 
 def described(estimator):
@@ -153,7 +159,7 @@ def _count(found):
 
 def _by_query(options, files):
     estimator = estimator_of(options)
-    recording = files.read(options.recording, "the recording")
+    recording = files.read(options.recording, "the recording", names=mapped(options.map))
     count_durations(estimator, recording)
     if options.query == ["auto"]:
         queries = []
@@ -232,7 +238,7 @@ def _by_model(options, files):
         raise ValueError(f"--model must be fitted, as `sktslib learn` saves it. Got {options.model!r}, which is not.")
     estimator.set_params(**values)
     names = getattr(estimator, "feature_names_in_", None)
-    recording = files.read(options.recording, "the recording")
+    recording = files.read(options.recording, "the recording", names=mapped(options.map))
     if options.map is not None and names is None:
         raise ValueError("--map names columns of the model, and those of --model have no names. Use --columns.")
     recording, _ = renamed(recording, options.map, [] if names is None else list(names))

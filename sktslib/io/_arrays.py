@@ -18,18 +18,19 @@ import numpy as np
 from ..utils._names import warn
 from ..utils._times import Sampling
 from ..utils.validation import shown
-from ._library import CUT_OFF, Reader, check_fits, is_real, library, one_array, split
+from ._library import CUT_OFF, Reader, check_fits, is_real, library, one_array, rate_of, split
 from ._recording import Recording, Stored, without
 
 LARGEST_SAMPLE = 257  # bytes of all channels of a sound
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
-def of_array(values):
-    """Return the recording of an array without names."""
+def of_array(values, facts):
+    """Return the recording of an array without names; the file says its rate in an attribute, or in a number."""
     if len(values.shape) == 2 and values.shape[0] == 1 < values.shape[1]:
         values = np.ravel(values[:])  # a vector, as MATLAB has it
-    return Recording(values)
+    rate = rate_of(facts)
+    return Recording(values, None if rate is None else Sampling(rate))
 
 
 # ------------------------------------------------------------------------------------------------ NPY, NPZ and sounds
@@ -46,20 +47,19 @@ def open_numpy(path, transpose=False):
         is_npy = opened.read(6) == b"\x93NUMPY"
     if not is_npy:
         check_fits(os.path.getsize(file), "Save the array as an NPY file, which is read in parts.")
-    rate = None
+    facts = {}
     if is_npy:
         array = np.load(file, mmap_mode="r", allow_pickle=False)
     elif file.lower().endswith(".npz"):
         with np.load(file, allow_pickle=False) as arrays:
-            every = {name: arrays[name] for name in arrays.files}
-        array = every[one_array({name: a.shape for name, a in every.items() if is_real(a.dtype)}, wanted, file)]
+            facts = {name: arrays[name] for name in arrays.files}
+        array = facts[one_array({name: a.shape for name, a in facts.items() if is_real(a.dtype)}, wanted, file)]
     else:
-        rate, array = _audio(file)
+        facts["rate"], array = _audio(file)
     if array.ndim not in (1, 2) or not is_real(array.dtype) or not array.size:
         got = f"{array.dtype}, shape {array.shape}"
         raise ValueError(f"the array must hold numbers and have shape (n,) or (n, channels). Got {got}.")
-    array = array.T if transpose else array
-    return of_array(array) if rate is None else Recording(array, Sampling(rate))
+    return of_array(array.T if transpose else array, facts)
 
 
 def _audio(file):
@@ -115,7 +115,10 @@ def open_hdf5(path):
         missing = [np.ravel(array.attrs[key])[0] for key in ("_FillValue", "missing_value") if key in array.attrs]
         is_turned = "MATLAB_class" in array.attrs
         shape, chunks = (shapes[name][::-1], None) if is_turned else (shapes[name], array.chunks)
-        return of_array(Stored(shape, partial(_values, os.path.abspath(file), name, is_turned, missing), chunks))
+        facts = {key: opened[key][()] for key, shape in shapes.items() if prod(shape) == 1}
+        facts |= {**opened.attrs, **array.parent.attrs, **array.attrs}
+        values = Stored(shape, partial(_values, os.path.abspath(file), name, is_turned, missing), chunks)
+        return of_array(values, facts)
 
 
 def _values(path, name, is_turned, missing, start, end):
@@ -146,7 +149,8 @@ def open_mat(path):
     name = one_array(shapes, wanted, file)
     check_fits(8 * prod(shapes[name]), "Save it by MATLAB's save(..., '-v7.3'), which is read in parts.")
     _check_elements(file)
-    return of_array(loadmat(file, variable_names=[name])[name])
+    found = loadmat(file, variable_names=[name, *(key for key, shape in shapes.items() if prod(shape) == 1)])
+    return of_array(found[name], found)
 
 
 def _check_elements(path):
@@ -181,10 +185,11 @@ def open_zarr(path):
     file, wanted = split(path)
     store = zarr.open(file, mode="r")
     if isinstance(store, zarr.Array):
-        return of_array(store)
+        return of_array(store, store.attrs)
     members = store.members(max_depth=None)
     arrays = {name: item for name, item in members if isinstance(item, zarr.Array) and is_real(item.dtype)}
-    return of_array(arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)])
+    array = arrays[one_array({name: array.shape for name, array in arrays.items()}, wanted, file)]
+    return of_array(array, {**store.attrs, **array.attrs})
 
 
 READERS = {"hdf5": Reader(is_hdf5, open_hdf5), "mat": Reader(is_mat, open_mat)}

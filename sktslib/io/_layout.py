@@ -13,6 +13,7 @@ from functools import cached_property, reduce
 from itertools import pairwise
 
 from ..utils.validation import refused
+from ._library import rate_of
 
 SEPARATORS = ("\t", ";", "|", ",", None)  # None: blanks
 NO_SEPARATOR = "\0"  # which does not occur: one column
@@ -197,8 +198,7 @@ def _said(comments, trial):
             found = json.loads(text)
             inner = next((value for value in found.values() if isinstance(value, dict)), {})  # of the device
             facts = {re.sub(r"\W|_", "", key.lower()): value for key, value in {**found, **inner}.items()}
-            rates = (facts.get(key) for key in ("rate", "samplingrate", "samplerate", "fs"))
-            rate = next((found for found in rates if isinstance(found, int | float) and found > 0), None)
+            rate = rate_of(facts)
             names = next((facts[key] for key in ("columns", "column") if isinstance(facts.get(key), list)), [])
             if trial.width - trial.empty <= len(names) <= trial.width:
                 return rate, list(map(str, names))

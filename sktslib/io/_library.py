@@ -1,9 +1,11 @@
 """Helpers of readers: libraries that may not be installed, memory, and the channels and arrays of a file."""
 
 import os
+import re
 from importlib import import_module
 from itertools import count
 from math import prod
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,6 +112,16 @@ def one_array(shapes, wanted, path):
 def is_real(dtype):
     """Return whether a type of an array is one of real numbers."""
     return np.dtype(dtype).kind in "biuf"
+
+
+RATES = "rate", "samplingrate", "samplerate", "samplingfrequency", "fs", "sfreq"
+
+
+def rate_of(facts):
+    """Return the sampling rate among facts about a recording, the last of them, by its usual names, or None."""
+    known = [value for name, value in facts.items() if re.sub(r"[\W_]", "", str(name).lower()) in RATES]
+    found = (np.ravel(value)[0] for value in reversed(known) if np.size(value) == 1)
+    return next((float(one) for one in found if isinstance(one, Real) and 0 < one < np.inf), None)
 
 
 def split(path):

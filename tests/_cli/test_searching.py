@@ -179,6 +179,8 @@ def test_columns_of_other_names_are_mapped(files, capsys):
     frame, err = table(capsys, "search other.csv --query beat.csv --map mV=b")
     same(frame, QuerySearcher(n_matches=10).fit(ECG.query, weight=ECG.weight).search(Y))
     assert "columns compared: mV with b" in err
+    chosen, _ = table(capsys, "search other.csv --query beat.csv --columns mV --map mV=b")
+    pd.testing.assert_frame_equal(chosen, frame)
     err = printed(capsys, "search other.csv --query beat.csv", code=2).err
     assert "or --map which belong together: the query has 1 (mV) and the sequence 2 (a, b)" in err
     for wrong, words in {
@@ -261,6 +263,7 @@ def test_lags_of_channels_are_samples_or_durations(files, capsys):
     dates = pd.date_range("2024-05-01", periods=N, freq="10ms")
     both = pd.DataFrame({"date": dates, "a": Y, "b": np.roll(Y, 12)})[:300]
     both.to_csv("lag.csv", index=False)
+    both.assign(date=np.arange(len(both)) * 10).rename(columns={"date": "time_ms"}).to_csv("ms.csv", index=False)
     argv = ["search", "lag.csv", "--query", ":40-105", "--metric", "correlation", "--n-matches", "3"]
     searcher = QuerySearcher("correlation", n_matches=3, channels=ChannelPlan(lag=[0, 12])).fit(
         both[["a", "b"]][40:105]
@@ -271,6 +274,10 @@ def test_lags_of_channels_are_samples_or_durations(files, capsys):
         assert "channels=ChannelPlan(lag=" in err
         assert frame["start"].tolist() == want.start.tolist()
         assert "channel_distance_b" in frame
+        numbered, _ = table(capsys, argv[0], "ms.csv", *argv[2:], "--channel-lag", lags)
+        assert numbered["start"].tolist() == want.start.tolist()
+    err = printed(capsys, *argv, "--columns", "a,b", "--time-column", "none", "--channel-lag", "1s", code=2).err
+    assert "--channel-lag may be a duration if the recording has times. Give samples, or name --rate." in err
     _, err = printed(capsys, *argv, "--channel-lag", "b=12", code=2)
     assert "--channel-lag must be a number of samples, or a duration such as 500ms or 1.5s, or a list of one for" in err
     assert """or a dict of numbers by channel, '{"B": 10}'; units""" in err

@@ -201,7 +201,7 @@ def test_mat(tmp_path):
     savemat(tmp_path / "complex.mat", {"z": VALUES[:, 0] + 1j})
     with pytest.raises(ValueError, match="Complex data not supported"):
         read(tmp_path / "complex.mat")
-    one = read(f"{tmp_path}/two.mat:resp", times=Sampling(250))
+    one = read(f"{tmp_path}/two.mat:resp")
     np.testing.assert_array_equal(np.asarray(one), VALUES[:, 0])
     assert one.rate == 250
     with pytest.raises(ValueError, match="Unknown array 'eeg'"):
@@ -214,6 +214,11 @@ def test_hdf5(tmp_path):
         file["rest/ecg"] = VALUES
         file["rest/text"] = "a text"
     one = read(tmp_path / "one.h5")
+    assert one.times is None
+    for place, name, value in (("/", "Sampling Rate", 500), ("rest", "fs", 250.0), ("rest/ecg", "sfreq", [125])):
+        with h5py.File(tmp_path / "one.h5", "a") as file:
+            file[place].attrs[name] = value
+        assert read(tmp_path / "one.h5").rate == np.ravel(value)[0]  # what is said nearer to the array counts
     np.testing.assert_array_equal(np.asarray(one), VALUES)
     assert not isinstance(one.values, np.ndarray)
     with h5py.File(tmp_path / "one.h5", "a") as file:
@@ -227,7 +232,8 @@ def test_hdf5(tmp_path):
     np.testing.assert_array_equal(np.asarray(other), expected)
     searcher = QuerySearcher("dtw", n_matches=3).fit(VALUES[40:90])
     found = searcher.search(read(f"{tmp_path}/one.h5:rest/ecg"))
-    pd.testing.assert_frame_equal(found.to_frame(), searcher.search(VALUES).to_frame())
+    wanted = searcher.search(VALUES, times=Sampling(125))
+    pd.testing.assert_frame_equal(found.to_frame(), wanted.to_frame())
 
 
 def test_mat_of_matlab_7_3(tmp_path):
@@ -235,10 +241,12 @@ def test_mat_of_matlab_7_3(tmp_path):
     with h5py.File(tmp_path / "new.mat", "w", userblock_size=512) as file:
         file["ecg"] = VALUES.T  # MATLAB's columns are rows here
         file["ecg"].attrs["MATLAB_class"] = np.bytes_("double")
+        file["Fs"] = [[360.0]]
     head = b"MATLAB 7.3 MAT-file, made up".ljust(512, b" ")
     with open(tmp_path / "new.mat", "r+b") as file:
         file.write(head)
     one = read(tmp_path / "new.mat")
+    assert one.rate == 360
     np.testing.assert_array_equal(np.asarray(one), VALUES)
     np.testing.assert_array_equal(one.values[10:20], VALUES[10:20])
 
@@ -252,6 +260,8 @@ def test_zarr(tmp_path):
     with pytest.raises(ValueError, match=r"Got .*rest/ecg \(3000, 2\)"):
         read(tmp_path / "one.zarr")
     np.testing.assert_array_equal(np.asarray(read(f"{tmp_path}/one.zarr:/rest/ecg", channels=["1"])), VALUES[:, :1])
+    group.attrs["sampling_rate"] = 100
+    assert read(f"{tmp_path}/one.zarr:other").rate == 100
     zarr.save_array(tmp_path / "array.zarr", VALUES)
     assert read(tmp_path / "array.zarr").values.shape == VALUES.shape
 
@@ -261,10 +271,12 @@ def test_arrays_of_numpy_and_audio(tmp_path):
     one = read(tmp_path / "one.npy")
     assert isinstance(one.values, np.memmap)
     np.testing.assert_array_equal(np.asarray(one), VALUES)
-    np.savez(tmp_path / "two.npz", ecg=VALUES, resp=VALUES[:, 0])
+    np.savez(tmp_path / "two.npz", ecg=VALUES, resp=VALUES[:, 0], fs=50)
     with pytest.raises(ValueError, match=r"Got ecg \(3000, 2\), resp \(3000,\)"):
         read(tmp_path / "two.npz")
-    np.testing.assert_array_equal(np.asarray(read(f"{tmp_path}/two.npz:resp")), VALUES[:, 0])
+    resp = read(f"{tmp_path}/two.npz:resp")
+    np.testing.assert_array_equal(np.asarray(resp), VALUES[:, 0])
+    assert resp.rate == 50
     np.save(tmp_path / "objects.npy", np.array([{}], object), allow_pickle=True)
     with pytest.raises(ValueError, match=r"objects\.npy"):
         read(tmp_path / "objects.npy")
