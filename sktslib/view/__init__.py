@@ -37,7 +37,7 @@ def show(recording, path=None, *, name="recording", seed=0, port=0, browser=True
     Raises
     ------
     ValueError
-        If the recording holds no numbers, the file is none of a session, or the port is not free.
+        If the recording holds no numbers, the file does not hold a session, or the port is not free.
 
     Examples
     --------
