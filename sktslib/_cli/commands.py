@@ -144,6 +144,9 @@ SEGMENT = {
     "nan_policy": "raise: refuse missing values; omit: let no repetition cross one (default: raise)",
     **COMMON,
 }
+DISTANCE = {
+    "cutoff": "a distance above it is given as infinity (default: no cutoff)",
+}
 EVALUATE = {
     "min_iou": "the least intersection over union of ranges that agree (default: 0.5)",
     "tolerance": "in place of --min-iou: samples, or a duration such as 0.1s, by which their starts and ends may "

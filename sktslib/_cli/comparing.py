@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 
 from . import output
-from .commands import errors_of, reading_of
+from .commands import errors_of, given, reading_of
 from .recordings import Files, compared, scaler_of, searched
 
 
