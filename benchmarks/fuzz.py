@@ -5,7 +5,7 @@ python benchmarks/fuzz.py --repeat AREA:SEED:NUMBER
 
 A case is drawn from its area, seed and number alone, so that it can be repeated. One comparison is one number, or one
 array of an answer as a whole, against an answer that `naive` or a few plain lines found. Comparisons of the package
-with itself (chunks and streams with the whole sequence, columns, jobs) are counted apart. Warnings and
+with itself (chunks and streams with the whole sequence, cutoffs, columns, jobs) are counted apart. Warnings and
 unexpected exceptions are differences too. The exit code is 1 if there is any.
 """
 

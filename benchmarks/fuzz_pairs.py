@@ -1,4 +1,4 @@
-"""Areas of `fuzz.py` about two series: distances, cost matrices, paths, the functions of the same names."""
+"""Areas of `fuzz.py` about two series: distances, cost matrices, paths, cutoffs, the functions of the same names."""
 
 import numpy as np
 from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, uses_times
@@ -39,9 +39,15 @@ def draw_pair(case, high=70, equal=False, **how):
 
 
 def pair_forms(case, metric, x, y, w, times, got, want, other, scale=same):
-    """Other forms of the same question: a column, scaled weights, no weights, the other way round."""
+    """Other forms of the same question: cutoffs, a column, scaled weights, no weights, the other way round."""
     value = float(got)
     case.close("call", scale(metric(x, y, weight=w, **times)), want, other)
+    if np.isfinite(value):
+        for factor in (1.0, 1 + 1e-9, 3.0, 0.999, 0.4):
+            cutoff = max(value * factor, 0.0)
+            below = value <= cutoff
+            result = float(metric.distance(x, y, weight=w, cutoff=cutoff, **times))
+            case.equal(f"cutoff of {factor}", result, value if below else np.inf, own=True)
     columns = metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w, **times)
     case.equal("columns", float(columns), value, own=True)
     if w is not None:
@@ -62,7 +68,7 @@ def draw_times(case, name, x, y):
 
 
 def elastic(case, **how):
-    """Elastic distances with a path: distance, cost matrix, path."""
+    """Elastic distances with a path: distance, cost matrix, path, cutoffs."""
     x, y, w = draw_pair(case, **how)
     metric, name, p = case.elastic(WARPED, len(x), len(y))
     times = draw_times(case, name, x, y)
@@ -276,6 +282,9 @@ def extreme(case):
         case.equal(f"{name} refused", "which float64 must hold" in str(error), True, own=True)
         return
     case.close(f"{name} distance", naive.bounded(name, p, float(got)), want, other)
+    back = {"tx": None, "ty": None}
+    got = metric(x * unit, y * unit, weight=w, cutoff=1e308, **back)
+    case.close(f"{name} cutoff", naive.bounded(name, p, got), want, other)
 
 
 def positive(case):

@@ -31,6 +31,7 @@ def search(n, m, metric, **parameters):
 CALLS = {
     "pair": lambda n: get_metric("dtw")(NOISE[: 30 * n], NOISE[n : 31 * n]),
     "pair, path": lambda n: get_metric("dtw").distance(NOISE[: 10 * n], NOISE[n : 11 * n]).path,
+    "pair, cutoff": lambda n: get_metric("dtw")(NOISE[: 10 * n], NOISE[n : 11 * n], cutoff=1e9),
     "pair, times": lambda n: get_metric("twed")(
         NOISE[: 4 * n], NOISE[n : 5 * n], tx=np.arange(4 * n), ty=np.arange(4 * n)
     ),

@@ -392,9 +392,8 @@ def dtai_pair(report, s1=None, s2=None, from_s=None, to_s=None, max_dist=None, a
     if x.ndim > 1 and options.get("inner_dist") == "euclidean":
         missing("the Euclidean distance as local cost of several channels")
     metric, rooted = dtai_metric(len(x), len(y), **options)
-    d = metric.distance(x, y)
-    if max_dist and d > max_dist ** (2 if rooted else 1):
-        d = type(d)(np.inf, d._metric, d._problem)
+    cutoff = None if not max_dist else max_dist ** (2 if rooted else 1)
+    d = metric.distance(x, y, cutoff=cutoff)
     return report(d, np.sqrt if rooted else np.asarray, options)
 
 

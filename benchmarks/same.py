@@ -198,7 +198,7 @@ def pair(d):
         return [Call(of, x, y, **more)]
     if of in LOCKSTEP and d.chance(0.5):
         return [Call(f"{of}_distance", x, y, **more)]
-    more |= {"tx": times[0], "ty": times[1]} if d.chance(0.2) else {}
+    more |= d.some(0.2, cutoff=[1.0, 0.0, 10.0, np.inf]) | ({"tx": times[0], "ty": times[1]} if d.chance(0.2) else {})
     return [Call("get_metric", keywords["metric"], params), Call(d.pick(["distance", "__call__"]), x, y, **more)]
 
 

@@ -28,7 +28,9 @@ CHANNELS = 8  # code tells one channel from several, and no more
 
 def _distance(metric, x, y, w):
     y = y[: len(x)]
-    getattr(metric.distance(x, y, weight=w), "path", None)
+    d = metric.distance(x, y, weight=w)
+    getattr(d, "path", None)
+    metric.distance(x, y, weight=w, cutoff=float(d))
 
 
 def _pairwise(metric, x, y, w):

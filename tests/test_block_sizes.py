@@ -40,6 +40,7 @@ CALLS = {
     "pair": lambda n: path(get_metric("dtw"), Y[:70], Y[20:n]),
     "pair, band": lambda n: path(get_metric("edr", {"window": 0.2}), Y[:70], Y[20:n]),
     "pair, times": lambda n: path(get_metric("twed", {"nu": 0.5}), Y[:9], Y[20:n]),
+    "pair, cutoff": lambda n: [float(get_metric("adtw").distance(Y[:40], Y[20:n], cutoff=1e9))],
     "pair, matrix": lambda n: [get_metric("dtw").distance(Y[:9], Y[20:n]).cost_matrix],
     "pair, soft": lambda n: [SoftDTW()(Y[:9], Y[20:n]), SoftDTW().expected_alignment(Y[:9], Y[20:n])],
     "pair, function": lambda n: path(get_metric("dtw", {"dist": lambda a, b: abs(a - b)}), Y[:9], Y[20:n]),

@@ -30,7 +30,7 @@ y = rng.normal(size=9000).cumsum()
 for metric in map(get_metric, NAMES):
     for m in (12, 150, 700):
         x, X = rng.normal(size=m), rng.normal(size=(30, m))
-        getattr(metric.distance(x, y[:m]), "path", None)
+        metric(x, y[:m], cutoff=1.0), getattr(metric.distance(x, y[:m]), "path", None)
         pairwise_distances(X, metric=metric), pairwise_distances([x, X[0][1:], X[1]], [x], metric)
         nearest_neighbors(X, X[:9], metric, 2), nearest_neighbors([x, X[0][1:], X[1]], metric=metric)
         for keywords in ({"n_matches": 4}, {"candidates": "windows", "normalize": "zscore"}, {"threshold": 9.0}):

@@ -507,6 +507,7 @@ def add_distance(parser, argv):
     first = f"the first series, to which weights belong: a file, or {PART}"
     add_options(parser, None, {"first FIRST": first, "second SECOND": "the second series"})
     add_metric(parser, action="append")
+    add_parameters(parser, "parameters", DISTANCE)
     add_scale(parser, "of both files together")
     add_output(parser, "draw the alignment by the first distance that has one into a file (.png, .svg, ...)")
     add_reading(parser)

@@ -34,8 +34,8 @@ def run_distance(options):
         if metric.uses_times and not timed and (x.times is None) != (y.times is None):
             output.note(f"only one of the series has times, so {metric.full_name} counts samples")
         times = {"tx": x.times[:], "ty": y.times[:]} if timed else {}
-        with errors_of(f"--metric {name}"):
-            d = metric.distance(a, b, weight=x.weight, **times)
+        with errors_of(f"--metric {name}", options.parameters):
+            d = metric.distance(a, b, weight=x.weight, **times, **given(options, options.parameters))
         path = getattr(d, "path", None)
         if drawn is None and path is not None:
             drawn = metric, float(d), path

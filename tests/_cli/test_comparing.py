@@ -36,6 +36,8 @@ def test_distances_are_those_of_the_metrics(files, capsys):
     assert [row["metric"] for row in rows] == ["DTW(window=0.5)", "TWED()", "Euclidean()"]
     assert "columns compared: v" in err
     assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
+    out, _ = printed(capsys, "distance 0.csv 1.csv --cutoff 1e-6 --format json")
+    assert json.loads(out)["distances"][0]["distance"] is None  # infinity
     out, _ = printed(capsys, "distance 0.csv:2-8 0.csv:2-8")
     assert out.split() == ["metric", "distance", "path", "DTW()", "0", "6"]
 

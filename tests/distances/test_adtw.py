@@ -74,7 +74,7 @@ def test_missing_points_are_left_out():
 
 
 def test_without_fit_it_says_so():
-    for call in (lambda: AUTO([0, 1], [1, 2]), lambda: AUTO.distance([0, 1], [1, 2])):
+    for call in (lambda: AUTO([0, 1], [1, 2]), lambda: AUTO.distance([0, 1], [1, 2], cutoff=3.0)):
         with pytest.raises(ValueError, match=r"'omega' parameter of ADTW must be a number, or be fixed by 'fit'.*Got"):
             call()
     fixed = ADTW(omega="auto").fit([X[0]])

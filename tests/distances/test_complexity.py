@@ -44,8 +44,12 @@ def test_subsequences_across_blocks(data):
     np.testing.assert_allclose(profile.distance, want, rtol=1e-12)
 
 
-def test_any_threshold():
-    assert CIDDTW()([1, 1, 1], [1, 2, 3]) == np.inf
+def test_any_cutoff_and_threshold():
+    x, y = np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 2.0])
+    d = CIDDTW()(x, y)
+    for cutoff in (1e155, 1.7e308, np.inf):
+        assert CIDDTW()(x, y, cutoff=cutoff) == d
+        assert CIDDTW()([1, 1, 1], [1, 2, 3], cutoff=cutoff) == np.inf
     z = np.random.default_rng(0).normal(size=2000 if numba.config.DISABLE_JIT else 40_000)
     matches = QuerySearcher("cid_dtw", candidates="windows", threshold=1e200, n_matches=2).fit(z[:20]).search(z)
     assert matches.start[0] == 0 and matches.distance[0] == 0.0

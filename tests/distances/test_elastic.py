@@ -124,6 +124,7 @@ def test_a_band_limits_the_matches_of_edit_distances_and_not_what_is_left_out(dr
         np.testing.assert_allclose(
             pairwise_distances([x], [y, y], metric, weight=w, channels_first=False), float(got), **CLOSE
         )
+        assert metric(x, y, weight=w, cutoff=float(got)) == float(got)
         if name == "lcss":
             assert inside[tuple(got.path)].all()
 
@@ -226,6 +227,7 @@ def test_a_call_takes_what_distance_takes():
     for metric, more in ((DTW(), {}), (TWED(nu=0.5), times)):
         got, want = metric(x, y, weight=w, **more), metric.distance(x, y, weight=w, **more)
         assert type(got) is float and got == want != metric(x, y)
+        assert metric(x, y, weight=w, **more, cutoff=0.9 * want) == np.inf
 
 
 def test_knn_takes_the_function():

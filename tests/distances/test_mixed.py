@@ -68,6 +68,9 @@ def test_a_distance_is_the_weighted_sum_of_those_of_the_channels(data):
     except (ValueError, ZeroDivisionError):  # no positive weight is left after interpolation
         return
     assert metric(x, y, weight=w) == pytest.approx(want, rel=1e-9, abs=1e-9)
+    assert metric(x, y, weight=w, cutoff=want * (1 + 1e-9) + 1e-9) == metric(x, y, weight=w)
+    if want > 1e-6:
+        assert metric(x, y, weight=w, cutoff=want * 0.99) == np.inf
 
 
 @given(data=st.data())

@@ -24,6 +24,7 @@ from sktslib import (
     time_series_search,
     warmup,
 )
+from sktslib import distances as d
 from sktslib import metrics as scores
 from sktslib.distances import barycenter, metric_names, nearest_neighbors, pairwise_distances, recurrence
 from sktslib.distances._metrics import registry
@@ -99,6 +100,8 @@ def distance_of(cls, name, value):
 for cls in registry._REGISTRY.values():
     for name, flag in parameters(cls):
         case(cls.__name__, name, partial(distance_of, cls, name), flag)
+for name in ("dtw", "lcss", "gak", "euclidean", "sbd"):
+    case(name, "cutoff", lambda v, name=name: d.get_metric(name)(Q, OTHER_Q, cutoff=v))
 for name, flag in parameters(QuerySearcher):
     case("search", name, lambda v, n=name: lists(QuerySearcher(**{n: v}).fit(Q).search(S)), flag)
     p = {"threshold": 3.0, "n_matches": None}

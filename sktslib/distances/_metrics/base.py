@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...utils._names import warn
 from ...utils._parameters import Interval, ParameterHolder, RealNotInt, StrOptions
 from ...utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
-from ...utils.validation import as_series, as_times, as_weight, refused
+from ...utils.validation import as_series, as_times, as_weight, refused, shown
 from .._series import alike, base_of, between, full_weight, normalize_values, places
 
 __all__ = ["Metric"]
@@ -156,9 +156,10 @@ class Metric(ParameterHolder):
         weight: ArrayLike | None = None,
         tx: ArrayLike | None = None,
         ty: ArrayLike | None = None,
+        cutoff: float | None = None,
     ) -> float:
         """Return the distance as a plain float; see `distance`."""
-        return float(self.distance(x, y, weight=weight, tx=tx, ty=ty))
+        return float(self.distance(x, y, weight=weight, tx=tx, ty=ty, cutoff=cutoff))
 
     def distance(
         self,
@@ -168,6 +169,7 @@ class Metric(ParameterHolder):
         weight: ArrayLike | None = None,
         tx: ArrayLike | None = None,
         ty: ArrayLike | None = None,
+        cutoff: float | None = None,
     ) -> Alignment:
         """Compute the distance of two series.
 
@@ -182,6 +184,9 @@ class Metric(ParameterHolder):
         tx, ty : array-like of shape (m,) and (n,), optional
             Sample times, for distances that use them; by default the index of both series where it holds times (of
             pandas, or the coordinates of xarray), else sample indices.
+        cutoff : float, optional
+            A distance above it comes out as infinity. It may be negative only where distances may be: `soft_dtw`,
+            `gak`, functions, and recurrences that are not `monotone`.
 
         Returns
         -------
@@ -191,9 +196,8 @@ class Metric(ParameterHolder):
         Examples
         --------
         >>> from sktslib.distances import DTW
-        >>> DTW().distance([0, 1, 2], [0, 0, 1, 2]).path
-        array([[0, 0, 1, 2],
-               [0, 1, 2, 3]])
+        >>> DTW()([0, 1, 2, 3], [3, 2, 1, 0], cutoff=20), DTW()([0, 1, 2, 3], [3, 2, 1, 0], cutoff=19)
+        (20.0, inf)
         """
         self._validate()
         metric = self._named(*(getattr(a, "columns", None) for a in (x, y)))
@@ -201,10 +205,12 @@ class Metric(ParameterHolder):
         x, y, w = check_pair(x, y, weight, metric=metric)
         if self.uses_times or tx is not None or ty is not None:
             tx, ty = pair_times(self, given, (tx, ty), (x, y))
-        d = metric._distance(x, w, y, tx, ty)
-        if metric._warn_of_pair is not None:
-            metric._warn_of_pair(d, x, y)
-        return d
+        if cutoff is None:
+            d = metric._distance(x, w, y, tx, ty)
+            if metric._warn_of_pair is not None:
+                metric._warn_of_pair(d, x, y)
+            return d
+        return metric._within(x, w, y, tx, ty, as_cutoff(cutoff, metric._may_be_negative))
 
     def _check_values(self, a, what):
         """Refuse a series (channels, length) with values that the distance is not defined for; NaN do not count."""
@@ -241,6 +247,11 @@ class Metric(ParameterHolder):
     # What a metric class defines for the rest of the package; all arguments have passed input validation.
     def _distance(self, x, w, y, tx, ty):
         raise NotImplementedError
+
+    def _within(self, x, w, y, tx, ty, cutoff):
+        """Return the distance if it is at most the cutoff, else infinity, with the path of what is farther."""
+        d = self._distance(x, w, y, tx, ty)
+        return d if d <= cutoff else Alignment(np.inf, d._metric, d._problem) if isinstance(d, Alignment) else np.inf
 
     def _windows(self, x, w, y, tx, ty):
         """Return the distances of the query to windows `y` (windows, channels, m) with times `ty` (windows, m)."""
@@ -359,6 +370,19 @@ def pair_times(metric, given, times, series):
         rule, got = "be of one kind, numbers or dates", "both"
         raise refused("'tx' and 'ty'", rule, got, "Turn dates into numbers by subtraction and division.")
     return known
+
+
+def as_cutoff(cutoff, negative):
+    """Return a cutoff as a float; it may be negative where distances may be."""
+    at_least = "" if negative else " of at least 0"
+    rule = f"The 'cutoff' parameter must be None or a number{at_least}, the largest distance of interest. Got "
+    valid = isinstance(cutoff, Real) and not isinstance(cutoff, bool)
+    if not valid or not (cutoff >= 0 or (negative and cutoff < 0)):  # NaN fails every comparison
+        raise ValueError(f"{rule}{shown(cutoff)}.")
+    try:
+        return float(cutoff)
+    except OverflowError:
+        raise ValueError(f"{rule}{shown(cutoff)}, which does not fit into float64.") from None
 
 
 BAND_CONSTRAINTS = {
