@@ -18,7 +18,6 @@ def known_types():
     """
     from . import distances, search
     from .metrics import EventReport
-    from .neighbors import MetricWeights
     from .search._channels import ByChannel
     from .search._learning.choice import Candidate
     from .search._learning.dialogue import Answers
@@ -31,7 +30,7 @@ def known_types():
     public = [*vars(distances).values(), *vars(search).values()]
     types = {one for one in public if isinstance(one, type) and issubclass(one, Parameters)}
     types -= {distances.CallableMetric}  # whose function is code
-    types |= {Answers, Background, ByChannel, Calibration, Candidate, Classes, EventReport, MetricWeights, QueryPlan}
+    types |= {Answers, Background, ByChannel, Calibration, Candidate, Classes, EventReport, QueryPlan}
     types |= {Rules, ScaleLimits, timedelta}
     return {f"{one.__module__}.{one.__name__}" for one in types}
 

@@ -295,6 +295,19 @@ class Parser(argparse.ArgumentParser):
 
 
 FLAG = {"action": "store_true"}
+
+
+def number(text, convert, low, rule, *, above=False):
+    """Return a number at least (or `above`) a bound."""
+    try:
+        value = convert(text)
+    except ValueError:
+        value = None
+    if value is None or not (low < value if above else low <= value) or not value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be {rule}. Got {text!r}.")
+    return value
+
+
 # What else `add_argument` takes, by the names of options.
 SETTINGS = {
     "part": {"nargs": "?"},
@@ -306,9 +319,9 @@ SETTINGS = {
     "--epoch": {"choices": ("s", "ms", "us", "ns")},
     "--decimal": {"choices": (".", ",")},
     "--day-first": {"action": argparse.BooleanOptionalAction},
-    "--rate": {"type": float},
-    "--header": {"type": int},
-    "--port": {"type": int, "default": 0},
+    "--rate": {"type": partial(number, convert=float, low=0, rule="a number above 0", above=True)},
+    "--header": {"type": partial(number, convert=int, low=0, rule="the number of a line, from 1, or 0")},
+    "--port": {"type": partial(number, convert=int, low=0, rule="a number of at least 0"), "default": 0},
 }
 
 

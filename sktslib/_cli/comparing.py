@@ -64,6 +64,8 @@ def run_metrics(options):
     from ..distances import get_metric, metric_names
 
     if options.name is not None:
+        if options.format != "table":
+            raise ValueError(f"--format must be 'table' with NAME, whose page is text. Got {options.format!r}.")
         with errors_of("NAME"):
             print(inspect.getdoc(type(get_metric(options.name))))
         return 0

@@ -47,7 +47,9 @@ def count_durations(estimator, recording):
     def whole(value, option, least=0):
         if isinstance(value, tuple | list):
             return tuple(whole(one, option, least) for one in value)
-        return max(round(recording.count(value, option)), least) if isinstance(value, timedelta) else value
+        if not isinstance(value, timedelta) or (least and value <= timedelta(0)):  # which the estimator refuses
+            return value
+        return max(round(recording.count(value, option)), least)
 
     if isinstance(gap, timedelta) and recording.times is not None:
         estimator.set_params(max_gap=gap.total_seconds() / recording.unit)

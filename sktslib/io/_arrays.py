@@ -18,7 +18,7 @@ import numpy as np
 from ..utils._names import warn
 from ..utils._times import Sampling
 from ..utils.validation import shown
-from ._library import CUT_OFF, Reader, check_fits, is_real, library, one_array, rate_of, split
+from ._library import CUT_OFF, Reader, check_fits, is_rate, is_real, library, one_array, rate_of, split
 from ._recording import Recording, Stored, without
 
 LARGEST_SAMPLE = 257  # bytes of all channels of a sound
@@ -115,8 +115,11 @@ def open_hdf5(path):
         missing = [np.ravel(array.attrs[key])[0] for key in ("_FillValue", "missing_value") if key in array.attrs]
         is_turned = "MATLAB_class" in array.attrs
         shape, chunks = (shapes[name][::-1], None) if is_turned else (shapes[name], array.chunks)
-        facts = {key: opened[key][()] for key, shape in shapes.items() if prod(shape) == 1}
-        facts |= {**opened.attrs, **array.parent.attrs, **array.attrs}
+        # Attributes of other types may be ones that numpy does not have.
+        beside = {key: item for key, item in array.parent.items() if is_rate(key) and getattr(item, "size", 0) == 1}
+        facts = {key: item[()] for key, item in beside.items()}
+        for attributes in (opened.attrs, array.parent.attrs, array.attrs):
+            facts |= {key: attributes[key] for key in attributes if is_rate(key)}
         values = Stored(shape, partial(_values, os.path.abspath(file), name, is_turned, missing), chunks)
         return of_array(values, facts)
 

@@ -146,7 +146,7 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     Layout or None
     """
     if header is not None and not 0 <= header <= len(lines):
-        raise refused("header", f"be the number of a line, from 1 to {len(lines)}, or 0", header)
+        raise refused("header", f"be the number of one of the {len(lines)} first lines, or 0", header)
     quote = "'" if any(SINGLE_QUOTED.match(line) for line in lines) and not any('"' in line for line in lines) else '"'
     written, lines = lines, [line.replace(quote, '"') for line in lines]
     comments = {k: line.strip().lstrip("# ") for k, line in enumerate(lines) if line.lstrip().startswith("#")}

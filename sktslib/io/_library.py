@@ -117,11 +117,17 @@ def is_real(dtype):
 RATES = "rate", "samplingrate", "samplerate", "samplingfrequency", "fs", "sfreq"
 
 
+def is_rate(name):
+    """Return whether a name is a usual one of a sampling rate."""
+    return re.sub(r"[\W_]", "", str(name).lower()) in RATES
+
+
 def rate_of(facts):
     """Return the sampling rate among facts about a recording, the last of them, by its usual names, or None."""
-    known = [value for name, value in facts.items() if re.sub(r"[\W_]", "", str(name).lower()) in RATES]
-    found = (np.ravel(value)[0] for value in reversed(known) if np.size(value) == 1)
-    return next((float(one) for one in found if isinstance(one, Real) and 0 < one < np.inf), None)
+    known = [value for name, value in facts.items() if is_rate(name) and np.size(value) == 1]
+    found = (np.ravel(value)[0] for value in reversed(known))
+    numbers = (one for one in found if isinstance(one, Real) and not isinstance(one, bool))
+    return next((float(one) for one in numbers if 0 < one < np.inf), None)
 
 
 def split(path):

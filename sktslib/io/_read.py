@@ -142,7 +142,8 @@ def read(
         recording = recording.select(channels)
     if times is not None:
         if recording.times is not None:
-            raise ValueError(f"The 'times' parameter of read must be None for {path}, which has times of its own.")
+            way_out = "For others make a Recording(numpy.asarray(read(path)), times)"
+            raise ValueError(f"The 'times' parameter of read must be None for {path}, which has its own. {way_out}.")
         recording = replace(recording, times=times)
     if rate is not None and rate != recording.rate:
         recording = _resampled(recording, rate)

@@ -123,7 +123,7 @@ class Server(ThreadingTCPServer):
             super().__init__((HERE, port), _Request)
         except (OSError, OverflowError) as error:
             rule = "free and from 1024 to 65535, or 0 for any that is free"
-            raise ValueError(f"'port' must be {rule}. Got {port}: {error}.") from None
+            raise ValueError(f"'port' must be {rule}. Got {port}: {str(error).rstrip('.')}.") from None
         self.server_port = self.server_address[1]
         self.address = f"http://{HERE}:{self.server_port}/?token={self.token}"
 

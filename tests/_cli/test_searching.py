@@ -406,6 +406,7 @@ def test_lengths_may_be_durations_by_the_times_of_the_recording(files, capsys):
         assert "lengths=(45, 80)" in err
     frame, _ = table(capsys, "segment timed.csv --query :300ms-900ms --lengths none,0.7s")
     same(frame, QuerySegmenter(lengths=(None, 35)).fit(wave[15:45]).segment(wave), ("start", "end", "cost"))
+    assert "above 0" in printed(capsys, "count", "timed.csv", "--lengths=-1s,2s", code=2).err
     for given, message in (
         ("0.9s,1.6s", "--lengths may be a duration if the recording has times. Give samples, or name --rate."),
         ("0.9s", "--lengths must be SHORTEST,LONGEST, each none, a number of samples, or a duration such as 500ms"),

@@ -387,6 +387,7 @@ class TooFew(NamedTuple):
             r"'moves' of 'mine' must take \(p, point_costs, lag_cost, a, b, c, gap\)\. Got \(",
         ),
         (("mine", Bare), {}, TypeError, "decorated with sktslib.distances.recurrence"),
+        (("mine", type("Derived", (Alike,), {})), {}, TypeError, "decorated with sktslib.distances.recurrence"),
         (("mine", NoDefault), {}, TypeError, "'g' of 'mine' must have a default"),
         (("mine", Taken), {}, ValueError, "'name' of 'mine' must have another"),
         (("mine", lambda x, y, p: 0.0), {}, TypeError, "The parameter 'p' of 'mine' must have a default"),

@@ -219,6 +219,12 @@ def test_hdf5(tmp_path):
         with h5py.File(tmp_path / "one.h5", "a") as file:
             file[place].attrs[name] = value
         assert read(tmp_path / "one.h5").rate == np.ravel(value)[0]  # what is said nearer to the array counts
+    with h5py.File(tmp_path / "number.h5", "w") as file:
+        file["rest/ecg"], file["rest/fs"], file["other/fs"] = VALUES, 50, 60
+        file["rest/ecg"].attrs["rate"] = True
+        scalar = h5py.h5s.create(h5py.h5s.SCALAR)
+        h5py.h5a.create(file["rest/ecg"].id, b"when", h5py.h5t.UNIX_D32LE, scalar)  # of no type that numpy has
+    assert read(tmp_path / "number.h5").rate == 50
     np.testing.assert_array_equal(np.asarray(one), VALUES)
     assert not isinstance(one.values, np.ndarray)
     with h5py.File(tmp_path / "one.h5", "a") as file:

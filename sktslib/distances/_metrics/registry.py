@@ -424,7 +424,7 @@ def register_metric(
             rule, got = "not be names of the package's own", f"{word!r}, which is {_REGISTRY[taken].__name__}"
             raise refused("'name', 'full_name' and 'aliases'", rule, got)
     is_class = isinstance(made_of, type)
-    parts = getattr(made_of, "_parts", {})
+    parts = vars(made_of).get("_parts", {}) if is_class else {}  # those of a base class are of another one
     if not ("moves" in parts and hasattr(made_of, "_fields") if is_class else callable(made_of)):
         rule = "be a function of two series, or a NamedTuple class decorated with sktslib.distances.recurrence"
         raise refused("'made_of'", rule, shown(made_of), error=TypeError)
