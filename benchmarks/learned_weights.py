@@ -4,7 +4,7 @@ FOLDER holds ucr_GunPoint.npz, ucr_ArrowHead.npz, ucr_BasicMotions.npz and ucr_J
 `X_train`, `X_test` (n, channels, length), `y_train`, `y_test`, or, of series of several lengths, `values_train`
 (channels, total), `lengths_train` and the same of the test set.
 
-Both parts of a set are put together and divided anew, by five seeds, each class in its share, into as many
+Both parts of a set are put together and divided again, by five seeds, each class in its share, into as many
 series to learn from as the archive has, and the rest to test. One nearest neighbor by dynamic time warping, within a
 band of a tenth of the length and without a band. The band, and the defaults of `MetricWeights`, come out of trials that
 also saw test accuracies of these sets. What `MetricWeights` learns, and how strong its pull to equal weights is, it

@@ -174,11 +174,13 @@ class Files:
 
     def source(self, path, option, reading=None):
         """Return what is in a file, a `Table` or a `Recording`, and the warnings of its reader."""
-        if path not in self._sources:
+        reading = reading or self.reading
+        known = path, reading.columns  # which say what is read of files with names of channels
+        if known not in self._sources:
             with warnings.catch_warnings(record=True, action="always") as told:
-                source = source_of(path, reading or self.reading, option)
-            self._sources[path] = source, [str(one.message) for one in told if issubclass(one.category, UserWarning)]
-        return self._sources[path]
+                source = source_of(path, reading, option)
+            self._sources[known] = source, [str(one.message) for one in told if issubclass(one.category, UserWarning)]
+        return self._sources[known]
 
     def check(self):
         """Refuse a column of times that no file has, and a rate that no file needs; called when all are read."""
@@ -187,7 +189,7 @@ class Files:
             got = f"{rate:g}, and {one.path!r} has the times {one.time_name!r}"
             way_out = "Leave it out, or count samples with --time-column none."
             raise ValueError(f"--rate is for files without times. Got {got}. {way_out}")
-        names = {path: source.names or [] for path, (source, _) in self._sources.items()}
+        names = {path: source.names or [] for (path, _), (source, _) in self._sources.items()}
         known = {name for own in names.values() for name in own}
         if wanted not in (None, NO_TIMES, *known) and not {*split_names(wanted)} <= known:
             raise no_column("--time-column", wanted, names)
