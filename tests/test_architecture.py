@@ -183,6 +183,7 @@ print(sum(map(lambda f: sum(f.stats.cache_hits.values()), kept)), [f.__name__ fo
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
 def test_kept_kernels_are_found_again():
     """A key that differs from process to process compiles anew each time, and fills the disk."""

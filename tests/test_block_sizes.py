@@ -68,6 +68,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 @given(data=st.data())
 def test_no_result_depends_on_the_cuts(name, data):
@@ -79,6 +80,7 @@ def test_no_result_depends_on_the_cuts(name, data):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_an_interrupt_between_pieces_is_heard(name, monkeypatch):
     """And what comes after it is right."""
@@ -127,6 +129,7 @@ print("heard")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer to send signals")
 def test_signals_at_any_moment_are_interrupts():
     """Never a SystemError, which is what a kernel that returns an array makes of one."""

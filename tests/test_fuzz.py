@@ -15,6 +15,7 @@ from fuzz_cases import Case, Nudge
 SEED = 6  # of which few cases need kernels that nothing else does
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("area", fuzz.AREAS)
 def test_the_answers_of_an_area_agree(area):
     if numba.config.DISABLE_JIT and area == "long":

@@ -30,6 +30,7 @@ WITH_CODE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
 @pytest.mark.usefixtures("_closed_figures")
 def test_code_runs_as_pasted(page, tmp_path, monkeypatch, capsys):

@@ -91,6 +91,7 @@ class Slices:
         raise TypeError("no pickle of this")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["whole", "chunks", "stream"])
 @given(recording=recordings(), metric=st.sampled_from(SEARCHES), n_sequences=st.sampled_from([None, 1, 2]))
 def test_matches_need_no_more_than_their_samples(way, recording, metric, n_sequences):
@@ -119,6 +120,7 @@ def test_matches_need_no_more_than_their_samples(way, recording, metric, n_seque
             same_matches(got, want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", SEGMENTERS, ids=lambda metric: metric.name)
 @given(recording=recordings(), streamed=st.booleans(), partial=st.booleans())
 def test_segments_need_no_more_than_their_samples(metric, recording, streamed, partial):

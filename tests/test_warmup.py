@@ -40,6 +40,7 @@ print(sorted(compiled() - before))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_a_service_compiles_and_loads_nothing_after_it():
     run = subprocess.run([sys.executable, "-c", SERVICE], check=True, capture_output=True, text=True)
@@ -54,6 +55,7 @@ def test_verbose_tells_each_task_and_what_a_metric_refuses_is_passed_over(capsys
     assert told == [f"warmup: {m}, {t}," for m in ("Euclidean()", "TAM()") for t in ("distance", "search")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_processes_compile_what_this_one_then_loads(tmp_path):
     """Two tasks in two processes, from an empty folder: this process compiles nothing."""

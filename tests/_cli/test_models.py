@@ -60,6 +60,7 @@ LEARN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", LEARN)
 def test_a_model_finds_the_same_whichever_way_it_was_saved(files, capsys, skops, line):
     task, recording, *more = line.split()

@@ -52,6 +52,7 @@ def test_json_has_the_scale(files, capsys):
     assert scale == {"mean": pytest.approx(X[:, 1].mean()), "scale": pytest.approx(X[:, 1].std())}
 
 
+@pytest.mark.slow
 def test_a_model_keeps_the_scale(files, capsys):
     pd.DataFrame({"start": [40, 100], "end": [60, 122]}).to_csv("labels.csv", index=False)
     argv = ["learn", "rec.csv", "--labels", "labels.csv", "--output", "m.joblib", "--scale", "zscore"]

@@ -54,6 +54,7 @@ def test_a_threshold_may_be_a_false_discovery_rate(files, capsys, task):
     assert "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05." in err
 
 
+@pytest.mark.slow
 def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
     given = ["--normalize", "zscore", "--n-matches", "all", "--max-overlap", "0.2", "--scales", "0.9,1.1"]
     given += ["--threshold", "9.5", "--metric", "euclidean", "--nan-policy", "omit"]
@@ -259,6 +260,7 @@ def test_a_hole_is_told_in_options_and_bounded_by_a_duration(files, capsys, name
     assert "--max-gap must be a number in the unit of the times (of dates, seconds), or a duration such as 500ms" in err
 
 
+@pytest.mark.slow
 def test_lags_of_channels_are_samples_or_durations(files, capsys):
     dates = pd.date_range("2024-05-01", periods=N, freq="10ms")
     both = pd.DataFrame({"date": dates, "a": Y, "b": np.roll(Y, 12)})[:300]
@@ -437,6 +439,7 @@ def test_arrays_may_be_files_or_literals(files, capsys):
         same(frame, found, ("start", "end", "cost"))
 
 
+@pytest.mark.slow
 def test_the_picture_names_queries_and_shows_their_profiles(files, drawn, capsys):
     argv = "search rec.csv --query :50-115 --query beat.csv --metric euclidean --threshold 2 --picture p.png"
     printed(capsys, argv)

@@ -36,6 +36,7 @@ def expected(x, w=None):
     return OMEGA * total
 
 
+@pytest.mark.slow
 @given(pairs(values=plain))
 def test_omega_is_a_share_of_the_weighted_variance_of_the_query(drawn):
     x, _, w = drawn

@@ -63,6 +63,7 @@ def test_one_step_of_dba_by_hand():
     assert len(cost) == 2
 
 
+@pytest.mark.slow
 def test_one_step_of_wdtw_counts_its_factors():
     z, x = np.array([0.0, 2.0, 1.0, 5.0]), np.array([0.0, 1.0, 3.0, 3.0, 0.0, 6.0])
     path = WDTW(g=0.7).distance(z, x).path
@@ -71,6 +72,7 @@ def test_one_step_of_wdtw_counts_its_factors():
     np.testing.assert_allclose(barycenter([x], WDTW(g=0.7), init=z, max_iter=1), want, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_one_step_of_erp_takes_medians():
     z = np.array([0.0, 2.0, 9.0])
     X = [np.array([0.1, 3.0, 9.5]), np.array([-0.3, 2.5, 9.2]), np.array([0.2, 8.0, 9.1])]
@@ -80,6 +82,7 @@ def test_one_step_of_erp_takes_medians():
     np.testing.assert_allclose(heavy, X[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_any_metric_with_a_path(name):
     metric = get_metric(name, {"eps": 0.3} if name in ("lcss", "edr") else {})
@@ -93,6 +96,7 @@ def test_any_metric_with_a_path(name):
         assert cost[-1] < cost[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_of_identical_series_it_is_the_series(name):
     x = np.column_stack([X[0], X[0][::-1]])

@@ -284,6 +284,7 @@ def start(folder):
     return subprocess.Popen([sys.executable, "-c", TASK], env=here, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_several_processes_on_one_empty_folder(tmp_path):
     """One of them is killed on its way."""

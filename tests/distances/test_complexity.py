@@ -44,6 +44,7 @@ def test_subsequences_across_blocks(data):
     np.testing.assert_allclose(profile.distance, want, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_any_cutoff_and_threshold():
     x, y = np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 2.0])
     d = CIDDTW()(x, y)

@@ -17,6 +17,7 @@ pytestmark = unmeant
 SHARES = [0.0, 0.3, 0.9, 1.0, 1.0, 1.1, 3.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DISTANCES)
 @given(data=st.data())
 def test_exact_or_infinite(name, data):
@@ -65,6 +66,7 @@ class Rises(NamedTuple):
     """Costs that are said never to be negative."""
 
 
+@pytest.mark.slow
 def test_a_cutoff_may_be_negative_where_a_distance_may():
     x = np.array([0.0, -1.0, 3.0, -5.0, 5.0, -3.0, 1.0, 0.0])
     band = {"window": "sakoe-chiba", "factor": 2}

@@ -47,6 +47,7 @@ def long_pairs(draw, m, n, several):
     return *(rng.uniform(-5, 5, size).round(3) for size in sizes), w
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECURRENCES)
 @given(data=st.data())
 def test_diagonals_equal_columns_to_the_bit(name, data):
@@ -98,6 +99,7 @@ def searched(name, data, x, y, w):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECURRENCES)
 @given(data=st.data())
 def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
@@ -107,6 +109,7 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dtw", "ddtw", "shape_dtw", "adtw", "edr"])
 @pytest.mark.parametrize("m", [1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 1])
 def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
@@ -149,6 +152,7 @@ def test_a_subsequence_search_does_not_read_what_was_never_written(name, m, monk
     np.testing.assert_array_equal(got[1], want[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lcss", "edr"])
 @given(data=st.data())
 def test_words_of_bits_equal_columns(name, data):

@@ -96,6 +96,7 @@ def test_bands_equal_the_reference(window, factor):
         np.testing.assert_array_equal(got, naive.band(m + 1, n + 1, window, factor))
 
 
+@pytest.mark.slow
 @given(pairs(high=6, y_high=12, values=quarters), st.data())
 def test_a_band_limits_the_matches_of_edit_distances_and_not_what_is_left_out(drawn, data):
     x, y, w = drawn

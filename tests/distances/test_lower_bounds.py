@@ -42,6 +42,7 @@ def bounds_of(metric, X, Y, w=None):
     return bounds.of(lambda n: queries_of(metric, X, w, n), len(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 def test_bounds_never_exceed_the_distance(name, data):
@@ -90,6 +91,7 @@ def test_bounds_of_dtw_are_those_of_the_papers(data):
     np.testing.assert_allclose(bounds, want, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_bounds_of_series_far_apart_are_tight(name):
     # Constant series: nothing to gain by warping, so that bounds are at least half of the distance.

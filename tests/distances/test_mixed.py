@@ -73,6 +73,7 @@ def test_a_distance_is_the_weighted_sum_of_those_of_the_channels(data):
         assert metric(x, y, weight=w, cutoff=want * 0.99) == np.inf
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_windows_and_missing_values(data):
     metric, parts, channels = data.draw(mixtures())
@@ -335,6 +336,7 @@ def test_parts_whose_points_have_no_weight_add_nothing():
         QuerySearcher(nothing, **rest).fit(x, weight=w).search(y)
 
 
+@pytest.mark.slow
 def test_versions_are_compared_where_parts_have_transforms(monkeypatch):
     monkeypatch.setattr("sktslib.distances._kernels.mass.LEAST", 1)
     rng = np.random.default_rng(6)

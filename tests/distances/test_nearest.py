@@ -44,6 +44,7 @@ def check(got, distances, k, *, itself=False):
     assert r.bounded + r.abandoned + r.computed == r.pairs == distances.size - itself * len(distances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 def test_equal_the_full_matrix(name, data):
@@ -74,6 +75,7 @@ def check_up_to_rounding(got, distances, k):
     assert all(len(set(row)) == k for row in got.indices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_of_a_ragged_collection_with_itself(name):
     rng = np.random.default_rng(3)
@@ -95,6 +97,7 @@ def test_of_a_ragged_collection_with_itself(name):
         assert got.report == again.report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [{}, *BANDED])
 def test_equal_distances_come_by_position(p):
     rng = np.random.default_rng(4)
@@ -122,6 +125,7 @@ if numba.config.DISABLE_JIT:
     MIXED += [Mixed({0: "twed", (1, 2): get_metric("edr", {"window": 0.3})}), Mixed({0: "erp", 1: "wddtw", 2: "adtw"})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", MIXED)
 @given(data=st.data())
 def test_sums_of_distances(metric, data):
@@ -145,6 +149,7 @@ def exactly(got, distances, k, *, itself=False):
     np.testing.assert_array_equal(got.distances, np.take_along_axis(distances, got.indices, axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 10**9])
 @pytest.mark.parametrize("name", NAMES)
 def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, monkeypatch):

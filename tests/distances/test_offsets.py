@@ -108,6 +108,7 @@ def test_a_signal_beside_a_huge_value(sizes):
                 np.testing.assert_allclose(got, want, rtol=0, atol=8 * EPS * np.abs(want).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("how", [None, *HOW])
 @pytest.mark.parametrize("name", compiled(["euclidean", "correlation", "manhattan", "dtw"]))
@@ -145,6 +146,7 @@ def test_dtw_of_normalized_windows_under_an_offset():
         np.testing.assert_allclose(searcher.profile(offset + size * y).distance, want, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("offset", [1e8, 1e10, 1e12])
 def test_sliding_profiles_keep_their_promise_under_an_offset(offset, weighted):
@@ -183,6 +185,7 @@ def test_slopes_have_a_scale_under_an_offset():
         assert slope_scale(ramp[np.newaxis], np.gradient(ramp)[np.newaxis]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", [1, 2**40])
 @pytest.mark.parametrize("name", ["euclidean", "correlation", "cosine", "manhattan", "dtw"])
 def test_stretches_of_other_sizes(name, least, monkeypatch):
@@ -216,6 +219,7 @@ def interpolated(window, length):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["euclidean", "dtw"])
 @pytest.mark.parametrize("offset", OFFSETS)
 def test_resampled_windows_under_an_offset(offset, name):

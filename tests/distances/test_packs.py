@@ -93,6 +93,7 @@ AS_V3 = "".join(f"features[{name!r}] = False\n" for name in V4 if name not in V3
 AS_V3 += "binding.get_host_cpu_features = lambda: features\n"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("kind", HERE)
 def test_a_pack_gives_what_is_compiled_for_its_kind(packs, tmp_path, kind):
@@ -105,6 +106,7 @@ def test_a_pack_gives_what_is_compiled_for_its_kind(packs, tmp_path, kind):
         assert f"INFO 2 compiled kernels for {kind} came with the package, and are used." in process.said
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.skipif(HERE == ["aarch64"], reason="all processors of that kind have what it needs")
 def test_a_processor_of_no_kind_compiles(packs, tmp_path):

@@ -19,6 +19,7 @@ SOME = naive.WARPED if numba.config.DISABLE_JIT else ["dtw", "wddtw", "twed"]
 MEANS = [name for name in metric_names() if getattr(get_metric(name), "_center", "") == "mean" and name in naive.WARPED]
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_partners_are_counted_and_summed_as_paths_list_them(X, data):
     metric, *_ = data.draw(metrics([name for name in MEANS if name in SOME], min(map(len, X))))
@@ -55,6 +56,7 @@ def test_sums_are_the_same_to_the_bit_where_moves_are_not_kept(monkeypatch):
         np.testing.assert_array_equal(got, one)
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_no_sum_depends_on_what_distances_are_thought_to_be_at_most(X, data):
     """Right guesses leave out cells, wrong ones cost time: too low, of one lane of several, or none at all."""
@@ -143,6 +145,7 @@ def test_partners_where_paths_begin_and_end_elsewhere_and_within_bands(how):
 PARTNERED = sorted({*compiled(naive.names(kind="warped", is_sum=True))} - {"lcss", "cid_dtw", *naive.SQUARES})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARTNERED)
 @given(data=st.data())
 def test_partners_are_the_points_that_meet(name, data):

@@ -29,6 +29,7 @@ def test_processors_are_known_by_features_and_names(machine, name, features, siz
     assert sizes_for(machine, name, features) == sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("told", "sizes"),
     [

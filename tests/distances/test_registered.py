@@ -130,6 +130,7 @@ def test_registry_and_parameters():
         get_metric("scaled", {"scale": "1"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "own"),
     [("scaled", DTW()), ("own_erp", ERP()), ("greatest", get_metric("chebyshev")), ("summed", Manhattan())],
@@ -165,6 +166,7 @@ def test_equals_the_package_s_own_everywhere(name, own):
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("record", "steps"), [(Alike, (0.0, 0.0)), (Unlike, (-0.5, 0.25))])
 def test_costs_may_be_negative(record, steps):
     def least(x, y):
@@ -200,6 +202,7 @@ def test_lags_need_a_closed_border():
         recurrence(terms=products, moves=alike, lag_cost=lambda p, lag, lag_before: lag, closed_boundary=False)
 
 
+@pytest.mark.slow
 def test_who_says_that_costs_never_fall_is_pruned():
     Falling = register_metric("scaled", Scaled, symmetric=True)
     Rising = register_metric("rising", Rises, symmetric=True)
@@ -228,6 +231,7 @@ class Penalized(NamedTuple):
     omega: float = 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decimals", [0, 2])  # with 0 most choices are between equal costs
 def test_which_of_two_equal_moves_is_better_may_be_found_before_their_cost(decimals):
     """As the package's own recurrence promises, and this one does not."""
@@ -249,6 +253,7 @@ def test_bounds_need_costs_that_are_not_negative():
         recurrence(terms=squares, moves=warped, bounds=True)
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_built_in_recurrence_has_its_bounds(monkeypatch):
     monkeypatch.setattr(_nearest, "FEW_CELLS", 0)
     metric = register_metric("bounded", Bounded, symmetric=True)()
@@ -269,6 +274,7 @@ def test_a_copy_of_a_built_in_recurrence_has_its_bounds(monkeypatch):
     np.testing.assert_allclose(got.distance, want.distance, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_in_dictionaries_plots_and_grids():
     import matplotlib.pyplot as plt
 
@@ -299,6 +305,7 @@ def test_channels():
             call()
 
 
+@pytest.mark.slow
 def test_compiled_functions_by_blocks():
     @numba.njit
     def spoils(x, y, weight=None):
@@ -334,6 +341,7 @@ def test_pickles_and_copies():
     np.testing.assert_allclose(model.transform(X), 2 * pairwise_distances(X), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_an_edited_recurrence_is_another_one():
     metrics = []
     for price in (1.0, 3.0):

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 MAIN = """
 from typing import NamedTuple
 from joblib import Parallel, delayed
@@ -35,6 +37,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_metric_objects_and_classes_take_their_distance_to_other_processes():
     """Where it is defined in a notebook, too: the others cannot import it."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -44,6 +44,7 @@ def recording(kind, rng, channels, n):
     return np.ascontiguousarray(y)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_sliding_profile_equals_the_exact_kernels(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
@@ -96,6 +97,7 @@ def test_moments_see_their_own_window_alone(m):
         assert error[j] <= 1e-10 * exact
 
 
+@pytest.mark.slow
 @long_without_compiler
 @pytest.mark.parametrize(
     ("name", "how"),
@@ -199,6 +201,7 @@ def test_only_sums_of_squares_and_products_slide():
     assert get_metric("euclidean")._relative_error(x, None, 1, None) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [None, "zscore", "minmax"])
 @pytest.mark.parametrize("name", ["euclidean", "cosine", "pearson_correlation", "manhattan"])
 def test_windows_computed_together_are_those_computed_alone(name, how):

@@ -90,6 +90,7 @@ def made(kind, folder):
     return path, damaged, damaged.read_bytes(), outcome(path)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", FILES)
 def test_what_is_cut_off_is_refused(kind, tmp_path):
@@ -110,6 +111,7 @@ def test_what_is_cut_off_is_refused(kind, tmp_path):
     assert outcome(path)[0] == shape
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", FILES)
 def test_changed_bytes_are_refused_or_change_no_other_channel(kind, tmp_path):

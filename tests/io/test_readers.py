@@ -90,6 +90,7 @@ def test_channels_of_other_rates_are_chosen_or_resampled(tmp_path):
         read(path, channels="EKG")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["edf", "bdf", "hdf5"])
 def test_long_files_are_searched_in_parts(kind, tmp_path, monkeypatch):
     """The memory is that of chunks, far below that of the samples; a day at 1 kHz was measured by hand."""

@@ -31,6 +31,7 @@ def task_of(series, kind, n_knots=4, k=2):
     return _metric_weights.Task(DTW(), series, labels, basis, k, 10, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric",
     ["canberra", "ddtw", "euclidean", "kullback_leibler", "manhattan", "minkowski", "sqeuclidean", "wddtw", "wdtw",

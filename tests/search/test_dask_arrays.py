@@ -233,6 +233,7 @@ def test_two_worker_processes(dask_client):
         np.testing.assert_array_equal(searcher.profile(X).start, searcher.profile(y).start)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
 def test_a_worker_killed_changes_no_match(dask_client, tmp_path):
     y, x = ecg()

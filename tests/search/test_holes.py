@@ -63,6 +63,7 @@ def test_windows_between_holes(name, data):
     assert sorted(searcher.search(y, times=ts).start) == sorted(got.start[chosen])
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_subsequences_between_holes(data):
     x, y, w = data.draw(pairs(values=quarters, high=5, y_low=3, y_high=14))
@@ -168,6 +169,7 @@ def row(matches):
     return sorted(zip(*(part.tolist() for part in parts), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", SEARCHED, ids=lambda metric: repr(metric))
 @given(data=st.data())
 def test_streams_and_chunks_span_no_hole(metric, data):

@@ -33,6 +33,7 @@ def kinds(n):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [{}, {"mode": "windows"}, {"metric": "euclidean"}], ids=["ends", "dtw", "euclidean"])
 @pytest.mark.parametrize("kind", kinds(8))
 def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):

@@ -46,6 +46,7 @@ def distances(y, other, m, metric, normalize, weight=None):
     return pairwise_distances(*windows, metric, weight=weight, channels_first=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "normalize"), METRICS)
 @given(data=st.data())
 def test_those_of_all_pairs(metric, normalize, data):
@@ -148,6 +149,7 @@ def test_the_pause_behind_a_wide_beat_is_the_discord():
     assert found.end_time[0] < ecg.ts[ecg.beats[last + 1]]
 
 
+@pytest.mark.slow
 def test_jobs_change_nothing_in_threads_and_processes():
     y = np.random.default_rng(5).normal(size=60 if numba.config.DISABLE_JIT else 300).cumsum()
     options = {"metric": "dtw", "metric_params": {"window": 0.2}}
@@ -183,6 +185,7 @@ def test_windows_that_cannot_lie_apart_are_told():
     assert len(motifs(recording, 11, max_overlap=0.2)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "normalize"), [*METRICS[:5], ("manhattan", "mean")])
 @given(data=st.data())
 def test_no_window_spans_a_gap_or_a_missing_value(metric, normalize, data):

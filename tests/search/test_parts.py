@@ -141,6 +141,7 @@ def fed(part, y, ty, end, sizes, through_pickle):
     return part
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The sequence (is sampled|has holes)", "ignore:The sampling intervals")
 @given(
     search=searches(),
@@ -196,6 +197,7 @@ def spied(monkeypatch):
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dtw", "twed", "lcss", "wdtw", "ddtw"])
 def test_parts_of_a_recording_agree_soon(name, monkeypatch):
     y, x = ecg()
@@ -276,6 +278,7 @@ def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
     np.testing.assert_array_equal(opened(stored(y[30:4:-3])), y[30:4:-3])
 
 
+@pytest.mark.slow
 def test_what_another_process_cannot_open_is_an_error_that_names_it(tmp_path, monkeypatch):
     monkeypatch.setattr(_run, "LEAST", 150)
     values, x = ecg()

@@ -320,6 +320,7 @@ def test_long_search_needs_no_matrix():
         assert peak < 40 * 8 * n < m * n  # some vectors of the sequence's length, never a matrix
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take a sequence too short for memory to show")
 @pytest.mark.parametrize("how", [None, "zscore"])
 @pytest.mark.parametrize("n_matches", [1, 5, None])
@@ -351,6 +352,7 @@ def test_search_distance_of_dtw_equals_the_function():
     assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_exact_distances_of_long_queries(monkeypatch):
     rng = np.random.default_rng(0)
     y, x = rng.normal(size=(2, 800)), rng.normal(size=(170, 2))

@@ -122,6 +122,7 @@ def test_segmentation_by_windows_of_two_queries_is_the_cheapest(case, name, back
 CARRIED = [("dtw", {}), ("lcss", {"eps": 0.8}), ("twed", {"nu": 0.2}), ("wdtw", {"g": 0.3})]
 
 
+@pytest.mark.slow
 @given(two_queries(y_high=14), st.sampled_from(CARRIED), st.data())
 def test_cells_carry_the_start_of_their_cheapest_path(case, metric, data):
     queries, weights, y, transitions = case
@@ -262,6 +263,7 @@ def test_a_callable_metric_segments_by_windows():
     np.testing.assert_array_equal(want.start, [1, 6])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [DTW(), LCSS(eps=0.8)])
 @given(data=st.data())
 def test_stretches_side_by_side_give_the_same(metric, data):

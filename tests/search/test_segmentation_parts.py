@@ -66,6 +66,7 @@ def sizes(data, patch):
     patch.setattr(optimal, "BLOCK", data.draw(st.sampled_from([7, 50, 2**13])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 @given(case=recordings(), data=st.data())
 def test_jobs_and_chunks_change_nothing(metric, case, data):
@@ -93,6 +94,7 @@ def whole(segmenter, y, **times):
         return segmenter.segment(y, **times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [DTW(), ADTW(omega=0.3), LCSS(eps=0.5)], ids=lambda metric: metric.name)
 @given(case=recordings(), data=st.data())
 def test_rounds_find_the_cheapest(metric, case, data):
@@ -197,6 +199,7 @@ def test_only_chunks_are_read(monkeypatch):
     assert y.most == 128
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take a sequence too short for memory to show")
 @pytest.mark.parametrize("metric", ["dtw", "euclidean", TWED(nu=0.1)])
 def test_memory_is_bounded(metric, monkeypatch):

@@ -99,6 +99,7 @@ def test_what_lists_of_queries_refuse():
         QuerySearcher().fit(a).search([a, a], times=[a])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*(metric_names("lockstep") if DISABLE_JIT else LOCKSTEP), "dtw", "twed"])
 @given(data=st.data())
 def test_each_start_counts_at_its_best_length(name, data):
@@ -310,6 +311,7 @@ def rows(matches):
     )
 
 
+@pytest.mark.slow
 @long_without_compiler
 @given(st.data())
 def test_queries_searched_for_together_are_found_as_each_alone(data):

@@ -109,6 +109,7 @@ def test_a_match_need_not_wait_for_what_may_still_come():
     assert streamed(searcher.stream(max_delay=4), y, range(1, 15)) == [(7, (1, 4, 1.0)), (14, (9, 12, 0.0))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "rules"), [("dtw", {}), ("euclidean", {}), ("euclidean", {"normalize": "zscore"})])
 def test_with_a_delay_memory_is_bounded(metric, rules):
     query = np.r_[1.0, 0, 0, 5] if metric == "dtw" else np.linspace(-2, 0, 20)

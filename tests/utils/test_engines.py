@@ -85,6 +85,7 @@ def test_ray():
         ray.shutdown()
 
 
+@pytest.mark.slow
 def test_the_example_runs_on_two_workers():
     pytest.importorskip("distributed")
     ran = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True)
@@ -108,6 +109,7 @@ def killed(here, k, mark=None):
     return k
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_a_worker_killed(verbose):
@@ -125,6 +127,7 @@ def silent(here, k):
     return k
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no such signal")
 def test_a_worker_that_does_not_answer():
     class Within(BACKENDS["loky"]):
@@ -147,6 +150,7 @@ def test_a_worker_that_does_not_answer():
         del BACKENDS["within"]
 
 
+@pytest.mark.slow
 def test_a_dask_worker_killed(dask_client, tmp_path):
     with parallel_config("dask"):
         calls = [delayed(killed)(os.getpid(), k, tmp_path / "mark") for k in range(8)]

@@ -43,6 +43,7 @@ def test_the_first_sample_of_a_long_line_is_drawn(first):
     assert reduced(times, y, first, 500, 20)[1].max() == 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [500, N])  # all samples, and the extremes in columns
 @pytest.mark.parametrize("layout", ["columns", "strided", "read-only"])
 def test_a_recording_is_drawn_where_it_lies_in_memory(layout, count):

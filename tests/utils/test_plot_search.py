@@ -52,6 +52,7 @@ def test_each_occurrence_is_drawn_in_its_place_and_color():
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("sample", "value")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_ranks_stand_above_their_occurrences_and_cover_nothing(seed):
     rng = np.random.default_rng(seed)
@@ -91,6 +92,7 @@ def test_ranks_of_more_than_thirty_of_one_and_of_none():
 HALVES = np.arange(200) * 0.5 + 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("res", "sequence", "ts", "label", "places"),
     [

@@ -63,6 +63,7 @@ def test_searches_and_segmentations(start, tmp_path):
     same(pipeline_segment(segmenter, ECG.sequence, times), pipeline_segment(segmenter, ECG.sequence, even))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 100, 997])
 def test_streams_and_parts(start, size):
     even, times, n = Sampling(120, start), explicit(start), 300 if size == 1 else N

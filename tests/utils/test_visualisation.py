@@ -72,6 +72,7 @@ ALL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", ALL.values(), ids=ALL)
 def test_rows_are_the_given_axes_or_up_to_eight_new_ones(draw):
     figure, axes = plt.subplots(3, 2, layout="constrained")
@@ -176,6 +177,7 @@ def test_errors_name_parameter_rule_value_and_way_out(draw, given, message):
         draw(*given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "given"),
     [

@@ -479,6 +479,7 @@ session.handle({"type": "answer", "id": f"{50 * k}-{50 * k + 40}", "yes": False}
 """
 
 
+@pytest.mark.slow
 def test_two_processes_lose_no_answer(tmp_path):
     """Both have opened the session before there was a file, and write at the same time."""
     path = tmp_path / "rec.view.json"
@@ -683,6 +684,7 @@ def test_objects_that_are_recordings(tmp_path):
             Session(wrong)
 
 
+@pytest.mark.slow
 def test_exports_without_a_session_file_replace_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / "day.labels.csv"

@@ -110,6 +110,7 @@ def test_the_distance_is_the_sum_of_the_channels(name, normalize, gaps, data):
         assert matches.start[0] == first
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_chunks_parts_and_streams_find_the_same(data):
     name, normalize = data.draw(st.sampled_from(METRICS[1::2]))

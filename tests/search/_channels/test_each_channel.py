@@ -90,6 +90,7 @@ def test_each_channel_takes_its_metric_and_weight(data):
         assert match.distance == pytest.approx(sum(total[c] * distance[match.start, c] for c in voters), abs=1e-7)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_chunks_streams_and_several_queries_find_the_same(data):
     x, y, params = data.draw(problems(low=10, high=16))

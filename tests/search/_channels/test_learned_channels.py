@@ -92,6 +92,7 @@ def _few_candidates(monkeypatch):
         monkeypatch.setattr("sktslib.search._learning.choice.elastic_candidates", few)
 
 
+@pytest.mark.slow
 @long_without_compiler
 def test_lags_with_labels_are_durations_and_keep_error_rates():
     x, y, labels = recording()

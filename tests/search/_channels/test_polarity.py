@@ -56,6 +56,7 @@ def test_windows_count_with_the_nearest_signs(name, data):
     np.testing.assert_array_equal(best.polarity, matches.polarity[:2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUBSEQUENCES)
 @given(data=st.data())
 def test_subsequences_count_with_the_nearest_signs(name, data):
@@ -83,6 +84,7 @@ def test_subsequences_count_with_the_nearest_signs(name, data):
             assert matches.explain(k).cost.sum() == pytest.approx(match.distance, rel=1e-9, abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["adtw", "manhattan"])
 @given(data=st.data())
 def test_segmentations_cost_least_of_all_signs(name, data):

@@ -200,6 +200,7 @@ def test_the_command_line_names_limits_of_scale(tmp_path, capsys):
 
 
 # -------------------------------------------------------------------------------------------------------------- silence
+@pytest.mark.slow
 @long_without_compiler
 @pytest.mark.parametrize("first", [0, 12])
 def test_recordings_of_one_shape_are_silent(first):

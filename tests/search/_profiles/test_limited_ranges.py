@@ -109,6 +109,7 @@ def test_boxes_of_quiet_ranges_are_left_out():
         assert may[np.abs(end - 2060) < 20].all() and not may[np.abs(end - 2000) > 400].any()
 
 
+@pytest.mark.slow
 @given(problem=problems(["noise", "walk", "loud and quiet", "flat"], most=24), data=st.data())
 def test_searches_parts_and_streams_are_those_of_the_whole_profile(problem, data):
     x, w, y, params = problem

@@ -63,6 +63,7 @@ def any_size(monkeypatch):
     monkeypatch.setattr(_pruning, "LEAST", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize(("name", "parameters"), METRICS)
 @given(data=st.data())
@@ -197,6 +198,7 @@ def test_chunks_streams_and_gaps(rule, monkeypatch):
             np.testing.assert_array_equal(matches.distance, profile.distance[chosen])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize(("name", "parameters"), [("cid_dtw", {"window": 0.1}), ("lcss", {"eps": 0.2, "window": 0.1})])
 @pytest.mark.parametrize("shift", [0, 1, 2])

@@ -91,6 +91,7 @@ def columns(matches):
     return np.array([matches.start, matches.end, matches.distance])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "p"), METRICS)
 @given(data=st.data())
 def test_the_profile_holds_the_nearest_of_all_ranges(name, p, data):
@@ -114,6 +115,7 @@ def test_the_profile_holds_the_nearest_of_all_ranges(name, p, data):
     assert ((lengths >= limits[0]) & (lengths <= limits[1])).all() and (got.start[~found] == -1).all()
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_of_equally_near_ranges_the_shortest_counts(data):
     x, y, _ = data.draw(pairs(low=1, high=4, y_low=1, y_high=12, values=st.integers(-1, 1).map(float)))

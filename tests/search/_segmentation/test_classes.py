@@ -29,6 +29,7 @@ def recording(kinds, noise, seed=0):
     return X, labels_from_events(np.column_stack([start, start + 8]), list(kinds), n_samples=len(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [("dtw", {}), ("ddtw", {}), ("erp", {}), ("lcss", {"eps": 0.5}), ("twed", {"nu": 0.1}), ("euclidean", {})],

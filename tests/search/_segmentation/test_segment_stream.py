@@ -108,6 +108,7 @@ def tied(draw):
 TIED = compiled([Euclidean(), DTW(), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.5)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", TIED, ids=lambda metric: metric.name)
 @example(
     case=(
@@ -211,6 +212,7 @@ def gap_cost(found, segmenter, y):
     return total
 
 
+@pytest.mark.slow
 @long_without_compiler
 def test_costs_of_long_windows_are_those_of_the_whole_recording():
     rng = np.random.default_rng(1)
