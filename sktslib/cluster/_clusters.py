@@ -23,7 +23,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..distances._barycenters import CANDIDATES, Partners, Task, among_means, among_medians, partners_of, soft
+from ..distances._barycenters import CANDIDATES, Partners, Task, added, among_medians, partners_of, placed, soft
 from ..distances._collection import as_collection, has_gaps, is_matrix
 from ..distances._metrics.base import Alignment, Metric
 from ..distances._metrics.elastic import ElasticMetric
@@ -325,12 +325,12 @@ class Problem(NamedTuple):
         if self.partners is not None:
             parts = self.each(partial(self.partners.sums, z, self.w), members, most)
             found = parts[0] if len(parts) == 1 else [np.concatenate(of) for of in zip(*parts, strict=True)]
-            after, _ = among_means(z, *found[1:], share)
+            after = placed(z, *added(*found[1:], share))
             return found[0], after, self.partners.limits_after(z, self.w, found, after)
         series = [self.series[k] for k in members]
         parts = self.each(partial(_partners, self.metric, self.w, z), series)
         partners = [one for part in parts for one in part]
-        return self.costs([z], members)[:, 0], among_medians(z, partners, series, share)[0], None
+        return self.costs([z], members)[:, 0], among_medians(z, partners, series, share), None
 
     def followed(self, z, members, tol, limit=np.inf, most=None):
         """Return the best center on the way from one along the paths of its members; `most` is what `stepped` takes.

@@ -26,6 +26,8 @@ from .elastic_distances import *
 from .lockstep_distances import *
 from .time_distances import *
 
+_MODULES = _metrics.base, _metrics.dtw, _metrics.edit, _metrics.lockstep, _metrics.mixed, _metrics.registry
+_MODULES += _metrics.soft, compute_distance, elastic_distances, lockstep_distances, time_distances
 # Of these distances without parameters nobody needs to type the class: a name in quotes stands for each.
 _BY_NAME = {
     cls.__name__
@@ -38,15 +40,5 @@ __all__ = [
     "nearest_neighbors",
     "pairwise_distances",
     "recurrence",
-    *_metrics.base.__all__,
-    *_metrics.dtw.__all__,
-    *_metrics.edit.__all__,
-    *(name for name in _metrics.lockstep.__all__ if name not in _BY_NAME),
-    *_metrics.mixed.__all__,
-    *_metrics.registry.__all__,
-    *_metrics.soft.__all__,
-    *compute_distance.__all__,
-    *elastic_distances.__all__,
-    *lockstep_distances.__all__,
-    *time_distances.__all__,
+    *(name for module in _MODULES for name in module.__all__ if name not in _BY_NAME),
 ]

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..utils._jobs import check_jobs, count_jobs, parts_for_jobs, progress, shared
 from ..utils._names import did_you_mean
+from ..utils._parameters import validate_parameter_constraints
 from ..utils.validation import (
     as_floats,
     as_series,
@@ -165,8 +166,8 @@ class Task(NamedTuple):
     def moved(self, z, far, sums):
         """Return `z` with each point moved to the best place among its partners in all series (channels, m)."""
         if sums is not None:
-            return placed(z, *sums)[0]
-        return among_medians(z, self.for_each(self.metric._partners, far), self.series, self.share)[0]
+            return placed(z, *sums)
+        return among_medians(z, self.for_each(self.metric._partners, far), self.series, self.share)
 
     def limits_after(self, x, found, after):
         """Return about the highest costs of the series with `after` in place of `x`; None if they are not known."""
@@ -204,26 +205,21 @@ def slices_of(count, numbers):
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
 
-def among_means(z, counts, totals, share):
-    """Return `z` with each point moved to the mean of its partners (channels, m), and their total weight (m,).
-
-    Of each series there are the counts (m,) and the sums (channels, m) of the partners. A point without partners stays.
-    """
-    return placed(z, *added(counts, totals, share))
-
-
 def added(counts, totals, share):
     """Return the weighted sums over series of the counts (n_series, m) and of the sums (n_series, channels, m)."""
     return share @ counts, (share @ totals.reshape(len(share), -1)).reshape(totals.shape[1:])
 
 
 def placed(z, total, totals):
-    """Return the points of `z` among their partners (channels, m), and the total weight of these (m,)."""
-    return np.divide(totals, total, out=z.copy(), where=total > 0), total
+    """Return `z` with each point moved to the mean of its partners (channels, m); one without partners stays.
+
+    `total` is the weight of each point's partners (m,), `totals` their weighted sum (channels, m).
+    """
+    return np.divide(totals, total, out=z.copy(), where=total > 0)
 
 
 def among_medians(z, partners, series, share):
-    """Return `z` with each point moved to the median of its partners (channels, m), and their total weight (m,).
+    """Return `z` with each point moved to the median of its partners (channels, m).
 
     Medians are best where costs are absolute differences. `partners` holds the path of each series, and how much each
     pair counts. A point without partners stays.
@@ -235,12 +231,11 @@ def among_medians(z, partners, series, share):
         values.append(y[:, j])
         weights.append(np.full(len(i), v) if counts is None else v * counts)
     at, values, weights = np.concatenate(at), np.concatenate(values, axis=1), np.concatenate(weights)
-    total = np.bincount(at, weights, m)
-    met = total > 0
+    met = np.bincount(at, weights, m) > 0
     out = z.copy()
     for row, v in zip(out, values, strict=True):
         row[met] = medians(at, v, weights, m)[met]
-    return out, total
+    return out
 
 
 def medians(at, values, weights, m):
@@ -307,6 +302,7 @@ if TYPE_CHECKING:
     from ..utils._times import MetricLike, Sequences
 
 METHODS = ("dba", "soft")
+RULES = {"random_state": ["random_state"]}
 CANDIDATES = 50  # series among which a medoid is searched for, as in the program of Petitjean et al.
 
 
@@ -413,14 +409,14 @@ def barycenter(
     n_jobs, verbose, return_cost = check_jobs(n_jobs), check_verbose(verbose), check_flag(return_cost, "return_cost")
     max_iter = check_count(max_iter, "max_iter", low=0)
     tol = check_number(tol, "tol", low=0)
-    rng = random_numbers(random_state)
+    validate_parameter_constraints(RULES, {"random_state": random_state}, "barycenter")
     given, X = X, as_collection(X, "X", channels_first=channels_first)
     metric._check_collection(X, "X")
     flat = len(X[0]) == 1 and is_flat(given)
     share = shares(series_weight, len(X))
     X, share = [X[k] for k in np.flatnonzero(share > 0)], share[share > 0]
     metric = metric._fitted_to(X)
-    z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first), verbose)
+    z = first_guess(init, X, share, metric, weight, random_state, n_jobs, bool(channels_first), verbose)
     w = as_weight(weight, z.shape[1], z.shape[0])
     jobs = count_jobs(n_jobs)
     with progress(None, verbose, "barycenter", "iteration") as count, shared(jobs) as for_each:
@@ -463,19 +459,6 @@ def check_method(method, metric):
         raise refused("The 'do_sign_norm' parameter of DTW", rule, "True; normalize the collection beforehand")
 
 
-def random_numbers(random_state):
-    """Return the generator that a seed or a generator stands for."""
-    from sklearn.utils import check_random_state  # takes longer to import than the distances
-
-    try:
-        if isinstance(random_state, bool):
-            raise ValueError
-        return check_random_state(random_state)
-    except (ValueError, OverflowError):
-        rule, got = "be None, an integer in the range [0, 2**32) or a RandomState", shown(random_state)
-        raise refused("random_state", rule, got) from None
-
-
 def shares(series_weight, n):
     """Return the series' weights as shares of 1 (n,)."""
     v = np.ones(n) if series_weight is None else as_floats(series_weight, "series_weight")
@@ -486,10 +469,10 @@ def shares(series_weight, n):
     return np.full(n, 1.0 / n) if v is None else v / v.sum()
 
 
-def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first, verbose):
+def first_guess(init, X, share, metric, weight, random_state, n_jobs, channels_first, verbose):
     """Return the series (channels, m) to begin with."""
     if init is None or (isinstance(init, str) and init == "medoid"):
-        return X[medoid(X, share, metric, weight, rng, n_jobs, verbose)].copy()
+        return X[medoid(X, share, metric, weight, random_state, n_jobs, verbose)].copy()
     if not isinstance(init, str):
         return as_series(init, "init", channels=len(X[0]), like="'X'", channels_first=channels_first).copy()
     if init != "mean":
@@ -504,7 +487,7 @@ def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first, ver
     return sum(np.tensordot(share[of], np.array(X[of]), axes=1) for of in slices_of(len(X), X[0].size))
 
 
-def medoid(X, share, metric, weight, rng, n_jobs, verbose):
+def medoid(X, share, metric, weight, random_state, n_jobs, verbose):
     """Return the index of the series of least mean distance to the others."""
     among = np.arange(len(X))
     if weight is not None and np.shape(weight) != (1, len(X[0])):  # weights of channels alone fit any length
@@ -514,7 +497,9 @@ def medoid(X, share, metric, weight, rng, n_jobs, verbose):
             rule = "have one value per point of the barycenter, which begins as a series of 'X'"
             raise refused("'weight'", rule, f"{m}, the length of none of them; give 'init' as an array of that length")
     if len(among) > CANDIDATES:
-        among = np.sort(rng.choice(among, CANDIDATES, replace=False))
+        from sklearn.utils import check_random_state  # takes longer to import than the distances
+
+        among = np.sort(check_random_state(random_state).choice(among, CANDIDATES, replace=False))
     if len(among) == 1:
         return among[0]
     others = None if len(among) == len(X) else X

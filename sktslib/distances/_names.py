@@ -14,7 +14,6 @@ from ..utils._names import did_you_mean
 from ..utils.validation import check_names, refused, shown, unknown_name
 from ._metrics.base import Metric
 from ._metrics.registry import (
-    _ALIASES,
     _REGISTRY,
     FAMILIES,
     CallableMetric,
@@ -70,7 +69,7 @@ def get_distance_dict(names: Any = None) -> dict[str, Any]:
         raise TypeError(f"'names' must be a list of names. Got the string {names!r}; pass [{names!r}].")
     if names is not None and not isinstance(names, Iterable):
         raise TypeError(f"'names' must be a list of names, or None for all distances. Got {shown(names)}.")
-    classes = list(_REGISTRY.values()) if names is None else [_named(name) for name in names]
+    classes = _REGISTRY.values() if names is None else [metric_class(name, "distance") for name in names]
     made = {}
     for cls in classes:
         made.setdefault(cls.family, {})[cls.full_name] = {
@@ -81,15 +80,6 @@ def get_distance_dict(names: Any = None) -> dict[str, Any]:
             "use": "no" if names is None and cls._has_domain else "yes",
         }
     return made
-
-
-def _named(name):
-    try:
-        return metric_class(name)
-    except ValueError:
-        names = [cls.full_name for cls in _REGISTRY.values()]
-        aliases = {alias: _REGISTRY[of].full_name for alias, of in _ALIASES.items()}
-        raise unknown_name("distance", name, names, aliases=aliases) from None
 
 
 def _check_dictionary(value, what, rule):

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
 
 from ..utils._jobs import as_plain, check_jobs, count_jobs, each_in_jobs
-from ..utils.validation import check_verbose, refused, shown
+from ..utils.validation import check_number, check_verbose
 from ._collection import Timed, lengths_of
 from ._kernels import batch, scalar
 from ._kernels.bounds import BOUND_LANES, INF, envelopes, series_bounds
@@ -404,11 +403,7 @@ def nearest_neighbors(
     same = Y is None
     metric, X, Y, w = compared(metric, X, Y, weight, times, channels_first)
     available = len(Y) - same
-    whole = isinstance(n_neighbors, Integral) and not isinstance(n_neighbors, bool)
-    if not whole or not 1 <= n_neighbors <= available:
-        rule, got = f"be an integer from 1 to the number of series to choose from, {available}", shown(n_neighbors)
-        raise refused("n_neighbors", rule, got)
-    k = int(n_neighbors)
+    k = check_number(n_neighbors, "n_neighbors", low=1, high=available, owner="nearest_neighbors", integer=True)
     jobs = count_jobs(n_jobs)
     many = POINTS // (len(Y[0]) * max(sum(lengths_of(Y)), EACH * max(lengths_of(X))))
     rows = max(1, min(max(QUERIES, min(MANY_QUERIES, many)), ENTRIES // len(Y)))

@@ -125,14 +125,7 @@ def pairwise_distances(
     metric = get_metric(metric, metric_params)
     options = check_jobs(n_jobs), check_verbose(verbose)
     shape, blocks = pairwise_blocks(X, Y, metric, options, weight, nan_policy, channels_first, times=times)
-    try:
-        out = np.empty(shape)
-    except MemoryError:
-        raise MemoryError(
-            f"The {shape[0]} by {shape[1]} distances take {8 * shape[0] * shape[1] / 1e9:.3g} GB, more than there is. "
-            "Compare parts of 'X', or take nearest_neighbors, or a transformer of sktslib.neighbors that makes a graph "
-            "of neighbors: they hold no matrix."
-        ) from None
+    out = np.empty(shape)
     for rows, columns, found in blocks:
         in_order = (np.diff(rows) == 1).all() and (np.diff(columns) == 1).all()  # views are written faster
         view = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
@@ -207,7 +200,7 @@ def _distance_blocks(metric, X, Y, w, mirrored, gaps, n_jobs, verbose):
     """
     driver = driver_of(metric, X, Y, w, gaps)
     order = [np.arange(len(series)) for series in (X, Y)]
-    if driver is _by_lanes or getattr(metric, "_pairs_by_length", False):  # so that little is padded
+    if driver in (_by_lanes, _by_parts) or getattr(metric, "_pairs_by_length", False):  # so that little is padded
         order = [np.argsort(lengths_of(series), kind="stable") for series in (X, Y)]
     places = list(_blocks(metric, X, Y, order, mirrored, count_jobs(n_jobs)))
     calls = (
@@ -245,7 +238,10 @@ def _blocks(metric, X, Y, order, mirrored, jobs):
 
 
 def distances_between(driver, metric, w, X, Y, mirrored):
-    """Return the distances (n_series_X, n_series_Y) of the series of X and of Y, which may be the same."""
+    """Return the distances (n_series_X, n_series_Y) of the series of X and of Y.
+
+    With `mirrored` both are the same, and a driver need not fill in what is below the diagonal.
+    """
     # Queries are prepared one by one, and lanes without a series of their own cost as much as others.
     if len(Y) < min(len(X), BATCH) and w is None and metric.is_symmetric and driver in (_by_bits, _by_lanes):
         return np.ascontiguousarray(distances_between(driver, metric, w, Y, X, False).T)
@@ -253,6 +249,10 @@ def distances_between(driver, metric, w, X, Y, mirrored):
     groups = {} if w is None else by_length(X)
     if len(groups) < 2:
         driver(metric, X, Y, w if w is None else spread(w, X[0].shape[1]), mirrored, out)
+        if mirrored and driver is not _by_terms:
+            at = np.arange(len(out))
+            below = at[:, np.newaxis] > at
+            out[below] = out.T[below]
         return out
     for m, of in groups.items():
         out[of] = distances_between(driver, metric, spread(w, m), [X[a] for a in of], Y, False)
@@ -321,8 +321,6 @@ def _by_pairs(metric, X, Y, w, mirrored, out):
     for a, x in enumerate(X):
         for b in range(a if mirrored else 0, len(Y)):
             out[a, b] = observed_distance(metric, x, w, Y[b])
-            if mirrored:
-                out[b, a] = out[a, b]
 
 
 def _by_windows(metric, X, Y, w, mirrored, out):
@@ -330,8 +328,6 @@ def _by_windows(metric, X, Y, w, mirrored, out):
     for a, x in enumerate(X):
         first = a if mirrored else 0
         out[a, first:] = metric._windows(x, w, series[first:], None, None)
-        if mirrored:
-            out[first:, a] = out[a, first:]
 
 
 def _by_parts(metric, X, Y, w, mirrored, out):
@@ -368,9 +364,6 @@ def _by_bits(metric, X, Y, w, mirrored, out):
         costs, from_on = np.zeros((len(of), len(Y))), np.array(of) * mirrored
         recurrence.accumulated_costs(record, rows_of(record, x, w, m), m, series, from_on, metric._replaces, costs)
         out[of] = metric._distance_of_cost(costs, points[0], np.array(lengths_of(Y)))
-    if mirrored:
-        lower = np.tril_indices(len(out), -1)
-        out[lower] = out.T[lower]
 
 
 def _by_lanes(metric, X, Y, w, mirrored, out):
@@ -382,18 +375,15 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
         return
     features, alike = [metric._features(y) for y in Y], metric.window is not None or metric._needs_equal_lengths
     order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
-    rank = np.argsort(order)
     groups, parts = [range(len(X))], [order]
     if alike:
         groups, parts = by_length(X).values(), np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
     traits = (metric._traits(map(metric._features, X)), metric._traits(features)) if metric._has_factor else None
     for part, of in product(parts, map(np.array, groups)):
         n, sizes = int(lengths[part[-1]]), np.array(lengths_of(X))[of]
-        borders, until = np.append(np.arange(0, len(part), batch.BATCH), len(part)), None
-        if mirrored:
-            by_rank = np.argsort(rank[of])
-            of, sizes = of[by_rank], sizes[by_rank]
-            until = np.searchsorted(rank[of], rank[part[borders[1:] - 1]] + 1)
+        borders = np.append(np.arange(0, len(part), batch.BATCH), len(part))
+        # Of a mirrored table the series ascend in length already.
+        until = np.searchsorted(of, part[borders[1:] - 1] + 1) if mirrored else None
         record, x, weights, points = queries_of(metric, [X[a] for a in of], w, n)
         queries, costs = (record, sizes, *batch.padded(record, x, weights), points), np.zeros((len(of), len(part)))
         cells = (None, None) if metric.window is None else band(metric.window, metric.factor, n, points.shape[2])
@@ -405,9 +395,6 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             some = np.flatnonzero(sizes == m)
             costs[some] = metric._distance_of_cost(costs[some], points[some[0], :, :m], lengths[part])
         out[of[:, np.newaxis], part] = costs
-    if mirrored:
-        below = rank[:, np.newaxis] > rank
-        out[below] = out.T[below]
 
 
 def queries_of(metric, X, w, n):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from ._metrics.base import check_pair, pair_times
 from ._metrics.dtw import DTW
 from ._metrics.edit import LCSS, TWED
 from ._metrics.lockstep import Minkowski
+from ._metrics.registry import checked_metric
 
 if TYPE_CHECKING:
     from typing import Any
@@ -215,12 +215,7 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     if report != "distance":
         reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
         check_names([report], reports, "report", owner)
-    try:
-        metric = _made(cls, owner, **parameters)
-    except TypeError as error:
-        if "unhashable" not in str(error):
-            raise
-        metric = _made.__wrapped__(cls, owner, **parameters)
+    metric = checked_metric(cls, parameters, owner, ("report", "weight"))
     given = x, y
     x, y, w = check_pair(x, y, weight, metric=metric)
     if metric.uses_times or tx is not None or ty is not None:
@@ -234,15 +229,3 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     if report == "similarity":
         return float(metric._similarity(metric._cost(problem), problem.points, problem.shape[1]))
     return metric._path(problem) if report == "path" else metric._cost_matrix(problem)
-
-
-@lru_cache(maxsize=128, typed=True)
-def _made(cls, owner, /, **parameters):
-    """Return a checked metric object.
-
-    Equal parameters give the same one, since checking costs more than a short distance.
-    """
-    check_names(parameters, [*cls._get_param_names(), "report", "weight"], "parameter", owner)
-    metric = cls(**parameters)
-    metric._validate()
-    return metric

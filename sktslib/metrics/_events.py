@@ -545,7 +545,6 @@ def _cut(listed):
 
 # ------------------------------------------------------------------------------------------------------------ reports
 ROWS = 12  # of a table in a notebook
-KINDS = "hit", "missed", "false"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -50,13 +50,13 @@ def test_twed_with_times():
 @pytest.mark.parametrize("cutoff", [-1.0, np.nan, "1", True, np.array(1.0), -np.inf])
 def test_wrong_cutoffs(cutoff):
     for metric in (get_metric("dtw"), get_metric("euclidean"), register_metric("rising", Rises)()):
-        with pytest.raises(ValueError, match="'cutoff' parameter must be None or a number of at least 0"):
+        with pytest.raises(ValueError, match=r"'cutoff' parameter .* must be a float in the range \[0.0, inf\]"):
             metric([1.0], [2.0], cutoff=cutoff)
 
 
 def test_cutoffs_beyond_float64():
     for metric in (get_metric("dtw"), GAK()):
-        with pytest.raises(ValueError, match=r"'cutoff' parameter must be .* does not fit into float64"):
+        with pytest.raises(ValueError, match=r"'cutoff' parameter .* must fit into float64"):
             metric([1.0], [2.0], cutoff=10**400)
     assert get_metric("dtw")([1.0], [2.0], cutoff=np.inf) == 1.0
 
@@ -86,5 +86,5 @@ def test_a_cutoff_may_be_negative_where_a_distance_may():
         assert metric(x, y, cutoff=0) == d
         assert metric(x, y, cutoff=d - 1e-6) == np.inf
         assert metric(x, y, cutoff=-np.inf) == np.inf
-        with pytest.raises(ValueError, match="'cutoff' parameter must be None or a number, the largest"):
+        with pytest.raises(ValueError, match=r"'cutoff' parameter .* must be a float in the range \[-inf, inf\]"):
             metric(x, y, cutoff=np.nan)

@@ -75,7 +75,7 @@ CASES = {
     "name": (
         lambda: get_distance_dict(["Euclidean Distanc"]),
         ValueError,
-        "Did you mean 'Euclidean Distance'? Valid: ",
+        "Did you mean 'euclidean'? Valid: ",
     ),
     "name none": (lambda: get_distance_dict([None]), ValueError, "Unknown distance None. Valid: "),
     # parameters that do not go together

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...utils._names import warn
-from ...utils._parameters import Interval, ParameterHolder, RealNotInt, StrOptions
+from ...utils._parameters import Interval, ParameterHolder, RealNotInt, StrOptions, validate_parameter_constraints
 from ...utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
-from ...utils.validation import as_series, as_times, as_weight, refused, shown
+from ...utils.validation import as_series, as_times, as_weight, refused
 from .._series import alike, base_of, between, full_weight, normalize_values, places
 
 __all__ = ["Metric"]
@@ -210,7 +210,9 @@ class Metric(ParameterHolder):
             if metric._warn_of_pair is not None:
                 metric._warn_of_pair(d, x, y)
             return d
-        return metric._within(x, w, y, tx, ty, as_cutoff(cutoff, metric._may_be_negative))
+        rules = SIGNED_CUTOFF if metric._may_be_negative else CUTOFF
+        validate_parameter_constraints(rules, {"cutoff": cutoff}, "distance")
+        return metric._within(x, w, y, tx, ty, float(cutoff))
 
     def _check_values(self, a, what):
         """Refuse a series (channels, length) with values that the distance is not defined for; NaN do not count."""
@@ -372,19 +374,8 @@ def pair_times(metric, given, times, series):
     return known
 
 
-def as_cutoff(cutoff, negative):
-    """Return a cutoff as a float; it may be negative where distances may be."""
-    at_least = "" if negative else " of at least 0"
-    rule = f"The 'cutoff' parameter must be None or a number{at_least}, the largest distance of interest. Got "
-    valid = isinstance(cutoff, Real) and not isinstance(cutoff, bool)
-    if not valid or not (cutoff >= 0 or (negative and cutoff < 0)):  # NaN fails every comparison
-        raise ValueError(f"{rule}{shown(cutoff)}.")
-    try:
-        return float(cutoff)
-    except OverflowError:
-        raise ValueError(f"{rule}{shown(cutoff)}, which does not fit into float64.") from None
-
-
+CUTOFF = {"cutoff": [Interval(Real, 0, None, closed="both"), None]}
+SIGNED_CUTOFF = {"cutoff": [Interval(Real, None, None, closed="both"), None]}  # where distances may be negative
 BAND_CONSTRAINTS = {
     "window": [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")],
     "factor": [None, Interval(Integral, 0, None, closed="left")],

@@ -226,9 +226,6 @@ class DTW(WarpingMetric):
     def _distance_of_cost(self, cost, points, n):
         return cost / points.shape[1] if self.do_dist_norm else cost
 
-    def _match_distance_of_cost(self, cost, problem):
-        return self._distance_of_cost(cost, problem.points, None)
-
     def _cost_of_distance(self, distance, problem):
         return distance * problem.shape[0] * (1.0 + 1e-12) if self.do_dist_norm else distance
 
@@ -412,9 +409,6 @@ class CIDDTW(WarpingMetric):
         return np.where(high > 0, factor * factor, 1.0)  # of costs, which are squares
 
     def _distance_of_cost(self, cost, points, n):
-        return np.sqrt(cost)
-
-    def _match_distance_of_cost(self, cost, problem):
         return np.sqrt(cost)
 
     @np.errstate(over="ignore")  # a limit that none is

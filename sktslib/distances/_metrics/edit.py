@@ -208,9 +208,6 @@ class EDR(MatchingMetric):
     def _cost_of_distance(self, distance, problem):
         return distance * max(problem.shape) * (1.0 + 1e-12)
 
-    def _match_distance_of_cost(self, cost, problem):
-        return cost / problem.shape[0]
-
 
 class GapCostMetric(ElasticMetric):
     """An edit distance whose costs are absolute differences, not counts."""

@@ -208,7 +208,7 @@ class ElasticMetric(BandedMetric):
 
     def _match_distance_of_cost(self, cost, problem):
         """Return the distance behind an accumulated cost of a candidate; also for arrays."""
-        return cost
+        return self._distance_of_cost(cost, problem.points, problem.points.shape[1])
 
     # What an average of series needs to know.
 
@@ -277,8 +277,8 @@ class ElasticMetric(BandedMetric):
 
         None where the driver does not take the pair: it knows no free points of the query, no times and no given costs.
         """
-        p, x, w, y, tx, ty, points = problem
-        if x is None or tx is not None or ty is not None:
+        p, x, w, y, *_, points = problem
+        if not problem.runs_diagonally:
             return None
         m, n = x.shape[1], y.shape[1]
         query_begin, query_end, begin, end = NOTHING_FREE if whole else self._free(m, n)

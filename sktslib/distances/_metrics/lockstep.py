@@ -780,8 +780,6 @@ class SBD(PathlessMetric):
                 if size not in series:
                     series[size] = transform_series(y, w, size)
                 out[a, members] = shape_distances(query(a, size), series[size], size)
-                if mirrored:
-                    out[members, a] = out[a, members]
             begin = end
 
 

@@ -76,22 +76,6 @@ class CallableMetric(Metric):
         if self.parameters is not None and not isinstance(self.parameters, dict):
             rule, got = "be a dictionary of keyword arguments or None", shown(self.parameters)
             raise refused("The 'parameters' parameter of CallableMetric", rule, got, error=TypeError)
-        known = self._arguments if self.parameters else None
-        if known is not None:
-            check_names(self.parameters, known, "parameter", f"the function {self.function!r}")
-
-    @property
-    def _arguments(self):
-        """Names of the function's arguments behind the series; None where it takes any, or nobody can tell."""
-        try:
-            arguments = inspect.signature(self.function).parameters.values()
-        except (TypeError, ValueError):
-            return None
-        if any(a.kind is a.VAR_KEYWORD for a in arguments):
-            return None
-        places = [a for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
-        free = [a for a in places[4 if self.timed else 2 :] if a.kind is a.POSITIONAL_OR_KEYWORD]
-        return [a.name for a in [*free, *(a for a in arguments if a.kind is a.KEYWORD_ONLY)]]
 
     @property
     def _takes_weights(self):
@@ -304,18 +288,22 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     else:
         rule, got = "be a name, a metric object or a callable", shown(metric)
         raise refused("metric", rule, got, f"Names: {', '.join(metric_names())}.", error=TypeError)
+    return copy(checked_metric(cls, params, cls.__name__))
+
+
+def checked_metric(cls, params, owner, further=()):
+    """Return a metric object with valid parameters, the same for equal ones; the `owner` may have `further` ones."""
     try:
-        return copy(_checked(cls, **params))
+        return _checked(cls, owner, further, **params)
     except TypeError as error:  # of a list or an array
         if "unhashable" not in str(error):
             raise
-        return _checked.__wrapped__(cls, **params)
+        return _checked.__wrapped__(cls, owner, further, **params)
 
 
-@lru_cache(maxsize=128, typed=True)
-def _checked(cls, /, **params):
-    """Return a metric object with valid parameters; it is kept, for checking takes longer than a short distance."""
-    check_names(params, cls._get_param_names(), "parameter", cls.__name__)
+@lru_cache(maxsize=128, typed=True)  # for checking takes longer than a short distance
+def _checked(cls, owner, further, /, **params):
+    check_names(params, [*cls._get_param_names(), *further], "parameter", owner)
     made = cls(**params)
     made._validate()
     return made

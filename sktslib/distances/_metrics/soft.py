@@ -118,8 +118,6 @@ class SoftMetric(PathlessMetric, BandedMetric):
                 radius = self._radius(X[a].shape[1], Y[b].shape[1])
                 both = (own(False, a, radius) + own(not mirrored, b, radius)) / 2
                 out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), both)
-                if mirrored:
-                    out[b, a] = out[a, b]
 
     def _expected(self, x, w, y):
         """Return accumulated costs (n, m) and how probable each cell is."""
@@ -326,17 +324,15 @@ class GAK(SoftMetric):
         """
         X = as_collection(X, "X", channels_first=channels_first)
         self._check_collection(X, "X")
-        lengths = np.array(lengths_of(X))
-        ends = lengths.cumsum()  # of the series one after the other
-        at = np.linspace(0, ends[-1] - 1, min(ends[-1], 1000)).astype(int)
-        of = np.searchsorted(ends, at, "right")
-        points = np.stack([X[k][:, i] for k, i in zip(of, at - ends[of] + lengths[of], strict=True)], axis=1)
-        a, b = np.triu_indices(points.shape[1], 1)
-        apart = np.sqrt(((points[:, a] - points[:, b]) ** 2).sum(axis=0))
+        from scipy.spatial.distance import pdist  # takes longer to import than the distances
+
+        points = np.concatenate(X, axis=1)
+        n = points.shape[1]
+        apart = pdist(points[:, np.linspace(0, n - 1, min(n, 1000)).astype(int)].T)
         apart = apart[apart > 0]
         if not apart.size:
             raise ValueError("'X' must have points that differ. Got one value throughout; give 'sigma' instead.")
-        self.sigma_ = float(np.median(apart) * np.sqrt(np.median(lengths)))
+        self.sigma_ = float(np.median(apart) * np.sqrt(np.median(lengths_of(X))))
         return self
 
     def _record(self):
