@@ -168,9 +168,17 @@ def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row
 
 
 @inner
-def _above(row, j, cutoff):
-    """Return whether the costs of column j exceed the cutoff in all lanes."""
-    return not some(load(row, j * BATCH) <= cutoff)
+def _within(row, j, limit):
+    """Return whether the cost in column j is at or below a limit, or that of its lane, in some lane."""
+    return some(load(row, j * BATCH) <= limit)
+
+
+@inner
+def _fill_top(p, end, top_end, gap_costs, row):
+    """Fill in the boundary before the first query point, up to column `end`."""
+    fill(row, 0, BATCH, 0.0)
+    for at in range(BATCH, (end + 1) * BATCH):
+        row[at] = BIG if closed_boundary(p) or at >= top_end * BATCH else row[at - BATCH] + gap_costs[at]
 
 
 @inner
@@ -189,9 +197,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, room)
     begun, start_column, end_column, side = state[0], state[1], state[2], left[1]
     if begun == 0:
         start_column, end_column, side = 0, _last(lo, hi, minimum(ROWS, m) - 1), 0.0
-        fill(row, 0, BATCH, 0.0)
-        for j in range(BATCH, (end_column + 1) * BATCH):
-            row[j] = BIG if closed_boundary(p) or j >= top_end * BATCH else row[j - BATCH] + gap_costs[j]
+        _fill_top(p, end_column, top_end, gap_costs, row)
     for i in range(begun, m, ROWS):
         if i > begun and left[0] <= 0.0:
             state[0], state[1], state[2], left[1] = i, start_column, end_column, side
@@ -201,11 +207,11 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, room)
         if i > 0:  # points that enter the band still hold the boundary
             fill(row, (_last(lo, hi, i - 1) + 1) * BATCH, (_last(lo, hi, i + height - 1) + 1) * BATCH, BIG)
         if cutoff < BIG:
-            while end_column > start_column and _above(row, end_column, cutoff):
+            while end_column > start_column and not _within(row, end_column, cutoff):
                 end_column -= 1
-            while start_column < end_column and _above(row, start_column, cutoff):
+            while start_column < end_column and not _within(row, start_column, cutoff):
                 start_column += 1
-            if end_column < _first(lo, i) or _above(row, start_column, cutoff):
+            if end_column < _first(lo, i) or not _within(row, start_column, cutoff):
                 return ABOVE
         first, last = maximum(_first(lo, i), start_column - 1), _last(lo, hi, i + height - 1)
         # The column before the first point: the boundary before point 0, else nothing.
@@ -221,7 +227,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, room)
             begin, end = end, end + AHEAD
             done = True
             for r in range(ROWS):
-                done = done and _above(registers[r], 0, cutoff)
+                done = done and not _within(registers[r], 0, cutoff)
             if done:
                 break
         left[0] -= (begin - first) * ROWS * BATCH
@@ -476,20 +482,6 @@ def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, 
 
 
 @inner
-def _within(row, j, limit):
-    """Return whether the cost of point j of the series is at or below the limit in some lane."""
-    return some(load(row, (j + 1) * BATCH) <= load(limit, 0))
-
-
-@inner
-def _fill_top(p, top_end, gap_costs, row):
-    """Fill in the boundary before the first query point."""
-    fill(row, 0, BATCH, 0.0)
-    for at in range(BATCH, row.shape[0]):
-        row[at] = BIG if closed_boundary(p) or at >= top_end * BATCH else row[at - BATCH] + gap_costs[at]
-
-
-@inner
 def _follow_back(codes, n, lane, i, j, values, begin, length, count, total):
     """Add the points of one series to the sums of the query points that they meet, from the last pair back."""
     while i >= 0 and j >= 0:
@@ -515,7 +507,7 @@ def _add(p, x, w, points, compared, summed, order, cells, limits, begin, end, wo
             limit[s] = limits[block[minimum(s, size - 1)]]
         _beside(values, begins, lengths, block, size, lanes)
         fill_gap_costs(p, lanes, gap_costs)
-        _fill_top(p, top_end, gap_costs, row)
+        _fill_top(p, row.shape[0] // BATCH - 1, top_end, gap_costs, row)
         side, start_column, end_column = 0.0, 0, 0 if closed_boundary(p) else n
         for i in range(m):
             a, b = maximum(lo[i], start_column), minimum(hi[i], n)
@@ -528,10 +520,10 @@ def _add(p, x, w, points, compared, summed, order, cells, limits, begin, end, wo
                 p, i, rows, weighted, points, lanes, gap_costs, a, known, b, limit, boundary, row, codes, i * n
             )
             if closed_boundary(p):
-                start_column, end_column = a, known
-                while end_column > a and not _within(row, end_column - 1, limit):
+                start_column, end_column, most = a, known, load(limit, 0)
+                while end_column > a and not _within(row, end_column, most):
                     end_column -= 1
-                while start_column < end_column and not _within(row, start_column, limit):
+                while start_column < end_column and not _within(row, start_column + 1, most):
                     start_column += 1
         for s in range(size):
             k = block[s]

@@ -328,11 +328,6 @@ def _row(y, at, share, row):
 
 
 # ------------------------------------------------------------------------------------------------------------ profiles
-def profile(p, x, y, w, scaling, out):
-    """out[j] = distance of the query to the window of its length that starts at j, see `stretched`."""
-    stretched(p, x, y, w, scaling, 0.0, np.arange(x.shape[1]), None, out)
-
-
 def stretched(p, x, y, w, scaling, alike, left, share, out):
     """out[j] = distance of the query to the window that starts at j.
 

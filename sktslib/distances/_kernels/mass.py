@@ -660,7 +660,7 @@ def _as_waves(x, size, direct):
 
 # ---------------------------------------------------------------------------------------------------------- profiles
 def profiles(record, X, W, y, scaling, out, size=None):
-    """Fill out[q] with the distances of X[q] to all windows, as `lockstep.profile` does.
+    """Fill out[q] with the distances of X[q] to all windows, as `lockstep.stretched` does.
 
     The queries (n_queries, channels, m) are normalized already; `W` may be None. A block of samples is transformed once
     for all of them, and moments that do not depend on the query are found once. `size` replaces that of the transforms.
@@ -738,4 +738,4 @@ def _directly(record, x, w, y, scaling, which, out):
     for run in np.split(which, np.flatnonzero(np.diff(which) > 64) + 1) if len(which) else ():
         first, last = run[0], run[-1] + 1
         piece = np.ascontiguousarray(y[:, first : last + m - 1])
-        lockstep.profile(record, x, piece, w, scaling, out[first:last])
+        lockstep.stretched(record, x, piece, w, scaling, 0.0, np.arange(m), None, out[first:last])

@@ -327,7 +327,7 @@ def normalized_row(y, at, share, shift, rest, scale, by_range, out):
 
 
 def normalize_one(x, w, scaling, out):
-    """Normalize one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
+    """Normalize one series as searches do its windows: a copy of it in a sequence is the same to the bit."""
     normalize_window(x, np.arange(x.shape[1]), None, w, scaling, 0.0, out)
 
 

@@ -142,31 +142,41 @@ def _no_gap_costs(p, count, size, yr, gap_costs):
 fill_gap_costs = by_fact("has_gap_cost", {True: _fill_gap_costs, False: _no_gap_costs})
 
 
-@step
-def gap_cost_at(p, gap_costs, at):
-    return load_striped(gap_costs, at[:REGISTERS]) if has_gap_cost(p) else splat(0.0)
+def _functions_of_rows(load, splat, load_points):
+    """Return `row_at`, `terms_at` and `gap_cost_at` for vectors of so many rows, and of the points that they meet."""
+
+    @step
+    def row_at(r, weighted, i):
+        """Return the numbers of the rows from i on."""
+        return load(r[0], i), load(r[1], i), splat(1.0) if weighted is None else load(r[2], i), load(r[3], i)
+
+    @step
+    def terms_at(p, row, rows, weighted, yr, i, at, before):
+        """Return the terms of the rows from i on, summed over the channels; `row` is that of the first one.
+
+        The points of the series are loaded from the index `at`, the points before them from `before`.
+        """
+        a, b, c = terms(p, row, load_points(yr[0], at), load_points(yr[0], before))
+        for k in range(1, len(yr)):
+            y, y_before = load_points(yr[k], at), load_points(yr[k], before)
+            a, b, c = add_terms(p, (a, b, c), row_at(rows[k], weighted, i), y, y_before)
+        return a, b, c
+
+    @step
+    def gap_cost_at(p, gap_costs, at):
+        """Return the gap costs of the points at an index."""
+        return load_points(gap_costs, at) if has_gap_cost(p) else splat(0.0)
+
+    return row_at, terms_at, gap_cost_at
 
 
-@step
-def row_at(r, weighted, i):
-    return load(r[0], i), load(r[1], i), splat(1.0) if weighted is None else load(r[2], i), load(r[3], i)
+row_at, terms_at, gap_cost_at = _functions_of_rows(load, splat, load_striped)
 
 
 @step
 def indices_at(t, size):
     """Return the indices of the points that the registers meet at step t, and of the point before the last one."""
     return index_of(t, size), index_of(t - 1, size), index_of(t - 2, size), index_of(t - 3, size), index_of(t - 4, size)
-
-
-@step
-def terms_at(p, row, rows, weighted, yr, i, at):
-    """Return the terms of the cells of a step, summed over the channels; `row` is that of the first one."""
-    here, before = at[:REGISTERS], at[1:]
-    a, b, c = terms(p, row, load_striped(yr[0], here), load_striped(yr[0], before))
-    for k in range(1, len(yr)):
-        y, y_before = load_striped(yr[k], here), load_striped(yr[k], before)
-        a, b, c = add_terms(p, (a, b, c), row_at(rows[k], weighted, i), y, y_before)
-    return a, b, c
 
 
 @step
@@ -182,12 +192,9 @@ def leave(edge, at, lane, old):
 
 # ----------------------------------------------------------------------------------------- one register after the other
 load_register, splat_register, _ = makers(REGISTER, fused=False)
-
-
-@step
-def row_of_register(r, weighted, i):
-    weights = splat_register(1.0) if weighted is None else load_register(r[2], i)
-    return load_register(r[0], i), load_register(r[1], i), weights, load_register(r[3], i)
+row_of_register, terms_of_register, gap_cost_of_register = _functions_of_rows(
+    load_register, splat_register, load_register
+)
 
 
 @step
@@ -195,24 +202,6 @@ def of_register(r, weighted, points, i):
     """Return the rows from i on: what a register of each holds, and the costs of their points."""
     costs = load_register(points[0], i), load_register(points[1], i), load_register(points[2], i)
     return row_of_register(r, weighted, i), costs
-
-
-@step
-def terms_of_register(p, row, rows, weighted, yr, i, at, before):
-    """Return the terms of the rows of a register from i on, summed over the channels.
-
-    The points of the series are loaded from the index `at`, the points before them from `before`. See `terms_at`.
-    """
-    a, b, c = terms(p, row, load_register(yr[0], at), load_register(yr[0], before))
-    for k in range(1, len(yr)):
-        y, y_before = load_register(yr[k], at), load_register(yr[k], before)
-        a, b, c = add_terms(p, (a, b, c), row_of_register(rows[k], weighted, i), y, y_before)
-    return a, b, c
-
-
-@step
-def gap_cost_of_register(p, gap_costs, at):
-    return load_register(gap_costs, at) if has_gap_cost(p) else splat_register(0.0)
 
 
 @step
@@ -283,9 +272,9 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
     at = indices_at(begin, size)
     for t in range(begin, end):
         at_edge = number_at(edge, t + STRIP - 1)
-        a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
+        a, b, c = terms_at(p, row, rows, weighted, yr, i, at[:REGISTERS], at[1:])
         lag = abs((i - t) + 2.0 * rows_at)
-        d, u, v = moves(p, here, lag_cost(p, lag, lag), a, b, c, gap_cost_at(p, gap_costs, at))
+        d, u, v = moves(p, here, lag_cost(p, lag, lag), a, b, c, gap_cost_at(p, gap_costs, at[:REGISTERS]))
         if codes is None and equal_moves(p):  # a sum's rounding keeps the order, so that this is the same to the bit
             best = accumulate(p, minimum(old, shifted(over, minimum(at_corner, maximum(at_edge, shut)))), d)
         else:
@@ -574,8 +563,8 @@ def _search_strip(p, query, series, radius, at, strip, edges, state):
     indices = indices_at(STRIP, size)
     for t in range(count + bottom):
         at_edge, from_edge = number_at(edge, t + STRIP - 1), number_at(origin, t + STRIP - 1)
-        a, b, c = terms_at(p, row, rows, weighted, yr, i, indices)
-        gap_cost, by_edge = gap_cost_at(p, gap_costs, indices), maximum(at_edge, shut)
+        a, b, c = terms_at(p, row, rows, weighted, yr, i, indices[:REGISTERS], indices[1:])
+        gap_cost, by_edge = gap_cost_at(p, gap_costs, indices[:REGISTERS]), maximum(at_edge, shut)
         up, s_up = shifted(old, by_edge), shifted(s_old, from_edge)
         if closed_boundary(p):
             e, f, g = s_diag, s_up, s_old
