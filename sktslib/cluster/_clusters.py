@@ -30,10 +30,10 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import collection_weight, distances_between, driver_of
 from ..distances._series import resample
-from ..neighbors._collection_estimator import COUNT, SEED, CollectionEstimator
+from ..neighbors._collection_estimator import COUNT, CollectionEstimator
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, nothing, parts_for_jobs, progress, shared
 from ..utils._names import warn
-from ..utils._parameters import Interval, StrOptions
+from ..utils._parameters import SEED, Interval, StrOptions
 from ..utils._times import MetricLike, Sequences
 from ..utils.validation import refused, shown
 

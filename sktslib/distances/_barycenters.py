@@ -16,7 +16,7 @@ import numpy as np
 
 from ..utils._jobs import check_jobs, count_jobs, parts_for_jobs, progress, shared
 from ..utils._names import did_you_mean
-from ..utils._parameters import validate_parameter_constraints
+from ..utils._parameters import SEED, validate_parameter_constraints
 from ..utils.validation import (
     as_floats,
     as_series,
@@ -302,7 +302,7 @@ if TYPE_CHECKING:
     from ..utils._times import MetricLike, Sequences
 
 METHODS = ("dba", "soft")
-RULES = {"random_state": ["random_state"]}
+RULES = {"random_state": SEED}
 CANDIDATES = 50  # series among which a medoid is searched for, as in the program of Petitjean et al.
 
 

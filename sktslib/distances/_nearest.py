@@ -163,12 +163,6 @@ def is_prunable(metric):
     return isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and not metric._has_factor
 
 
-def _kinds(lengths, exact):
-    """Return candidates by their lengths, or by about these, so that little is padded."""
-    kind = lengths if exact else np.floor(4 * np.log2(lengths)).astype(int)
-    return [np.flatnonzero(kind == value) for value in np.unique(kind)]
-
-
 class Candidates:
     """A collection, prepared for a search of the k nearest ones of series of one length; `x` is one of those."""
 
@@ -185,9 +179,12 @@ class Candidates:
         self.series = batch.one_after_another(self.features, self.lengths)
         self.bounds = Bounds(metric, self.features, lambda n: metric._query(x, self.w, n))
         self.share = 1.0 - 1e-12 - (self.m + self.lengths) * np.finfo(float).eps  # sums of as many terms round
-        # Lanes of a block share a band and a way from costs to distances, or are at least of about one length.
+        # Lanes of a block share a band and a way from costs to distances, or are at least of about one length, so that
+        # little is padded.
         self.alike = metric.window is not None or metric._needs_equal_lengths
-        self.kinds = _kinds(self.lengths, self.alike or not metric._reports_cost)
+        exact = self.alike or not metric._reports_cost
+        kind = self.lengths if exact else np.floor(4 * np.log2(self.lengths)).astype(int)
+        self.kinds = [np.flatnonzero(kind == value) for value in np.unique(kind)]
 
     def __sizeof__(self):
         """Return its bytes, since dask sends what is large to each worker once."""
@@ -414,7 +411,9 @@ def nearest_neighbors(
         for part in parts:  # those of one length follow each other
             if search is None or search.m != X[part[0]].shape[1]:
                 search = Candidates(metric, Y, X[part[0]], w, k)
-            yield delayed(_nearest)(search, [X[a] for a in part], part if same else np.full(len(part), -1), rows)
+            yield delayed(Candidates.nearest)(
+                search, [X[a] for a in part], part if same else np.full(len(part), -1), rows
+            )
 
     distances, indices, counts = np.empty((len(X), k)), np.empty((len(X), k), np.intp), np.zeros(3, int)
     found = each_in_jobs(calls(), len(parts), n_jobs, verbose, "nearest neighbors", "block")
@@ -440,7 +439,3 @@ def _parts(members, rows, jobs):
 def _unpacked(metric, flat, lengths, channels, *rest):
     parts = np.split(as_plain(flat), np.cumsum(lengths[:-1]) * channels)
     return Candidates(metric, [part.reshape(channels, -1) for part in parts], *rest)
-
-
-def _nearest(candidates, X, itself, rows):
-    return candidates.nearest(X, itself, rows)

@@ -51,7 +51,6 @@ def read_examples(y, series, owner):
 
 
 COUNT = [Interval(Integral, 1, None, closed="left")]
-SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), np.random.RandomState, None]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

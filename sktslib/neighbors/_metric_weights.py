@@ -25,10 +25,10 @@ from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import spread
 from ..utils._jobs import in_jobs, parts_for_jobs, progress
-from ..utils._parameters import Interval, StrOptions
+from ..utils._parameters import SEED, Interval, StrOptions
 from ..utils._times import MetricLike, Sequences
 from ..utils.validation import refused
-from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
+from ._collection_estimator import COUNT, CollectionEstimator, read_examples
 
 FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
 # That "auto" chooses among: equal weights, a pull as strong as the loss that equal weights have about, and a tenth and

@@ -25,11 +25,11 @@ from ..search._query import named
 from ..search._results import matched
 from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
-from ..utils._parameters import StrOptions
+from ..utils._parameters import SEED, StrOptions
 from ..utils._sklearn import names_out
 from ..utils._times import MetricLike, Sequences
 from ..utils.validation import as_weight, plain_count, refused, shown
-from ._collection_estimator import COUNT, SEED, CollectionEstimator, read_examples
+from ._collection_estimator import COUNT, CollectionEstimator, read_examples
 
 BLOCK = 64  # candidates after which it is looked which are the best; it does not depend on the jobs
 ALIKE = 0.95  # correlation of distances: from there on, with nine tenths of the variance in common, two say the same

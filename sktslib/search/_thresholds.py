@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state
 
 from ..metrics._events import pairs_by_iou
 from ..utils._names import did_you_mean, warn
-from ..utils._parameters import Interval, ParameterHolder, StrOptions
+from ..utils._parameters import SEED, Interval, ParameterHolder, StrOptions
 from ..utils._sampling import interval
 from ..utils._times import given_times
 from ..utils.validation import as_series, as_times, refused, shown
@@ -362,7 +362,7 @@ class FalseDiscoveryRate(ThresholdRule):
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "null": [StrOptions({"phase", "negated"}), callable],
         "n_decoys": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
+        "random_state": SEED,
     }
 
     alpha: float = 0.05

@@ -86,14 +86,6 @@ NAMED = {
         lambda value: isinstance(value, BOOL) or Interval(Integral, 0, None, "left").allows(value),
         "an int in the range [0, inf), an instance of 'bool' or an instance of 'numpy.bool'",
     ),
-    "random_state": (
-        lambda value: (
-            value is None
-            or isinstance(value, np.random.RandomState)
-            or Interval(Integral, 0, 2**32 - 1, "both").allows(value)
-        ),
-        "an int in the range [0, 4294967295], an instance of 'numpy.random.mtrand.RandomState' or None",
-    ),
     callable: (callable, "a callable"),
     None: (lambda value: value is None, "None"),
 }
@@ -113,6 +105,7 @@ def _text_of(rule):
 
 
 JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None]
+SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), np.random.RandomState, None]
 # What None means where a parameter may be None, for messages about other values.
 NONE = {
     "beta": "2 (1 - r)",
