@@ -28,6 +28,8 @@ def estimator_of(options, learns=False):
     if options.task == "search":
         values.setdefault("n_matches", None if learns or "threshold" in values else DEFAULT_MATCHES)
     of_objects = {one.key: values.pop(one.name) for one in options.parameters if one.key and one.name in values}
+    if str(values.get("threshold")).lower().startswith("fdr"):  # whose decoys, and p-values, are the same in each run
+        of_objects["threshold__random_state"] = 0
     if options.metric is not None:
         name, parameters = options.metric
         with errors_of("--metric"):

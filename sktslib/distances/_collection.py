@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from ..io._recording import Recording
 from ..utils._conversion import is_stored, refuse_columns, refuse_lazy
 from ..utils._names import warn
 from ..utils._times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
@@ -118,6 +119,10 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     """
     if type(values) is not np.ndarray:  # in short, for most collections are of this kind
         values = as_cases(values)
+    if isinstance(values, Recording):
+        got = f"a recording, whose rows are {len(values)} samples"
+        way_out = f"Pass its parts, [{name}[:100], {name}[100:200]]; if each row is a series, {name}.values."
+        raise refused(repr(name), "be a collection of series", got, way_out)
     asked = channels_first is None
     channels_first = False if asked else check_flag(channels_first, "channels_first")
     layout = channels, missing, channels_first

@@ -25,10 +25,10 @@ LARGEST_SAMPLE = 257  # bytes of all channels of a sound
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
-def of_array(values, facts):
+def of_array(values, facts, of_matlab=False):
     """Return the recording of an array without names; the file says its rate in an attribute, or in a number."""
-    if len(values.shape) == 2 and values.shape[0] == 1 < values.shape[1]:
-        values = np.ravel(values[:])  # a vector, as MATLAB has it
+    if of_matlab and values.shape[0] == 1:
+        values = np.ravel(values[:])  # MATLAB has vectors as rows, too
     rate = rate_of(facts)
     return Recording(values, None if rate is None else Sampling(rate))
 
@@ -121,7 +121,7 @@ def open_hdf5(path):
         for attributes in (opened.attrs, array.parent.attrs, array.attrs):
             facts |= {key: attributes[key] for key in attributes if is_rate(key)}
         values = Stored(shape, partial(_values, os.path.abspath(file), name, is_turned, missing), chunks)
-        return of_array(values, facts)
+        return of_array(values, facts, is_turned)
 
 
 def _values(path, name, is_turned, missing, start, end):
@@ -139,8 +139,8 @@ MATRIX, TYPES = 14, {*range(1, 8), 9, 12, 13, 14, 16, 17, 18}  # of elements in 
 
 
 def is_mat(path, head):
-    """Return whether a file says that it is of MATLAB, or is called so."""
-    return head[:10] == b"MATLAB 5.0" or (path.lower().endswith(".mat") and head[:8] != HDF5)
+    """Return whether a file says that it is of MATLAB, or is called so and begins with a number."""
+    return head[:10] == b"MATLAB 5.0" or (path.lower().endswith(".mat") and 0 in head[:4])  # as of version 4
 
 
 def open_mat(path):
@@ -153,7 +153,7 @@ def open_mat(path):
     check_fits(8 * prod(shapes[name]), "Save it by MATLAB's save(..., '-v7.3'), which is read in parts.")
     _check_elements(file)
     found = loadmat(file, variable_names=[name, *(key for key, shape in shapes.items() if prod(shape) == 1)])
-    return of_array(found[name], found)
+    return of_array(found[name], found, of_matlab=True)
 
 
 def _check_elements(path):

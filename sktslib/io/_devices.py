@@ -295,19 +295,24 @@ def open_seismic(path, channels=None):
 
 
 # ------------------------------------------------------------------------------------------------------------------ EEG
-OF_MNE = ".vhdr", ".set", ".fif", ".fif.gz", ".cnt", ".gdf", ".mff", ".nxe", ".cdt", ".lay", ".snirf", ".egi", ".raw"
+OF_MNE = ".vhdr", ".set", ".fif", ".fif.gz", ".gdf", ".mff", ".nxe", ".cdt", ".snirf"
+EGI = re.compile(rb"\0\0\0[\2-\7]")
+# Other programs end names so, too: these files begin like this.
+BEGINS = {".cnt": rb"(?s)Version|(?:RIFF|RF64).{4}CNT", ".lay": rb"\s*\[", ".raw": EGI, ".egi": EGI}
 
 
 def is_eeg(path, head):
-    """Return whether a file is called as one of those that MNE reads."""
-    return path.lower().rstrip("/").endswith(OF_MNE)
+    """Return whether a file is called as one of those that MNE reads, and begins as it must."""
+    path = path.lower().rstrip("/")
+    return path.endswith(OF_MNE) or any(path.endswith(k) and re.match(form, head) for k, form in BEGINS.items())
 
 
 def open_eeg(path, **options):
-    """Return the recording; `options` go to :func:`mne.io.read_raw`."""
+    """Return the recording; `options` go to :func:`mne.io.read_raw`, which does not know EGI's files by their names."""
     mne = library("mne", "eeg")
+    opener = mne.io.read_raw_egi if path.lower().endswith((".raw", ".egi")) else mne.io.read_raw
     with mne.utils.use_log_level("ERROR"):
-        return of_mne(mne.io.read_raw(path, **options))
+        return of_mne(opener(path, **options))
 
 
 READERS = {"edf": Reader(is_edf, open_edf), "wfdb": Reader(is_wfdb, open_wfdb)}

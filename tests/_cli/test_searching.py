@@ -49,6 +49,8 @@ def test_a_threshold_may_be_a_false_discovery_rate(files, capsys, task):
     frame, _ = table(capsys, *given, "fdr:0.3")
     assert len(frame) > 5
     assert (frame["qvalue"] <= 0.3).all()
+    again, _ = table(capsys, *given, "FDR:0.3")  # the decoys are drawn alike in each run
+    pd.testing.assert_frame_equal(again, frame)
     assert main([*given, "fdr:x"]) == 2
     err = capsys.readouterr().err
     assert "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05." in err

@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import DTW, LCSS, barycenter, nearest_neighbors, pairwise_distances
+from sktslib.io import Recording
 from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
@@ -312,3 +313,20 @@ def test_a_lazy_frame_is_collected():
     with pytest.raises(TypeError, match=r"Got a lazy frame, LazyFrame; pass X\.collect\(\)"):
         pairwise_distances(lazy)
     assert len(pairwise_distances(lazy.collect()))  # the way out
+
+
+def test_a_matrix_that_is_too_large():
+    X = np.zeros((3_000_000, 1, 1))
+    with pytest.raises(MemoryError, match=r"3000000 by 3000000 distances take 7\.2e\+04 GB.*nearest_neighbors"):
+        pairwise_distances(X, metric="euclidean", channels_first=False)
+
+
+@pytest.mark.parametrize("use", [pairwise_distances, KNeighborsTimeSeriesClassifier().fit, TimeSeriesKMeans().fit])
+def test_a_recording_is_no_collection(use):
+    X = Recording(np.arange(400.0).reshape(200, 2))
+    with pytest.raises(
+        ValueError, match=r"rows are 200 samples\. Pass its parts, .*; if each row is a series, X\.values"
+    ):
+        use(X, np.zeros(200)) if "fit" in str(use) else use(X)
+    parts = pairwise_distances([X[:100], X[100:200]])
+    assert parts[0, 1] == pairwise_distances([X.values[:100], X.values[100:]])[0, 1] > 0

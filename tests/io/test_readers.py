@@ -1,7 +1,9 @@
 """Files, equal to what the library that wrote them reads."""
 
 import pickle
+import struct
 import tracemalloc
+from importlib.util import find_spec
 
 import made_files
 import numpy as np
@@ -297,6 +299,29 @@ def test_arrays_of_numpy_and_audio(tmp_path):
         read(tmp_path / "one.wav", times=Sampling(3))
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (2, 1), (1, 1)])
+def test_one_row_and_one_column_keep_their_shape(shape, tmp_path):
+    from scipy.io import wavfile
+
+    values = np.arange(1, 1 + np.prod(shape), dtype=np.int16).reshape(shape)
+    np.save(tmp_path / "a.npy", values)
+    np.savetxt(tmp_path / "a.csv", values, delimiter=",", header="x,y"[: 2 * shape[1] - 1])
+    names = ["a.npy", "a.csv"]
+    if shape != (2, 1):  # of one channel a sound has no second axis
+        wavfile.write(tmp_path / "a.wav", 100, values)
+        names += ["a.wav"]
+    if find_spec("h5py") is not None:
+        import h5py
+
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            file["x"] = values
+        names += ["a.h5:x"]
+    for name in names:
+        one = np.asarray(read(f"{tmp_path}/{name}"))
+        assert (name == "a.wav" and shape == (1, 1)) or one.shape == shape, name
+        np.testing.assert_array_equal(one.reshape(shape), values)
+
+
 # ------------------------------------------------------------------------------------------------------------- seismic
 def test_miniseed_and_sac(tmp_path):
     obspy = pytest.importorskip("obspy")
@@ -308,6 +333,35 @@ def test_miniseed_and_sac(tmp_path):
     sac = read(made_files.mseed(tmp_path / "made.sac", format="SAC"))
     np.testing.assert_array_equal(np.asarray(sac)[:, 0], obspy.read(tmp_path / "made.sac")[0].data)
     assert sac.times == Sampling(100, pd.Timestamp(START, tz="UTC"))
+
+
+@pytest.mark.parametrize("ending", [".raw", ".cnt", ".lay", ".egi", ".mat"])
+def test_the_contents_of_a_file_count_more_than_its_name(ending, tmp_path):
+    path = tmp_path / f"a{ending}"
+    with open(path, "wb") as file:
+        np.save(file, VALUES)
+    np.testing.assert_array_equal(np.asarray(read(path)), VALUES)
+    np.savetxt(path, VALUES[:50], delimiter=",", header="a,b")
+    np.testing.assert_array_equal(np.asarray(read(path)), VALUES[:50])
+    if find_spec("h5py") is not None:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file["ecg"] = VALUES
+        np.testing.assert_array_equal(np.asarray(read(path)), VALUES)
+
+
+@pytest.mark.parametrize("ending", [".raw", ".egi"])
+def test_egi(ending, tmp_path):
+    mne = pytest.importorskip("mne")
+    counts = np.arange(60, dtype=">i2").reshape(20, 3)  # of 20 samples and 3 channels, without events
+    head = struct.pack(">i6hi5hih", 2, 2024, 3, 1, 12, 30, 5, 0, 100, 3, 1, 0, 0, len(counts), 0)
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(head + counts.tobytes())
+    expected = mne.io.read_raw_egi(path, verbose="ERROR")
+    one = read(path)
+    np.testing.assert_array_equal(np.asarray(one), expected.get_data().T)
+    assert one.shape[0] == 20 and one.rate == 100 and one.names == expected.ch_names
 
 
 # ------------------------------------------------------------------------------------------------------------ registry
