@@ -203,35 +203,7 @@ def mapped(text):
     return dict(pairs)
 
 
-def renamed(recording, text, wanted):
-    """Return a recording whose columns are called as those of a query or a model that they are compared with.
-
-    Parameters
-    ----------
-    recording : FileRecording
-        The recording.
-    text : str or None
-        What --map was given, QUERY=RECORDING with commas between several.
-    wanted : list of str
-        Names in the query.
-
-    Returns
-    -------
-    tuple of (FileRecording, dict)
-        The recording, and how columns are written that have another name in it.
-    """
-    names = {}
-    for own, there in mapped(text).items():
-        if there not in recording.channels:
-            raise no_column("--map", there, {recording.title: recording.channels}, "columns of the recording behind =")
-        if own not in wanted:
-            raise no_column("--map", own, {"the query": wanted}, "columns of the query before =")
-        names[there] = own
-    recording = recording.take(recording.channels, [names.get(n, n) for n in recording.channels] if names else None)
-    return recording, {own: f"{own} with {there}" for there, own in names.items()}
-
-
-def compared(queries, sequence, names=False):
+def compared(queries, sequence, names=False, of="query"):
     """Return the queries and sequence with the same channels by the same names, and a line that says what is compared.
 
     Parameters
@@ -241,27 +213,36 @@ def compared(queries, sequence, names=False):
     sequence : FileRecording
         The sequence; further columns of it are not compared.
     names : str or None, optional
-        What --map was given; False where the command has no such option.
+        What --map was given, QUERY=RECORDING with commas between several; False where the command has no such option.
+    of : str
+        Whose the queries are, for messages.
 
     Returns
     -------
-    tuple of (list of FileRecording, Recording, str)
+    tuple of (list of FileRecording, FileRecording, str)
     """
-    wanted = queries[0].channels
-    sequence, written = renamed(sequence, names, wanted)
+    wanted, called, written = queries[0].channels, {}, {}
+    for own, there in mapped(names).items():
+        if there not in sequence.channels:
+            raise no_column("--map", there, {sequence.title: sequence.channels}, "columns of the recording behind =")
+        if own not in wanted:
+            raise no_column("--map", own, {f"the {of}": wanted}, f"columns of the {of} before =")
+        called[there], written[own] = own, f"{own} with {there}"
+    if called:
+        sequence = sequence.take(sequence.channels, [called.get(name, name) for name in sequence.channels])
     both = queries[0].names and sequence.names
     there = wanted if set(wanted) <= set(sequence.channels) else sequence.channels
     for query in queries:
         if not set(wanted) <= set(query.channels) and len(query.channels) != len(wanted):
             raise _other_columns("first query", queries[0], f"query {query.title}", query, False)
     if len(wanted) != len(there):
-        raise _other_columns("query", queries[0], "sequence", sequence, names is not False)
+        raise _other_columns(of, queries[0], "sequence", sequence, names is not False)
     sequence = sequence.take(there)
     owns = (wanted if set(wanted) <= set(query.channels) else query.channels for query in queries)
     found = [query.take(own, there if both else None) for query, own in zip(queries, owns, strict=True)]
     text = listed(written.get(name, name) for name in wanted)
     if wanted != there:
-        text = f"{text} of the query with {listed(there)} of the sequence, in this order"
+        text = f"{text} of the {of} with {listed(there)} of the sequence, in this order"
     return found, sequence, f"columns compared: {text}"
 
 

@@ -10,7 +10,7 @@ from ..io._tables import listed
 from . import PART, output
 from .commands import TASKS, WARNING, errors_of, given, reading_of
 from .labels import label_column_name, lines_of_report, read_labels_of
-from .recordings import FileRecording, Files, compared, mapped, renamed, scale_of, scaler_of, searched, unscaled
+from .recordings import FileRecording, Files, compared, mapped, scale_of, scaler_of, searched, unscaled
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
@@ -213,8 +213,9 @@ def _learned(estimator, scaler=None):
     classes = list(getattr(estimator, "classes_", ()))
     own = len(classes) == len(queries) and not isinstance(getattr(estimator, "query", None), str)
     titles = [f"class {name}" for name in classes] if own else [f"template {k + 1}" for k in range(len(queries))]
+    more = {"names": getattr(estimator, "feature_names_in_", None)}
     made = zip(queries, titles, weights, strict=True)
-    return [FileRecording(unscaled(query, scaler), path=title, weight=weight) for query, title, weight in made]
+    return [FileRecording(unscaled(x, scaler), path=title, weight=weight, **more) for x, title, weight in made]
 
 
 # ------------------------------------------------------------------------------------------------------------- models
@@ -241,31 +242,19 @@ def _by_model(options, files):
     if not hasattr(estimator, "n_features_in_"):
         raise ValueError(f"--model must be fitted, as `sktslib learn` saves it. Got {options.model!r}, which is not.")
     estimator.set_params(**values)
-    names = getattr(estimator, "feature_names_in_", None)
     recording = files.read(options.recording, "the recording", names=mapped(options.map))
-    if options.map is not None and names is None:
-        raise ValueError("--map names columns of the model, and those of --model have no names. Use --columns.")
-    recording, _ = renamed(recording, options.map, [] if names is None else list(names))
-    if names is not None and options.columns is None:
-        if set(names) <= set(recording.channels):
-            recording = recording.take(list(names))
-        elif len(names) == len(recording.channels):
-            there = f"{', '.join(recording.channels)}, in this order (--map says which belong together)"
-            output.note(f"the model's columns {', '.join(names)} are compared with {there}")
-    if len(recording.channels) != estimator.n_features_in_:
-        own = "" if names is None else f" ({', '.join(names)}), or --map what they are called here"
-        rule = f"name the {estimator.n_features_in_} columns that --model compares{own}"
-        raise ValueError(f"--columns must {rule}. The recording has {', '.join(recording.channels)}.")
-    files.check()
     output.tell_notes([recording])
-    output.note(f"columns compared: {listed(recording.channels)}")
-    if names is not None and recording.names is not None:
-        recording = recording.take(recording.channels, list(names))
-    elif names is not None:  # whose order was told
-        del estimator.feature_names_in_
+    files.check()
     try:
+        queries, recording, line = compared(_learned(estimator, scaler), recording, options.map, "model")
+        output.note(line)
+        names = getattr(estimator, "feature_names_in_", None)
+        if names is not None and recording.names is not None:
+            recording = recording.take(recording.channels, list(names))
+        elif names is not None:  # whose order was told
+            del estimator.feature_names_in_
         found = _found(options, estimator, recording, scaler, recording.times is not None)
-        return estimator, recording, _learned(estimator, scaler), found, scaler
+        return estimator, recording, queries, found, scaler
     except AttributeError as error:
         got = f"{options.model!r}, in which something is missing ({error})"
         raise ValueError(f"--model must be learned by this version of sktslib. Got {got}. Learn again.") from None

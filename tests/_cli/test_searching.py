@@ -204,7 +204,9 @@ def test_columns_of_a_model_are_mapped(files, capsys):
     frame, _ = table(capsys, "segment other.csv --trust --model m.joblib --map mV=b")
     pd.testing.assert_frame_equal(frame, want)
     err = printed(capsys, "segment other.csv --trust --model m.joblib", code=2).err
-    assert "--columns must name the 1 columns that --model compares (mV), or --map what they are called here" in err
+    assert "or --map which belong together: the model has 1 (mV) and the sequence 2 (a, b)" in err
+    err = printed(capsys, "segment other.csv --trust --model m.joblib --columns b").err
+    assert "columns compared: mV of the model with b of the sequence, in this order" in err
 
 
 def test_numpy_files_are_read_by_chunks(files, capsys):
