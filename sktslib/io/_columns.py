@@ -6,7 +6,6 @@ Times are numbers, dates of any common writing or clock times; zones are kept.
 import re
 import warnings
 from collections import Counter
-from functools import partial
 
 import numpy as np
 
@@ -54,7 +53,7 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
     dict
         `values`, `names`, `times`, `time_name`, `day_first`, `weight` and `notes`.
     """
-    notes, chosen = list(table.notes), reading.columns and named(reading.columns, table.names)
+    notes, chosen = list(table.notes), reading.columns and split_names(reading.columns, table.names)
     for name in (name for name in chosen or () if name not in table.names):
         raise no_column("The 'columns' parameter", name, {option: table.names})
     frame, index = _without_index(table, notes, chosen)
@@ -98,11 +97,6 @@ def times_besides(times, n, reading, notes):
         times = Sampling(rate, getattr(times, "start", 0.0))
     times = EvenTimes(times, n) if isinstance(times, Sampling) else times
     return {} if times is None else {"times": times, "time_name": "time" if is_datetime(times[:1]) else "time (s)"}
-
-
-def named(text, names):
-    """Return the names that a text lists, or the one that it is, for a name may hold a comma."""
-    return [text] if text in names else split_names(text)
 
 
 def _without_index(table, notes, chosen):
@@ -155,7 +149,7 @@ def _nameless_times(frame, notes):
 
 def _times(frame, index, reading, option, table, notes, rows):
     """Return times and what belongs to them, and the columns that they are from; in `rows` they must increase."""
-    of_times = time_columns(frame) if reading.time_column is None else named(reading.time_column, table.names)
+    of_times = time_columns(frame) if reading.time_column is None else split_names(reading.time_column, table.names)
     if not of_times and index is not None:
         name = f"column {index.name}" if index.name.strip() else "index"
         return {"times": index.to_numpy(np.float64), "time_name": name}, [index.name]
@@ -191,12 +185,10 @@ def _with_numbers(frame, names, table, notes):
     texts = (name for name in names if kind_of_column(frame[name]) != "number")
     texts = [name for name in texts if not np.isfinite(as_numbers(frame[name], table)).any()]
     for name in texts:
-        column, hint = frame[name], ""
-        starts = np.flatnonzero((column != column.shift()).to_numpy())
-        if 1 < len(starts) == column.nunique() <= len(column) // FEW:
-            one = f"{table.path}:0-{starts[1]}"
-            hint = f". It changes at row {starts[1]}: if recordings stand one below the other, name one, {one}"
-        notes.append(f"column {name!r} holds no numbers and was left out{hint}")
+        starts = np.flatnonzero((frame[name] != frame[name].shift()).to_numpy())
+        row, several = starts[:2][-1], 1 < len(starts) == frame[name].nunique() <= len(frame) // FEW
+        hint = f". It changes at row {row}: if recordings stand one below the other, name one, {table.path}:0-{row}"
+        notes.append(f"column {name!r} holds no numbers and was left out{hint * several}")
     return [name for name in names if name not in texts]
 
 
@@ -300,7 +292,7 @@ def times_of_columns(columns, option, reading, table=None):
     """
     import pandas as pd
 
-    name, epoch = " and ".join(repr(column.name) for column in columns), reading.epoch
+    name, zone = " and ".join(repr(column.name) for column in columns), reading.time_zone
 
     def bad(wrong, got, rule, way="Correct that row, or name"):
         row = int(np.argmax(wrong))
@@ -316,36 +308,29 @@ def times_of_columns(columns, option, reading, table=None):
     try:
         if kind == "number":
             times, rule = as_numbers(column, table), "numbers, as its other cells do"
+            if reading.epoch is not None and not np.isnan(times).any():
+                rule = f"{reading.epoch} since 1970, as epoch=... says"
+                times = pd.to_datetime(times, unit=reading.epoch, utc=True)
         elif column.dtype.kind in "mM":
             times = pd.Index(column)
         else:
             column = column.astype(str).str.strip().reset_index(drop=True)
-            times, notes, day_first = (clocks_of if kind == "clock" else partial(dates_of, reading.day_first))(column)
+            times, notes, day_first = (clocks_of if kind == "clock" else dates_of)(column, reading.day_first)
     except (ValueError, TypeError, OverflowError, LookupError) as error:
         raise bad([True], f"{column.iloc[0]!r}, and {on_one_line(error, 80)},", rule) from None
     if pd.isna(times).any():
         raise bad(pd.isna(times), None, rule)
-    if kind == "number" and epoch is not None:
-        try:
-            times = pd.to_datetime(times, unit=epoch, utc=True)
-        except (ValueError, OverflowError):
-            rule = f"{epoch} since 1970, as epoch=... says"
-            raise bad([True], f"{times[0]:g}, beyond all dates,", rule, "Name another unit, or") from None
-    if reading.time_zone is None:
+    if zone is None:
         return times, notes, day_first
-    if not isinstance(times, pd.DatetimeIndex):
-        _zoned(pd.DatetimeIndex([]), reading.time_zone, option)  # which may be wrong without any date
-        return times, [*notes, f"{option} are no dates: time_zone=... says nothing of them"], None
-    return _zoned(times, reading.time_zone, option), [note for note in notes if SEVERAL not in note], day_first
-
-
-def _zoned(dates, zone, option):
-    """Return dates in a zone."""
+    dates = times if isinstance(times, pd.DatetimeIndex) else pd.DatetimeIndex([])
     try:
-        return dates.tz_localize(zone, ambiguous="infer") if dates.tz is None else dates.tz_convert(zone)
+        zoned = dates.tz_localize(zone, ambiguous="infer") if dates.tz is None else dates.tz_convert(zone)
     except Exception as error:  # of the library of zones, which depends on the version of pandas
         rule = f"name a zone in which {option} exist, such as Europe/Berlin, an hour that the clock repeats being there"
         raise refused("time_zone", f"{rule} twice", f"{zone!r}: {on_one_line(error)}") from None
+    if dates is not times:
+        return times, [*notes, f"{option} are no dates: time_zone=... says nothing of them"], None
+    return zoned, [note for note in notes if SEVERAL not in note], day_first
 
 
 def about_line(table, row):
@@ -370,7 +355,7 @@ def _with_hours(clocks):
     return clocks.mask(clocks.str.fullmatch(MINUTES), "0:" + clocks)
 
 
-def clocks_of(texts):
+def clocks_of(texts, day_first=None):
     """Return clock times as durations, which go on over midnight, what there is to say about them, and None."""
     import pandas as pd
 
@@ -384,7 +369,7 @@ def clocks_of(texts):
     return times + pd.TimedeltaIndex(days * DAY), [note] * bool(days[-1]), None
 
 
-def dates_of(day_first, texts):
+def dates_of(texts, day_first):
     """Return the dates from texts, in their own zone where all have the same, NaT for others; notes; `day_first`."""
     import pandas as pd
 
@@ -454,9 +439,8 @@ def is_table(path, head):
 
 def open_table(path, channels=None, missing=None, rows=None, **options):
     """Return the recording in a table, or the part in `rows`; `options` are those of `Reading`."""
-    for name, given in (("columns", channels), ("missing", missing)):
-        if given is not None:
-            options[name] = ",".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
+    lists = {"columns": channels, "missing": missing}
+    options |= {k: ",".join(map(str, np.atleast_1d(given))) for k, given in lists.items() if given is not None}
     reading, part = Reading(**options), slice(*rows or (0, None))
     found = columns_of(source_of(path, reading, "the file"), reading, "the file", part=rows and part)
     for note in found["notes"]:

@@ -18,10 +18,8 @@ from ._library import rate_of
 SEPARATORS = ("\t", ";", "|", ",", None)  # None: blanks
 NO_SEPARATOR = "\0"  # which does not occur: one column
 MONTH = r"(?:[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Mm]a[yi]|[Jj]un|[Jj]ul|[Aa]ug|[Ss]ep|[Oo][ck]t|[Nn]ov|[Dd]e[cz])[a-z]*"
-DATE = (
-    rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:\d{{4}}|\d{{2}})"
-    rf"|\d{{1,2}}[-/. ]{MONTH}[-/. ]\d{{2,4}})"
-)
+DAY = r"\d{1,2}[-/.]\d{1,2}"  # and the month
+DATE = rf"(?:\d{{4}}[-/.]{DAY}|{DAY}[-/.](?:\d{{4}}|\d{{2}})|\d{{1,2}}[-/. ]{MONTH}[-/. ]\d{{2,4}})"
 CLOCK = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?"
 MINUTES = r"\d{1,3}:\d{2}[.,]\d+"  # and seconds with a fraction: the first hour, as PhysioNet writes it
 ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?"
@@ -197,9 +195,8 @@ def _said(comments, trial):
         with suppress(ValueError):
             found = json.loads(text)
             inner = next((value for value in found.values() if isinstance(value, dict)), {})  # of the device
-            facts = {re.sub(r"\W|_", "", key.lower()): value for key, value in {**found, **inner}.items()}
-            rate = rate_of(facts)
-            names = next((facts[key] for key in ("columns", "column") if isinstance(facts.get(key), list)), [])
+            rate, lists = rate_of({**found, **inner}), {**found, **inner}.items()
+            names = next((v for k, v in lists if k.lower() in ("columns", "column") and isinstance(v, list)), [])
             if trial.width - trial.empty <= len(names) <= trial.width:
                 return rate, list(map(str, names))
     inside = split(comments[-1], trial.separator) if comments else []

@@ -186,7 +186,7 @@ def _stamp(text, times, day_first, later=False):
         time = clocks_of(pd.Series([text]))[0][0]
         return time if durations else times[0].normalize() + time
     month, clock = re.fullmatch(YEAR_MONTH, text), re.search(CLOCK, text)
-    stamp = dates_of(day_first, pd.Series([f"{text}-01" if month else text]))[0][0]
+    stamp = dates_of(pd.Series([f"{text}-01" if month else text]), day_first)[0][0]
     if durations or stamp is pd.NaT:
         raise ValueError("they are clock times without a date" if durations else f"{text!r} is no date")
     unit = "months" if month else "days" if not clock else "seconds" if clock[0].count(":") == 2 else "minutes"

@@ -222,6 +222,7 @@ REFUSED = [
         rb"(?:[#%].*\n|\s*\n)*@(?:problemname|timestamps|relation|data)\b",
         "aeon.datasets.load_from_ts_file(path)",
     ),
+    ("JSON, which may hold anything", (".json", ".jsonl"), None, "pandas.read_json(path)"),
     ("SLIST or TSPAIR", (".slist",), rb"TIMESERIES ", "obspy.read(path)"),
     ("Empatica's AVRO", (".avro",), rb"Obj\x01", "avro.datafile.DataFileReader(file, avro.io.DatumReader())"),
     # whose first two lines are the start in seconds from 1970 on, and the rate
@@ -231,8 +232,9 @@ EMPATICA = re.compile(r"(acc|bvp|eda|hr|temp)\.csv", re.IGNORECASE)
 
 
 def _format_of(path, head):
+    unpacked = re.sub(r"\.(gz|bz2|xz|zip)$", "", path.lower())
     for entry in REFUSED:
-        if path.lower().endswith(entry[1]) or (entry[2] and re.match(entry[2], head, re.IGNORECASE)):
+        if unpacked.endswith(entry[1]) or (entry[2] and re.match(entry[2], head, re.IGNORECASE)):
             return entry
     is_empatica = EMPATICA.fullmatch(os.path.basename(path)) and re.match(rb"1\d{9}(\.\d+)?\s*[,\n\r]", head)
     return REFUSED[-1] if is_empatica else None

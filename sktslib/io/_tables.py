@@ -33,10 +33,8 @@ FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or
 LONGEST_LINE = 2**20  # characters: tens of thousands of columns
 HEAD = 500  # rows by which the layout is recognized
 FOOT = 50  # lines of a footer at most
-NO_NUMBERS = (
-    "the file must hold at least one row of numbers. Got none in its first lines. Name its separator and decimal mark "
-    "with separator=... and decimal=..., the line of its header with header=...."
-)
+HELP = "Name what separates its cells, separator=..., its decimal mark, decimal=..., or its line of names, header=...."
+NO_NUMBERS = f"the file must hold at least one row of numbers. Got none in its first lines. {HELP}"
 
 
 @dataclass(frozen=True)
@@ -85,9 +83,9 @@ class Table:
     times: object = None  # ndarray, Sampling or EvenTimes, where the file has them in no column
 
 
-def split_names(text):
-    """Return names with commas between them."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+def split_names(text, names=()):
+    """Return names with commas between them, or the one of `names` that it is, for a name may hold a comma."""
+    return [text] if text in names else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def listed(names, count=12):
@@ -119,14 +117,13 @@ def source_of(path, reading, option):
     of_recording = partial(_read_recording, reader=opener, name=name)
     reader = KINDS.get(kind) or (read_text if name in ("table", None) else of_recording)
     readable = f"{option} must name a readable file. Got {path!r}"
-    if packed and os.path.exists(path) and (reader not in (read_text, _refuse_json) or kind in NOT_TEXT):
+    if packed and os.path.exists(path) and name != "refused" and (reader is not read_text or kind in NOT_TEXT):
         raise ValueError(f"{option} must name a table. Got {path!r}; of packed files only text is read. Unpack it.")
     try:
         return reader(path, reading)
     except ImportError as error:
-        needs = f"a package that is not installed: {on_one_line(error, 120)}"
-        way_out = "" if isinstance(reader, partial) else ". Install it, or save the table as CSV."
-        raise ValueError(f"{option}: {path!r} needs {needs}{way_out}") from None
+        needs = f"a package that is not installed: {on_one_line(error)}"
+        raise ValueError(f"{option}: {path!r} needs {needs}. Or save the table as CSV.") from None
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last that was tried
             way_out = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
@@ -167,15 +164,16 @@ def contents(path):
 
 
 @contextmanager
-def opened(path):
-    """A file to read bytes from, unpacked where its ending says so."""
+def opened(path, encoding=None):
+    """A file to read bytes from, or with an encoding text, unpacked where its ending says so."""
     kind = Path(path).suffix.lower()
     if not os.path.isfile(path) and not os.path.isdir(path) and (path == "-" or os.path.exists(path)):
         raise ValueError("a pipe or the standard input cannot be read twice. Write its contents to a file.")
     if kind in NOT_UNPACKED and os.path.exists(path):
         raise ValueError(f"files packed as {kind} cannot be read. Unpack it, or pack it as {' '.join(UNPACKERS)}.")
     with open(path, "rb") as file, UNPACKERS.get(kind, nullcontext)(file) as unpacked:
-        yield io.BufferedReader(unpacked, 2**18)
+        buffered = io.BufferedReader(unpacked, 2**18)
+        yield buffered if encoding is None else io.TextIOWrapper(buffered, encoding=encoding)
 
 
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32"}
@@ -209,13 +207,7 @@ def read_text(path, reading):
     """Read a table from a text file; what the `Reading` does not say is found from its first lines."""
     with opened(path) as file:
         encoding, notes = encoding_of(file, reading.encoding)
-
-    @contextmanager
-    def text():
-        with opened(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
-            yield text
-
-    return table_of(path, text, reading, notes)
+    return table_of(path, partial(opened, path, encoding), reading, notes)
 
 
 def table_of(path, source, reading, notes, row="line"):
@@ -268,9 +260,8 @@ def _first_lines(text):
     pieces = iter(partial(text.readline, LONGEST_LINE + 1), "")  # a line may be the whole file
     for number, line in enumerate((line.rstrip("\n") for line in islice(pieces, HEAD)), 1):
         if len(line) > LONGEST_LINE:
-            rule = f"have lines of at most {LONGEST_LINE} characters, one for each time point"
-            way_out = "Write one time point a line, its channels side by side."
-            raise refused("a file", rule, f"a longer one, line {number}", way_out)
+            rule = f"have lines of at most {LONGEST_LINE} characters, one for a time point, its channels side by side"
+            raise refused("a file", rule, f"a longer one, line {number}")
         yield line
 
 
@@ -330,9 +321,7 @@ def _read_excel(path, reading):
 
     try:
         file = pd.ExcelFile(path)
-    except ValueError as error:
-        if "format cannot be determined" not in str(error):
-            raise
+    except ValueError:
         raise ValueError("the file must be a spreadsheet, as its ending says. Got something else.") from None
     with file:
         sheets = listed(map(repr, file.sheet_names))
@@ -395,26 +384,17 @@ def _read_recording(path, reading, reader, name):
     if path.lower().endswith(".npy") and (array := np.load(path, mmap_mode="r", allow_pickle=False)).dtype.names:
         return _of_frame(path, pd.DataFrame.from_records(np.asarray(array)))
     options = {"transpose": True} if name == "arrays" and reading.transpose else {}
-    channels = None if reading.columns is None else split_names(reading.columns)
-    options |= {"channels": channels, "missing": reading.codes or None, "reader": reader}
+    options |= {"channels": reading.columns and split_names(reading.columns), "missing": reading.codes or None}
     try:
-        return read(path, **options)
+        return read(path, reader=reader, **options)
     except ValueError as error:
         if reading.rate is None or not isinstance(error.__cause__, MixedRates):
             raise
         warn(f"{path}: the channels, which have several rates, were brought to {reading.rate:g} samples per second")
-        return read(path, rate=reading.rate, **options)
-
-
-def _refuse_json(path, reading):
-    way_out = f"Files are {FORMATS}. Save it as one of these, in Python by pandas.read_json and DataFrame.to_csv."
-    raise ValueError(f"the file must be a table. Got JSON, which may hold anything. {way_out}")
+        return read(path, reader=reader, rate=reading.rate, **options)
 
 
 PARQUET = (".parquet", ".pq")
 NOT_TEXT = (".tar", ".npy", ".npz", ".wav")  # in a packed file
-KINDS = {
-    **dict.fromkeys((".json", ".jsonl"), _refuse_json),
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), _read_excel),
-    **dict.fromkeys((*PARQUET, ".feather", ".arrow"), _read_columns),
-}
+KINDS = dict.fromkeys((".xlsx", ".xls", ".ods"), _read_excel)
+KINDS |= dict.fromkeys((*PARQUET, ".feather", ".arrow"), _read_columns)

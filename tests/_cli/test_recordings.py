@@ -45,7 +45,7 @@ def test_numpy_files_stay_on_disk(tmp_path):
 def test_files_that_are_no_tables_say_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.json").write_text(str(X.tolist()))
-    refused(r"'a\.json': the file must be a table\. Got JSON", "a.json")
+    refused(r"'a\.json': files of this format, JSON, .* are not read\. Open it by pandas\.read_json", "a.json")
     refused(r"'-': a pipe or the standard input cannot be read twice", "-")
     write(tmp_path / "-", "v", map(str, X))
     assert read("-").values[:, 0].tolist() == X.tolist()
@@ -111,7 +111,7 @@ def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
         raise ImportError("Missing optional dependency 'openpyxl'")
 
     monkeypatch.setattr(pd, "ExcelFile", fail)
-    refused(r"a.xlsx' needs a package .*openpyxl.* Install it, or save the table as CSV", tmp_path / "a.xlsx")
+    refused(r"a.xlsx' needs a package .*openpyxl.* Or save the table as CSV", tmp_path / "a.xlsx")
 
 
 # -------------------------------------------------------------------------------------------------------------- times
@@ -186,7 +186,7 @@ def test_times_since_1970_are_dates_where_they_are_said_to_be(tmp_path, unit, fa
 
 def test_times_beyond_all_dates_are_not_counted_from_1970(tmp_path):
     path = write(tmp_path / "a.csv", "t,v", ["1e30,1", "2e30,2"])
-    refused(r"'t' must hold s since 1970, as --epoch says. Got 1e.30, beyond all dates, in row 1", path, epoch="s")
+    refused(r"'t' must hold s since 1970, as --epoch says. Got .*1e.30.*, and .*, in row 1", path, epoch="s")
 
 
 def test_zones_are_kept(tmp_path):
