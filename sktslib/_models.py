@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED
@@ -102,36 +103,27 @@ def load_model(path: str | os.PathLike[str], trust: bool = False) -> Any:
     try:
         with open(path, "rb") as file:
             packed = file.read(4) == b"PK\x03\x04"  # as files of skops begin
-        if packed:
-            skops, known = _skops("The 'path' parameter of load_model"), known_types()
-            unknown = set(skops.get_untrusted_types(file=path)) - known
-            if not unknown:
-                return skops.load(path, trusted=sorted(known))
-            raise _Refused(f"{got}, which holds types that are not loaded: {_listed(unknown)}.")
-        if trust:
-            import joblib
-
-            return joblib.load(path)
-    except _Refused:
-        raise
+    except OSError as error:
+        raise ValueError(f"{got}: {on_one_line(error, 120)}.") from None
+    if not packed and not trust:
+        way_out = "If joblib did, load it with trust=True: this runs what is in the file."
+        raise ValueError(f"{got}, which skops did not save. {way_out}")
+    loader, known = _skops("The 'path' parameter of load_model") if packed else import_module("joblib"), known_types()
+    try:
+        unknown = set(loader.get_untrusted_types(file=path)) - known if packed else ()
+        if not unknown:
+            return loader.load(path, **({"trusted": sorted(known)} if packed else {}))
     except Exception as error:  # of any kind, for a pickle may call anything
         raise ValueError(f"{got}: {on_one_line(error, 120)}.") from None
-    way_out = "If joblib did, load it with trust=True: this runs what is in the file."
-    raise ValueError(f"{got}, which skops did not save. {way_out}")
-
-
-class _Refused(ValueError):
-    """Error that says all."""
+    raise ValueError(f"{got}, which holds types that are not loaded: {_listed(unknown)}.")
 
 
 def _skops(option, way_out=""):
     try:
         library("skops", "models")
     except ImportError as error:
-        raise _Refused(f"{option}: {on_one_line(error)}{way_out}.") from None
-    import skops.io
-
-    return skops.io
+        raise ValueError(f"{option}: {on_one_line(error)}{way_out}.") from None
+    return import_module("skops.io")
 
 
 def _listed(names):

@@ -11,8 +11,7 @@ import difflib
 import re
 import sys
 import warnings
-from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from importlib import import_module
@@ -245,14 +244,8 @@ def parse_metric(text):
 def add_metric(parser, default="dtw", **kwargs):
     """Add the option of the distance; further arguments are those of `add_argument`."""
     more = ", may be repeated" if kwargs else ""
-    parser.add_argument(
-        "--metric",
-        metavar="NAME[:KEY=VALUE,...]",
-        type=parse_metric,
-        help="the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them"
-        f"{more} (default: {default})",
-        **kwargs,
-    )
+    text = f"the distance, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them{more} (default: {default})"
+    parser.add_argument("--metric", metavar="NAME[:KEY=VALUE,...]", type=parse_metric, help=text, **kwargs)
 
 
 def in_options(message, parameters):
@@ -284,10 +277,8 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             known = [name for name in self._option_string_actions if name.startswith("--")]
             near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1, cutoff=0.5)
-            near = near if unknown[0].startswith("-") else []
-            hint = f". Did you mean {near[0]}?" if near else ""
-            if "--query" in known and not near:
-                hint = ". The pattern is named with --query FILE"
+            hint = ". The pattern is named with --query FILE" if "--query" in known else ""
+            hint = f". Did you mean {near[0]}?" if near and unknown[0].startswith("-") else hint
             if unknown[0].startswith("--self-train") and "--task" in known:
                 hint = ". It is an option of --task segment, which alone learns from what is unlabeled"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
@@ -297,19 +288,17 @@ class Parser(argparse.ArgumentParser):
 FLAG = {"action": "store_true"}
 
 
-def number(text, convert, low, rule, *, above=False):
-    """Return a number at least (or `above`) a bound."""
-    try:
-        value = convert(text)
-    except ValueError:
-        value = None
-    if value is None or not (low < value if above else low <= value) or not value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be {rule}. Got {text!r}.")
-    return value
+def number(text, convert, low, rule):
+    """Return a finite number of at least `low`."""
+    with suppress(ValueError):
+        if low <= (value := convert(text)) < float("inf"):
+            return value
+    raise argparse.ArgumentTypeError(f"must be {rule}. Got {text!r}.")
 
 
 # What else `add_argument` takes, by the names of options.
 SETTINGS = {
+    "--scale": {"choices": ("zscore",)},
     "part": {"nargs": "?"},
     "name": {"nargs": "?"},
     "--query": {"action": "append"},
@@ -319,7 +308,7 @@ SETTINGS = {
     "--epoch": {"choices": ("s", "ms", "us", "ns")},
     "--decimal": {"choices": (".", ",")},
     "--day-first": {"action": argparse.BooleanOptionalAction},
-    "--rate": {"type": partial(number, convert=float, low=0, rule="a number above 0", above=True)},
+    "--rate": {"type": partial(number, convert=float, low=1e-300, rule="a number above 0")},
     "--header": {"type": partial(number, convert=int, low=0, rule="the number of a line, from 1, or 0")},
     "--port": {"type": partial(number, convert=int, low=0, rule="a number of at least 0"), "default": 0},
 }
@@ -335,18 +324,12 @@ def add_options(parser, title, table, **more):
         name, _, metavar = key.partition(" ")
         style = {"metavar": metavar} if metavar else {} if name in SETTINGS else FLAG
         group.add_argument(name, help=text, **style, **SETTINGS.get(name, {}), **more.get(name.strip("-"), {}))
-    return group
 
 
 def add_scale(parser, of):
     """Add the option of scaling; `of` says whose means and deviations count."""
-    parser.add_argument(
-        "--scale",
-        choices=("zscore",),
-        help=f"bring columns to one scale before they are compared: each less its mean, over its standard deviation, "
-        f"both {of}. Default: as they are, so that the column that varies most decides (--normalize is about each "
-        "window, not about columns)",
-    )
+    text = f"zscore: compare columns less their means, over their standard deviations, both {of} "
+    add_options(parser, None, {"--scale": text + "(default: as they are; the one that varies most decides)"})
 
 
 READING = {
@@ -384,10 +367,10 @@ def reading_of(options):
     return Reading(**{one.name: getattr(options, one.name) for one in fields(Reading) if hasattr(options, one.name)})
 
 
-def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ...)"):
-    """Add the options that say what is written, and return their group."""
-    notes = "how results are printed on the standard output; notes go to the standard error (default: table)"
-    return add_options(parser, "output", {"--format": notes, "--picture FILE": picture})
+OUTPUT = {
+    "--format": "how results are printed on the standard output; notes go to the standard error (default: table)",
+    "--picture FILE": "draw a picture into a file (.png, .svg, .pdf, ...)",
+}
 
 
 @contextmanager
@@ -396,17 +379,13 @@ def errors_of(where, parameters=(), data=None):
 
     Warnings are notes in the same words.
     """
-
-    def tell(message, category, *args, **kwargs):
-        from ..utils._times import ColumnOfTimes
-        from .output import note
-
-        if category is not ColumnOfTimes:  # which was told when the columns were chosen
-            note(f"warning: {in_options(str(message), parameters)}")
+    from ..utils._times import ColumnOfTimes
+    from .output import note
 
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = tell
+            warnings.simplefilter("ignore", ColumnOfTimes)  # which was told when the columns were chosen
+            warnings.showwarning = lambda text, *rest: note(f"warning: {in_options(str(text), parameters)}")
             yield
     except (ValueError, TypeError) as error:
         message = in_options(str(error), parameters)
@@ -450,15 +429,9 @@ def add_task(parser, argv, name="segment", counts=False):
         add_options(parser, "what to look for", dict(list(table.items())[: None if searches else -1]))
     add_estimator(parser, name)
     add_scale(parser, "of the recording")
-    output = add_output(parser)
-    if searches:
-        text = "draw the distances of all candidates, too, however long they take (default: if that is a second)"
-        output.add_argument("--profile", help=text, **FLAG)
-    text = (
-        "the part of the recording that the picture shows, written like a part of a file; the whole is "
-        f"{'searched' if searches else 'cut'}, unless RECORDING is a part"
-    )
-    output.add_argument("--time-range", metavar="START-STOP", help=text)
+    profile = {"--profile": "draw the distances of all candidates, however long they take (default: up to a second)"}
+    text = "the part of the recording that the picture shows, written like a part of a file (default: all)"
+    add_options(parser, "output", OUTPUT | (profile if searches else {}) | {"--time-range START-STOP": text})
     add_reading(parser)
     parser.set_defaults(task=name, counts=counts)
 
@@ -470,7 +443,7 @@ def add_show(parser, argv):
     """Add the arguments of show."""
     part = "the part, such as 12.5s-13.1s (default: the whole)"
     add_options(parser, None, {"recording FILE": RECORDING["recording RECORDING"], "part PART": part})
-    add_output(parser, "draw the channels into a file (.png, .svg, .pdf, ...)")
+    add_options(parser, "output", OUTPUT)
     add_reading(parser, weighted=False)
 
 
@@ -497,10 +470,8 @@ def add_learn(parser, argv):
     """Add the arguments of learn, among them the parameters of what the task's estimator has."""
     add_options(parser, None, RECORDING)
     add_options(parser, "what to learn", LEARNING, labels=REQUIRED, output=REQUIRED)
-    pre = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    pre.add_argument("--task", default="segment")
-    task = pre.parse_known_args(argv)[0].task
-    add_estimator(parser, task if task in TASKS else "segment", "; auto: chosen by the labels")
+    searches = re.search(r"(?m)^--task[=\n]search$", "\n".join(argv))
+    add_estimator(parser, "search" if searches else "segment", "; auto: chosen by the labels")
     add_scale(parser, "of the recording, which the model keeps")
     add_reading(parser)
 
@@ -511,7 +482,7 @@ def add_evaluate(parser, argv):
     known = {key: LEARNING[key] for key in ("--labels NAME|FILE", "--where COLUMN=VALUE", "--around BEFORE,AFTER")}
     add_options(parser, "what is known", known, labels=REQUIRED)
     add_parameters(parser, "what agrees", EVALUATE)
-    add_options(parser, "output", {"--format": "how events are printed (default: table)"})
+    add_options(parser, "output", {"--format": OUTPUT["--format"]})
     add_reading(parser, weighted=False)
 
 
@@ -522,14 +493,14 @@ def add_distance(parser, argv):
     add_metric(parser, action="append")
     add_parameters(parser, "parameters", DISTANCE)
     add_scale(parser, "of both files together")
-    add_output(parser, "draw the alignment by the first distance that has one into a file (.png, .svg, ...)")
+    add_options(parser, "output", OUTPUT | {"--picture FILE": "draw the alignment by the first distance that has one"})
     add_reading(parser)
 
 
 def add_metrics(parser, argv):
     """Add the arguments of metrics."""
-    add_options(parser, None, {"name NAME": "a distance, to explain it and its parameters"})
-    add_options(parser, None, {"--format": "how it is printed (default: table)"})
+    table = {"name NAME": "a distance, to explain it and its parameters", "--format": OUTPUT["--format"]}
+    add_options(parser, None, table)
 
 
 def add_demo(parser, argv):
@@ -554,31 +525,24 @@ def add_view(parser, argv):
     add_reading(parser, weighted=False)
 
 
-class Command(NamedTuple):
-    """A command: what it is for, what adds its arguments, and what runs it, as FILE.FUNCTION."""
-
-    text: str
-    add: Callable
-    run: str
-
-
+# Of each command what it is for, what adds its arguments, and what runs it, as FILE.FUNCTION.
 COMMANDS = {
-    "show": Command("look at a recording: channels, times, rate, gaps", add_show, "looking.run_show"),
-    "search": Command("find where a pattern occurs", partial(add_task, name="search"), "searching.run"),
-    "segment": Command("cut a recording into repetitions", add_task, "searching.run"),
-    "count": Command("count the repetitions of a recording", partial(add_task, counts=True), "searching.run"),
-    "learn": Command("learn from labels, save the estimator", add_learn, "searching.run_learn"),
-    "view": Command("look at a recording in the browser, mark, search, learn", add_view, "looking.run_view"),
-    "evaluate": Command("compare what was found with labels: F1, misses", add_evaluate, "labels.run_evaluate"),
-    "distance": Command("distances of two series", add_distance, "comparing.run_distance"),
-    "metrics": Command("list the distances and their parameters", add_metrics, "comparing.run_metrics"),
-    "demo": Command("several distances side by side, on an electrocardiogram", add_demo, "demonstration.run"),
+    "show": ("look at a recording: channels, times, rate, gaps", add_show, "looking.run_show"),
+    "search": ("find where a pattern occurs", partial(add_task, name="search"), "searching.run"),
+    "segment": ("cut a recording into repetitions", add_task, "searching.run"),
+    "count": ("count the repetitions of a recording", partial(add_task, counts=True), "searching.run"),
+    "learn": ("learn from labels, save the estimator", add_learn, "searching.run_learn"),
+    "view": ("look at a recording in the browser, mark, search, learn", add_view, "looking.run_view"),
+    "evaluate": ("compare what was found with labels: F1, misses", add_evaluate, "labels.run_evaluate"),
+    "distance": ("distances of two series", add_distance, "comparing.run_distance"),
+    "metrics": ("list the distances and their parameters", add_metrics, "comparing.run_metrics"),
+    "demo": ("several distances side by side, on an electrocardiogram", add_demo, "demonstration.run"),
 }
 
 
 def overview():
     """Return the parser that explains the commands."""
-    commands = "\n".join(f"  {name:10}{command.text}" for name, command in COMMANDS.items())
+    commands = "\n".join(f"  {name:10}{text}" for name, (text, *_) in COMMANDS.items())
     return Parser(
         prog="sktslib",
         usage="sktslib COMMAND ...",
@@ -620,11 +584,11 @@ def parse(argv):
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"Unknown command {name!r}.{hint} Valid are: {', '.join(COMMANDS)}.")
-    command, rest = COMMANDS[name], argv[1:] if argv and argv[0] == name else argv
-    parser = Parser(prog=f"sktslib {name}", description=f"{command.text[0].upper()}{command.text[1:]}.")
-    command.add(parser, rest)
+    (text, add, command), rest = COMMANDS[name], argv[1:] if argv and argv[0] == name else argv
+    parser = Parser(prog=f"sktslib {name}", description=f"{text[0].upper()}{text[1:]}.")
+    add(parser, rest)
     options = parser.parse_args(rest)
-    file, _, function = command.run.partition(".")
+    file, _, function = command.partition(".")
     return getattr(import_module(f".{file}", __package__), function), options
 
 

@@ -55,18 +55,16 @@ def _channels(recording):
     """Return a table of the channels: how many values are missing, the least, the mean and the largest."""
     import pandas as pd
 
-    n, values = len(recording), recording.values
-    missing, total = 0, 0.0
-    least = largest = np.full(len(recording.channels), np.nan)
-    for start in range(0, n, CHUNK):
-        part = np.array(values[start : start + CHUNK], np.float64)
+    found = []  # of each chunk the sum, the least and the largest value, and how many there are
+    for start in range(0, len(recording), CHUNK):
+        part = np.array(recording.values[start : start + CHUNK], np.float64)
         part[~np.isfinite(part)] = np.nan
-        missing = missing + np.isnan(part).sum(axis=0)
-        total = total + np.nansum(part, axis=0)
-        least, largest = np.fmin(least, np.fmin.reduce(part)), np.fmax(largest, np.fmax.reduce(part))
-    mean = np.divide(total, n - missing, out=np.full(len(least), np.nan), where=missing < n)
-    columns = {"missing": missing, "least": least, "mean": mean, "largest": largest}
-    return pd.DataFrame({"channel": recording.channels, **columns})
+        found.append([np.nansum(part, 0), np.fmin.reduce(part), np.fmax.reduce(part), (~np.isnan(part)).sum(0)])
+    total, least, largest, count = (np.array(rows) for rows in zip(*found, strict=True))
+    known = count.sum(0)
+    mean = np.divide(total.sum(0), known, out=np.full(len(known), np.nan), where=known > 0)
+    columns = {"missing": len(recording) - known, "least": np.fmin.reduce(least), "mean": mean}
+    return pd.DataFrame({"channel": recording.channels, **columns, "largest": np.fmax.reduce(largest)})
 
 
 def _timing(recording):

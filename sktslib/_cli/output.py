@@ -263,7 +263,7 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
         rows.plot(ax=list(axes[-profiles:]), time_range=time_range)
         for ax, name in zip(axes[-profiles:], names if profiles > 1 else (), strict=False):
             ax.set_title(name, loc="left", fontsize="medium")
-    _name_rows(axes, recording.described_channels * len(panels) + ["distance"] * profiles, recording)
+    _name_rows(axes, recording._described_channels * len(panels) + ["distance"] * profiles, recording)
     below.align_ylabels(axes)
     if marks is not None:
         _write_marks(axes[-channels], recording, *marks)
@@ -272,7 +272,7 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
 
 def draw_recording(recording, most):
     """Draw the channels of a recording, `most` at most, one above the other."""
-    names = recording.described_channels[:most]
+    names = recording._described_channels[:most]
     figure = _figure(11, 0.8 + 1.6 * len(names))
     axes = _rows(figure, recording.short_title, names)
     plot_segmentation(np.empty(0, np.int64), recording.values, recording.times, ax=list(axes))
@@ -291,7 +291,7 @@ def _draw_queries(figure, queries, recording, found, notes, periods):
     if periods is not None:
         _draw_periods(parts[-2], periods, len(queries[0].values))
     for part, query, k in zip(parts, queries, range(len(queries)), strict=False):
-        names = recording.described_channels if k == 0 else [""] * len(recording.channels)
+        names = recording._described_channels if k == 0 else [""] * len(recording.channels)
         axes = _rows(part, shortened(query.short_title, TITLE // columns), names)
         weight = np.ones(len(query.values)) if query.weight is None else query.weight
         display = plot_weight_query(query.times, query.values, weight, ax=list(axes))

@@ -67,12 +67,6 @@ class FileRecording(Recording):
         return self.title.removeprefix(os.path.dirname(split(self.path)[0])).lstrip(os.sep)
 
     @property
-    def described_channels(self):
-        """Names of the channels with their units, for pictures."""
-        units = self.units or [""] * len(self.channels)
-        return [f"{name} ({unit})" if unit else name for name, unit in zip(self.channels, units, strict=True)]
-
-    @property
     def is_dated(self):
         """Whether its times are dates or clock times."""
         return self.times is not None and hasattr(as_index(self.times[:1]), "asi8")

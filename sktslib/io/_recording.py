@@ -264,6 +264,13 @@ class Recording:
         """Samples per second (or unit of the times) where it is constant and known, else None."""
         return float(self.times.rate) if isinstance(self.times, Sampling) else None
 
+    @property
+    def _described_channels(self):
+        """Names of the channels with their units, for pictures."""
+        names = channel_names(self)
+        pairs = zip(names, self.units or [""] * len(names), strict=True)
+        return [f"{name} ({unit})" if unit else name for name, unit in pairs]
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -271,10 +278,8 @@ class Recording:
         return np.asarray(self.values[:], dtype)
 
     def __repr__(self) -> str:
-        channels, marks = self.shape[1] if len(self.shape) == 2 else 1, len(self.marks)
-        units = self.units or [""] * channels
-        names = [f"{name} ({unit})" if unit else name for name, unit in zip(self.names or (), units, strict=False)]
-        listed = f": {', '.join(names[:8])}{', ...' * (len(names) > 8)}" * bool(names)
+        channels, marks = len(names := self._described_channels), len(self.marks)
+        listed = f": {', '.join(names[:8])}{', ...' * (channels > 8)}" * bool(self.names)
         times = f"{self.rate:g} per second" if self.rate else "no times" if self.times is None else "own times"
         counts = f"{channels} channel{'s' * (channels != 1)}{listed}; {times}; {marks} mark{'s' * (marks != 1)}"
         return f"Recording of {len(self)} samples, {counts}"

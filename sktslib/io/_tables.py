@@ -33,7 +33,7 @@ FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or
 LONGEST_LINE = 2**20  # characters: tens of thousands of columns
 HEAD = 500  # rows by which the layout is recognized
 FOOT = 50  # lines of a footer at most
-HELP = "Name what separates its cells, separator=..., its decimal mark, decimal=..., or its line of names, header=...."
+HELP = "If there is one, name separator=..., decimal=..., or the line with the names of its columns, header=...."
 NO_NUMBERS = f"the file must hold at least one row of numbers. Got none in its first lines. {HELP}"
 
 
