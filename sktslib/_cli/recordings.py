@@ -11,7 +11,7 @@ import numpy as np
 
 from ..io._columns import NO_TIMES, channels_of, columns_of, no_column
 from ..io._library import split
-from ..io._parts import as_index, samples_of, split_slice, step_of, unit_of
+from ..io._parts import as_index, parse_slice, samples_of, split_slice, step_of, unit_of
 from ..io._recording import Recording, as_table, changed, channel_names
 from ..io._tables import Reading, Table, listed, source_of, split_names
 from ..utils._times import EvenTimes, Sampling
@@ -159,7 +159,8 @@ class Files:
             else:
                 found = channels_of(source, reading, path, notes)
         except ValueError as error:
-            hint = f" A part of a file is written {PART}." if ":" in given[2:] and part is None else ""
+            unread = part is None and (":" in given[2:] or parse_slice(given))
+            hint = f" A part of a file is written {PART}." if unread else ""
             raise ValueError(in_options(f"{error}{hint}")) from None
         found |= {"notes": list(map(in_options, found["notes"])), "others": source.frame if is_table else None}
         recording = FileRecording(path=path, option=option, reading=self.reading, **found)

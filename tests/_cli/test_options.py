@@ -26,6 +26,7 @@ WRONG = {
     "both": ("search rec.csv --query a --model b", "must be given. Got both."),
     "no file": ("search no.csv --query beat.csv", "the recording must name a readable file. Got 'no.csv'"),
     "slice": ("search rec.csv --query rec.csv:1x-2x", "A part of a file is written FILE:START-STOP in samples"),
+    "no colon": ("search rec.csv --query 0.5s-1.2s", "A part of a file is written FILE:START-STOP in samples"),
     "column": ("search rec.csv --query beat.csv --columns mv", "--columns must name a column. Got 'mv'"),
     "metric": ("search rec.csv --query beat.csv --metric dwt", "--metric: Unknown metric 'dwt'. Did you"),
     "key": ("search rec.csv --query beat.csv --metric dtw:windw=1", "Did you mean 'window'?"),
