@@ -82,12 +82,13 @@ class Viewed:
         self.times = one.times if self.rate is None else EvenTimes(one.times, self.n)
         self.max_gap, self.gaps = None, np.empty(0, int)  # samples before which there are holes in time
         self.is_dated = self.times is not None and is_datetime(self.times[:1]) and self.times[:1].dtype.kind != "m"
-        self._t = None  # times as numbers, of datetimes seconds from the first
+        self._t, self.step = None, 1.0 / (self.rate or 1.0)  # times as numbers, of datetimes seconds from the first
         if self.times is not None and self.rate is None:
             self._t = as_times(self.times, self.n, "times")
-            steps, step = np.diff(self._t), interval(self._t) or np.inf
-            if steps.max(initial=0.0) > LONG * step:
-                self.max_gap, self.gaps = 2.0 * step, np.flatnonzero(steps > 2.0 * step) + 1
+            steps, self.step = np.diff(self._t), interval(self._t) or 1.0
+            if steps.max(initial=0.0) > LONG * self.step:
+                self.max_gap = 2.0 * self.step
+                self.gaps = np.flatnonzero(steps > self.max_gap) + 1
 
     @property
     def mark(self):
@@ -108,22 +109,26 @@ class Viewed:
         return str(np.asarray(time, "datetime64[us]")[0]).replace("T", " ")[: 19 + places + (places > 0)]
 
     def ticks(self, first, last, columns):
-        """Return samples and labels of some round times, far enough apart."""
-        ends = [int(first), min(int(last), self.n - 1)]
-        low, high = np.divide(ends, self.rate or 1.0) if self._t is None else self._t[ends]
+        """Return samples and labels of some round times, far enough apart; gaps in the times have no room of theirs."""
+        ends, is_dated = np.array([int(first), min(int(last), self.n - 1)]), self.is_dated
+        at = np.unique(np.linspace(*ends, max(int(columns), 2)).astype(int))
+        t = at / (self.rate or 1.0) if self._t is None else self._t[at]
         begin, day = self.label(ends[0], 9), self.label(0)[:10]  # as the clock on the wall has it
-        begin = (np.datetime64(begin) - np.datetime64(day)) / np.timedelta64(1, "s") if self.is_dated else float(begin)
-        least = max((high - low) / max(int(columns) // APART, 2), 1e-12 if self.times is not None else 1.0)
+        begin = (np.datetime64(begin) - np.datetime64(day)) / np.timedelta64(1, "s") if is_dated else float(begin)
+        least = np.diff(ends)[0] * self.step / max(int(columns) // APART, 2)
+        least = max(least, 1e-12 if self.times is not None else 1.0)
         power = 10.0 ** floor(log10(least))
         step = next(k * power for k in (1, 2, 5, 10) if k * power >= least * (1 - 1e-9))
-        if self.is_dated and least > 1:
+        if is_dated and least > 1:
             step = next((s for s in CLOCK if s >= least), np.ceil(least / DAY) * DAY)
-        at = np.arange(np.ceil(begin / step - 1e-9), (begin + high - low) / step + 1e-9) * step - begin + low
+        k = np.floor((t - t[0] + begin) / step + 1e-9)
+        k = k[np.diff(k, prepend=np.ceil(begin / step - 1e-9) - 1) > 0]  # the last round time up to a column
+        at = k * step - begin + t[0]
         samples = np.rint(at * (self.rate or 1.0)) if self._t is None else np.searchsorted(self._t, at * (1 - 1e-12))
         samples, day, found = np.unique(np.clip(samples.astype(int), 0, self.n - 1)).tolist(), None, []
         for sample in samples:
             short = text = self.label(sample, max(-floor(log10(step) + 1e-9), 0))
-            if self.is_dated:
+            if is_dated:
                 short = text[:10] if step >= DAY else text[11 * (text[:10] == day) : -3 if step >= 60 else None]
                 day = text[:10]
             found.append([sample, short])
@@ -153,7 +158,7 @@ class Session:
         self.viewed, self.path, self.code = Viewed(recording), path and Path(path), code
         self.name, self.notice, self._seed, self._mark = name, None, seed, self.viewed.mark
         self.lock, self.pyramid = threading.RLock(), Pyramid(self.viewed.values)
-        self.job = self.finds = self._made = None
+        self.job = self.finds = self._made = self._by_time = None
         self.settings = {"metric": "auto", "normalize": None, "channels": list(range(self.viewed.channels))}
         self.queries, self.classes, self.answers = {}, {0: {"name": "match", "color": COLORS[0]}}, []
         self.thresholds, self.drawn, self.run = {}, {}, {}  # by keys of finds, by ranges, and the last kind of work
@@ -233,13 +238,13 @@ class Session:
 
     # -------------------------------------------------------------------------------------------- what is seen of all
     def _on_open(self, message):
-        names, query = zip(self.viewed.names, self.viewed.units, strict=True), self.queries.get(0)
+        names = zip(self.viewed.names, self.viewed.units, strict=True)
         found = {"name": self.name, "n": self.viewed.n, "settings": self.settings, **self.run, **self._standing()}
         found |= {"channels": [{"name": name, "unit": unit} for name, unit in names], "formats": [*_export.FORMS]}
         found |= {"metrics": ["auto", *metric_names()], "normalizations": NORMALIZATIONS, "ready": self.pyramid.ready}
         found |= {"has_results": self.finds is not None, "classes": [*self.classes.values()]}
-        found["job"] = len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None
-        return {**found, "query": query and {"start": query[0], "end": query[1]}}
+        found["times"] = "sample" if self.viewed.times is None else "" if self.viewed.is_dated else "s"
+        return {**found, "job": len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None}
 
     def _on_view(self, message):
         viewed, first = self.viewed, max(min(float(message["first"]), self.viewed.n - 1), 0.0)
@@ -274,10 +279,15 @@ class Session:
 
     # ------------------------------------------------------------------------------------------------------- searches
     def _on_query(self, message):
-        start, end = sorted(min(max(round(float(message[name])), 0), self.viewed.n) for name in ("start", "end"))
+        """Set the query of a class where there is a range in the message; describe it."""
+        own = self.queries.get(kind := self._class(message.get("class")))
+        given = [message[name] for name in ("start", "end")] if "start" in message else own
+        if given is None:
+            return {}
+        start, end = sorted(min(max(round(float(each)), 0), self.viewed.n) for each in given)
         if end - start < 2:
             raise ValueError(f"A query must have two samples at least. Got samples {start} to {end}. Drag further.")
-        if self.queries.get(kind := self._class(message.get("class"))) != [start, end]:
+        if own != [start, end]:
             self._change(["queries", kind, [start, end]])
         about = {"start": start, "end": end, "label": self.viewed.label(start), "picture": self._picture(start, end)}
         return {**about, "channels": self.viewed.channels, "points": POINTS}
@@ -300,6 +310,7 @@ class Session:
             with self.lock:
                 if job is self.job and not job.stopped.is_set():
                     self.finds, self._made, job.estimator = finds, job, estimator
+                    self._by_time = np.argsort(finds.start, kind="stable")
                     self._kept, self._asked = {}, []
 
         self.job = Job(kind, key, Task(self.viewed, queries, **self.settings), work, publish)
@@ -312,8 +323,9 @@ class Session:
         channels = given["channels"] = sorted({int(k) for k in given["channels"]})
         if not channels or not 0 <= channels[0] <= channels[-1] < self.viewed.channels:
             raise ValueError(f"'channels' must be from 0 to {self.viewed.channels - 1}. Got {channels}.")
-        self._change(*(["settings", *one] for one in given.items()))
-        return self._begin("search", search, {k: query for k, query in self.queries.items() if k == 0})
+        kind = self._class(message.get("class", self.run.get("class")))
+        self._change(*(["settings", *one] for one in given.items()), ["run", "class", kind])
+        return self._begin("search", search, {k: query for k, query in self.queries.items() if k == kind})
 
     def _on_relearn(self, message):
         answers, finds = self._answers, self.finds
@@ -357,7 +369,7 @@ class Session:
     def _states(self):
         """Answers of the finds (1, 0 or -1 without one), their classes, and their rows of the answers, or -1."""
         finds, answers = self.found_by() and self.finds, np.vstack([self._answers, np.full(4, -1)])
-        which = same(np.column_stack(finds[:2]), self._answers[:, :2])
+        which = same(finds.ranges, self._answers[:, :2])
         own = np.array([*self._made.task.queries, 0]).take(finds.query, mode="clip")  # a count has no class
         return answers[which, 3], np.where(which < 0, own, answers[which, 2]), which
 
@@ -375,7 +387,7 @@ class Session:
     def _are_drawn(self):
         """Whether each find within the threshold was drawn at random."""
         drawn = np.array([self._range(name) for name in self.drawn], int).reshape(-1, 2)
-        return same(np.column_stack(self.finds[:2])[: self._within], drawn) >= 0
+        return same(self.finds.ranges[: self._within], drawn) >= 0
 
     @cached
     def marks(self):
@@ -386,8 +398,8 @@ class Session:
         every = np.column_stack([self._answers, np.full(len(self._answers), -1)])
         if self.finds is not None:
             answer, kind, which = self._states
-            finds = np.column_stack([*self.finds[:2], kind, answer, np.arange(len(answer))])
-            finds = finds[(finds[:, 4] < self._within) | (answer >= 0)]
+            k = self._by_time[(self._by_time < self._within) | (answer[self._by_time] >= 0)]
+            finds = np.column_stack([self.finds.start[k], self.finds.end[k], kind[k], answer[k], k])
             every = np.concatenate([np.delete(every, which[which >= 0], axis=0), finds])
         return every[np.argsort(every[:, 0], kind="stable")]
 
@@ -397,27 +409,31 @@ class Session:
             raise ValueError("Nothing was searched for yet: drag over the pattern that you look for.")
         return self._made
 
-    def _row(self, k):
-        """Return a find as the page shows it."""
-        (start, end, _, distance), (answer, kind, _) = (c[k].item() for c in self.finds[:4]), self._states
-        table = self.finds.table[[k]] if isinstance(self.finds.table, Matches) else None
-        about = {name: finite(getattr(table, name, None)) for name in ("scale", "offset")}
-        about |= {"id": f"{start}-{end}", "start": start, "end": end, "distance": distance, "points": POINTS}
-        about |= {"label": self.viewed.label(start), "class": int(kind[k]), "within": k < self._within}
-        about["q"] = None if self.finds.q is None else finite(self.finds.q[k])[0]
-        return about | {"answer": [False, True, None][answer[k]], "picture": self._picture(start, end)}
+    def _rows(self, which):
+        """Return finds as the page shows them, by their numbers."""
+        finds, (answer, kind, _), rows = self.finds, self._states, []
+        table = finds.table[which] if isinstance(finds.table, Matches) else None
+        beside = {name: getattr(table, name, None) for name in ("scale", "offset")}
+        for i, k in enumerate(which):
+            start, end, distance = finds.start[k].item(), finds.end[k].item(), finds.distance[k].item()
+            about = {name: None if each is None else finite(each[i]) for name, each in beside.items()}
+            about |= {"id": f"{start}-{end}", "start": start, "end": end, "distance": distance, "points": POINTS}
+            about |= {"label": self.viewed.label(start), "class": int(kind[k]), "within": k < self._within}
+            about["q"] = None if finds.q is None else finite(finds.q[k])[0]
+            rows.append(about | {"answer": [False, True, None][answer[k]], "picture": self._picture(start, end)})
+        return rows
 
     def _on_matches(self, message):
         self.found_by()
-        by_time = message.get("order") == "time"
-        order = np.argsort(self.finds.start[: self._within] if by_time else self.finds.distance, kind="stable")
+        by_time, starts = message.get("order") == "time", self.finds.start
+        order = self._by_time[self._by_time < self._within] if by_time else np.arange(len(starts))
         limit, first = int(message.get("limit", 50)), int(message.get("offset", 0))
-        if "around" in message:  # the page that holds this match
-            ranges = np.column_stack(self.finds[:2])[order]
-            at = np.flatnonzero((ranges == self._range(message["around"])).all(axis=1))
+        if "around" in message:  # the page that holds this match, or where it would be in time
+            start, end = self._range(message["around"])
+            at = np.flatnonzero((starts[order] == start) & (self.finds.end[order] == end))
+            at = at if len(at) or not by_time else [min(np.searchsorted(starts[order], start), len(order) - 1)]
             first = int(at[0]) // limit * limit if len(at) else 0
-        found = [self._row(k) for k in order[first : first + limit].tolist()]
-        return {"total": len(order), "offset": first, "rows": found}
+        return {"total": len(order), "offset": first, "rows": self._rows(order[first : first + limit].tolist())}
 
     def _on_threshold(self, message):
         self.found_by()
@@ -440,7 +456,7 @@ class Session:
         while turn and not len(waiting) and not drawn.all():
             # Of all others, so that some have an answer already.
             k = np.random.default_rng([self._seed, len(self.drawn)]).choice(np.flatnonzero(~drawn))
-            self._change(["drawn", self._row(int(k))["id"], True])
+            self._change(["drawn", f"{self.finds.start[k]}-{self.finds.end[k]}", True])
             drawn[k], waiting = True, [k] if left[k] else []
         is_random, pair = turn and len(waiting) > 0, waiting[:1]
         if not is_random:
@@ -452,8 +468,8 @@ class Session:
             pair = new[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
         if not len(pair):
             return {"id": None}
-        self._asked.append(pair[self._turn % len(pair)])
-        row = self._row(int(self._asked[-1]))
+        self._asked.append(int(pair[self._turn % len(pair)]))
+        row = self._rows(self._asked[-1:])[0]
         return {"id": row["id"], "why": "random" if is_random else "uncertain", "row": row}
 
     def _range(self, name):
@@ -473,7 +489,7 @@ class Session:
             raise ValueError("There is no answer that could be taken back.")
         start, end, *_ = self.answers[-1]
         self._change(["undo"])
-        return {**self._standing(), "id": f"{start}-{end}"}
+        return {**self._standing(), "id": f"{start}-{end}", "start": start, "end": end}
 
     def _standing(self):
         """Return how many ranges are answered, and the precision by those that were drawn at random."""

@@ -19,7 +19,7 @@ from ..search._selection import select
 from ..search._sources import CandidateReader
 from ..search._thresholds import Calibration, Decoys, center_of
 
-NEAR = 2**20  # samples about the query that are searched first, and in which a period is looked for
+NEAR = 2**20  # samples in which a period is looked for; a quarter of them, about the query, is searched first
 IN_MEMORY = 2**24  # numbers that are searched at once; longer recordings are read by chunks
 FEW, MOST = 500, 100_000  # matches that are looked for at first, and in the end
 OTHERS = 300  # matches without an answer that tell the threshold of a query
@@ -60,6 +60,11 @@ class Finds(NamedTuple):
     q: np.ndarray | None = None
     chance: tuple = ()  # distances of matches of decoys, ascending, how many decoys there were, and how far is known
 
+    @property
+    def ranges(self):
+        """Half-open ranges (k, 2)."""
+        return np.column_stack(self[:2])
+
     @classmethod
     def of(cls, table, distance, limits=(None,), first=0):
         """Return what a table holds, whose samples count from the `first` one; of finds that overlap the nearest."""
@@ -78,7 +83,8 @@ def units(limits):
 
 def same(ranges, others):
     """Return for each range (n, 2) the number of one of `others` (k, 2) that is of the same event; -1 without one."""
-    out, (which, other) = np.full(len(ranges), -1), pairs_by_iou(ranges, others, SHIFTED)
+    # Others are few mostly, and sorted in no time.
+    out, (other, which) = np.full(len(ranges), -1), pairs_by_iou(others, ranges, SHIFTED)
     out[which] = other
     return out
 
@@ -135,10 +141,10 @@ def search(job, searcher=None):
     """Search a recording: about the query, for few matches, for all, and for what is found by chance."""
     task = job.task
     searcher = task.searcher() if searcher is None else searcher
-    limits, n = searcher._thresholds, task.viewed.n
-    if n > 2 * NEAR:
-        begin = min(max(next(iter(task.queries.values()))[0] - NEAR // 2, 0), n - NEAR)
-        part = begin, begin + NEAR
+    limits, n, size = searcher._thresholds, task.viewed.n, NEAR // 4
+    if n > 2 * size:
+        begin = min(max(next(iter(task.queries.values()))[0] - size // 2, 0), n - size)
+        part = begin, begin + size
         found = limited(searcher, FEW).search(task.samples(*part), times=task.times(*part))
         job.publish(job, Finds.of(found, found.distance, limits, begin), searcher)
     for most, end in ((FEW, 0.3), (MOST, 0.7)):
@@ -183,7 +189,12 @@ def learned(job, finds, ranges, numbers):
     others = others[np.linspace(0, len(others) - 1, min(len(others), OTHERS)).astype(int)]
     ranges = np.concatenate([ranges, others])
     rank, version = np.arange(len(ranges), dtype=float), np.zeros(len(ranges), np.int64)  # learning finds distances
-    found = [Found(*ranges.T, rank, CandidateReader(plan, source), version) for plan, _ in searcher._searches]
+    size, found = np.diff(ranges).ravel(), []
+    for plan, _ in searcher._searches:
+        # Windows are as long as the query at least, which may be longer than the one that had found a range.
+        own = np.maximum(size, plan.m) if plan.mode == "windows" else size
+        start = np.clip(ranges[:, 0] - (own - size) // 2, 0, task.viewed.n - own)
+        found.append(Found(start, start + own, rank, CandidateReader(plan, source), version))
     about = matches_of(found, len(found), None, None)
     number = np.append(numbers, [-2] * (len(ranges) - len(numbers)))[about.distance.astype(int)]
     good = number == (0 if about.query is None else about.query)

@@ -4,7 +4,7 @@
 const INK = "#23303d", FAINT = "#8a96a3", GRID = "#e3e8ee", QUERY = "#0b62c4", NO_CLASS = "#7a7f87";
 const GUTTER = 74, AXIS = 20; // pixels left of the channels and below them
 const FEWEST = 8; // samples in view at the highest zoom
-const FIRST = "There are no matches yet: hold shift, drag over a pattern, and press Search.";
+const FIRST_STEP = "Hold shift and drag over a pattern.", FIRST = `No matches yet. ${FIRST_STEP} Then press Search.`;
 
 /** Make an element; of its attributes, functions are listeners. */
 function el(tag, attributes = {}, ...children) {
@@ -146,12 +146,13 @@ class Plot {
     });
     this.drawRanges(context, page, bottom);
     context.restore();
+    if (axis) write(context, FAINT, page.info.times, 2, bottom + AXIS / 2 + 1, GUTTER - 8);
     channels.forEach(({ name, unit }, row) => {
       const from = top + row * rowHeight, middle = from + rowHeight / 2, room = GUTTER - 8;
       const below = unit && axis && rowHeight > 40 ? 7 : 0;
       if (rowHeight > 11) write(context, INK, name, 2, middle - below, room);
       if (below) write(context, FAINT, unit, 2, middle + below, room);
-      if (!axis || rowHeight < 64) return;
+      if (!axis || rowHeight < (below ? 60 : 46)) return;
       write(context, FAINT, short(this.ranges.high[row]), 2, from + gap + 5, room);
       write(context, FAINT, short(this.ranges.low[row]), 2, from + rowHeight - gap - 5, room);
     });
@@ -198,20 +199,22 @@ class Plot {
       box(context, own, 0.2 * share, x, 0, pixels, bottom);
       box(context, own, 0.3 + 0.7 * share, x, top, pixels, strip);
     });
-    for (const { id, start, end, class: number, answer } of marks || []) {
+    for (const { start, end, class: number, answer } of marks || []) {
       const x = this.x(start), width = Math.max(this.x(end) - x, 2), no = answer === false;
       box(context, color(number), no ? 0.05 : 0.16, x, 0, width, bottom);
       box(context, color(number), no ? 0.2 : answer ? 1 : 0.6, x, top, Math.max(width - 1, 2), strip);
       const told = axis && answer != null && width > 14;
       if (told) write(context, no ? INK : "#fff", no ? "no" : "yes", x + 3, 7.5, width - 6);
-      if (page.current?.id !== id) continue;
-      if (axis) frame(context, INK, [], x, 1, width, bottom - 2);
-      else box(context, INK, 1, x, top - 6, Math.max(width, 3), strip + 6);
     }
   }
 
-  /** Draw the query, what is being selected, and in the overview what the detail shows. */
+  /** Draw the current match, the query, what is being selected, and in the overview what the detail shows. */
   drawRanges(context, page, bottom) {
+    if (page.current) { // which is no mark if it is beyond the threshold, or marks are a density
+      const { start, end } = page.current, x = this.x(start), width = Math.max(this.x(end) - x, 3);
+      if (this.axis) frame(context, INK, [], x, 1, width, bottom - 2);
+      else box(context, INK, 1, x, bottom - this.strip - 6, width, this.strip + 6);
+    }
     for (const range of [page.query, page.selection].filter(Boolean)) {
       const x = this.x(range.start), width = this.x(range.end) - x, isQuery = range === page.query;
       box(context, QUERY, isQuery ? 0.06 : 0.18, x, 0, width, bottom);
@@ -262,12 +265,14 @@ const LAYOUT = `
     <button data-do="yes" class="yes">Yes (y)</button><button data-do="no" class="no">No (n)</button>
     <button data-do="undo" title="Take the last answer back">Undo (u)</button></div>
   <div class="film" data-is="film" role="list" aria-label="Matches" data-hint="1. Hold shift and drag over a pattern.
-    2. Press Search, and move the threshold between near and far. 3. Press a, and answer y or n, some ten times.
-    4. Relearn. 5. Take away labels, model and script."></div></div>
+    2. Press Search, and move the threshold between near and far.
+    3. Press a, and answer y or n, some ten times.
+    4. Relearn.
+    5. Take away labels, model and script."></div></div>
 <aside>
   <section><h2>Query</h2>
     <canvas class="picture" data-is="picture" role="img" aria-label="Picture of the query"></canvas>
-    <div class="note" data-is="queryLabel">Hold shift and drag over a pattern.</div>
+    <div class="note" data-is="queryLabel"></div>
     <div class="pair"><label>from sample<input type="number" min="0" data-is="from"></label>
       <label>to sample<input type="number" min="0" data-is="to"></label>
       <label>metric<select data-is="metric"></select></label>
@@ -358,10 +363,7 @@ function mount(root, send) {
     redraw();
     if (answer.ready < 1) setTimeout(plot === detail ? askDetail : askOverview, 150);
   }));
-  function askViews() {
-    askOverview();
-    askDetail();
-  }
+  const askViews = () => Promise.all([askOverview(), askDetail()]);
   function show(first, last) {
     const n = page.info.n, width = clamp(last - first, Math.min(FEWEST, n), n);
     detail.first = clamp((first + last - width) / 2, 0, n - width);
@@ -437,29 +439,31 @@ function mount(root, send) {
   }
   // ---- query and search
   const checked = () => [...parts.channels.querySelectorAll("input")].flatMap((box, i) => (box.checked ? [i] : []));
-  const draw = (canvas, { picture, points }, below) => drawPicture(canvas, checked(), { picture, points }, below);
-  async function setQuery({ start, end }, isNew = true) {
-    const answer = await call({ type: "query", start, end, class: isNew ? page.class : 0 });
+  const draw = (canvas, shown, below) => drawPicture(canvas, checked(), shown, below);
+  /** Set the query of the class that is chosen; without a range show the one that it has. */
+  async function setQuery(range) {
+    const number = page.class, answer = await call({ type: "query", class: number, ...range });
     redraw();
-    if (!answer) return;
-    page.query = { ...answer, picture: floats(answer.picture) };
-    [parts.from.value, parts.to.value] = [answer.start, answer.end];
-    parts.queryLabel.textContent = `${answer.label} (${whole(answer.end - answer.start)} samples)`;
+    if (!answer || number !== page.class) return; // another one was chosen meanwhile
+    const { start = "", end = "", label, picture } = answer;
+    page.query = picture ? { ...answer, picture: floats(picture) } : null;
+    [parts.from.value, parts.to.value] = [start, end];
+    parts.queryLabel.textContent = picture ? `${label} (${whole(end - start)} samples)` : FIRST_STEP;
     draw(parts.picture, page.query);
-    if (page.selecting) ACTIONS.select();
-    const { name } = page.classes[page.class];
-    const next = page.class ? `Segment and Relearn take it for ${name}.` : "Press Search to find what is like it.";
-    if (isNew) say(next);
+    drawFilm();
+    if (range && page.selecting) ACTIONS.select();
+    if (range) say("Press Search to find what is like it.");
   }
   function search() {
     const channels = checked(), [metric, normalize] = [parts.metric.value, parts.normalize.value || null];
-    if (!page.query) say("A search needs a query: hold shift and drag over a pattern.");
-    else if (channels.length) run("search", { metric, normalize, channels });
+    if (!page.query) say(`A search needs a query. ${FIRST_STEP}`);
+    else if (channels.length) run("search", { metric, normalize, channels, class: page.class });
     else complain("A search needs a channel: check at least one.");
   }
   async function run(type, more = {}) {
     if (page.job != null) return say("Wait until this is done, or cancel it.");
     parts.errors.replaceChildren(); // of what was tried before
+    say("");
     const started = performance.now(), answer = await call({ type, ...more });
     if (answer) await follow(answer.job, type, started);
   }
@@ -516,9 +520,8 @@ function mount(root, send) {
   const matches = () => ({ type: "matches", order: parts.order.value, limit: perPage(), ...page.place });
   const askMatches = newest(call, matches, (answer, asked) => {
     if (asked.offset !== page.place.offset || asked.around !== page.place.around) return; // another page is to come
-    page.rows = answer.rows.map((row) => ({ ...row, picture: floats(row.picture) }));
-    page.total = answer.total;
-    page.place = { offset: answer.offset ?? asked.offset };
+    const rows = answer.rows.map((row) => ({ ...row, picture: floats(row.picture) }));
+    Object.assign(page, { rows, total: answer.total, place: { offset: answer.offset } });
     const first = page.place.offset, last = first + page.rows.length;
     const all = whole(page.total) + (asked.order === "time" ? "" : " candidates"); // of which the threshold takes some
     parts.place.textContent = page.total ? `${whole(first + 1)}–${whole(last)} of ${all}` : "none";
@@ -549,7 +552,8 @@ function mount(root, send) {
   }
   function drawFilm() {
     replace(parts.film, page.rows.map(card));
-    page.rows.forEach((row, i) => draw(parts.film.children[i].querySelector("canvas"), row, page.query));
+    const query = (row) => row.class === page.class && page.query;
+    page.rows.forEach((row, i) => draw(parts.film.children[i].querySelector("canvas"), row, query(row)));
   }
   function go(row) {
     page.current = row;
@@ -582,7 +586,9 @@ function mount(root, send) {
   async function answer(yes) {
     const { current, class: number } = page;
     if (!current) return say("Choose a match first: j, or a for the one to ask next.");
+    page.current = null; // of the next one nobody has seen anything yet
     const got = await call({ type: "answer", id: current.id, yes, class: number });
+    page.current ??= current;
     if (!got) return;
     tellPrecision(got);
     const row = page.rows.find(({ id }) => id === current.id);
@@ -594,13 +600,14 @@ function mount(root, send) {
   async function undo() {
     const got = await call({ type: "undo" });
     if (!got) return;
+    say("The last answer is taken back.");
     tellPrecision(got);
-    const [start, end] = got.id.split("-").map(Number);
-    choose({ id: got.id, start, end }, true);
+    choose(got, true);
     askViews();
   }
   async function ask() {
     if (!page.total) return say(FIRST);
+    page.current = null;
     const next = await call({ type: "next" });
     page.asking = next?.id != null;
     if (!page.asking) return next && say("There is nothing to ask.");
@@ -612,6 +619,7 @@ function mount(root, send) {
   function setClass(number) {
     page.class = clamp(number, 0, page.classes.length - 1);
     parts.classes.children[page.class].querySelector("[type=radio]").checked = true;
+    setQuery();
   }
   const changeClass = (message) => call({ type: "class", ...message }).then((got) => got && showClasses(got.classes));
   const group = `class${Math.random()}`;
@@ -626,8 +634,6 @@ function mount(root, send) {
       return el("div", {}, input("radio", `Answer as ${name} (${number + 1})`, chosen), paint, text);
     }));
     setClass(page.class);
-    drawFilm();
-    redraw();
   }
   // ---- what one takes away
   async function take(what) {
@@ -685,10 +691,7 @@ function mount(root, send) {
   exact.onchange = () => setLimit(exact.value === "" ? null : Number(exact.value));
   from.onchange = to.onchange = chosen;
   parts.order.onchange = () => turnTo(0);
-  parts.channels.onchange = () => {
-    if (page.query) draw(parts.picture, page.query);
-    drawFilm();
-  };
+  parts.channels.onchange = () => setQuery(); // pictures have a row for each channel
   // ---- all of it
   function refresh(threshold = true) {
     redraw();
@@ -705,12 +708,11 @@ function mount(root, send) {
     const info = await call({ type: "open" }), isFirst = !page.info;
     if (!info) return;
     Object.assign(page, { info, found: info.has_results });
+    if (isFirst) page.class = info.class ?? 0;
     showClasses(info.classes);
     tellPrecision(info);
     if (isFirst) setUp(info);
     refresh();
-    const { start, end } = info.query ?? page.query ?? {}; // which another window may have changed
-    if (start !== page.query?.start || end !== page.query?.end) await setQuery(info.query, false);
     if (isFirst && info.job != null) follow(info.job, info.last, performance.now());
     else if (isFirst && info.last && !info.has_results) run(info.last); // of a session that goes on
   }

@@ -269,7 +269,7 @@ def test_hints_before_the_first_search(chromium, served):
     for key in "jkay":
         window.page.evaluate("document.querySelector('[data-is=status]').textContent = ''")
         window.press(key)
-        expect(window.part("status")).to_contain_text(re.compile("hold shift|Choose a match first"))
+        expect(window.part("status")).to_contain_text(re.compile("Hold shift|Choose a match first"))
     window.click("Model")
     error = window.page.locator(".errors > div")
     expect(error).to_contain_text("Nothing was searched for yet")
@@ -358,6 +358,27 @@ def test_matches_one_by_one(window):
     window.close()
 
 
+def test_what_is_asked_is_seen_and_answered_once(window):
+    """Also a candidate that is no mark, and in order of time; of the next one nothing was seen yet."""
+    window.part("order").select_option("time")
+    for _ in range(4):
+        window.press("a")
+        expect(window.part("status")).to_contain_text("Is this one?")
+        window.page.wait_for_timeout(300)
+        window.painted()
+    expect(window.part("place")).not_to_have_text(re.compile("^none"))
+    asked = window.session._asked[-1]
+    assert window.page.evaluate("document.querySelectorAll('.card').length") > 0
+    keys = """() => ["y", "n"].forEach((key) => document.getElementById("sktslib-view")
+        .dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })))"""
+    window.page.evaluate(keys)
+    expect(window.part("precision")).to_contain_text("1 answer.")
+    window.page.wait_for_timeout(300)
+    assert [yes for *_, yes in window.session.answers] == [True]
+    assert window.session.answers[0][0] == window.session.finds.start[asked]
+    window.close()
+
+
 def test_a_threshold_counts_at_once(window):
     window.part("slider").focus()
     before = window.part("counts").inner_text()
@@ -388,10 +409,16 @@ def test_classes_have_names_and_colors(window):
     assert (classes[1]["name"], classes[1]["color"]) == ("rare", "#123456")
     assert window.session.handle({"type": "matches"})["rows"][0]["class"] == 1
     window.click("All")
-    window.drag(20_000, 21_000, "Shift")  # a query of this class, while the other keeps its own
-    expect(window.part("status")).to_have_text("Segment and Relearn take it for rare.")
+    window.drag(30_000, 31_000, "Shift")  # a query of this class, while the other keeps its own
+    expect(window.part("status")).to_contain_text("Press Search")
     assert window.session.queries.keys() == {0, 1}
-    assert window.session.queries[1] == pytest.approx([20_000, 21_000], abs=100)
+    assert window.session.queries[1] == pytest.approx([30_000, 31_000], abs=100)
+    window.part("detail").click(position={"x": 300, "y": 300})
+    window.runs("Search")  # for the class that is chosen, the query of which is shown
+    assert window.session.found_by().task.queries.keys() == {1}
+    for key, (start, _) in zip("12", window.session.queries.values(), strict=True):
+        window.press(key)
+        expect(window.part("from")).to_have_value(str(start))
     window.close()
 
 

@@ -82,7 +82,9 @@ def test_opening_says_what_there_is():
     assert found["channels"] == [{"name": "x", "unit": "mV"}, {"name": "y", "unit": ""}]
     assert found["settings"] == {"metric": "auto", "normalize": None, "channels": [0, 1]}
     assert {"auto", "dtw", "euclidean"} <= set(found["metrics"]) and "zscore" in found["normalizations"]
-    assert (found["query"], found["n_answers"], found["has_results"], found["notice"]) == (None, 0, False, None)
+    assert (found["n_answers"], found["has_results"], found["notice"]) == (0, False, None)
+    assert say(session, "query") == {"notice": None}  # none yet
+    assert found["times"] == "s" and say(Session(recording()), "open")["times"] == "sample"
 
 
 def test_views_hold_samples_ticks_and_ranges():
@@ -97,6 +99,12 @@ def test_views_hold_samples_ticks_and_ranges():
     np.testing.assert_array_equal(high, pairs.max(axis=1).T)
     np.testing.assert_allclose(found["ranges"], np.column_stack([y.min(axis=0), y.max(axis=0)]), rtol=1e-6)
     assert found["ticks"] == [[0, "0"], [250, "5"], [500, "10"], [750, "15"], [1000, "20"]]
+
+
+def test_ticks_on_both_sides_of_a_gap():
+    times = np.arange(N) / 50 + np.where(np.arange(N) >= 500, 1e7, 0.0)
+    found = say(Session(Recording(recording(), times)), "view", first=0, last=1000, columns=800)["ticks"]
+    assert found == [[0, "0"], [250, "5"], [500, "10000010"], [750, "10000015"], [1000, "10000020"]]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +149,9 @@ def test_matches_are_those_of_the_searcher():
     around = say(session, "matches", order="distance", around=rows[7]["id"], limit=3)
     assert (around["offset"], around["rows"]) == (6, rows[6:9])
     assert say(session, "matches", order="time", around="1-2", limit=3)["offset"] == 0
+    late = f"{rows[0]['start'] + 1}-{rows[0]['start'] + 9}"  # where it would be in time
+    assert rows[0]["start"] <= say(session, "matches", order="time", around=late, limit=2)["rows"][-1]["start"]
+    assert say(session, "matches", order="time", around=f"{N - 9}-{N}", limit=2)["offset"] > 0
 
 
 def test_the_threshold_counts():
@@ -258,6 +269,40 @@ def test_classes_have_queries_of_their_own():
     assert all(a["end"] <= b["start"] for a, b in pairwise(found))
     marks = marks_of(session, first=0, last=N, columns=500)
     assert {mark["class"] if mark["answer"] else None for mark in marks} == {0, 1, None}
+
+
+def test_each_class_is_searched_for_by_its_query(tmp_path):
+    session = searched(Session(recording(), tmp_path / "rec.view.json"))
+    say(session, "class", name="other", color=None, number=None)
+    say(session, "query", start=400, end=440, **{"class": 1})
+    done(session, "search", **{"class": 1})
+    assert session.found_by().task.queries == {1: [400, 440]}
+    assert (rows_of(session, "distance")[0]["id"], rows_of(session)[0]["class"]) == ("400-440", 1)
+    again = Session(recording(), tmp_path / "rec.view.json")
+    assert (say(again, "open")["last"], say(again, "open")["class"]) == ("search", 1)
+    done(again, "search")  # as the page does it then
+    assert rows_of(again) == rows_of(session)
+    done(again, "search", **{"class": 0})
+    assert rows_of(again, "distance")[0]["start"] == STARTS[1]
+
+
+@pytest.mark.parametrize("metric", ["dtw", "euclidean"])
+def test_answers_about_ranges_of_another_length_than_the_query(metric):
+    """As another query had found them, whose windows may be shorter; also at the ends of the recording."""
+    y = recording()
+    session = Session(y)
+    short = EVENTS + np.array([10, -10])
+    for k in range(8):
+        say(session, "answer", id="{}-{}".format(*short[k]), yes=True)
+    for start in (0, N - 30):
+        say(session, "answer", id=f"{start}-{start + 30}", yes=False)
+    searched(session, metric, "mean")
+    assert done(session, "relearn")["error"] is None
+    starts = np.array([row["start"] for row in rows_of(session)])
+    assert np.mean([np.abs(starts - s).min() < M // 3 for s in STARTS]) > 0.9
+    say(session, "class", name="long", color=None, number=None)
+    say(session, "query", start=int(STARTS[5]) - 20, end=int(STARTS[5]) + M + 20, **{"class": 1})
+    assert done(session, "relearn")["error"] is None
 
 
 def test_many_marks_are_a_density():
@@ -388,7 +433,7 @@ def test_a_session_is_opened_again(tmp_path):
     again = Session(recording(), path)
     found = say(again, "open")
     assert (found["n_answers"], found["notice"], found["has_results"]) == (2, None, False)
-    assert found["settings"]["normalize"] == "zscore" and found["query"]["start"] == STARTS[1]
+    assert found["settings"]["normalize"] == "zscore" and say(again, "query")["start"] == STARTS[1]
     assert found["classes"][1] == {"name": "other", "color": "#123456"}
     assert again.answers == session.answers
     assert done(again, "relearn")["state"] == "done"
@@ -506,8 +551,9 @@ def test_sessions_of_one_file_see_each_others_changes(tmp_path):
     say(other, "answer", id="5-65", yes=True)
     say(one, "class", name="other", color=None, number=None)
     assert say(one, "open")["n_answers"] == 1
-    found = say(other, "open")
-    assert found["query"] == {"start": 3, "end": 70} and [c["name"] for c in found["classes"]] == ["match", "other"]
+    query = say(other, "query")
+    assert (query["start"], query["end"]) == (3, 70)
+    assert [c["name"] for c in say(other, "open")["classes"]] == ["match", "other"]
     assert say(one, "undo")["id"] == "5-65"
     assert say(other, "open")["n_answers"] == 0
 
