@@ -125,7 +125,14 @@ def pairwise_distances(
     metric = get_metric(metric, metric_params)
     options = check_jobs(n_jobs), check_verbose(verbose)
     shape, blocks = pairwise_blocks(X, Y, metric, options, weight, nan_policy, channels_first, times=times)
-    out = np.empty(shape)
+    try:
+        out = np.empty(shape)
+    except MemoryError:
+        raise MemoryError(
+            f"The {shape[0]} by {shape[1]} distances take {8 * shape[0] * shape[1] / 1e9:.3g} GB, more than there is. "
+            "Compare parts of 'X', or take nearest_neighbors, or a transformer of sktslib.neighbors that makes a graph "
+            "of neighbors: they hold no matrix."
+        ) from None
     for rows, columns, found in blocks:
         in_order = (np.diff(rows) == 1).all() and (np.diff(columns) == 1).all()  # views are written faster
         view = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
