@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..distances._series import normalize_values
+from ..search._channels import in_range
 from ..utils._times import Queries, Sequences, Times
-from ..utils.validation import check_count, check_number, refused
+from ..utils.validation import as_series, check_count, check_number, refused
 from . import base
 from .base import BLUE, VERMILION, Display
 
@@ -103,9 +105,11 @@ class AlignmentDisplay(Display):
         -------
         display : AlignmentDisplay
         """
-        found = base.found_in(estimator, X, times)
+        found, k = base.found_in(estimator, X, times), match
         given = found.times if times is None else times
-        return cls.from_predictions(base.query_of(estimator, found, match), X, found.path(match), ty=given, **style)
+        query = in_range(estimator._queries[0 if found.query is None else found.query[k]])
+        query = query if found.polarity is None else query * found.polarity[k]
+        return cls.from_predictions(query, X, found.path(k), ty=given, **style)
 
     def plot(
         self,
@@ -339,9 +343,10 @@ class CostMatrixDisplay(Display):
         -------
         display : CostMatrixDisplay
         """
-        metric = getattr(estimator, "metric_", estimator)
-        if hasattr(estimator, "_normalized"):
-            query, sequence = estimator._normalized(query, "query"), estimator._normalized(sequence, "sequence")
+        metric, normalize = getattr(estimator, "metric_", estimator), getattr(estimator, "normalize_", None)
+        if normalize is not None:
+            both = (as_series(query, "query"), as_series(sequence, "sequence"))
+            query, sequence = (normalize_values(a, np.ones_like(a), normalize).T for a in both)
         return cls.from_predictions(metric.distance(query, sequence), query, sequence, **style)
 
     @classmethod

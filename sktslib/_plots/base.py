@@ -431,13 +431,6 @@ def found_in(estimator, X, times):
     return of_estimator(estimator, "segment" if hasattr(estimator, "segment") else "search", X, times=times)
 
 
-def query_of(estimator, found, k):
-    """Return the query of the k-th match or segment, with the signs that it fits."""
-    queries = estimator.queries_ if hasattr(estimator, "queries_") else estimator._queries_in_range
-    query = numbered(queries, 0 if found.query is None else found.query[k])
-    return query if found.polarity is None else query * found.polarity[k]
-
-
 def numbered(values, number):
     """Return the entry of one of several queries, or the value of the only one."""
     return values[number] if isinstance(values, list) else values

@@ -22,7 +22,7 @@ from scipy import signal
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..search._chunks import check_table, chunk_at, refuse_channels
+from ..search._chunks import check_table, located, refuse_channels
 from ..search._limits import runs as observed_runs
 from ..utils._parameters import Interval, StrOptions
 from ..utils._sklearn import Estimator, in_container
@@ -155,7 +155,7 @@ class StepStream:
         if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
             shape = (0,) if len(getattr(X, "shape", (0,))) == 1 else (0, step.n_features_in_)
             return in_container(step, np.empty(shape), X)
-        with chunk_at(self.n_samples_seen):
+        with located(f"the chunk that begins at sample {self.n_samples_seen}"):
             times = None if times is None else times_of(X, times, self.n_samples_seen)
             chunk = step._checked(X, times, reset=False)
         if not self.n_samples_seen:

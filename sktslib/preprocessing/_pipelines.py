@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..io._objects import unwrapped
 from ..search import QuerySearcher, QuerySegmenter
-from ..search._chunks import entry, one_each, refuse_several, several, taken_apart
+from ..search._chunks import located, one_each, refuse_several, several, taken_apart
 from ..search._results import Matches
 from ..search._segments.segmenter import Segments
 from ..search._sources import n_samples
@@ -78,7 +78,7 @@ def pipeline_search(fitted: Any, X: Sequences, times: Times | None = None) -> Ma
         return searcher.search(*_transformed(steps, X, times))
     every, out = one_each(times, len(listed), "times", "sequences"), []
     for k, (sequence, t) in enumerate(zip(listed, every, strict=True)):
-        with entry("X", k):
+        with located(f"X[{k}]"):
             out.append(_transformed(steps, sequence, t))
     return searcher.search([one for one, _ in out], [t for _, t in out])
 

@@ -256,9 +256,9 @@ LARGEST = 1e100  # weight of a channel: times any distance, a number
 SHORTEST = 2  # points of a channel that are learned from labels
 
 
-def counts_of(plan):
-    """Return the factor of each channel's distance in that of the metric; 0 for channels that are not compared."""
-    return [share for _, share in plan.metric._by_channel(len(plan.x))]
+def counts_of(metric, channels):
+    """Return the factor of each channel's distance in that of a metric; 0 for channels that are not compared."""
+    return [share for _, share in metric._by_channel(channels)]
 
 
 @dataclass(eq=False, repr=False)
@@ -313,7 +313,8 @@ class ChannelPlan(ParameterHolder):
     def _with_channels(self, plan, first, length, names):
         """Return a query (channels, m) compared by channel; channel c has `length[c]` points from `first[c]` on."""
         lag, tolerance, weight, _ = vars(self._in_samples(plan, names)).values()
-        by = ByChannel(lag, first, length, weight * counts_of(plan), tolerance, plain_count(self.min_votes))
+        weight = weight * counts_of(plan.metric, len(plan.x))
+        by = ByChannel(lag, first, length, weight, tolerance, plain_count(self.min_votes))
         count = len(by.taking_part)
         if not count:
             rule = "be above 0 for a channel that the query has points in and that the metric compares"

@@ -21,7 +21,7 @@ ROOM = 64  # entries that a buffer has room for, at least
 
 
 class Buffer:
-    """Last entries of an array that grows along one axis, with room enough to move each entry only a few times.
+    """Last entries of an array that grows along its first axis, with room enough to move each entry only a few times.
 
     Attributes
     ----------
@@ -29,25 +29,19 @@ class Buffer:
         The entries held are the half-open range of these among all that ever came.
     """
 
-    def __init__(self, before=(), after=(), dtype=np.float64, first=0):
-        self._axes = (slice(None),) * len(before)
-        self._shape = before, after
-        self._array = np.empty((*before, ROOM, *after), dtype)
+    def __init__(self, shape=(), dtype=np.float64, first=0):
+        self._array = np.empty((ROOM, *shape), dtype)
         self.first = self.end = self._offset = first  # entry k is at k - offset
 
     @classmethod
     def of(cls, values, first=0):
         """Return a buffer of entries, which owns their array from then on."""
-        buffer = cls(after=values.shape[1:], dtype=values.dtype, first=first)
+        buffer = cls(first=first)
         buffer._array, buffer.end = values, first + len(values)
         return buffer
 
     def __len__(self):
         return self.end - self.first
-
-    @property
-    def dtype(self):
-        return self._array.dtype
 
     @property
     def values(self):
@@ -56,14 +50,14 @@ class Buffer:
 
     def cut(self, start, end):
         """Return the entries [start, end), in memory that is used again."""
-        return self._array[(*self._axes, slice(start - self._offset, end - self._offset))]
+        return self._array[start - self._offset : end - self._offset]
 
     def append(self, values):
         """Add the entries that follow."""
-        end = self.end + values.shape[len(self._axes)]
-        if end - self._offset > self._array.shape[len(self._axes)]:
-            self._make_room(end - self.end)
-        self._array[(*self._axes, slice(self.end - self._offset, end - self._offset))] = values
+        end = self.end + len(values)
+        if end - self._offset > len(self._array):
+            self._make_room(len(values))
+        self._array[self.end - self._offset : end - self._offset] = values
         self.end = end
 
     def forget(self, before):
@@ -75,14 +69,13 @@ class Buffer:
         self._array, self._offset = self.values.copy(), self.first
 
     def _make_room(self, count):
-        held, room = self.values, self._array.shape[len(self._axes)]
-        size, (before, after) = len(self) + count, self._shape
+        held, size = self.values, len(self) + count
         # It doubles, unless few are held and many come: to move those few each time takes less than memory for more.
         least = min(2 * size, size + 2 * len(self))
         # Where little is left of much the room shrinks again.
-        if not least <= room <= 16 * (size + ROOM):
-            self._array = np.empty((*before, least + ROOM, *after), self.dtype)
-        self._array[(*self._axes, slice(0, len(self)))] = held
+        if not least <= len(self._array) <= 16 * (size + ROOM):
+            self._array = np.empty((least + ROOM, *held.shape[1:]), held.dtype)
+        self._array[: len(held)] = held
         self._offset = self.first
 
     def __getstate__(self):
@@ -101,7 +94,7 @@ class TimeBuffer:
         if self._buffer is None:
             self._buffer, self.zone = Buffer(dtype=given.dtype, first=self._begin), zone
         dtype = self.kind_with(given, zone)
-        if dtype != self._buffer.dtype:  # room for finer dates, or for floats after integers
+        if dtype != self._buffer.values.dtype:  # room for finer dates, or for floats after integers
             held = self._buffer
             self._buffer = Buffer(dtype=dtype, first=held.first)
             self._buffer.append(held.values)
@@ -111,9 +104,9 @@ class TimeBuffer:
         """Return the common type of these times and those before, or raise an error if they do not continue them."""
         held = self._buffer
         try:
-            dtype = held.dtype if given.dtype == held.dtype else np.result_type(held.dtype, given.dtype)
+            dtype = np.result_type(held.values, given)
         except TypeError:
-            got = f"{given.dtype} after {held.dtype}, at sample {held.end}"
+            got = f"{given.dtype} after {held.values.dtype}, at sample {held.end}"
             raise validation.refused("'times'", "be of one kind in all chunks, numbers or dates", got) from None
         if (zone is None) != (self.zone is None):
             got = "none after some with one" if zone is None else f"{zone} after some with none"
@@ -252,15 +245,6 @@ def taken_apart(X, times):
     return X, times.at(np.arange(len(X))) if given is None and isinstance(times, Sampling) else times
 
 
-@contextmanager
-def chunk_at(sample):
-    """Add to an error the chunk in which it is: samples are counted from the start of the chunk."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"In the chunk that begins at sample {sample}: {error}") from None
-
-
 def check_delay(max_delay, least, what, ahead, otherwise):
     """Return the longest delay of a decision, or refuse one that is too short to see what has to be decided."""
     validation.check_count(max_delay, "max_delay", none=True, owner="stream")
@@ -282,15 +266,15 @@ def several(X):
 
 
 @contextmanager
-def entry(name, k):
-    """Add to an error the entry of a list of series that it is about; None if there is no list."""
+def located(where):
+    """Add to an error where it is, in a chunk or an entry of a list of series; None leaves it as it is."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        if k is None:
+        if where is None:
             raise
         own = TypeError if isinstance(error, TypeError) else ValueError
-        raise own(f"In {name}[{k}]: {error}") from error
+        raise own(f"In {where}: {error}") from error
 
 
 def refuse_several(X):
@@ -434,7 +418,7 @@ class Entrance:
         if y is None:
             if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
                 return None
-            with chunk_at(self.seen):
+            with located(f"the chunk that begins at sample {self.seen}"):
                 times = times if times is None else times_of(X, times, self.seen)
                 y, own, given = validated(self._estimator, X, times)
             if self.seen > self.first and (given is None) != (self.times is None):
@@ -475,7 +459,7 @@ class Entrance:
 class ChunkStream:
     """Base class of streams: chunks of a sequence go in, and results come out as soon as they are decided.
 
-    A subclass says what the next samples decide (`_take`; false for nothing) and what the end decides (`_end`). It
+    A subclass says what the next samples decide (`_take`; false for nothing) and what the end decides (`_decided`). It
     makes a table of that, an empty one of None (`_result`), and drops the samples that nothing undecided depends on
     (`_forget`, which returns the first sample that is left). Where no times come to be compared with the queries', the
     stream starts again without these (`_count_samples`).
@@ -518,7 +502,7 @@ class ChunkStream:
     def _flush(self):
         """Return the result of the end."""
         self._check_open()
-        found = self._end()
+        found = self._decided(gaps=True, last=True)
         self._flushed = True
         return self._result(found)
 

@@ -28,6 +28,7 @@ from ..utils._names import names_of, warn
 from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
 from ..utils._times import is_datetime, notice_column, notice_index, times_of
 from ._chunks import one_each
+from ._limits import runs
 from ._plan import QueryPlan, check_domain, resolve_mode
 from ._profile import Search
 from ._pruning import Choice, Windows, less_offset, nearest_window, prunes
@@ -99,15 +100,6 @@ class Rows(NamedTuple):
         """Return whether the i-th window may be compared with the j-th one of the other sequence, if there is one."""
         whole = 0 <= j < len(self.places[1]) and self.places[1][j]
         return whole and not (self.is_one and abs(i - j) < self.apart)
-
-
-def windows_between(n, m, cut, unseen):
-    """Return a mask of the windows of m of n samples that span no cut and hold no unseen sample."""
-    broken = np.zeros(n + m + 1, np.int64)
-    for first, last in ((cut, cut), (unseen, np.asarray(unseen, np.int64) + 1)):
-        np.add.at(broken, np.maximum(np.asarray(first, np.int64) - m + 1, 0), 1)
-        np.add.at(broken, last, -1)
-    return np.cumsum(broken)[: n - m + 1] == 0
 
 
 def free_windows(place, taken, apart):
@@ -568,8 +560,9 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
         ty = validation.as_times(t, series.shape[1], "times")
         if ty is not None:
             notice_sampling(ty, [], longest)
-        unseen = np.flatnonzero(np.isnan(series).any(axis=0))
-        places.append(windows_between(series.shape[1], m, holes(ty, longest), unseen))
+        places.append(np.zeros(series.shape[1] - m + 1, bool))
+        for start, end in runs(series, holes(ty, longest)):
+            places[-1][start : max(end - m + 1, start)] = True
     if not all(map(np.any, places)):
         warn(
             f"Nothing is found: no window of 'length' {m} fits between the gaps and missing values of the recording. "

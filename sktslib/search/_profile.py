@@ -437,7 +437,8 @@ class LastSamples:
 
     def __init__(self, plan, first=0):
         self.plan = plan
-        self._y, self._ty = Buffer((len(plan.x),), first=first), Buffer(first=first) if plan.reads_times else None
+        self._y = Buffer((len(plan.x),), first=first)  # (n, channels)
+        self._ty = Buffer(first=first) if plan.reads_times else None
         self._full = LEAST_HELD
 
     @property
@@ -457,7 +458,7 @@ class LastSamples:
 
     def append(self, y, ty=None):
         """Add the next samples."""
-        self._y.append(y)
+        self._y.append(y.T)
         if self._ty is not None:
             self._ty.append(ty)
 
@@ -479,7 +480,7 @@ class LastSamples:
 
     def cut(self, start, end):
         """Return the samples and times of [start, end), in memory that may be used again."""
-        y = self._y.cut(start, end)
+        y = self._y.cut(start, end).T
         return y if y.flags.c_contiguous else y.copy(), None if self._ty is None else self._ty.cut(start, end)
 
     def forget(self, before):

@@ -16,7 +16,6 @@ from sklearn.utils.validation import validate_data
 
 from ..distances._metrics.registry import get_metric
 from ..distances._names import MetricParameter
-from ..distances._series import normalize_values
 from ..io._objects import unwrapped
 from ..metrics import event_f1_score
 from ..metrics._events import in_order, is_background, runs_of
@@ -28,11 +27,11 @@ from ..utils._sklearn import Estimator, check_fitted
 from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column, times_of
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
 from ._channels import POLARITIES, signs_of
-from ._chunks import entry, kernel_times, one_each, refuse_several, several
+from ._chunks import kernel_times, located, one_each, refuse_several, several
 from ._learning.choice import is_auto
 from ._learning.labels import UNLABELED, learn_queries
 from ._limits import observed_query
-from ._plan import QueryPlan
+from ._plan import QueryPlan, check_domain
 from ._sources import ArraySource
 from ._thresholds import Calibration, check_rate, forget_threshold, rate_of, warn_of_look_alikes
 
@@ -204,8 +203,7 @@ def annotation(estimator, X, y, times):
 class QueryEstimator(MetricParameter, Estimator):
     """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each.
 
-    A subclass knows what metric and parameters mean together (`_resolve`), which values it compares (`_check_domain`),
-    the matches of decoys (`_calibrated`), and the method that finds (`_finds`).
+    A subclass knows what metric and parameters mean together (`_resolve`), and the matches of decoys (`_calibrated`).
     """
 
     _parameter_constraints = {
@@ -248,10 +246,9 @@ class QueryEstimator(MetricParameter, Estimator):
         """Return a new metric object, of the chosen metric if one was chosen; nothing is fixed by queries yet."""
         return self._candidate.metric if hasattr(self, "_candidate") else super()._made_metric()
 
-    def _normalized(self, series, name):
-        """Return a series normalized as windows are, without weights, for pictures."""
-        a = as_series(series, name)
-        return a.T if self.normalize_ is None else normalize_values(a, np.ones_like(a), self.normalize_).T
+    def _check_domain(self, a, what):
+        """Refuse a series with values that the metric is not defined for."""
+        check_domain(self.metric_, a, what, getattr(self, "normalize_", None))
 
     def _taken_apart(self, X, times):
         """Return what `fit` is given as arrays or tables, and its times; those of given queries are not of `X`."""
@@ -296,7 +293,7 @@ class QueryEstimator(MetricParameter, Estimator):
         every, found = one_each(times, len(queries), "times", "queries"), []
         keys = range(len(queries)) if names is None else map(repr, names.tolist())
         for k, query, w, t in zip(keys, queries, weights, every, strict=True):
-            with entry(name, k):
+            with located(f"{name}[{k}]"):
                 found.append(read(query, w, t))
         counts = [len(plan.x) for plan in found]
         other = next((k for k, count in enumerate(counts) if count != counts[0]), None)
@@ -393,7 +390,7 @@ class QueryEstimator(MetricParameter, Estimator):
             raise refused("sample_weight", rule, got, "Weights of the query's points are the 'weight' of fit.")
         X, times = unwrapped(X, times)
         refuse_several(X)
-        found = getattr(self, self._finds)(X, times)
+        found = (self.segment if hasattr(self, "segment") else self.search)(X, times)
         y, unlabeled = known_labels(check_labels(y, n_samples(X)), self._self_train)
         known = [not unlabeled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]
         return event_f1_score(read_labels(y).code, np.column_stack([found.start, found.end])[np.array(known, bool)])

@@ -376,20 +376,17 @@ class Matches(Ranges, RangeTable):
 
     @property
     def scale(self) -> NDArray[np.float64] | None:
-        return self._beside(0)
+        return self._beside[0]
 
     @property
     def offset(self) -> NDArray[np.float64] | None:
-        return self._beside(1)
-
-    def _beside(self, k):
-        found = None if self._source is None else self._moments
-        return found if found is None else found[k, :, 0] if found.shape[2] == 1 else found[k]
+        return self._beside[1]
 
     @cached_property
-    def _moments(self):
-        """Scale and offset, an array (2, n_matches, channels), or None."""
-        return self._source.beside(self.start, self.end)
+    def _beside(self):
+        """Scale and offset, arrays (n_matches,) or (n_matches, channels), or None for both."""
+        found = None if self._source is None else self._source.beside(self.start, self.end)
+        return (None, None) if found is None else found[:, :, 0] if found.shape[2] == 1 else found
 
     def path(self, k: int, channel: int | str | None = None) -> NDArray[np.intp]:
         """Return the alignment of the k-th match with its query, computed on access.

@@ -38,7 +38,7 @@ from ..utils._sampling import edges
 from ..utils._times import Sequences, Times, as_dates, given_times, times_of
 from ..utils.validation import as_points, as_series, as_times, check_count, refused
 from . import _sources
-from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay, check_table, entry, notice
+from ._chunks import ChunkStream, Clock, Entrance, SparseTimes, check_delay, check_table, located, notice
 from ._plan import check_room, warn_of_sequences
 from ._profile import ENDLESS, RangeProfile, Search, State, SubsequenceProfile, WindowProfile, choose, window_profile
 from ._pruning import Choice, prunes
@@ -612,8 +612,8 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
         return [chosen(CandidateReader(search.plan, source), search.profile(choice), choice)]
     works, readers, inner, has_bar = [], [], 1, False
     for k, (source, own) in enumerate(zip(sources, searches, strict=True)):
-        place = k if listed else None
-        with entry("X", place):
+        place = f"X[{k}]" if listed else None
+        with located(place):
             own = checked(source, own)
         jobs = jobs_of(source, n_jobs, len(sources) * (len(own) if source.in_memory else 1))
         # What is read by chunks is read once for all queries.
@@ -628,7 +628,7 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
 
 def _found(searches, source, place, jobs, verbose):
     """Search a sequence in a number of jobs; what is found has no readers, which the caller has."""
-    with entry("X", place):
+    with located(place):
         return [one._replace(reader=None) for one in search_ranges(source, searches, jobs, verbose)]
 
 
@@ -677,22 +677,16 @@ def is_dask(X):
     return array is not None and isinstance(X, array.Array)
 
 
-def ranges_of_chunks(chunks, lead):
-    """Return half-open ranges of chunk numbers, one for each task.
-
-    Each of several ranges holds at least two leads.
-    """
-    least = max(min(sum(chunks) // TASKS, MOST), LEAST, 2 * lead)
-    found, first, held = [], 0, 0
-    for k, size in enumerate(chunks):
-        held += size
-        if held >= least:
-            found.append((first, k + 1))
-            first, held = k + 1, 0
-    if held >= 2 * lead or not found:
-        found.append((first, len(chunks)))
-    found[-1] = found[-1][0], len(chunks)
-    return found
+def edges_of_chunks(chunks, lead):
+    """Return the edges of ranges of whole chunks, one for each task; each of several holds at least two leads."""
+    n, edges = sum(chunks), [0]
+    for end in np.cumsum(chunks).tolist():
+        if end - edges[-1] >= max(min(n // TASKS, MOST), LEAST, 2 * lead):
+            edges.append(end)
+    if n - edges[-1] >= 2 * lead or len(edges) == 1:
+        edges.append(n)
+    edges[-1] = n
+    return edges
 
 
 class Block(ChunkedSource):
@@ -757,8 +751,8 @@ class DaskSource(ChunkedSource):
         searcher, X, n = copy(self.searcher), self.X, len(self)
         vars(searcher).pop("feature_names_in_", None)  # the parts are arrays, not tables; of that is warned once
         work = dask.delayed((searcher, self._clock, searches, whole), traverse=False)
-        lead, edges = n - first_of(searches, n), np.cumsum([0, *X.chunks[0]])
-        edges = [0, *(int(edges[end]) for _, end in ranges_of_chunks(X.chunks[0], lead))]
+        lead = n - first_of(searches, n)
+        edges = edges_of_chunks(X.chunks[0], lead)
         sizes, search, tasks = tuple(np.diff(edges).tolist()), dask.delayed(search_range, pure=False), []
         blocks = [X.rechunk((sizes, *[-1] * (X.ndim - 1))).to_delayed().ravel()]
         if self.timed:
@@ -976,7 +970,7 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
         last, samples = parts[-1]._entrance.times, [np.arange(p[0], p[0] + len(p[3])) for p in pieces]
         given = np.concatenate([*(piece[3] for piece in pieces), last.at([n])])
         known = SparseTimes(np.concatenate([*samples, [n]]), last.as_given(given))
-    rest = known, searcher._classes, None, np.array(searcher._thresholds, float)
+    rest = known, getattr(searcher, "classes_", None), None, np.array(searcher._thresholds, float)
     return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=calibrations_of(searcher))
 
 
@@ -1059,7 +1053,7 @@ class Stream(_Parts):
                 what += ", or the shortest length that Subsequences allows"
             check_delay(max_delay, least, what, plan.reach, "an occurrence would be given up")
         super().__init__(searcher)
-        self.max_delay, self._classes = max_delay, searcher._classes
+        self.max_delay, self._classes = max_delay, getattr(searcher, "classes_", None)
         self._calibrations = calibrations_of(searcher)
         self._searches = searches
         self._begin()
@@ -1147,9 +1141,6 @@ class Stream(_Parts):
             known = None if self._times is None else self._times.at(edges(start, end, reader.plan.max_gap))
             rows.append((match, (first, y.copy(), None if ty is None else ty.copy()), known))
         return rows
-
-    def _end(self):
-        return self._decided(gaps=True, last=True)
 
     def _result(self, found):
         found, times, listed = found or [[] for _ in self._parts], None, []

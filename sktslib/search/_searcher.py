@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
@@ -22,8 +22,8 @@ from ..utils._times import MetricLike, Queries, Sequences, Times, given_times, t
 from ..utils.validation import as_weight, plain_count
 from . import _plan as plans
 from . import _thresholds as rules
-from ._channels import ChannelPlan, as_given, counts_of, in_range, points_of, with_polarity
-from ._chunks import entry, notice, one_each, refuse_several, several, validated
+from ._channels import ChannelPlan, as_given, counts_of, points_of, with_polarity
+from ._chunks import located, notice, one_each, refuse_several, several, validated
 from ._learning import choice as metric_choice
 from ._learning.dialogue import relearned
 from ._learning.labels import EXAMPLES, learn_threshold
@@ -38,6 +38,7 @@ from ._sources import ArraySource, ChunkedSource, is_long, n_samples, owned
 from ._thresholds import Conformal, FalseDiscoveryRate, Percentile, rule_of
 
 
+@dataclass(eq=False, repr=False)
 class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEstimator):
     """Find where a short pattern, the query, occurs in long sequences.
 
@@ -133,8 +134,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     (12, ['start', 'end', 'distance', 'start_time', 'end_time'])
     """
 
-    _finds = "search"
-
     _parameter_constraints = {
         "candidates": CANDIDATES,
         "normalize": NORMALIZE,
@@ -151,40 +150,22 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "channels": (ChannelPlan,),
     }
 
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        metric_params: dict[str, Any] | None = None,
-        query: Queries | None = None,
-        weight: ArrayLike | None = None,
-        candidates: str | Windows | Subsequences = "auto",
-        normalize: str | Normalization | None = None,
-        n_matches: int | str | None = "auto",
-        threshold: float | str | FalseDiscoveryRate | Conformal | Percentile | None = None,
-        max_overlap: float = 0.0,
-        channels: ChannelPlan | None = None,
-        polarity: str = "same",
-        nan_policy: str = "raise",
-        max_gap: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
-        self.query = query
-        self.weight = weight
-        self.candidates = candidates
-        self.normalize = normalize
-        self.n_matches = n_matches
-        self.threshold = threshold
-        self.max_overlap = max_overlap
-        self.channels = channels
-        self.polarity = polarity
-        self.nan_policy = nan_policy
-        self.max_gap = max_gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    metric: MetricLike = "dtw"
+    _: KW_ONLY
+    metric_params: dict[str, Any] | None = None
+    query: Queries | None = None
+    weight: ArrayLike | None = None
+    candidates: str | Windows | Subsequences = "auto"
+    normalize: str | Normalization | None = None
+    n_matches: int | str | None = "auto"
+    threshold: float | str | FalseDiscoveryRate | Conformal | Percentile | None = None
+    max_overlap: float = 0.0
+    channels: ChannelPlan | None = None
+    polarity: str = "same"
+    nan_policy: str = "raise"
+    max_gap: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
@@ -220,7 +201,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if marked is None:
             return self._fit_queries(*self._read_queries(X, y, weight, times))
         if self.channels is not None:
-            self._channel_plan = self.channels._in_samples(self._of_recording(marked), self._channel_names)
+            whole = self._compared(marked.data, None, marked.ty, marked.datetimes, interval(marked.ty))
+            self._channel_plan = self.channels._in_samples(whole, self._channel_names)
         method = normalization_of(self.normalize).method
         rigid = [] if mode_of(self.candidates) == "subsequence" else metric_choice.rigid_candidates(method)
         self.report_ = None
@@ -249,7 +231,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         check_fitted(self)
         X, times = unwrapped(X, times)
-        listed, count = several(X) is not None, len(self._queries)
+        listed, count, classes = several(X) is not None, len(self._queries), getattr(self, "classes_", None)
         found, sources, calibrations = self._searched(X, times)
         held = [one.reader for one in found if one.reader.source.in_memory]
         if held:  # once for all that were searched
@@ -271,10 +253,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         given = None if all(t is None for t in given) else given if listed else given[0]
         named = times is not None or type(X) is not np.ndarray  # an array has no names
         names, name = (names_of(X), time_name(X[0] if listed else X, times)) if named else (None, None)
-        rest = self._most, given, self._classes, names, limits
+        rest = self._most, given, classes, names, limits
         matches = matches_of(found, count, *rest, calibrations=calibrations, listed=listed, name=name)
         if calibrations is not None:
-            rules.warn_of_groups(rules.rate_of(self).alpha, matches, self._classes)
+            rules.warn_of_groups(rules.rate_of(self).alpha, matches, classes)
         return matches
 
     def search_all(self, X: Sequences, times: Times | None = None) -> Matches:
@@ -376,7 +358,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             number.
         """
         names = super().get_feature_names_out(input_features)
-        return names if self._classes is None else names_out(self, self._classes)
+        return names_out(self, self.classes_) if hasattr(self, "classes_") else names
 
     def fit_transform(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
@@ -508,30 +490,24 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             mode = "windows"
         self._mode = plans.resolve_mode(self.metric_, mode, self.normalize_)
 
-    def _check_domain(self, a, what):
-        plans.check_domain(self.metric_, a, what, self.normalize_)
-
     def _validated_query(self, x, weight, times, name="times"):
         plan = super()._validated_query(x, weight, times, name)
         if self.channels is None:
             return plan
-        return self._by_channel(plan, *points_of(x, whole=self.nan_policy == "raise"))
-
-    def _by_channel(self, plan, first, length):
-        """Return a query compared by channel; channel c has `length[c]` points from `first[c]` on."""
-        return self._limited(self._channel_plan._with_channels(plan, first, length, self._channel_names))
-
-    def _of_recording(self, marked):
-        """Return the plan of a recording as if it were the query."""
-        return self._compared(marked.data, None, marked.ty, marked.datetimes, interval(marked.ty))
+        return self._limited(plan, points_of(x, whole=self.nan_policy == "raise"))
 
     def _compared(self, x, w, tx, datetimes, step):
         lengths = plans.scaled_lengths(getattr(self.candidates, "scales", None), x.shape[1])
         plan = super()._compared(x, w, tx, datetimes, step)._replace(normalize=self.normalize_, lengths=lengths)
         return plan if self.channels is not None else self._limited(plan)
 
-    def _limited(self, plan):
-        """Return the plan of a query with the limits of scale and offset."""
+    def _limited(self, plan, points=None):
+        """Return the plan of a query with the limits of scale and offset; compared by channel with `points`.
+
+        These are the first point of each channel and the number of its points.
+        """
+        if points is not None:
+            plan = self._channel_plan._with_channels(plan, *points, self._channel_names)
         plans.warn_of_query(plan)
         return plan._replace(scale_limits=limits_of(normalization_of(self.normalize), plan, self._channel_names))
 
@@ -551,7 +527,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _learn(self, marked, weight):
         if self.channels is not None:
-            marked = self._channel_plan._aligned(marked, counts_of(self._of_recording(marked)))
+            marked = self._channel_plan._aligned(marked, counts_of(self.metric_, len(marked.data)))
         queries, learned = super()._learn(marked, weight)
         if len(queries) > 1:  # weights are relative to those of all queries, and to be so within a query
             queries = [
@@ -560,14 +536,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             ]
         if self.channels is not None:
             whole = [(np.zeros(len(plan.x), int), np.full(len(plan.x), plan.m)) for plan in queries]
-            queries = [self._by_channel(plan, *points) for plan, points in zip(queries, whole, strict=True)]
+            queries = [self._limited(plan, points) for plan, points in zip(queries, whole, strict=True)]
         return queries, learned
-
-    def _fit_learned(self, marked, weight):
-        """Learn the queries of the classes that are marked, and return them as they were learned."""
-        queries, learned = self._learn(marked, weight)
-        self._fit_queries(queries)
-        return learned
 
     def _all_that_fit(self, k):
         """Return the plan of the k-th learned query, with its limits to learn, and a choice of all matches that fit."""
@@ -579,18 +549,16 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _fit_labels(self, marked, weight):
         """Learn a query and a threshold of each class that is marked."""
-        learned = self._fit_learned(marked, weight)
+        queries, learned = self._learn(marked, weight)
+        self._fit_queries(queries)
         self._check_domain(marked.data, "'X'")
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
-        rule, source = rule_of(self.threshold), marked.source
-        if isinstance(rule, Conformal):
-            found, held = rules.conformal_thresholds(
-                rule, marked, partial(self._found_at, source=source, weight=weight)
-            )
-            self.report_ = held.report(marked)
-            self._conformal = rule.alpha, [found[one.number + 1] for one in learned]
+        source = marked.source
+        if isinstance(rule_of(self.threshold), Conformal):
+            distances = partial(self._found_at, source=source, weight=weight)
+            rules.fit_conformal(self, marked, [one.number for one in learned], distances)
             return self
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
             for k, one in enumerate(learned):
@@ -623,16 +591,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if source.in_memory:
             notice(self, X, source.times, source.ty)
         return found
-
-    @property
-    def _queries_in_range(self):
-        """The queries over the range of a match, for pictures."""
-        return self._of_each([in_range(plan) for plan in self._queries])
-
-    @property
-    def _classes(self):
-        """Names of the queries; None for queries that were neither learned from labels nor given by names."""
-        return getattr(self, "classes_", None)
 
     @property
     def _thresholds(self):
@@ -674,7 +632,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         every = one_each(times, len(X), "times", "sequences") if listed else [times]
         searches, sources = self._searches, []
         for k, (sequence, t) in enumerate(zip(X if listed else [X], every, strict=True)):
-            with entry("X", k if listed else None):
+            with located(f"X[{k}]" if listed else None):
                 sources.append(self._source(sequence, t))
         rate = rules.rate_of(self)
         known = None if rate is None else rules.calibrations_of(self)
@@ -684,7 +642,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         rules.check_rate(self, rate)
         decoys, made = rules.Decoys(rate, len(searches)), []
         for k, source in enumerate(sources):
-            with entry("X", k if listed else None):
+            with located(f"X[{k}]" if listed else None):
                 made.append(decoys.searches(self, searches, source))
         found = run_searches(sources, made, self.n_jobs, self.verbose, listed=listed, apart=True)
         groups = [found[k : k + 1 + decoys.count] for k in range(0, len(found), 1 + decoys.count)]

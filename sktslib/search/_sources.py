@@ -15,7 +15,7 @@ from ..distances._series import places, resample
 from ..utils._conversion import is_stored, n_samples, opened, rows_of_chunk, stored
 from ..utils._times import EvenTimes, Sampling, as_dates, given_times, index_of, index_times
 from ..utils.validation import as_points, as_series, check_one_time_per_point, refused
-from ._channels import Shares, parts_of, signed
+from ._channels import Shares
 from ._chunks import Clock, Entrance, one_each, refuse_channels
 from ._limits import beside, blocks, limited
 from ._plan import QueryPlan
@@ -307,15 +307,9 @@ class MatchOrigins:
         """
         out = np.full((2, len(start), len(self.readers[0].plan.x)), np.nan)
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
-            search = self.search(k, s, e)
-            by = search.plan.by_channel
-            # But for these each channel lies at its lag, as it is.
-            shares = search.shares(np.array([s])) if by.tolerance or by.mirrored else Shares.empty(1, by)
-            lag, sign = shares.lag[0], shares.sign[0]
-            for c, lead, _, plan in parts_of(search.plan):
-                first = s + lead + int(lag[c] - by.lag[c]) - search.first
-                window = search.y[np.newaxis, c : c + 1, first : first + plan.m]
-                out[:, k, c] = beside(signed(plan, sign[c]), window)[:, 0, 0]
+            for part, own, at, *_ in self.search(k, s, e).channel_windows(s):
+                window = own.y[np.newaxis, :, at - own.first : at - own.first + own.plan.m]
+                out[:, k, part.channel] = beside(own.plan, window)[:, 0, 0]
         return out
 
     def piece(self, start, end, k):

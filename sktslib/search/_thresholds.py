@@ -285,12 +285,14 @@ def blocks_of(code, most):
     return block
 
 
-def conformal_thresholds(rule, marked, distances):
-    """Return the threshold of each marked class, by its number, and what is found with the thresholds.
+def fit_conformal(estimator, marked, numbers, distances):
+    """Find the thresholds of queries by what is marked, and report what is found with them.
 
-    `distances` returns, by what is marked in the other blocks, the distances at which some ranges are found, and
-    everything that is found. Each find belongs to the block of the occurrence that is next to it.
+    `numbers` are those of the queries' classes, from 0. `distances` returns, by what is marked in the other blocks, the
+    distances at which some ranges are found, and everything that is found. Each find belongs to the block of the
+    occurrence that is next to it.
     """
+    rule = rule_of(estimator.threshold)
     rule._check_counts(marked)
     block = blocks_of(marked.code, BLOCKS)
     scores, found = np.empty(len(marked.code)), []
@@ -304,7 +306,8 @@ def conformal_thresholds(rule, marked, distances):
     names, found = marked.labels.classes.tolist(), HeldOut.together(found)
     thresholds = {int(k): rule._threshold(scores[marked.code == k], names[k - 1]) for k in np.unique(marked.code)}
     limits = np.array([thresholds.get(k, -np.inf) for k in range(len(names) + 1)])
-    return thresholds, found.take(found.distance <= limits[found.code]).nearest
+    estimator.report_ = found.take(found.distance <= limits[found.code]).nearest.report(marked)
+    estimator._conformal = rule.alpha, [thresholds[int(number) + 1] for number in numbers]
 
 
 @dataclass(eq=False, repr=False)

@@ -190,22 +190,20 @@ def test_times_of_another_kind_are_refused():
 
 @given(
     steps=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 400)), max_size=30),
-    shape=st.sampled_from([((2,), ()), ((), ()), ((), (3,))]),
+    shape=st.sampled_from([(), (1,), (3,)]),
     pickled=st.booleans(),
 )
 def test_buffers_hold_what_came_last(steps, shape, pickled):
-    before, after = shape
-    buffer, every = Buffer(before, after), np.empty((*before, 0, *after))
-    axis = len(before)
+    buffer, every = Buffer(shape), np.empty((0, *shape))
     for size, forgotten in steps:
-        new = np.random.default_rng(size).normal(size=(*before, size, *after))
+        new = np.random.default_rng(size).normal(size=(size, *shape))
         buffer.append(new)
-        every = np.concatenate([every, new], axis=axis)
-        buffer.forget(every.shape[axis] - forgotten)
+        every = np.concatenate([every, new])
+        buffer.forget(len(every) - forgotten)
         if pickled:
             buffer = pickle.loads(pickle.dumps(buffer))
-        assert buffer.end == every.shape[axis]
-        np.testing.assert_array_equal(buffer.values, every.take(range(buffer.first, buffer.end), axis=axis))
+        assert buffer.end == len(every)
+        np.testing.assert_array_equal(buffer.values, every[buffer.first : buffer.end])
         assert len(buffer) == buffer.end - buffer.first
         if len(buffer) == 0 and not pickled:
             assert buffer._array.size <= 64 * 6 * (2 * max(s for s, _ in steps) + ROOM)

@@ -25,6 +25,7 @@ SEGMENTER = QuerySegmenter("dtw").fit(QUERY)
         lambda **k: v.AlignmentDisplay.from_estimator(SEGMENTER, SEQUENCE, **k),
         lambda **k: v.AlignmentDisplay.from_predictions(QUERY, SEQUENCE, [[0, 19], [100, 119]], **k),
         lambda **k: v.CostMatrixDisplay.from_estimator(QuerySearcher("dtw").fit(QUERY), QUERY, QUERY, **k),
+        lambda **k: v.CostMatrixDisplay.from_estimator(SEGMENTER, QUERY, QUERY, **k),
         lambda **k: v.CostMatrixDisplay.from_predictions(dtw(QUERY, QUERY), **k),
         lambda **k: v.ProfileDisplay.from_predictions(SEQUENCE, **k),
         lambda **k: v.SearchDisplay.from_estimator(SEARCHER, SEQUENCE, **k),

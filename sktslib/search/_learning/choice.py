@@ -359,13 +359,15 @@ def evidence_of_matches(trial, marked, block, weight):
     """
     marked = marked._replace(data=as_plain(marked.data))
     rest, own, parts = block.without(marked), block.holds(marked.ranges), []
-    for k, one in enumerate(trial._fit_learned(rest, weight)):
+    queries, learned = trial._learn(rest, weight)
+    trial._fit_queries(queries)
+    for k, one in enumerate(learned):
         plan, choice = trial._all_that_fit(k)
         found = matched(Search(plan, marked.data, marked.ty), choice)
         ranges = np.column_stack([found.start, found.end])
         within, (before, outside) = block.holds(ranges), block.rest_of(ranges)
-        learned = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])
-        threshold = labels.learn_threshold(learned, rest.ranges[rest.code == one.number + 1])
+        known = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])
+        threshold = labels.learn_threshold(known, rest.ranges[rest.code == one.number + 1])
         ranges, share, distance = ranges[within], left_over(plan, found)[within], found.distance[within]
         accepted = HeldOut(ranges, np.full(len(ranges), one.number + 1), distance)
         accepted = accepted if threshold is None else accepted.take(distance <= threshold)

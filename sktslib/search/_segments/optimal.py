@@ -793,7 +793,7 @@ class Windows:
     def begin(self, at):
         """Start again at a sample."""
         self.at = self.run = at
-        self.edges = Buffer(after=(len(self.lengths) + 1,), first=at)  # minimum cost where each label follows
+        self.edges = Buffer((len(self.lengths) + 1,), first=at)  # minimum cost where each label follows
         self.edges.append(np.zeros((1, len(self.lengths) + 1)))
 
     def due(self, base):

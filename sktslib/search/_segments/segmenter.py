@@ -448,8 +448,6 @@ class QuerySegmenter(QueryEstimator):
     array([ 2,  6,  8, 12])
     """
 
-    _finds = "segment"
-
     _parameter_constraints = {
         "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "transitions": ["array-like", None],
@@ -638,10 +636,6 @@ class QuerySegmenter(QueryEstimator):
     @property
     def _self_train(self):
         return int(self._learning.self_train)
-
-    def _check_domain(self, a, what):
-        """Refuse a series with values that the metric is not defined for."""
-        self.metric_._check_values(a, what)
 
     def _resolve(self):
         """Resolve the kind of candidates, and refuse a metric that cannot segment."""
@@ -930,7 +924,6 @@ def train_itself(segmenter, marked, known, weight):
 
 def fit_conformal(segmenter, marked, weight):
     """Find the threshold of each class by what the other blocks of the labels show."""
-    rule = _thresholds.rule_of(segmenter.threshold)
     bounds = dict(zip(segmenter._numbers.tolist(), segmenter._rules.limits, strict=True))
 
     def distances(others, ranges, code):
@@ -948,9 +941,7 @@ def fit_conformal(segmenter, marked, weight):
             out[own] = _thresholds.found_at(ranges[own], found.start[same], found.end[same], costs[same])
         return out, choice.HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
 
-    thresholds, held = _thresholds.conformal_thresholds(rule, marked, distances)
-    segmenter.report_ = held.report(marked)
-    segmenter._conformal = rule.alpha, [thresholds[int(number) + 1] for number in segmenter._numbers]
+    _thresholds.fit_conformal(segmenter, marked, segmenter._numbers, distances)
 
 
 # ----------------------------------------------------------------------------------------------- thresholds, warnings
@@ -1079,13 +1070,12 @@ class SegmentStream(ChunkStream):
 
     def _take(self, y, ty, gaps):
         self._feed.append(y, ty)
-        return self._decided() if gaps or self._feed.seen >= self._due else None
+        return self._decided(gaps)
 
-    def _end(self):
-        return self._decided(last=True)
-
-    def _decided(self, last=False):
+    def _decided(self, gaps, last=False):
         """Return the segments that are decided by now; None for none."""
+        if not gaps and self._feed.seen < self._due:
+            return None
         found = self._segmentation.take(last, timed=self._times is not None)
         self._due = self._segmentation.due
         return found if len(found.start) else None
