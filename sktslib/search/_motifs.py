@@ -28,7 +28,7 @@ from ..utils._names import names_of, warn
 from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
 from ..utils._times import is_datetime, notice_column, notice_index, times_of
 from ._chunks import one_each
-from ._limits import runs
+from ._limits import Moments, blocks, runs
 from ._plan import QueryPlan, check_domain, resolve_mode
 from ._profile import Search
 from ._pruning import Choice, Windows, less_offset, nearest_window, prunes
@@ -112,7 +112,6 @@ def free_windows(place, taken, apart):
 
 CERTAIN = 1e-10  # relative error up to which a running sum of squares is taken
 MARGIN = 4 * CERTAIN  # of a correlation: what such sums, and the roots of two, may be wrong by
-TOGETHER = 2**20  # samples of windows whose moments are computed exactly at a time
 EACH = 4  # ranges of diagonals for each job
 SQUARES = {"euclidean": 2.0, "sqeuclidean": 1.0}  # the power of a distance that is a sum of squares
 
@@ -183,7 +182,10 @@ def _windows(y, m, place):
     for k, channel in enumerate(y):
         spread, error = np.empty((2, mean.shape[1]))
         moments(channel, m, 0.0, 0, mean[k], spread, error)
-        _know(channel, m, mean[k], spread, np.flatnonzero(~(error <= CERTAIN * spread)))
+        windows = sliding_window_view(channel, m)
+        for some in blocks(np.flatnonzero(~(error <= CERTAIN * spread)), m):  # constant ones are known to the digit
+            exact = Moments.of(windows[some, np.newaxis], np.ones((1, m)))
+            mean[k, some], spread[some] = exact.mean[:, 0], m * exact.deviation[:, 0] ** 2
         varied = spread > 0.0
         inverse[k, varied] = 1.0 / np.sqrt(spread[varied])
     half[:, 1:] = (y[:, m:] - y[:, :-m]) / 2
@@ -193,16 +195,6 @@ def _windows(y, m, place):
     room = [(0, 0), (0, ROOM)]
     padded = (np.pad(a, room) for a in (y, mean, half, whole, inverse))
     return *padded, np.pad(lack, room[1:], constant_values=np.inf)
-
-
-def _know(channel, m, mean, spread, which):
-    """Compute exact moments of windows, those of constant ones to the digit."""
-    windows = sliding_window_view(channel, m)
-    for part in np.array_split(which, -(-len(which) * m // TOGETHER) or 1):
-        some = windows[part]
-        mean[part] = some[:, 0] + (some - some[:, :1]).mean(axis=1)
-        spread[part] = ((some - mean[part, np.newaxis]) ** 2).sum(axis=1)
-        spread[part[(some == some[:, :1]).all(axis=1)]] = 0.0
 
 
 WINDOWS_EACH = 64  # windows that a job searches for, until all jobs know what was found

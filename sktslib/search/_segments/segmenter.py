@@ -539,7 +539,7 @@ class QuerySegmenter(QueryEstimator):
         check_fitted(self)
         X, times = unwrapped(X, times)
         refuse_several(X)
-        segmentation = source, found, given, queries, ranges_of = self._segmentation(X, times)
+        segmentation = source, found, queries, ranges_of = self._segmentation(X, times)
         interval = None
         if self._counts_phases and self.threshold is None:
             plan, found, interval = by_phases(queries[0], found, ranges_of, source, self._rules)
@@ -551,7 +551,7 @@ class QuerySegmenter(QueryEstimator):
         found, rates = rated(found, calibrations, thresholds, _thresholds.rule_of(self.threshold))
         warn_of_found(self, found)
         rest = {"channels": names_of(X), "_time_name": time_name(X, times), "count_interval": interval}
-        return self._listed(found, queries, source, given, rates, **rest)
+        return self._listed(found, queries, source, source.times, rates, **rest)
 
     def _listed(self, found, queries, source, times, rates, **rest):
         """Return what was found as `Segments`, of queries that were compared with the samples of a source."""
@@ -725,12 +725,12 @@ class QuerySegmenter(QueryEstimator):
         self.background_, self._rules = background.limit, rules._replace(background=background)
         return self
 
-    def _counting(self, ty):
-        """Return queries and rules for a series with these times; without times, samples are counted in their place.
+    def _counting(self, timed):
+        """Return queries and rules for a series; without times, samples are counted in their place.
 
         A cost of background that was learned or set stays.
         """
-        if ty is not None or self._queries[0].tx is None:
+        if timed or self._queries[0].tx is None:
             return self._queries, self._rules
         queries, rules = [plan.untimed for plan in self._queries], self._rules
         if self._background_of_queries:
@@ -741,32 +741,30 @@ class QuerySegmenter(QueryEstimator):
     def _segmentation(self, X, times):
         """Return the segmentation of a recording with what is needed to segment it again by other queries.
 
-        It is the source of the samples, the segments, the times as given, the queries, and a function of queries that
-        segments. A long recording is read by chunks, once for each segmentation.
+        It is the source of the samples, the segments, the queries, and a function of queries that segments. A long
+        recording is read by chunks, once for each segmentation.
         """
-        is_long = _sources.is_long(X)
-        if is_long:
+        if _sources.is_long(X):
             source = _sources.ChunkedSource(self, X, times)
-            ty = given = source.times
         else:
-            y, ty, given = _chunks.validated(self, X, times)
-            source = _sources.ArraySource(_sources.owned(y, X), ty)
-        queries, rules = self._counting(ty)
-        if is_long and queries[0].mode == "windows":
-            check_room(min(plan.shortest for plan in queries), _sources.n_samples(X), WAY_OUT)
-        elif not is_long:
-            warn_of_sequences(queries, [y], shorter=rules.partial)
-            warn_of_lengths([low for low, _ in rules.limits], y.shape[1], "the shortest of 'lengths'")
+            source = _sources.ArraySource(*_chunks.validated(self, X, times))
+            source.y = _sources.owned(source.y, X)
+        queries, rules = self._counting(source.timed)
+        if source.in_memory:
+            warn_of_sequences(queries, [source.y], shorter=rules.partial)
+            warn_of_lengths([low for low, _ in rules.limits], len(source), "the shortest of 'lengths'")
+        elif queries[0].mode == "windows":
+            check_room(min(plan.shortest for plan in queries), len(source), WAY_OUT)
 
         def ranges_of(queries):
-            if not is_long:
+            if source.in_memory:
                 check_searched(queries, source.y)
             return segment(queries, rules, source, self.n_jobs, self.verbose, listed=True)
 
         queries, found = refined_segments(queries, source, ranges_of, int(self._learning.refine), self.verbose)
-        if not is_long:
-            _chunks.notice(self, X, given, ty)
-        return source, found, given, queries, ranges_of
+        if source.in_memory:
+            _chunks.notice(self, X, source.times, source.ty)
+        return source, found, queries, ranges_of
 
     def _calibrated(self, X, times):
         """Return the calibrations of the queries in a recording, as the only entry of a list."""
@@ -963,12 +961,12 @@ def rated(found, calibrations, thresholds, rule=None):
 
 def calibrations_in(segmenter, segmentation):
     """Return the calibration of each query in a recording, by decoys that are segmented, too."""
-    source, found, times, queries, ranges_of = segmentation
+    source, found, queries, ranges_of = segmentation
     rate = _thresholds.rate_of(segmenter)
     _thresholds.check_rate(segmenter, rate)
     made = _thresholds.Decoys(rate, len(queries)).of(segmenter, queries, _thresholds.center_of(source))
     tables = [found, *(ranges_of(list(some)) for some in zip(*made, strict=True))]
-    hours = _thresholds.recorded_hours(source.extent(0)[1], times)
+    hours = _thresholds.recorded_hours(len(source), source.times)
     each = ([table.per_point[table.query == q] for table in tables] for q in range(len(queries)))
     return [_thresholds.Calibration.of(own, others, hours) for own, *others in each]
 
@@ -1038,7 +1036,7 @@ class SegmentStream(ChunkStream):
         self._segmentation = Segmentation(queries, rules, self._feed, prompt=True, max_delay=self.max_delay)
 
     def _count_samples(self):
-        self._segmenter._queries, self._segmenter._rules = self._segmenter._counting(None)
+        self._segmenter._queries, self._segmenter._rules = self._segmenter._counting(timed=False)
         self._begin()
 
     def update(self, X: Sequences, times: Times | None = None) -> Segments:
