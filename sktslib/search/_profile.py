@@ -14,7 +14,6 @@ import numpy as np
 from ..distances._kernels.compile import block_size
 from ..distances._kernels.dispatch import closed_boundary
 from ..distances._kernels.scalar import oldest_start
-from ..distances._kernels.simd import scratch
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import LockstepMetric, ratios
 from ..distances._metrics.mixed import Mixed
@@ -553,8 +552,7 @@ class WindowProfile(IncrementalProfile):
             return NONE
         first = max(self.needed, self.first)
         samples, self.at = self.cut(first, self.seen), end
-        room = scratch("profile", (self.seen - first,))  # used again, so copy what is to stay
-        profile = window_profile(self.plan, *samples, self.rule, room=room)
+        profile = window_profile(self.plan, *samples, self.rule)
         return profile._candidates.part(slice(begin - first, end - first), first)
 
 
@@ -664,13 +662,13 @@ class SubsequenceProfile(IncrementalProfile):
     def candidates(self, last=False):
         """Return the candidates that the samples complete."""
         begin, self.noted = self.noted, self.seen
-        found, done, runs = [], begin, self.runs(self.plan, begin)
-        for a, b in [*runs, (self.seen, self.seen)]:
+        found, done = [], begin
+        for a, b in [*self.runs(self.plan, begin), (self.seen, self.seen)]:
             if a >= begin and done < b:  # missing values or a gap in time, behind which the sequence starts again
                 found.append(self._advance(done, True))
                 self._begin(int(a))
             if a < b:
-                found.append(self._advance(int(b), last or b < self.seen, alone=len(runs) == 1))
+                found.append(self._advance(int(b), last or b < self.seen))
                 done = int(b)
         if last and begin == self.seen:
             found.append(self._advance(self.seen, True))
@@ -679,11 +677,10 @@ class SubsequenceProfile(IncrementalProfile):
             return found[0] if found else NONE
         return Candidates(*(np.concatenate(columns) for columns in zip(*(part.columns for part in found), strict=True)))
 
-    def _advance(self, end, last, *, alone=False):
+    def _advance(self, end, last):
         """Return the candidates with ends up to sample `end`.
 
-        Candidates whose features need later samples wait, unless `end` is the `last`. Candidates that are found `alone`
-        are in memory that is used again.
+        Candidates whose features need later samples wait, unless `end` is the `last`.
         """
         upto = end if last else end - self.plan.reach
         if upto <= self.at:
@@ -705,8 +702,6 @@ class SubsequenceProfile(IncrementalProfile):
                 column[1][1:][~np.isfinite(column[0][1:])] = self.at if closed_boundary(problem.record) else ~self.at
             count = upto - self.at
             d, s = np.empty(count), np.empty(count, np.int64)
-            if alone:
-                d, s = scratch(("distances", k), (count,)), scratch(("starts", k), (count,), np.int64)
             y = series[k % len(series)]
             self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
             if metric._has_factor:

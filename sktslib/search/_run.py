@@ -317,7 +317,7 @@ class ProfilePool:
 
     def take(self, feed, found, reader):
         """Add the candidates that a profile gave last."""
-        self._found.append(found.kept())
+        self._found.append(found)
 
     def decide(self, *_):
         """Do nothing: neither a decision nor a state to compare with is needed to keep all candidates."""

@@ -44,11 +44,6 @@ class Candidates(NamedTuple):
         start, end = (_part(column, some, first) for column in (self.start, self.end))
         return Candidates(self.distance[some], start, end, self.slack)
 
-    def kept(self):
-        """Return the candidates in memory of their own."""
-        start, end = (column if isinstance(column, From) else column.copy() for column in (self.start, self.end))
-        return Candidates(self.distance.copy(), start, end, self.slack)
-
     @property
     def columns(self):
         """Distances, starts and ends as arrays."""
