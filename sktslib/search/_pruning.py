@@ -150,6 +150,7 @@ SAMPLED = 2**12  # windows in a row of which seeds are chosen, at least
 PARTS, SHARE = 8, 64  # so many such rows, and such a share of all windows, are looked at, at least
 ROWS = 16  # rows of long sequences, each of which is a call
 PROMISING = 32  # windows of many that a thread compares before the others
+PIECE = 2**11  # windows that a thread compares before all hear of the limit
 
 
 class Choice(NamedTuple):
@@ -361,16 +362,11 @@ class _Cascade:
         return found._replace(low=np.maximum(low, 0.0)).of(np.argsort(where)), none
 
     def _compare_all(self, found):
-        """Compare windows in pieces: first small ones, for their costs tell how far to look, and at the end again."""
-        found, jobs = [some.within(self.limit) for some in found], self.rule.jobs
-        parts, size, left = [], SEEDS // 2, sum(len(some.low) for some in found)
-        for some in found:
-            at, share = 0, max(-(-len(some.low) // jobs), PROMISING)
-            while at < len(some.low):
-                parts.append(some.of(slice(at, at + min(size, share))))
-                left, at = left - len(parts[-1].low), at + min(size, share)
-                most = max(TERMS // self.x.size, SEEDS), max(left // (2 * jobs), SEEDS // 2)
-                size = min(2 * min(size, share), *most)
+        """Compare windows in pieces, whose costs tell how far to look in those that follow."""
+        parts = []
+        for some in (one.within(self.limit) for one in found):
+            size = max(min(PIECE, -(-len(some.low) // self.rule.jobs)), PROMISING)
+            parts += [some.of(slice(at, at + size)) for at in range(0, len(some.low), size)]
         self.for_each(self._compare, parts)
 
     def _compare(self, found):
