@@ -6,9 +6,9 @@ cost more than can be chosen, or more than the nearest known range at each of th
 down to single ranges. Boxes without a range within the limits of scale and offset are left out before, see
 `range_limits`.
 
-Of k matches none is farther than the farthest of q (k - 1) + 1 ends, if no match overlaps the candidates of more than q
-of them: k - 1 matches leave a candidate of one of these, which is a match itself or overlaps one that comes before it.
-The candidate that ends at `e` overlaps [a, b) only if a < e < b + longest, which are 2 longest - 1 samples at most.
+Of k matches none is farther than the farthest of k ends, if no match overlaps the candidates of two of them: k - 1
+matches leave a candidate of one of these, which is a match itself or overlaps one that comes before it. The candidate
+that ends at `e` overlaps [a, b) only if a < e < b + longest, which are 2 longest - 1 samples at most.
 """
 
 from functools import reduce
@@ -31,7 +31,6 @@ BATCH = 2**10  # boxes that are divided together
 SEEDS = 2**10  # boxes of each size that are divided first, at least
 EACH = 4  # of them in a stretch, at most
 TERMS = 2**19  # of ranges that are normalized together
-OVERLAPPED = (1, 2, 3)  # of how many ends a match overlaps the candidates, in limits
 CLOSE = 1e-9  # what bounds of single ranges may be too low by, as a share
 
 
@@ -113,14 +112,11 @@ class _Known:
         if self.rule.n_matches is None:
             return
         end = np.flatnonzero(self.distance <= self.limit)
-        distance = self.distance[end]
-        for overlapped in OVERLAPPED:
-            # Where matches may overlap each other wholly, each candidate is one.
-            apart = -(-(2 * self.longest - 1) // overlapped) if self.rule.max_overlap < 1.0 else 1
-            most = overlapped * (self.rule.n_matches - 1) + 1
-            chosen = select(distance, end - apart, end, n_matches=most)
-            if len(chosen) == most:
-                self.limit = min(self.limit, distance[chosen[-1]])
+        # Where matches may overlap each other wholly, each candidate is one.
+        apart = 2 * self.longest - 1 if self.rule.max_overlap < 1.0 else 1
+        chosen = select(self.distance[end], end - apart, end, n_matches=self.rule.n_matches)
+        if len(chosen) == self.rule.n_matches:
+            self.limit = min(self.limit, self.distance[end[chosen[-1]]])
 
 
 class _Boxes:

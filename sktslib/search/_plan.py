@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distances._collection import lengths_of
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import LockstepMetric
@@ -329,7 +328,7 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
     They may be `shorter`, or lie `elsewhere`, with no value in common with the queries.
     """
     first = queries[0]
-    m, n = max(plan.m for plan in queries), max(lengths_of(series))
+    m, n = max(plan.m for plan in queries), max(y.shape[1] for y in series)
     if first.mode == "subsequence" and m > n and not shorter:
         warn(
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
