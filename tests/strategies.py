@@ -187,6 +187,7 @@ SIZES = {
     "search._pruning.FEW": [0, 2**12],
     "search._pruning.TERMS": [1, 60, 2**19],
     "search._pruning.SEEDS": [2, 512],
+    "search._pruning.PIECE": [2, 2**11],
     "search._pruning.SAMPLED": [3, 40, 2**12],
     "search._pruning.ROWS": [1, 2, 16],
     "search._pruning.PROMISING": [1, 32],

@@ -143,7 +143,6 @@ BLOCK = 2**18  # windows that a thread bounds at a time, unless there are too fe
 STRETCHES = 64  # of windows that are bounded at a time; the limit that one finds serves the next
 FEW = 2**12  # windows of such a stretch that may be within the limit: fewer are gathered, which takes less than waiting
 TERMS = 2**19  # points of windows that are compared at a time
-SAMPLE = 32  # windows that tell which points cost most
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least: each the most promising one of a few
 SAMPLED = 2**12  # windows in a row of which seeds are chosen, at least
@@ -255,7 +254,9 @@ class _Cascade:
             if windows.samples is None:
                 windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
             self.bounds = self._bounds(*self.band, facts)
-            self.order = self._order()
+            # Points far from the mean cost the most in most windows; those that meet one point come first.
+            far = np.abs(features if normalize else features - windows.y.mean(axis=1, keepdims=True))
+            self.order = np.lexsort((-(weight * far).sum(axis=0), -self.bounds[0].pinned))
         self.more = 0.0 if metric._reports_cost else 2e-12 * m  # by which the costs of equal distances may differ
         self.limit, self.lock = np.inf, Lock()
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)
@@ -279,22 +280,6 @@ class _Cascade:
         up += max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
         rest = points, _nearest.minimum_lags(lo, hi), up, pinned, starts
         return bounds.QueryPoints(x, _nearest.weight_rows(w), *rest), width
-
-    @np.errstate(over="ignore")  # of no influence on any result
-    def _order(self):
-        """Return the query's points in the order of what they cost in some windows; those that meet one point first."""
-        windows, (query, width) = self.windows, self.bounds
-        among = np.flatnonzero(self.among)
-        count = len(among) if len(self.among) else windows.n
-        at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
-        z = windows.exact(among[at] if len(among) else at)
-        begin = np.arange(windows.m - width + 1)
-        below, above = bounds.envelopes(z, begin, begin + width)
-        starts = np.minimum(query.starts, windows.m - width)  # pinned points have no stretch
-        low, high = (np.where(query.pinned, z, a[..., starts]) for a in (below, above))
-        excess = np.maximum(np.maximum(query.x - high, low - query.x), 0.0)
-        cost = (self.problem.w * (excess**2).mean(axis=0)).sum(axis=0)
-        return np.lexsort((-cost, -query.pinned))
 
     def near(self):
         """Return distances and ascending starts of the windows that may be chosen."""
@@ -365,22 +350,22 @@ class _Cascade:
         """Compare windows in pieces, whose costs tell how far to look in those that follow."""
         parts = []
         for some in (one.within(self.limit) for one in found):
-            size = max(min(PIECE, -(-len(some.low) // self.rule.jobs)), PROMISING)
+            size = max(min(PIECE, TERMS // self.x.size, -(-len(some.low) // self.rule.jobs)), 1)
             parts += [some.of(slice(at, at + size)) for at in range(0, len(some.low), size)]
         self.for_each(self._compare, parts)
 
     def _compare(self, found):
         """Find the costs of windows that may be within the limit, as far as it goes."""
-        found, size = found.within(self.limit), max(1, TERMS // self.x.size)
-        for at in range(0, len(found.low), size):
-            part = found.of(slice(at, at + size))
-            if self.by_moments:
-                compared = self.windows.samples, part.where, *np.ascontiguousarray(part.moments)
-                costs = self._costs(compared, self.limit)
-            else:
-                costs = self._exact_costs(part.where, self.limit)
-            with self.lock:
-                self._learn(part.where, costs)
+        found = found.within(self.limit)
+        if not len(found.low):
+            return
+        if self.by_moments:
+            compared = self.windows.samples, found.where, *np.ascontiguousarray(found.moments)
+            costs = self._costs(compared, self.limit)
+        else:
+            costs = self._exact_costs(found.where, self.limit)
+        with self.lock:
+            self._learn(found.where, costs)
 
     def _learn(self, which, costs):
         """Add costs, infinite above the limit, and lower the limit by them."""

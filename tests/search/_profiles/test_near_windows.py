@@ -22,6 +22,7 @@ BLOCKS = [
     "search._pruning.FEW",
     "search._pruning.TERMS",
     "search._pruning.SEEDS",
+    "search._pruning.PIECE",
     "search._pruning.SAMPLED",
     "search._pruning.ROWS",
     "search._pruning.PROMISING",
