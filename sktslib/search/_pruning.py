@@ -51,6 +51,14 @@ class Candidates(NamedTuple):
         """Return copies of the candidates whose bounds are not above a limit."""
         return self.of(np.flatnonzero(self.low <= limit))
 
+    def divided(self, count):
+        """Return the `count` candidates with the least bounds, and all others."""
+        if len(self.low) <= count:
+            return self, self.of(slice(0))
+        best = np.zeros(len(self.low), bool)
+        best[np.argpartition(self.low, count)[:count]] = True
+        return self.of(best), self.of(~best)
+
 
 BLOCK_OF_MOMENTS = 2**16  # windows whose moments are found at a time
 OFFSET_SAMPLE = 128  # samples that tell of an offset
@@ -291,6 +299,9 @@ class _Cascade:
 
         def find(begin):  # what may be within the limit, and the windows beyond running moments
             found, beyond = self._candidates(begin, min(begin + size, windows.n))
+            if self.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
+                best, found = found.divided(PROMISING)
+                self._compare(best)
             return found.within(self.limit), beyond
 
         found, beyond = zip(*self.for_each(find, range(0, windows.n, size)), strict=True)
@@ -317,12 +328,7 @@ class _Cascade:
             return found.of(np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size))
 
         found = Candidates.joined(self.for_each(promising, begins))
-        first, rest, count = found, found.of(slice(0)), PROMISING * self.rule.jobs
-        if count < len(found.low):  # the least bounds come first, and of the others what is then within the limit
-            best, low = np.sort(np.argpartition(found.low, count)[:count]), found.low.copy()
-            low[best] = np.nan
-            first, rest = found.of(best), found._replace(low=low)
-        self._compare_all((first, rest))
+        self._compare_all(found.divided(PROMISING * self.rule.jobs))
         self.where, self.costs = self.where[:0], self.costs[:0]  # they are found again
 
     def _candidates(self, begin, end, most=None):

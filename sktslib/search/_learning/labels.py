@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._barycenters import barycenter
+from ...distances._barycenters import Task, blocks_of, check_method, dba, soft
 from ...distances._metrics.base import Alignment
 from ...distances._metrics.elastic import ElasticMetric
 from ...distances._metrics.soft import SoftDTW
-from ...distances._pairwise import pairwise_distances
+from ...distances._pairwise import distances_between, driver_of, pairwise_distances
 from ...distances._series import full_weight, resample
 from ...metrics._events import count_matched, pairs_by_iou
-from ...utils._jobs import progress
+from ...utils._jobs import one_by_one, progress
+from ...utils.validation import as_weight
 from .._segments.optimal import Background, background_cost, power_of
 
 
@@ -131,10 +132,15 @@ def as_comparable(pieces, metric):
 
 
 def distances(pieces, metric):
-    """Return the symmetric distances (k, k) of the pieces from each other; 0 where they are too few to compare them."""
-    if len(pieces) < FEW:
-        return np.zeros((len(pieces),) * 2)
-    far = pairwise_distances(pieces, metric=metric, channels_first=True)
+    """Return the symmetric distances (k, k) of the pieces from each other."""
+    far = np.zeros((len(pieces), len(pieces)))
+    if len(pieces) >= FEW:
+        metric._check_collection(pieces, "X")
+        metric._warn_of_scale(pieces, pieces)
+        order = np.argsort([piece.shape[1] for piece in pieces], kind="stable")  # as `pairwise_distances` compares them
+        some = [pieces[k] for k in order]
+        driver = driver_of(metric, some, some, None)
+        far[np.ix_(order, order)] = distances_between(driver, metric, None, some, some, metric.is_symmetric)
     return (far + far.T) / 2
 
 
@@ -169,8 +175,14 @@ def average(pieces, middle, metric, w=None, verbose=0):
     is_elastic = isinstance(metric, ElasticMetric)
     if not (is_elastic or isinstance(metric, SoftDTW)):
         return np.mean([resample(piece, middle.shape[1]) for piece in pieces], axis=0)
-    rest = {"init": middle, "max_iter": ITERATIONS, "tol": TOLERANCE, "verbose": verbose, "channels_first": True}
-    return barycenter(pieces, metric, method="dba" if is_elastic else "soft", weight=None if w is None else w.T, **rest)
+    check_method("dba" if is_elastic else "soft", metric)
+    w = None if w is None else as_weight(w.T, *middle.shape[::-1])
+    share, blocks = np.full(len(pieces), 1.0 / len(pieces)), None
+    if is_elastic and metric._center == "mean":
+        blocks = blocks_of(metric, pieces, middle.size)
+    with progress(None, verbose, "barycenter", "iteration") as count:
+        task = Task(metric, pieces, share, w, 1, one_by_one, ITERATIONS, TOLERANCE, count, blocks)
+        return (dba if is_elastic else soft)(task, middle.copy())[0]
 
 
 def variances(x, pieces, metric):
