@@ -6,6 +6,7 @@ import pytest
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict
 from sktslib.distances import lockstep_distances
+from sktslib.distances._kernels import lockstep
 from sktslib.search import ChannelPlan, Learning, Normalization, Percentile, Subsequences, Windows
 
 RNG = np.random.default_rng(0)
@@ -20,6 +21,11 @@ READ_ONLY.flags.writeable = False
 DTW_DICT = get_distance_dict(["dtw"])
 EUCLIDEAN_DICT = get_distance_dict(["euclidean"])
 LOCKSTEP = lockstep_distances.__all__
+
+
+def exact_profile(p, x, y, w, scaling, out):
+    """Fill in the distances of a query from each window of its length by the kernel that takes no running sums."""
+    lockstep.stretched(p, x, y, w, scaling, 0.0, np.arange(x.shape[1]), None, out)
 
 
 class Slices:

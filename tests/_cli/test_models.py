@@ -98,6 +98,7 @@ def test_each_metric_is_known(tmp_path, skops):
         assert load_model(tmp_path / "m.skops", trust=False) == metric
 
 
+@pytest.mark.slow
 def test_arrays_of_a_model_are_equal(tmp_path, skops):
     searcher = QuerySearcher(candidates=Windows((0.5, 1.5))).fit([ECG.query, 2 * ECG.query], weight=[ECG.weight] * 2)
     save(searcher, tmp_path / "m.skops")

@@ -76,6 +76,7 @@ def test_templates_are_drawn_in_the_unit_of_the_recording():
     assert recordings.unscaled(Z, None) is Z
 
 
+@pytest.mark.slow
 def test_distances_and_pairs(files, capsys):
     both = StandardScaler().fit(np.concatenate([X[:100], X[150:280]]))
     a, b = both.transform(X[:100]), both.transform(X[150:280])

@@ -116,6 +116,7 @@ def test_queries_may_be_slices_and_several(files, capsys):
     assert day[["start", "end", "start_time"]].to_numpy().tolist() == [[0, 100, "2024-03-31 01:59:59"]]
 
 
+@pytest.mark.slow
 def test_times_of_both_files_count_for_metrics_of_times(files, capsys):
     frame, err = table(capsys, "search rec.csv --query beat.csv --metric twed:nu=0.5")
     with_times = QuerySearcher("twed", metric_params={"nu": 0.5}, n_matches=10)
@@ -299,6 +300,7 @@ def test_what_a_file_lost_is_told_before_an_error(files, capsys):
 
 
 # ------------------------------------------------------------------------------------------------------------ pictures
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("recording", "part", "limits"),
     [
@@ -332,6 +334,7 @@ def test_a_part_that_cannot_be_drawn(files, capsys):
         assert words in printed(capsys, *argv, "--time-range", *more.split(), code=2).err
 
 
+@pytest.mark.slow
 def test_every_channel_is_drawn(files, capsys, drawn):
     printed(capsys, "search two.csv --query :40-105 --n-matches 3 --picture p.png")
     assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
@@ -460,6 +463,7 @@ def test_the_picture_names_queries_and_shows_their_profiles(files, drawn, capsys
     assert len(drawn[2].subfigs[1].axes) == 1
 
 
+@pytest.mark.slow
 def test_distances_that_take_long_are_drawn_when_asked_for(files, drawn, capsys, monkeypatch):
     line = "search rec.csv --query :50-115 --normalize zscore --metric dtw --picture a.png"
     printed(capsys, line)

@@ -50,6 +50,7 @@ def test_a_part_and_its_picture(files, capsys):
     assert "PART must be written START-STOP in samples" in printed(capsys, "show rec.csv 1-2-3", code=2).err
 
 
+@pytest.mark.slow
 def test_arrays_in_files_have_a_rate(files, capsys):
     np.save("a.npy", np.column_stack([Y] * 10).astype(np.float32))
     frame, err = table(capsys, "show a.npy --rate 100 --picture p.png")

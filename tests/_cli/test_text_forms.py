@@ -446,6 +446,7 @@ def damaged(content, rng):
     return bytes(content)
 
 
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused(tmp_path):
     rng = np.random.default_rng(0)
     texts = [(form.text[:2000].encode(form.encoding), form.how) for form in FORMS.values()]

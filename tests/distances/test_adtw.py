@@ -86,6 +86,7 @@ def test_without_fit_it_says_so():
         ADTW(omega="auto").fit([[1e200, 0.0]])
 
 
+@pytest.mark.slow
 def test_collections_fix_it_once_and_by_the_first():
     fixed = ADTW(omega=COLLECTION)
     Z = [np.array([9.0, -9.0, 3.0]), np.array([1.0, 2.0])]
@@ -109,6 +110,7 @@ def test_collections_fix_it_once_and_by_the_first():
     np.testing.assert_array_equal(queries.transform(Z), want.transform(Z))
 
 
+@pytest.mark.slow
 def test_the_name_means_auto_in_segmentations_alone():
     assert QuerySegmenter().metric == "adtw"
     assert QuerySegmenter("adtw", metric_params={"omega": 0.25}).fit(X[0]).metric_ == ADTW(omega=0.25)

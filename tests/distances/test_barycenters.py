@@ -29,6 +29,7 @@ def mean_distance(z, X, metric="dtw", share=None, weight=None):
     return np.average(far, weights=share)
 
 
+@pytest.mark.slow
 @given(collections(), st.data())
 def test_dba_never_rises_and_ends_where_it_says(X, data):
     share = np.array(data.draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=len(X), max_size=len(X))))

@@ -297,6 +297,7 @@ def test_several_processes_on_one_empty_folder(tmp_path):
     assert start(tmp_path).communicate()[0].split() == ["[[0,", "1],", "[0,", "1]]", "1"]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_an_unknown_numba_compiles_all_in_each_process(tmp_path):
     code = "import numba.core.runtime as runtime; del runtime.rtsys\n" + TASK

@@ -34,6 +34,7 @@ def test_distance_matrix_and_path_equal_the_reference(data):
     assert got.cost_matrix.shape == (len(x), len(y))
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_path_equals_the_reference_where_sums_are_exact(data):
     x, y, w = data.draw(pairs(values=quarters))
@@ -43,6 +44,7 @@ def test_path_equals_the_reference_where_sums_are_exact(data):
         np.testing.assert_array_equal(metric.distance(x, y, weight=w).path, want.path)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_costs_along_the_path_of_dtw_add_up(data):
     x, y, w = data.draw(pairs(values=plain))

@@ -135,6 +135,7 @@ def test_estimators_of_collections():
     np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_jobs_chunks_and_streams_change_nothing(tmp_path):
     y = np.random.default_rng(5).normal(size=(300, 3)).cumsum(axis=0)
     y[[50, 120], [0, 1]] = np.nan
@@ -202,6 +203,7 @@ def test_facts_follow_from_the_parts():
     ]
 
 
+@pytest.mark.slow
 def test_parameters_reach_into_the_parts():
     metric = Mixed({"acc": LCSS(0.5), ("a", "b"): "dtw", 3: None}, {"acc": 2.0, ("a", "b"): 1.0, 3: 0.0})
     params = metric.get_params()

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import exact_profile
 from strategies import compiled, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
 from sktslib.distances._kernels import lockstep, mass, moments
-from sktslib.distances._kernels import lockstep as kernels
 from sktslib.distances._metrics.dtw import slope_scale
 from sktslib.distances._series import SCALINGS, normalize_values, standardize
 from sktslib.search import Windows, _pruning
@@ -158,11 +158,11 @@ def test_sliding_profiles_keep_their_promise_under_an_offset(offset, weighted):
     got, want = np.empty(551), np.empty(551)
     for record in (lockstep.EuclideanRecord(), lockstep.CosineRecord()):
         mass.profiles(record, x[np.newaxis], None if w is None else w[np.newaxis], y, 0, got[np.newaxis])
-        kernels.profile(record, x, y, full, 0, want)
+        exact_profile(record, x, y, full, 0, want)
         np.testing.assert_allclose(got, want, rtol=mass.SLACK)
     exact = [math.sqrt(sum(Fraction(a) * (Fraction(b) - Fraction(c)) ** 2 for a, b, c in zip(*v, strict=True)))
              for v in ((full[0].tolist(), x[0].tolist(), y[0, k : k + 150].tolist()) for k in AT)]  # fmt: skip
-    kernels.profile(lockstep.EuclideanRecord(), x, y, full, 0, want)
+    exact_profile(lockstep.EuclideanRecord(), x, y, full, 0, want)
     np.testing.assert_allclose(want[AT], exact, rtol=1e-13)
 
 

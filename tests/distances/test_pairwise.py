@@ -40,6 +40,7 @@ def test_equals_the_pairs(name, data):
     np.testing.assert_array_equal(pairwise_distances(X, Y, metric, weight=w, channels_first=False), want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "channels"), [*((name, 1) for name in DISTANCES), *((name, 3) for name in SEVERAL)])
 def test_a_pair_a_matrix_neighbors_and_windows_agree_to_the_bit(name, channels):
     rng = np.random.default_rng(8)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inputs import exact_profile
 from strategies import long_without_compiler, small_sizes
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
 from sktslib.distances._kernels import lockstep, mass, moments
-from sktslib.distances._kernels import lockstep as kernels
 from sktslib.search import Percentile
 from sktslib.search import _selection as selection
 from sktslib.search._plan import QueryPlan
@@ -70,7 +70,7 @@ def test_sliding_profile_equals_the_exact_kernels(data):
     with small_sizes(data, *CUTS):
         mass.profiles(record, queries, W, y, scaling, got, size=size)
         for k in range(count):
-            kernels.profile(record, queries[k], y, full[k], scaling, want[k])
+            exact_profile(record, queries[k], y, full[k], scaling, want[k])
             own = slice(k, k + 1)
             mass.profiles(record, queries[own], None if W is None else W[own], y, scaling, alone[own], size=size)
     np.testing.assert_array_equal(got, alone)  # what is shared changes nothing
@@ -187,7 +187,7 @@ def test_long_queries_and_few_windows():
         got, want = np.empty(n - m + 1), np.empty(n - m + 1)
         part = np.ascontiguousarray(y[:, :n])
         mass.profiles(lockstep.EuclideanRecord(), x[np.newaxis], None, part, 0, got[np.newaxis])
-        kernels.profile(lockstep.EuclideanRecord(), x, np.ascontiguousarray(y[:, :n]), np.ones_like(x), 0, want)
+        exact_profile(lockstep.EuclideanRecord(), x, np.ascontiguousarray(y[:, :n]), np.ones_like(x), 0, want)
         np.testing.assert_allclose(got, want, rtol=mass.SLACK)
 
 

@@ -292,6 +292,7 @@ def test_beats_of_the_example():
         assert len(found) >= len(normal) - 1, metric
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", naive.PATHLESS)
 def test_segments_have_the_query_s_length(name):
     shape = np.array([0.0, 1.0, 3.0, 1.0, -1.0])

@@ -62,6 +62,7 @@ def test_soft_centers_follow_the_gradient():
     assert SOFT.divergence
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 @given(st.data())
 def test_jobs_and_blocks_change_nothing(data):

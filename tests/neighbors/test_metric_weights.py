@@ -114,6 +114,7 @@ def test_labels_without_meaning_keep_weights_equal():
     assert MetricWeights(alpha=1.0).fit(np.zeros((4, 5)), [0, 0, 1, 1]).weight_.tolist() == [1.0] * 5
 
 
+@pytest.mark.slow
 def test_alpha_is_chosen():
     model = MetricWeights("euclidean", random_state=0).fit(X, Y)
     best = max(model.scores_.values())

@@ -59,6 +59,7 @@ def test_weights_belong_to_the_series_that_are_transformed():
     np.testing.assert_array_equal(indices[:, 0], got.argmin(axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
 @given(data=st.data())
 def test_graphs_are_scikit_learn_s(mode, data):

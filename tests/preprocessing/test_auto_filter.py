@@ -47,6 +47,7 @@ def planted(kind, seed=0):
     return out[:, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", NOISE)
 def test_the_band_is_that_of_the_events(kind, seed):

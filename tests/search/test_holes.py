@@ -39,6 +39,7 @@ def ranges_of(ts):
 
 
 # ----------------------------------------------------------------------------------------------------------- searches
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 def test_windows_between_holes(name, data):
@@ -200,6 +201,7 @@ def test_streams_and_chunks_span_no_hole(metric, data):
     np.testing.assert_allclose(profile.distance, searcher.profile(y, times=given).distance, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", SEARCHED[:-1], ids=lambda metric: repr(metric))
 @given(data=st.data())
 def test_streams_of_segments_span_no_hole(metric, data):

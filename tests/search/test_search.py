@@ -61,6 +61,7 @@ def test_subsequence_profile_equals_the_reference(data):
         np.testing.assert_array_equal(profile.start, start)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_subsequence_profile_is_the_minimum_over_all_starts(data):
     x, y, w = data.draw(pairs(values=plain, high=6, y_high=10))

@@ -172,6 +172,7 @@ def test_a_constant_stays_one_at_another_length(value):
     assert searcher.profile([value] * 2).distance == pytest.approx([2.0])
 
 
+@pytest.mark.slow
 def test_the_largest_value_of_a_window_becomes_1():
     rng = np.random.default_rng(3)
     y = rng.normal(size=500)

@@ -352,6 +352,7 @@ def test_missing_values_and_gaps_in_time():
     assert say(session, "view", first=0, last=N, columns=9)["gaps"] == [int(STARTS[7]) + 30]
 
 
+@pytest.mark.slow
 def test_channels_are_chosen(tmp_path):
     y = recording(3)
     y[:, 1] = np.random.default_rng(1).normal(size=N)

@@ -161,6 +161,7 @@ def test_correlation_is_the_network_sum_of_template_matching():
     assert profile.end[0] == 57
 
 
+@pytest.mark.slow
 def test_lags_of_zero_give_the_distance_of_all_channels_where_that_is_a_sum():
     x, y, *_ = recording(np.random.default_rng(1))
     for normalize in (None, "zscore"):

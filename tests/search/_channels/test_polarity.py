@@ -187,6 +187,7 @@ def test_one_place_is_found_once(mode):
     np.testing.assert_array_equal(merge_parts(parts).start, searcher.search(y).start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("polarity", POLARITIES)
 def test_learning_turns_the_occurrences(polarity):
     signs = np.array([1, 1, -1, 1, -1, 1])

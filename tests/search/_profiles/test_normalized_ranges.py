@@ -130,6 +130,7 @@ def test_of_equally_near_ranges_the_shortest_counts(data):
     assert list(zip(matches.start, matches.end, strict=True)) == [(start[k], k + 1) for k in chosen]
 
 
+@pytest.mark.slow
 @given(search=searches(), data=st.data())
 def test_matches_are_those_of_the_whole_profile(search, data):
     searcher, y, profile = search
@@ -142,6 +143,7 @@ def test_matches_are_those_of_the_whole_profile(search, data):
     np.testing.assert_array_equal(columns(got), want)
 
 
+@pytest.mark.slow
 @given(search=searches(most=60), cut=st.floats(0, 1), data=st.data())
 def test_parts_jobs_and_streams_give_the_same(search, cut, data):
     searcher, y, profile = search

@@ -65,6 +65,7 @@ def near_the_limit(margin, limits, x):
     return np.abs(margin) <= 1e-9 * max([size, *finite, 1.0 if limits["scale_limits"] else 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), METRICS)
 @given(data=st.data())
 def test_the_profile_is_infinite_beyond_the_limits(name, parameters, data):

@@ -155,6 +155,7 @@ def gap_cost_of(found, y, background, transitions):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS[1:])
 @given(case=cases(), delay=st.integers(0, 20))
 def test_decisions_come_in_time(metric, case, delay):
@@ -179,6 +180,7 @@ def test_decisions_come_in_time(metric, case, delay):
     assert gap_cost(found, segmenter, y) >= gap_cost([want], segmenter, y) - 1e-9
 
 
+@pytest.mark.slow
 @long_without_compiler
 @pytest.mark.parametrize("metric", ["lcss", "edr"])
 @pytest.mark.parametrize("seed", range(4))

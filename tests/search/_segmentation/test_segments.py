@@ -35,6 +35,7 @@ def part_cost(name, x, y, s, e, parameters, ends):
 PARTIAL = compiled([("dtw", {}), ("erp", {}), ("edr", {"eps": 0.4}), ("lcss", {"eps": 0.4})])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), PARTIAL)
 @given(data=st.data())
 def test_partial_repetitions_are_of_the_cheapest_segmentation(name, parameters, data):
