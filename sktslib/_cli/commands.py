@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from importlib import import_module
+from math import ulp
 from pathlib import Path
 from typing import NamedTuple
 
@@ -308,7 +309,7 @@ SETTINGS = {
     "--epoch": {"choices": ("s", "ms", "us", "ns")},
     "--decimal": {"choices": (".", ",")},
     "--day-first": {"action": argparse.BooleanOptionalAction},
-    "--rate": {"type": partial(number, convert=float, low=1e-300, rule="a number above 0")},
+    "--rate": {"type": partial(number, convert=float, low=ulp(0.0), rule="a number above 0")},
     "--header": {"type": partial(number, convert=int, low=0, rule="the number of a line, from 1, or 0")},
     "--port": {"type": partial(number, convert=int, low=0, rule="a number of at least 0"), "default": 0},
 }
@@ -470,8 +471,8 @@ def add_learn(parser, argv):
     """Add the arguments of learn, among them the parameters of what the task's estimator has."""
     add_options(parser, None, RECORDING)
     add_options(parser, "what to learn", LEARNING, labels=REQUIRED, output=REQUIRED)
-    searches = re.search(r"(?m)^--task[=\n]search$", "\n".join(argv))
-    add_estimator(parser, "search" if searches else "segment", "; auto: chosen by the labels")
+    tasks = re.findall(r"(?m)^--task[=\n](.*)$", "\n".join(argv))
+    add_estimator(parser, "search" if tasks[-1:] == ["search"] else "segment", "; auto: chosen by the labels")
     add_scale(parser, "of the recording, which the model keeps")
     add_reading(parser)
 

@@ -143,7 +143,7 @@ fill_gap_costs = by_fact("has_gap_cost", {True: _fill_gap_costs, False: _no_gap_
 
 
 def _functions_of_rows(load, splat, load_points):
-    """Return `row_at`, `terms_at` and `gap_cost_at` for vectors of so many rows, and of the points that they meet."""
+    """Return `row_at`, `terms_at` and `gap_cost_at` for vectors of rows as `load` reads them, and of their points."""
 
     @step
     def row_at(r, weighted, i):
