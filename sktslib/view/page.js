@@ -480,8 +480,7 @@ function mount(root, send) {
       if (state?.n_matches && state.n_matches !== found) refresh();
       found = state?.n_matches;
     } while (state?.state === "running");
-    page.job = null;
-    page.place = { offset: 0 };
+    Object.assign(page, { job: null, place: { offset: 0 } });
     parts.working.hidden = true;
     if (state?.error) complain(state.error);
     else if (state) say(`${type} ${state.state}`);
@@ -491,9 +490,9 @@ function mount(root, send) {
   }
   // ---- threshold
   const askThreshold = newest(call, () => ({ type: "threshold", value: page.limit }), (answer, asked) => {
-    const { value, n, expected_false: wrong, histogram } = answer;
-    const { edges, counts } = histogram, { slider, exact } = parts;
-    Object.assign(page, { edges, largest: histogram.largest });
+    const { value, n, expected_false: wrong, histogram } = answer, { slider, exact } = parts;
+    const { edges, counts, largest } = histogram;
+    Object.assign(page, { edges, largest });
     slider.disabled = exact.disabled = !counts.length;
     if (!counts.length) return (parts.counts.textContent = "Nothing was found.");
     const share = value == null ? 1 : value / edges.at(-1);
@@ -608,12 +607,13 @@ function mount(root, send) {
   async function ask() {
     if (!page.total) return say(FIRST);
     page.current = null;
-    const next = await call({ type: "next" });
+    parts.film.querySelector(".current")?.classList.remove("current"); // no key answers what is not framed
+    const turn = (page.turn = {}), next = await call({ type: "next" });
+    if (page.turn !== turn) return; // the reply to a newer request decides
     page.asking = next?.id != null;
     if (!page.asking) return next && say("There is nothing to ask.");
     choose(next.row, true);
-    const why = next.why === "random" ? "drawn at random, to estimate the precision" : "among the most uncertain";
-    say(`Is this one? (${why})`);
+    say(`Is this one? (${next.why === "random" ? "drawn at random, for the precision" : "among the most uncertain"})`);
   }
   // ---- classes
   function setClass(number) {
