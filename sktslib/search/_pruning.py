@@ -255,7 +255,11 @@ class _Cascade:
         self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
         plain = metric._context == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
         # Windows are compared as moments make them, unless a factor is found from their values.
-        facts = dispatch.bounds_of(record)
+        facts, self.reached = dispatch.bounds_of(record), None
+        if facts is not None and facts.squares and metric.window is not None:
+            low, high = bounds.envelopes(features, *self.band)
+            low[:, [0, -1]] = high[:, [0, -1]] = features[:, [0, -1]]  # ends meet ends
+            self.reached = low, high, bounds.envelopes(weight, *self.band)[0]
         self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
         self.bounds = None
         if plain and facts is not None:
@@ -411,6 +415,11 @@ class _Cascade:
         return costs
 
     def _costs(self, compared, cutoff):
-        costs = np.empty(len(compared[1]))
-        bounds.compare(self.query, compared, *self.band, cutoff, costs)
+        costs, which = np.full(len(compared[1]), np.inf), slice(None)
+        if self.reached is not None and cutoff < np.inf:
+            which = bounds.near_windows(self.reached, compared, cutoff)
+            compared = compared[0], *(np.ascontiguousarray(a[..., which]) for a in compared[1:])
+        near = costs[which]
+        bounds.compare(self.query, compared, *self.band, cutoff, near)
+        costs[which] = near
         return costs

@@ -4,7 +4,7 @@ A path enters every query point once, by a match or by leaving the point out. Th
 the nearest value of the envelope, the range of the series within the band (LB_Keogh, Keogh & Ratanamahatana 2005); the
 recurrence's own terms and moves give its cost, so that one kernel serves the family. The first and the last pair are
 known where a path must have them (LB_Kim, Kim et al. 2001). The points of the series and the query's envelope bound the
-distance as well, hardly better on average of both, and at the price of as much.
+distance as well, on average hardly better and at the same price: only the windows that remain are bounded that way, too.
 
 A path through m query points and n series points that leaves u query points out leaves n - m + u series points out: a
 point left out of the shorter series implies the gap cost of a point of the longer one.
@@ -328,38 +328,74 @@ def candidates(p, query, windows, among, reach, order, ends, cutoff, begin, end)
     return out[0][:count], out[1][:count], out[2][:, :, :count]
 
 
+@inner
+def _fill_block(windows, at, m, block):
+    """Put windows from the number `at` on side by side in a block; return how many, after which the last is repeated."""
+    values, begins, scale, shift = windows
+    size = min(BOUND_LANES, begins.shape[0] - at)
+    side_by_side = size == BOUND_LANES and begins[at + size - 1] - begins[at] == BOUND_LANES - 1
+    for k in range(len(block)):
+        if side_by_side:
+            s, c, v = load_bounds(scale[k], at), load_bounds(shift[k], at), values[k]
+            for i in range(m):
+                store(block[k], (i + 1) * BOUND_LANES, load_bounds(v, begins[at] + i) * s + c)
+            continue
+        for s in range(BOUND_LANES):
+            b = at + min(s, size - 1)
+            v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
+            for i in range(m):
+                block[k][(i + 1) * BOUND_LANES + s] = v[i] * u + c
+    return size
+
+
+@kernel
+def _bound_windows(reached, windows, cutoff, block, out):
+    """Fill in the bounds of windows by their own points, or part of one if that is above the cutoff."""
+    low, high, w = reached
+    lanes = np.empty(BOUND_LANES)
+    for at in range(0, out.shape[0], BOUND_LANES):
+        size, total = _fill_block(windows, at, w.shape[1], block), splat_bounds(0.0)
+        for i in range(w.shape[1]):
+            for k in range(len(block)):
+                value = load_bounds(block[k], (i + 1) * BOUND_LANES)
+                apart = value - _nearest(value, low[k, i], high[k, i])
+                total = total + apart * apart * w[k, i]
+            if i % STRIDE == 0 and not some(total <= cutoff):
+                break
+        store(lanes, 0, total)
+        for s in range(size):
+            out[at + s] = lanes[s]
+
+
+def near_windows(reached, windows, cutoff):
+    """Return the numbers of the windows that cost no more than the cutoff by their own points and squared differences.
+
+    `reached` are the minima and maxima of the query points that each point of a window may meet, and their minimum
+    weights, (channels, m) each; `windows` are those of `compare`.
+    """
+    (channels, m), out = reached[0].shape, np.empty(len(windows[1]))
+    _bound_windows(reached, windows, cutoff, channels_of(aligned_zeros(channels, (m + 1) * BOUND_LANES)), out)
+    return np.flatnonzero(out <= cutoff)
+
+
 @kernel
 def _compare(query, windows, cells, cutoff, first, work, costs):
     """Compare windows from the `first` on; return the next one when no cells are left. See `compare`."""
     p, rows, weighted, points = query
-    values, begins, scale, shift = windows
-    channels, m = rows.shape[0], points.shape[1]
-    room, block, gap_costs = work
+    m, (room, block, gap_costs) = points.shape[1], work
     row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
-    for at in range(first, begins.shape[0], BOUND_LANES):
-        size = min(BOUND_LANES, begins.shape[0] - at)
-        side_by_side = size == BOUND_LANES and begins[at + size - 1] - begins[at] == BOUND_LANES - 1
-        for k in range(0 if goes_on else channels):
-            if side_by_side:
-                s, c, v = load_bounds(scale[k], at), load_bounds(shift[k], at), values[k]
-                for i in range(m):
-                    store(block[k], (i + 1) * BOUND_LANES, load_bounds(v, begins[at] + i) * s + c)
-                continue
-            for s in range(BOUND_LANES):
-                b = at + min(s, size - 1)
-                v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
-                for i in range(m):
-                    block[k][(i + 1) * BOUND_LANES + s] = v[i] * u + c
+    for at in range(first, costs.shape[0], BOUND_LANES):
         if not goes_on:
+            _fill_block(windows, at, m, block)
             batch.fill_gap_costs(p, block, gap_costs)
         reached = batch._accumulate(p, m, rows, weighted, points, block, gap_costs, cells, cutoff, room)
         if reached == batch.UNFINISHED:
             return at
         goes_on = False
-        for s in range(size):
+        for s in range(min(BOUND_LANES, costs.shape[0] - at)):
             cost = row[m * BOUND_LANES + s]
             costs[at + s] = cost if reached == batch.DONE and cost <= cutoff else INF
-    return begins.shape[0]
+    return costs.shape[0]
 
 
 def compare(query, windows, lo, hi, cutoff, costs):

@@ -10,6 +10,7 @@ from inputs import Slices
 from strategies import long_without_compiler, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
+from sktslib.distances import get_metric
 from sktslib.distances._kernels import bounds
 from sktslib.search import _pruning, _run, _sources
 
@@ -134,6 +135,24 @@ def test_few_distances_are_computed(monkeypatch):
     match = searcher.search(y)
     assert (match.start[0], match.distance[0]) == (want.argmin(), want.min())
     assert sum(computed) == 1
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("dtw", {"window": 0.2}), ("adtw", {"window": "sakoe-chiba", "factor": 0})])
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_windows_bounded_by_their_own_points_cost_more_than_the_cutoff(name, parameters, channels, weighted):
+    rng = np.random.default_rng(channels)
+    m, copies = 20, 6 if numba.config.DISABLE_JIT else 60
+    x, w = rng.normal(size=(channels, m)).cumsum(axis=1), rng.uniform(0, 2, size=(channels, m)) if weighted else None
+    warped = np.sort(rng.integers(0, m, (copies, m)), axis=1)  # the query at another pace, so that bounds are close
+    y = x[:, warped.ravel()] + 0.01 * rng.normal(size=(channels, copies * m))
+    metric, windows = get_metric(name, parameters), _pruning.Windows(x, w, y, "zscore")
+    cascade, where = _pruning._Cascade(metric, x, windows, _pruning.Choice(1)), np.arange(windows.n)
+    costs = cascade._exact_costs(where, np.inf)
+    assert np.isfinite(costs).all()
+    for cutoff in np.quantile(costs, [0.0, 0.01, 0.1, 0.5, 1.0]).tolist():
+        want = np.where(costs <= cutoff, costs, np.inf)
+        np.testing.assert_array_equal(cascade._exact_costs(where, cutoff * (1 + 1e-9)), want)
 
 
 @pytest.mark.usefixtures("any_size")
