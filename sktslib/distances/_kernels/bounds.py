@@ -4,7 +4,7 @@ A path enters every query point once, by a match or by leaving the point out. Th
 the nearest value of the envelope, the range of the series within the band (LB_Keogh, Keogh & Ratanamahatana 2005); the
 recurrence's own terms and moves give its cost, so that one kernel serves the family. The first and the last pair are
 known where a path must have them (LB_Kim, Kim et al. 2001). The points of the series and the query's envelope bound the
-distance as well, on average hardly better and at the same price: only the windows that remain are bounded that way, too.
+distance as well, on average hardly better and at the same price: the windows that remain are bounded that way, too.
 
 A path through m query points and n series points that leaves u query points out leaves n - m + u series points out: a
 point left out of the shorter series implies the gap cost of a point of the longer one.
@@ -330,7 +330,7 @@ def candidates(p, query, windows, among, reach, order, ends, cutoff, begin, end)
 
 @inner
 def _fill_block(windows, at, m, block):
-    """Put windows from the number `at` on side by side in a block; return how many, after which the last is repeated."""
+    """Put windows from the number `at` on side by side in a block; return their number. The last one fills the rest."""
     values, begins, scale, shift = windows
     size = min(BOUND_LANES, begins.shape[0] - at)
     side_by_side = size == BOUND_LANES and begins[at + size - 1] - begins[at] == BOUND_LANES - 1

@@ -137,7 +137,9 @@ def test_few_distances_are_computed(monkeypatch):
     assert sum(computed) == 1
 
 
-@pytest.mark.parametrize(("name", "parameters"), [("dtw", {"window": 0.2}), ("adtw", {"window": "sakoe-chiba", "factor": 0})])
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("dtw", {"window": 0.2}), ("adtw", {"window": "sakoe-chiba", "factor": 0})]
+)
 @pytest.mark.parametrize("channels", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_windows_bounded_by_their_own_points_cost_more_than_the_cutoff(name, parameters, channels, weighted):
