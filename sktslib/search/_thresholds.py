@@ -339,9 +339,10 @@ class FalseDiscoveryRate(ThresholdRule):
     Notes
     -----
     Decoys measure what chance finds in noise. They do not protect against look-alikes: an event of another class that
-    resembles the query is found by the query and not by its decoys. A warning appears if matches form groups far apart
-    in distance or scale. Learn a query of that class too, or count it by labels. Nor do decoys protect if the
-    background is asymmetric, such as artifacts to one side; then pass a function as `null` that draws similar patterns.
+    resembles the query is found by the query and not by its decoys. In a search a warning appears if matches form
+    groups far apart in distance or scale. Learn a query of that class too, or count it by labels. Nor do decoys protect
+    if the background is asymmetric, such as artifacts to one side; then pass a function as `null` that draws similar
+    patterns.
 
     References
     ----------
@@ -576,7 +577,7 @@ def gap_between(values, least, clear):
     return (low, high) if high - low > clear * max(low - first, last - high) else None
 
 
-def warn_of_look_alikes(alpha, distance, scale=None, found="matches", measure="distance"):
+def warn_of_look_alikes(alpha, distance, scale=None, found="matches"):
     """Warn of matches within a false discovery rate that are far from the others in scale or distance.
 
     Parameters
@@ -589,8 +590,6 @@ def warn_of_look_alikes(alpha, distance, scale=None, found="matches", measure="d
         Their scales.
     found : str
         What the matches are called.
-    measure : str
-        What their distance is called.
     """
     n = len(distance)
     false = alpha * n
@@ -611,7 +610,7 @@ def warn_of_look_alikes(alpha, distance, scale=None, found="matches", measure="d
     gap = gap_between(distance, least, CLEAR_DISTANCE)
     if gap is not None and gap[1] >= FAR * gap[0]:
         border = float(f"{np.mean(gap):.3g}")
-        _tell(alpha, distance > border, found, measure, distance, f"threshold={border}")
+        _tell(alpha, distance > border, found, "distance", distance, f"threshold={border}")
 
 
 def warn_of_groups(alpha, matches, names):

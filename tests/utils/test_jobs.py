@@ -28,7 +28,6 @@ def bars(text):
     return {name: said.strip() for name, said in found if said.strip()}
 
 
-@pytest.mark.filterwarnings("ignore:.* repetitions cost nearly as much as background")
 @pytest.mark.parametrize("name", CALLS)
 def test_a_bar_shows_how_far_the_work_has_come(name, capsys):
     call, names = CALLS[name]

@@ -549,7 +549,6 @@ class QuerySegmenter(QueryEstimator):
             calibrations = calibrations_in(self, segmentation)
             thresholds = _thresholds.rate_of(self)._thresholds(calibrations)
         found, rates = rated(found, calibrations, thresholds, _thresholds.rule_of(self.threshold))
-        warn_of_found(self, found)
         rest = {"channels": names_of(X), "_time_name": time_name(X, times), "count_interval": interval}
         return self._listed(found, queries, source, source.times, rates, **rest)
 
@@ -942,7 +941,7 @@ def fit_conformal(segmenter, marked, weight):
     _thresholds.fit_conformal(segmenter, marked, segmenter._numbers, distances)
 
 
-# ----------------------------------------------------------------------------------------------- thresholds, warnings
+# -------------------------------------------------------------------------------------------------------- thresholds
 def rated(found, calibrations, thresholds, rule=None):
     """Return the segments within thresholds and `rule`, their three rates, each None without, and the thresholds."""
     if isinstance(rule, Margin) and found.margin is not None:
@@ -969,36 +968,6 @@ def calibrations_in(segmenter, segmentation):
     hours = _thresholds.recorded_hours(len(source), source.times)
     each = ([table.per_point[table.query == q] for table in tables] for q in range(len(queries)))
     return [_thresholds.Calibration.of(own, others, hours) for own, *others in each]
-
-
-# Of repetitions that cover background: the least share of all, what they cost at least as a share of background, and
-# how many times as much as the others, from which a clear gap divides them. A few are soon seen among the others.
-COVERING, NEARLY, DEARER = 0.6, 0.5, 2.0
-GROUP = 7  # repetitions that make a group
-
-
-def warn_of_found(segmenter, found):
-    """Warn of repetitions that may cover flat noise, and of groups that a false discovery rate lets through.
-
-    The first cost nearly as much as a constant background that the queries tell, and far more than the others.
-    """
-    background, each = segmenter.background_, found.cost / (found.end - found.start)
-    is_constant = segmenter._background_of_queries and segmenter._rules.background.slope is None
-    gap = _thresholds.gap_between(each, GROUP, 1.0) if is_constant else None
-    if gap is not None and gap[1] >= DEARER * gap[0]:
-        border = float(f"{np.sqrt(max(gap[0], gap[1] / DEARER**2) * gap[1]):.2g}")
-        far = each > border
-        if far.mean() >= COVERING and np.median(each[far]) >= NEARLY * background:
-            warn(
-                f"{far.sum()} of {len(far)} repetitions cost nearly as much as background, {each[far].min():.3g} or "
-                f"more a sample, and the others at most {each[~far].max():.3g}: they may cover flat noise. If they do, "
-                f"set background={border}, which is {background:.3g} by default, to leave them out."
-            )
-    rate = _thresholds.rate_of(segmenter)
-    for query in [] if rate is None else np.unique(found.query).tolist():
-        of = f" of query {query}" if len(segmenter._queries) > 1 else ""
-        cost = found.per_point[found.query == query]
-        _thresholds.warn_of_look_alikes(rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
 
 
 class SegmentStream(ChunkStream):

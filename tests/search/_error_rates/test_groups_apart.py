@@ -1,4 +1,4 @@
-"""Warnings of look-alikes within a false discovery rate, and of repetitions that cover flat noise."""
+"""Warnings of look-alikes within a false discovery rate."""
 
 import re
 import sys
@@ -11,13 +11,12 @@ import pytest
 from inputs import searcher_of
 from strategies import long_without_compiler
 
-from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
+from sktslib import QuerySearcher, load_ecg_example
 from sktslib.__main__ import main
-from sktslib.distances import ADTW
 from sktslib.search import FalseDiscoveryRate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
-from warned import drawn, finders, warned
+from warned import drawn, search_of, warned
 
 sys.path.pop(0)
 
@@ -129,61 +128,6 @@ def test_it_is_the_same_by_chunks_and_with_jobs(tmp_path):
     np.save(tmp_path / "y.npy", y)
     assert told_of(searcher.search, np.load(tmp_path / "y.npy", mmap_mode="r"))[1] == message != ""
     assert told_of(searcher.set_params(n_jobs=2).search, y)[1] == message
-    y, query, _ = bumps()
-    np.save(tmp_path / "y.npy", y)
-    segmenter = QuerySegmenter(constant(query)).fit(query)
-    message = told_of(segmenter.segment, y)[1]
-    assert told_of(segmenter.segment, np.load(tmp_path / "y.npy", mmap_mode="r"))[1] == message != ""
-
-
-@long_without_compiler
-def test_repetitions_of_a_look_alike_are_told_of_by_their_cost():
-    y, beat = smoothed()
-    found, message = told_of(QuerySegmenter(threshold=RULE).fit(beat).segment, y)
-    assert "repetitions within a false discovery rate" in message and "in cost per query point (" in message
-    found, message = told_of(QuerySegmenter(**named(message)).fit(beat).segment, y)
-    assert message == "" and len(found) == 30 and (found.start < 3000).all()
-
-
-# ---------------------------------------------------------------------------------------------------------- flat noise
-def bumps(noise=0.05, seed=0):
-    """Eight bumps in flat noise, and the first of them, as it is cut out."""
-    rng, bump = np.random.default_rng(seed), np.exp(-(np.linspace(-5, 5, 60) ** 2) / 2)
-    starts = 150 + 350 * np.arange(8)
-    y = noise * rng.standard_normal(3000)
-    for start in starts:
-        y[start : start + 60] += bump
-    return y, y[150:210].copy(), starts
-
-
-def constant(query):
-    """The default metric with its penalty as a number, so that all samples of background cost the same."""
-    return ADTW(QuerySegmenter().fit(query).metric_.omega_)
-
-
-@long_without_compiler
-@pytest.mark.filterwarnings("always")
-@pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])
-def test_flat_noise_that_is_covered_is_told_of_and_another_background_leaves_it_out(noise, tmp_path, capsys):
-    y, query, starts = bumps(noise)
-    assert len(told_of(QuerySegmenter().fit(query).segment, y)[0]) == 8
-    metric = constant(query)
-    found, message = told_of(QuerySegmenter(metric).fit(query).segment, y)
-    assert message.startswith(f"{len(found) - 8} of {len(found)} repetitions cost nearly as much as background, ")
-    assert len(found) > 20
-    left, nothing = told_of(QuerySegmenter(metric, **named(message)).fit(query).segment, y)
-    assert nothing == "" and len(left) == 8
-    assert np.abs(left.start - starts).max() < 10
-    assert (
-        told_of(QuerySegmenter(metric, background=found.cost.max()).fit(query).segment, y)[1] == ""
-    )  # as it was wanted
-    # The command line names its option.
-    pd.DataFrame({"y": y}).to_csv(tmp_path / "y.csv", index=False)
-    file, given = str(tmp_path / "y.csv"), ["--metric", f"adtw:omega={metric.omega}"]
-    assert main(["segment", file, "--query", f"{file}:150-210", *given]) == 0
-    told = re.search(r"warning: .* set --background ([\d.]+), which", capsys.readouterr().err)
-    assert main(["segment", file, "--query", f"{file}:150-210", *given, "--background", told[1]]) == 0
-    assert "warning" not in (err := capsys.readouterr().err) and "8 repetitions by" in err
 
 
 @pytest.mark.filterwarnings("always")
@@ -207,16 +151,12 @@ def test_recordings_of_one_shape_are_silent(first):
     for seed in range(first, first + 12):  # of 1,000 in benchmarks/warned.py
         rng = np.random.default_rng(seed)
         y, x, ranges = drawn(rng)
-        for name, find in finders(rng, x).items():
-            told, false = warned(find, y, ranges)
-            assert not told or (name == "segment" and false > 0.5), seed
+        assert not warned(search_of(rng, x), y, ranges)[0], seed
 
 
 @long_without_compiler
 def test_the_packaged_recording_is_silent():
     ecg = load_ecg_example()
-    for metric in ("adtw", "dtw", "euclidean"):
-        assert told_of(QuerySegmenter(metric).fit(ecg.query).segment, ecg.sequence)[1] == ""
     for alpha in (0.1, 0.2, 0.3):
         rule = FalseDiscoveryRate(alpha, random_state=0)
         for metric, normalize in (("dtw", None), ("dtw", "zscore"), ("euclidean", None), ("euclidean", "zscore")):
