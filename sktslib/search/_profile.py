@@ -382,18 +382,12 @@ def percentile_of(distance, percentile, exact=None, slack=0.0):
     return float(np.percentile(values, percentile))
 
 
-class Chosen(NamedTuple):
-    """Matches in the order of their choice."""
-
-    start: np.ndarray
-    end: np.ndarray
-    by: np.ndarray  # the distance each was chosen by
-    distance: np.ndarray  # the one that is reported
-    version: np.ndarray  # the version of the query that each is nearest to (ties: the first), from 0
-
-
 def choose(reader, candidates, choice):
-    """Choose matches from candidates; the `reader` knows the exact distance of a range."""
+    """Choose matches from candidates; the `reader` knows the exact distance of a range.
+
+    Return, in the order of their choice, their starts, ends, the distance each was chosen by, the one that is reported,
+    and the version of the query that each is nearest to (ties: the first), from 0.
+    """
     distance, start, end, slack = candidates
     exact = lambda which: reader.distances(start[which], end[which])  # noqa: E731
     n_matches, threshold, max_overlap, percentile, _ = choice
@@ -409,7 +403,7 @@ def choose(reader, candidates, choice):
         if reader.plan.mode == "subsequence" and reader.plan.metric._depends_on_start:
             reported = exact(chosen)
     ranges = start[chosen], end[chosen]
-    return Chosen(*ranges, by, reported, reader.versions(*ranges))
+    return *ranges, by, reported, reader.versions(*ranges)
 
 
 # ---------------------------------------------------------------------------------------------- profiles chunk by chunk
