@@ -61,13 +61,13 @@ def normalize_values(a, w, normalize, alike=0.0, base=0.0):
         out = a - middle
         out -= 0.5 * (below - middle) + 0.5 * (above - middle)  # under an offset it lies between two numbers
     else:
-        out = a - _mean(a, weight)
-        out -= _mean(out, weight)  # under an offset the mean lies between two numbers
+        out = a - mean_of(a, weight)
+        out -= mean_of(out, weight)  # under an offset the mean lies between two numbers
     spread = None
     if scale == "range":
         spread = high - low
     elif scale == "deviation":
-        spread = np.sqrt(_mean(out * out, weight))
+        spread = np.sqrt(mean_of(out * out, weight))
         constant |= spread == 0.0  # squares that float64 does not hold
     elif scale == "median deviation":
         below, above = _middle(np.abs(out), weight)
@@ -99,7 +99,7 @@ def _range(a, w):
     return np.minimum.reduce(low, axis=-1, keepdims=True), np.maximum.reduce(high, axis=-1, keepdims=True)
 
 
-def _mean(a, w):
+def mean_of(a, w):
     """Return the weighted mean of each channel; where no point has a weight, any number."""
     if w is None:
         return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]

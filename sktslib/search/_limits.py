@@ -29,7 +29,7 @@ from ..distances._kernels.moments import TINY
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._metrics.mixed import Mixed
-from ..distances._series import NORMALIZATIONS, fill, full_weight, is_enough, normalize_values, resample
+from ..distances._series import NORMALIZATIONS, fill, full_weight, is_enough, mean_of, normalize_values, resample
 from ..utils._parameters import ParameterHolder, StrOptions
 from ..utils.validation import as_weight, refused, shown, sum_of_squares
 from ._channels import of_channels
@@ -65,20 +65,14 @@ class Moments(NamedTuple):
         heavy = w.argmax(axis=1)[:, np.newaxis]
         base = np.take_along_axis(a, np.broadcast_to(heavy, (*a.shape[:-1], 1)), axis=-1)
         apart = a - base if w.all() else np.where(w > 0, a - base, 0.0)
-        mean = _mean(apart, w)
+        weight = None if (w == 1.0).all() else w  # weights cost as much as the rest
+        mean = mean_of(apart, weight)
         apart -= mean
-        rest = _mean(apart, w)  # what the mean lost to rounding
+        rest = mean_of(apart, weight)  # what the mean lost to rounding
         apart -= rest
         none = ~w.any(axis=1)
-        found = (base + (mean + rest))[..., 0], np.sqrt(_mean(apart * apart, w))[..., 0]
+        found = (base + (mean + rest))[..., 0], np.sqrt(mean_of(apart * apart, weight))[..., 0]
         return cls(*(np.where(none, np.nan, each) for each in found)) if none.any() else cls(*found)
-
-
-def _mean(a, w):
-    if (w == 1.0).all():  # weights cost as much as the rest
-        return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]
-    total = w.sum(axis=-1, keepdims=True)
-    return (w * a).sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
 
 
 def relative(query, others):
