@@ -557,8 +557,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
         source = marked.source
         if isinstance(rule_of(self.threshold), Conformal):
-            distances = partial(self._found_at, source=source, weight=weight)
-            rules.fit_conformal(self, marked, [one.number for one in learned], distances)
+            found_by = partial(self._found_by, source=source, weight=weight)
+            rules.fit_conformal(self, marked, [one.number for one in learned], found_by)
             return self
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
             for k, one in enumerate(learned):
@@ -567,19 +567,17 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
                 count()
         return self
 
-    def _found_at(self, others, ranges, code, source, weight):
-        """Return the distances at which ranges are found by queries learned from other occurrences, and all finds."""
+    def _found_by(self, others, source, weight):
+        """Return all that is found by queries learned from some occurrences."""
         queries, learned = self._learn(others, weight)
         queries = [with_polarity(plan, self.polarity) for plan in plans.with_metric(self.metric_, queries)]
-        out, every = np.full(len(code), np.inf), []
+        every = []
         for plan, one in zip(queries, learned, strict=True):
             plan = plan._replace(limits=length_bounds(self.candidates, plan))
             (found,) = search_ranges(source, [(plan, Choice(max_overlap=float(self.max_overlap)))])
-            own = code == one.number + 1
-            out[own] = rules.found_at(ranges[own], found.start, found.end, found.distance)
             numbers = np.full(len(found.start), one.number + 1)
             every.append(metric_choice.HeldOut(np.column_stack([found.start, found.end]), numbers, found.distance))
-        return out, metric_choice.HeldOut.together(every)
+        return metric_choice.HeldOut.together(every)
 
     def _each_profile(self, X, times, run):
         """Return what `run` makes of a sequence for each query."""

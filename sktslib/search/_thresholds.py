@@ -267,14 +267,6 @@ class Conformal(ThresholdRule):
         return float(scores[min(rank, found) - 1]) if found else -np.inf
 
 
-def found_at(ranges, start, end, distance):
-    """Return the distance at which each range is found among some matches; infinity if it is not."""
-    out = np.full(len(ranges), np.inf)
-    which, match = pairs_by_iou(ranges, np.column_stack([start, end]), SHIFTED)
-    np.minimum.at(out, which, distance[match])
-    return out
-
-
 def blocks_of(code, most):
     """Return the block that holds out each occurrence (k,); a block holds a part of each class, contiguous in time."""
     block = np.empty(len(code), int)
@@ -285,23 +277,26 @@ def blocks_of(code, most):
     return block
 
 
-def fit_conformal(estimator, marked, numbers, distances):
+def fit_conformal(estimator, marked, numbers, found_by):
     """Find the thresholds of queries by what is marked, and report what is found with them.
 
-    `numbers` are those of the queries' classes, from 0. `distances` returns, by what is marked in the other blocks, the
-    distances at which some ranges are found, and everything that is found. Each find belongs to the block of the
-    occurrence that is next to it.
+    `numbers` are those of the queries' classes, from 0. `found_by` returns everything that is found, as `HeldOut`, by
+    what is marked in the other blocks. Each find belongs to the block of the occurrence that is next to it.
     """
     rule = rule_of(estimator.threshold)
     rule._check_counts(marked)
     block = blocks_of(marked.code, BLOCKS)
-    scores, found = np.empty(len(marked.code)), []
+    scores, found = np.full(len(marked.code), np.inf), []  # infinite for an occurrence that is not found
     middle = marked.ranges.sum(axis=1)
     between = (middle[1:] + middle[:-1]) / 2
     for k in range(block.max() + 1):
         held = block == k
         others = marked._replace(ranges=marked.ranges[~held], code=marked.code[~held])
-        scores[held], some = distances(others, marked.ranges[held], marked.code[held])
+        some = found_by(others)
+        for number in np.unique(marked.code[held]):
+            own, same = np.flatnonzero(held & (marked.code == number)), some.take(some.code == number)
+            which, match = pairs_by_iou(marked.ranges[own], same.ranges, SHIFTED)
+            np.minimum.at(scores, own[which], same.distance[match])
         found.append(some.take(held[np.searchsorted(between, some.ranges.sum(axis=1))]))
     names, found = marked.labels.classes.tolist(), HeldOut.together(found)
     thresholds = {int(k): rule._threshold(scores[marked.code == k], names[k - 1]) for k in np.unique(marked.code)}

@@ -923,7 +923,7 @@ def fit_conformal(segmenter, marked, weight):
     """Find the threshold of each class by what the other blocks of the labels show."""
     bounds = dict(zip(segmenter._numbers.tolist(), segmenter._rules.limits, strict=True))
 
-    def distances(others, ranges, code):
+    def found_by(others):
         # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
         (queries, numbers), rules = queries_of_others(segmenter, others, weight), segmenter._rules
         classes = rules.classes and rules.classes._replace(of_query=numbers)
@@ -931,14 +931,9 @@ def fit_conformal(segmenter, marked, weight):
         if len(rules.transitions) != len(numbers) + 1:  # another number of templates
             rules = rules._replace(transitions=np.zeros((len(numbers) + 1,) * 2))
         found = segment(queries, rules, marked.source, segmenter.n_jobs, listed=rules.classes is not None)
-        numbers = numbers[found.query] + 1
-        out, costs = np.empty(len(code)), found.per_point
-        for number in np.unique(code):
-            own, same = code == number, numbers == number
-            out[own] = _thresholds.found_at(ranges[own], found.start[same], found.end[same], costs[same])
-        return out, choice.HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
+        return choice.HeldOut(np.column_stack([found.start, found.end]), numbers[found.query] + 1, found.per_point)
 
-    _thresholds.fit_conformal(segmenter, marked, segmenter._numbers, distances)
+    _thresholds.fit_conformal(segmenter, marked, segmenter._numbers, found_by)
 
 
 # -------------------------------------------------------------------------------------------------------- thresholds
