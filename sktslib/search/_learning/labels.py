@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._barycenters import Task, blocks_of, check_method, dba, soft
+from ...distances._barycenters import Task, blocks_of, dba, soft
 from ...distances._metrics.base import Alignment
 from ...distances._metrics.elastic import ElasticMetric
 from ...distances._metrics.soft import SoftDTW
@@ -175,7 +175,6 @@ def average(pieces, middle, metric, w=None, verbose=0):
     is_elastic = isinstance(metric, ElasticMetric)
     if not (is_elastic or isinstance(metric, SoftDTW)):
         return np.mean([resample(piece, middle.shape[1]) for piece in pieces], axis=0)
-    check_method("dba" if is_elastic else "soft", metric)
     w = None if w is None else as_weight(w.T, *middle.shape[::-1])
     share, blocks = np.full(len(pieces), 1.0 / len(pieces)), None
     if is_elastic and metric._center == "mean":
