@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
 _cells, _plain_cells = lru_cache(maxsize=256)(band), lru_cache(maxsize=256)(plain_band)
 
 
-class Pair(NamedTuple):
-    """Two series, kept for what is asked of them later."""
-
-    x: np.ndarray
-    w: np.ndarray | None
-    y: np.ndarray
-
-
 class PathlessMetric(Metric):
     """An elastic distance that is no sum along one path."""
 
@@ -52,7 +44,7 @@ class PathlessMetric(Metric):
 
     def _alignment(self, value, x, w, y):
         # Copies: what is asked for later must be that of the series as they are now.
-        return Alignment(value, self, Pair(x.copy(), w, y.copy()))
+        return Alignment(value, self, (x.copy(), w, y.copy()))
 
 
 # ------------------------------------------------------------------------------------------------------- soft minima
@@ -94,7 +86,8 @@ class SoftMetric(PathlessMetric, BandedMetric):
         """Return R of a series with itself, under the weights that the query's are at the series' length."""
         if not self._compares_with_itself:
             return 0.0
-        return self._accumulate(a, own_weight(a, w), a, radius)
+        w = w if w is None or w.shape[1] == a.shape[1] else resample(w, a.shape[1])
+        return self._accumulate(a, w, a, radius)
 
     def _distance(self, x, w, y, tx, ty):
         radius = self._radius(x.shape[1], y.shape[1])
@@ -164,11 +157,6 @@ class SoftMetric(PathlessMetric, BandedMetric):
         self._validate()
         x, y, w = check_pair(x, y, weight, metric=self)
         return np.ascontiguousarray(self._expected(x, w, y)[1].T)
-
-
-def own_weight(a, w):
-    """Return the query's weights at the length of another series."""
-    return w if w is None or w.shape[1] == a.shape[1] else resample(w, a.shape[1])
 
 
 @register
