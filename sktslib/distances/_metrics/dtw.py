@@ -235,18 +235,6 @@ class DTW(WarpingMetric):
 OMEGA = 1.6
 
 
-def observed(x, w):
-    """Return a series and its weights, where what is missing has a weight and a value of 0."""
-    missing = np.isnan(x)
-    return np.where(missing, 0.0, x), np.where(missing, 0.0, full_weight(w, x))
-
-
-def weighted_variance(x, w):
-    """Return the mean of ``w (x - mean)^2`` over points of positive weight, summed over the channels (channels, m)."""
-    apart = normalize_values(x, w, "mean")
-    return float(((w * apart * apart).sum(axis=1) / np.maximum((w > 0).sum(axis=1), 1)).sum())
-
-
 @register
 @dataclass(eq=False, repr=False)
 class ADTW(WarpingMetric):
@@ -325,11 +313,13 @@ class ADTW(WarpingMetric):
         return made
 
     def _omega_of(self, series, weights=None):
-        weights = [None] * len(series) if weights is None else weights
         variances = []
-        for x, w in zip(series, weights, strict=True):
-            x, w = observed(x, w)
-            variances.append(weighted_variance(x, w))
+        for x, w in zip(series, [None] * len(series) if weights is None else weights, strict=True):
+            missing = np.isnan(x)
+            w = np.where(missing, 0.0, full_weight(w, x))
+            apart = normalize_values(np.where(missing, 0.0, x), w, "mean")
+            of_channels = (w * apart * apart).sum(axis=1) / np.maximum((w > 0).sum(axis=1), 1)
+            variances.append(float(of_channels.sum()))
         return OMEGA * float(np.mean(variances))
 
     def _record(self, m, n, search):
