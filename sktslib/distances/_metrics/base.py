@@ -341,18 +341,18 @@ def equal(a, b):
     return a is b or bool(a == b)
 
 
-def check_pair(x, y, weight, names=("x", "y"), metric=None):
+def check_pair(x, y, weight, metric=None):
     """Validate two series, which the metric must be able to compare, and return them with the relative weights."""
-    x = as_series(x, names[0])
-    y = as_series(y, names[1], channels=x.shape[0], like=repr(names[0]))
+    x = as_series(x, "x")
+    y = as_series(y, "y", channels=x.shape[0], like="'x'")
     if x.shape[0] > 1 and x.shape[1] == y.shape[1] == 1:
         warn(
-            f"{names[0]!r} and {names[1]!r} hold one point of {x.shape[0]} channels each, shape (1, {x.shape[0]}). If "
-            f"time runs along the second axis, pass {names[0]}[0] and {names[1]}[0]; if not, ignore this warning."
+            f"'x' and 'y' hold one point of {x.shape[0]} channels each, shape (1, {x.shape[0]}). If time runs along "
+            "the second axis, pass x[0] and y[0]; if not, ignore this warning."
         )
     if metric is not None and metric._has_domain:
-        for a, name in zip((x, y), names, strict=True):
-            metric._check_values(a, repr(name))
+        metric._check_values(x, "'x'")
+        metric._check_values(y, "'y'")
     return x, y, None if weight is None else as_weight(weight, x.shape[1], x.shape[0])
 
 
