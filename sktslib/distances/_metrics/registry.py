@@ -455,8 +455,6 @@ class _Registered:
 class _FunctionMetric(_Registered, CallableMetric):
     """A function of the user's with its parameters."""
 
-    family = "lockstep"
-
     @property
     def parameters(self):
         """The function's further arguments."""
