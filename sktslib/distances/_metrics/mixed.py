@@ -33,6 +33,7 @@ OWN = ("metrics", "weight")  # parameters, which no channel's name may hide
 class Part(NamedTuple):
     """Channels that one metric compares, and how much its distance counts."""
 
+    key: object  # of the parameter `metrics`
     channels: np.ndarray
     metric: Metric
     weight: float
@@ -54,13 +55,6 @@ class Part(NamedTuple):
 def channels_of(key):
     """Return the channels that a key names."""
     return key if isinstance(key, tuple) else (key,)
-
-
-def is_channel(channel):
-    """Return whether it is a name, or a number."""
-    return isinstance(channel, str) or (
-        isinstance(channel, Integral) and not isinstance(channel, bool) and channel >= 0
-    )
 
 
 def label_of(key):
@@ -191,8 +185,9 @@ class Mixed(Metric):
             rule, got = "be a dictionary of metrics by their channels, at least one", shown(self.metrics)
             raise refused("The 'metrics' parameter of Mixed", rule, got, error=TypeError)
         for key in self.metrics:
-            named = channels_of(key)
-            if not named or not all(map(is_channel, named)):
+            numbers = [channel for channel in channels_of(key) if not isinstance(channel, str)]
+            wrong = any(not isinstance(k, Integral) or isinstance(k, bool) or k < 0 for k in numbers)
+            if wrong or key == ():
                 rule, got = "be names of channels, their numbers from 0, or tuples of these", repr(key)
                 raise refused("The keys of 'metrics' of Mixed", rule, got)
         self._check_labels()
@@ -281,7 +276,7 @@ class Mixed(Metric):
             raise ValueError(f"{rule}nothing for {shown(missing)}. Map what is to be left out to None.")
         weight = self._weights()
         return [
-            Part(np.array(numbers[key]), get_metric(part), weight[key])
+            Part(key, np.array(numbers[key]), get_metric(part), weight[key])
             for key, part in self.metrics.items()
             if part is not None and weight[key] > 0
         ]
@@ -299,9 +294,9 @@ class Mixed(Metric):
         out = [(None, 0.0)] * channels
         for part in self._parts(channels):
             if len(part.channels) > 1:
-                key = next(key for key in self.metrics if self._number(channels_of(key)[0]) == part.channels[0])
                 rule = "name one channel each where channels are compared by themselves, as by ChannelPlan"
-                got, out = f"{key!r}, whose metric compares them jointly", "Give each of them a metric of its own."
+                got = f"{part.key!r}, whose metric compares them jointly"
+                out = "Give each of them a metric of its own."
                 raise refused("The keys of 'metrics' of Mixed", rule, got, out)
             out[part.channels[0]] = part.metric, part.weight
         return out
@@ -385,13 +380,10 @@ class Mixed(Metric):
             metric._check_search(mode)
 
     def _fitted_to(self, series, weights=None):
-        made, parts = copy(self), iter(self._parts(len(series[0])))
-        counts = self._weights()
-        for key, part in self.metrics.items():
-            if part is not None and counts[key] > 0:
-                part = next(parts)
-                some = None if weights is None else [part.of(w) for w in weights]
-                made.metrics[key] = part.metric._fitted_to([part.of(x) for x in series], some)
+        made = copy(self)
+        for part in self._parts(len(series[0])):
+            some = None if weights is None else [part.of(w) for w in weights]
+            made.metrics[part.key] = part.metric._fitted_to([part.of(x) for x in series], some)
         return made
 
     # ------------------------------------------------------------------------------------------------------ distances
