@@ -27,7 +27,9 @@ __all__ = [
 ]
 
 
-_SECTIONS = """\
+def braycurtis_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
+    """Compute the Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
+
     Parameters
     ----------
     x : array-like of shape (m,) or (m, channels)
@@ -42,21 +44,6 @@ _SECTIONS = """\
     float
         The distance.
 
-"""
-
-
-def _documented(function):
-    """Give a function the sections of the docstring that all have."""
-    if function.__doc__ is not None:  # Python may leave them out
-        head, examples = function.__doc__.split("    Examples\n")
-        function.__doc__ = f"{head}{_SECTIONS}    Examples\n{examples}"
-    return function
-
-
-@_documented
-def braycurtis_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Compute the Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
-
     Examples
     --------
     >>> from sktslib.distances import braycurtis_distance
@@ -64,6 +51,15 @@ def braycurtis_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = N
     0.3333333333333333
     """
     return lockstep.Braycurtis().distance(x, y, weight=weight)
+
+
+def _documented(function):
+    """Give a function the sections of the docstring above, which all have."""
+    if function.__doc__ is not None:  # Python may leave them out
+        head, examples = function.__doc__.split("    Examples\n")
+        sections = braycurtis_distance.__doc__[braycurtis_distance.__doc__.index("    Parameters\n") :]
+        function.__doc__ = f"{head}{sections.partition('    Examples')[0]}    Examples\n{examples}"
+    return function
 
 
 @_documented
