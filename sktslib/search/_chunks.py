@@ -246,13 +246,12 @@ def taken_apart(X, times):
 
 
 def check_delay(max_delay, least, what, ahead, otherwise):
-    """Return the longest delay of a decision, or refuse one that is too short to see what has to be decided."""
+    """Refuse a longest delay of a decision that is too short to see what has to be decided."""
     validation.check_count(max_delay, "max_delay", none=True, owner="stream")
     if max_delay is not None and max_delay < least + ahead:
         more = f" and the {ahead} that the metric looks ahead" if ahead else ""
         rule, got = f"be at least {what}, {least} samples{more}: {otherwise} before its end has come", max_delay
         raise validation.refused("The 'max_delay' parameter of stream", rule, got)
-    return max_delay
 
 
 def several(X):
