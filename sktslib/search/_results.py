@@ -487,7 +487,20 @@ class Matches(Ranges, RangeTable):
         >>> matches.distance.round(1).tolist(), matches.uncertain(2).tolist()
         ([0.0, 1.0, 5.0, 9.1], [1, 2])
         """
-        return uncertain(self, k, known)
+        k = check_count(k, "k")
+        open_ = np.flatnonzero(~_are_known(self, known))
+        query, sequence = (np.zeros(len(self), int) if a is None else a for a in (self.query, self.sequence))
+        rank, far = np.zeros(len(self), int), np.zeros(len(self))
+        for q in np.unique(query):
+            own = query == q
+            limit = np.nan if self.threshold is None else self.threshold[q]
+            border = border_between(self.distance[own]) if np.isnan(limit) else limit
+            far[own] = np.abs(self.distance[own] - border) / (border or 1.0)
+            for s in np.unique(sequence[own]):
+                for above in (False, True):
+                    group = open_[(own & (sequence == s) & ((self.distance > border) == above))[open_]]
+                    rank[group[np.lexsort((group, far[group]))]] = np.arange(len(group))
+        return open_[np.lexsort((open_, far[open_], rank[open_]))][:k]
 
     def plot(
         self, ax: Axes | None = None, *, sequence: Sequences | None = None, ts: ArrayLike | None = None, **style: Any
@@ -528,25 +541,6 @@ class Matches(Ranges, RangeTable):
 
 
 HALF = 0.5  # share of the shorter of two ranges that they have in common where they are of one event
-
-
-def uncertain(matches, k, known=None):
-    """Return the numbers of the matches nearest to the decision borders, see `Matches.uncertain`."""
-    k = check_count(k, "k")
-    open_ = np.flatnonzero(~_are_known(matches, known))
-    query, sequence = (np.zeros(len(matches), int) if a is None else a for a in (matches.query, matches.sequence))
-    distance = matches.distance
-    rank, far = np.zeros(len(matches), int), np.zeros(len(matches))
-    for q in np.unique(query):
-        own = query == q
-        limit = np.nan if matches.threshold is None else matches.threshold[q]
-        border = border_between(distance[own]) if np.isnan(limit) else limit
-        far[own] = np.abs(distance[own] - border) / (border or 1.0)
-        for s in np.unique(sequence[own]):
-            for above in (False, True):
-                group = open_[(own & (sequence == s) & ((distance > border) == above))[open_]]
-                rank[group[np.lexsort((group, far[group]))]] = np.arange(len(group))
-    return open_[np.lexsort((open_, far[open_], rank[open_]))][:k]
 
 
 def border_between(distance):
