@@ -75,27 +75,17 @@ def time_series_segmentation(
     {'Dynamic Time Warping': array([ 2,  6,  7, 12])}
     """
     verbose, results = check_verbose(verbose), {}
-    searches = _with_segmentation(each_search(dict_distances, query, sequence, tq, ts, weight))
+    searches = each_search(dict_distances, query, sequence, tq, ts, weight)
     with progress(len(searches), verbose, "segmentation", "distance") as count:
         for entry, fitted, y, ty in searches:
-            results[entry.key] = QuerySegmenter(entry.metric, n_jobs=n_jobs).fit(**fitted).segment(y.T, ty).boundaries
+            try:
+                entry.metric._check_search("segmentation")
+            except ValueError as error:  # of several the others are cut by
+                if len(searches) == 1:
+                    raise
+                warn(f"{entry.key!r} is left out. {error}")
+            else:
+                segmenter = QuerySegmenter(entry.metric, n_jobs=n_jobs).fit(**fitted)
+                results[entry.key] = segmenter.segment(y.T, ty).boundaries
             count()
     return results
-
-
-def _with_segmentation(searches):
-    """Return searches whose distance can cut a sequence; warn of the others, or raise if it is the only one.
-
-    Of several searches the others are left out with a warning that says why. A single one that cannot is an error.
-    """
-    able = []
-    for search in searches:
-        try:
-            search[0].metric._check_search("segmentation")
-        except ValueError as error:
-            if len(searches) == 1:
-                raise
-            warn(f"{search[0].key!r} is left out. {error}")
-        else:
-            able.append(search)
-    return able
