@@ -6,9 +6,10 @@ sequences.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from numbers import Integral, Real
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +25,7 @@ from ..utils._names import warn
 from ..utils._parameters import JOBS, Interval, ParameterHolder, StrOptions
 from ..utils._sampling import gap_of, holes, interval
 from ..utils._sklearn import Estimator, check_fitted
-from ..utils._times import Sequences, Times, is_datetime, name_of, notice_column, times_of
+from ..utils._times import Queries, Sequences, Times, is_datetime, name_of, notice_column, times_of
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
 from ._channels import POLARITIES, signs_of
 from ._chunks import kernel_times, located, one_each, refuse_several, several
@@ -200,6 +201,7 @@ def annotation(estimator, X, y, times):
     return Annotation(data, labels, ranges[whole], code[whole], unlabeled, ty=ty, datetimes=dated)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class QueryEstimator(MetricParameter, Estimator):
     """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each.
 
@@ -218,6 +220,15 @@ class QueryEstimator(MetricParameter, Estimator):
         "verbose": ["verbose"],
     }
     _self_train = 0  # of those that do not
+
+    metric_params: dict[str, Any] | None = None
+    query: Queries | None = None
+    weight: ArrayLike | None = None
+    polarity: str = "same"
+    nan_policy: str = "raise"
+    max_gap: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self):
         self._max_gap = gap_of(self.max_gap, type(self).__name__)

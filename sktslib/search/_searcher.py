@@ -152,20 +152,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     metric: MetricLike = "dtw"
     _: KW_ONLY
-    metric_params: dict[str, Any] | None = None
-    query: Queries | None = None
-    weight: ArrayLike | None = None
     candidates: str | Windows | Subsequences = "auto"
     normalize: str | Normalization | None = None
     n_matches: int | str | None = "auto"
     threshold: float | str | FalseDiscoveryRate | Conformal | Percentile | None = None
     max_overlap: float = 0.0
     channels: ChannelPlan | None = None
-    polarity: str = "same"
-    nan_policy: str = "raise"
-    max_gap: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def fit(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None

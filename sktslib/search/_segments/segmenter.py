@@ -460,20 +460,12 @@ class QuerySegmenter(QueryEstimator):
 
     metric: MetricLike = "adtw"
     _: KW_ONLY
-    metric_params: dict[str, Any] | None = None
-    query: Queries | None = None
-    weight: ArrayLike | None = None
     background: Any = "auto"
     transitions: Any = None
     learning: Learning | None = None
     partial: bool | str = "auto"
     threshold: float | str | FalseDiscoveryRate | Conformal | Margin | None = None
     lengths: Any = None
-    polarity: str = "same"
-    nan_policy: str = "raise"
-    max_gap: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def fit(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
