@@ -575,4 +575,5 @@ def _matches(rows, number, sequence, start, partner, distance, series, times, ch
         readers.append(CandidateReader(rows.plan._replace(x=x), ArraySource(series[k])))
     times = None if all(t is None for t in times) else times if listed else times[0]
     sources = MatchOrigins(readers, np.arange(len(readers)), own.tolist())
-    return Matches(start, start + rows.m, distance, number, sequence, times, sources, None, channels)
+    rest = {"times": times, "channels": channels, "_source": sources}
+    return Matches(start, start + rows.m, distance, number, sequence, **rest)

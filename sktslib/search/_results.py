@@ -6,7 +6,7 @@ What searches return, and how it is made of what is found of each query in each 
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from numbers import Integral
@@ -32,9 +32,22 @@ if TYPE_CHECKING:
 ROWS = 12  # of a table in a notebook
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class RangeTable:
     """Named arrays of one length with times, as a table; what is selected of it is one, too."""
 
+    start: np.ndarray
+    end: np.ndarray
+    _: KW_ONLY
+    times: np.ndarray | None = None
+    channels: list[str] | None = None
+    polarity: np.ndarray | None = None
+    qvalue: np.ndarray | None = None
+    pvalue: np.ndarray | None = None
+    false_per_hour: np.ndarray | None = None
+    threshold: np.ndarray | None = None
+    _source: object = None
+    _time_name: str | None = None  # of the axis of pictures
     _what = "match", "matches"  # one and several
 
     def __len__(self) -> int:
@@ -351,24 +364,13 @@ class Matches(Ranges, RangeTable):
            [1, 2, 3]])
     """
 
-    start: np.ndarray
-    end: np.ndarray
     distance: np.ndarray
     query: np.ndarray | None = None
     sequence: np.ndarray | None = None
-    times: np.ndarray | None = None
-    _source: object = None
     label: np.ndarray | None = None
-    channels: list[str] | None = None
-    polarity: np.ndarray | None = None
-    qvalue: np.ndarray | None = None
-    pvalue: np.ndarray | None = None
-    false_per_hour: np.ndarray | None = None
-    threshold: np.ndarray | None = None
     votes: np.ndarray | None = None
     channel_distance: np.ndarray | None = None
     lag: np.ndarray | None = None
-    _time_name: str | None = None  # of the axis of pictures
     _by_channel = "votes", "channel_distance", "lag"
     _each = ("query", "sequence", "start", "end", "distance", "label", "polarity", *RATES, *_by_channel)
     _columns = (*_each[:5], "scale", "offset", *_each[5:])
@@ -673,5 +675,6 @@ def matches_of(
     ranges = start[order], end[order], distance[order]
     numbers = query[order] if n_queries > 1 else None, sequence[order] if listed else None
     label = None if classes is None else classes[query[order]]
-    rest = times, sources, label, channels, signs, *rates, thresholds
-    return Matches(*ranges, *numbers, *rest, **by_channel, _time_name=name)
+    rest = {"times": times, "channels": channels, "polarity": signs, "threshold": thresholds, "_source": sources}
+    rest |= by_channel | dict(zip(RATES, rates, strict=True))
+    return Matches(*ranges, *numbers, label, **rest, _time_name=name)

@@ -111,22 +111,11 @@ class Segments(RangeTable):
            [1., 1., 3., 1.]])
     """
 
-    start: np.ndarray
-    end: np.ndarray
     label: np.ndarray
     cost: np.ndarray
     query: np.ndarray
     partial: np.ndarray
-    times: np.ndarray | None = None
-    _source: object = None
-    channels: list[str] | None = None
-    _shown: np.ndarray | None = None  # (n_segments, 2): half-open ranges of query points
-    polarity: np.ndarray | None = None
-    qvalue: np.ndarray | None = None
-    pvalue: np.ndarray | None = None
-    false_per_hour: np.ndarray | None = None
-    threshold: np.ndarray | None = None
-    _time_name: str | None = None  # of the axis of pictures
+    _shown: np.ndarray  # (n_segments, 2): half-open ranges of query points
     count_interval: tuple[int, int] | None = None
     margin: np.ndarray | None = None
     _columns = ("start", "end", "label", "cost", "margin", "stretch", "polarity", *RATES)
@@ -550,9 +539,10 @@ class QuerySegmenter(QueryEstimator):
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[query]
         readers = [_sources.CandidateReader(plan, source) for plan in queries]
         sources = _sources.MatchOrigins(readers, query, version=found.version, names=names)
-        rest |= dict(zip((*RATES, "threshold"), rates, strict=True), _shown=found.shown, polarity=sources.signs)
-        each = found.start, found.end, names[query], found.cost, query, partial, times, sources
-        return Segments(*each, margin=None if self._rules.classes is None else found.margin, **rest)
+        rest |= dict(zip((*RATES, "threshold"), rates, strict=True), times=times, polarity=sources.signs)
+        each = found.start, found.end, names[query], found.cost, query, partial, found.shown
+        margin = None if self._rules.classes is None else found.margin
+        return Segments(*each, margin=margin, _source=sources, **rest)
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
         """Start a segmentation that takes the recording chunk by chunk.
