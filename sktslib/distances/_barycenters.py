@@ -124,11 +124,6 @@ class Partners:
         return far + squares - 2.0 * (totals.reshape(len(far), -1) @ step.ravel())
 
 
-def blocks_of(metric, series, numbers):
-    """Return slices of the series and their partners, with `numbers` that are held of each series."""
-    return [(of, Partners(metric, series[of])) for of in slices_of(len(series), numbers)]
-
-
 def partners_of(metric, series):
     """Return the series for averages along paths; None if the metric's centers are no such averages."""
     return Partners(metric, series) if isinstance(metric, ElasticMetric) and metric._center == "mean" else None
@@ -146,7 +141,7 @@ class Task(NamedTuple):
     max_iter: int
     tol: float
     count: Callable  # of the iterations
-    blocks: list | None = None  # slices of the series and their partners, where points move to means of these
+    blocks: list | None = None  # of `dba`: slices of the series and their partners, where points move to their means
 
     def aligned(self, z, limits=None):
         """Return the series' distances, up to about `limits`, and the data that `moved` and `limits_after` need."""
@@ -185,6 +180,9 @@ class Task(NamedTuple):
 def dba(task, z):
     """Improve a barycenter by DTW barycenter averaging (Petitjean et al. 2011): align, then move each point."""
     costs, best, limits = [], z, None
+    if task.metric._center == "mean":
+        parts = slices_of(len(task.series), z.size)
+        task = task._replace(blocks=[(of, Partners(task.metric, task.series[of])) for of in parts])
     while True:
         far, sums, found = task.aligned(z, limits)
         cost = float(task.share @ far)
@@ -420,10 +418,7 @@ def barycenter(
     w = as_weight(weight, z.shape[1], z.shape[0])
     jobs = count_jobs(n_jobs)
     with progress(None, verbose, "barycenter", "iteration") as count, shared(jobs) as for_each:
-        blocks = None
-        if metric._center == "mean" and method != "soft":
-            blocks = blocks_of(metric, X, z.size)
-        task = Task(metric, X, share, w, jobs, for_each, max_iter, tol, count, blocks)
+        task = Task(metric, X, share, w, jobs, for_each, max_iter, tol, count)
         z, cost = (dba if method == "dba" else soft)(task, z)
     z = z[0].copy() if flat else (z if channels_first else z.T).copy()
     return (z, np.array(cost)) if return_cost else z

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._barycenters import Task, blocks_of, dba, soft
+from ...distances._barycenters import Task, dba, soft
 from ...distances._metrics.base import Alignment
 from ...distances._metrics.elastic import ElasticMetric
 from ...distances._metrics.soft import SoftDTW
@@ -176,11 +176,9 @@ def average(pieces, middle, metric, w=None, verbose=0):
     if not (is_elastic or isinstance(metric, SoftDTW)):
         return np.mean([resample(piece, middle.shape[1]) for piece in pieces], axis=0)
     w = None if w is None else as_weight(w.T, *middle.shape[::-1])
-    share, blocks = np.full(len(pieces), 1.0 / len(pieces)), None
-    if is_elastic and metric._center == "mean":
-        blocks = blocks_of(metric, pieces, middle.size)
+    share = np.full(len(pieces), 1.0 / len(pieces))
     with progress(None, verbose, "barycenter", "iteration") as count:
-        task = Task(metric, pieces, share, w, 1, one_by_one, ITERATIONS, TOLERANCE, count, blocks)
+        task = Task(metric, pieces, share, w, 1, one_by_one, ITERATIONS, TOLERANCE, count)
         return (dba if is_elastic else soft)(task, middle.copy())[0]
 
 
