@@ -117,7 +117,7 @@ def window_profile(plan, y, ty, rule=None, *, exactly=False, room=None):
             return Profile(*near_windows(plan, y, rule, plan.runs(y, ty) if gaps else None), m)
         slack = 0.0 if exactly else metric._relative_error(x, w, n - m + 1, plan.normalize)
         if slack and room is not None and not gaps and plan.scale_limits is None and isinstance(metric, LockstepMetric):
-            distance = metric._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, plan.normalize, room)[0]
+            distance = metric._fast_profile(x, w, y, plan.normalize, room)
         else:
             distance = (observed_profile if gaps else limited_distances)(plan, y, ty, exactly)
         return Profile(distance, None, m, slack)

@@ -112,19 +112,18 @@ class LockstepMetric(Metric):
         if not self._is_additive or normalize not in SCALINGS:
             return super()._profile(x, w, y, tx, ty, normalize, exactly)
         if not exactly and self._relative_error(x, w, y.shape[1] - x.shape[1] + 1, normalize):
-            return self._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, normalize)[0]
+            return self._fast_profile(x, w, y, normalize)
         return self._scaled_profile(x, w, y, tx, ty, normalize, x.shape[1])
 
-    def _profiles(self, X, W, y, normalize, room=None):
-        """Profiles (n_queries, n_windows) of queries of one length, where they have slack; `W` are of all, or None.
+    def _fast_profile(self, x, w, y, normalize, room=None):
+        """Return a profile by Fourier transforms, where distances have slack.
 
-        They are in the `room` where it is given: large memory that is new costs as much as what is written there.
+        It is in the `room` where that is given: large memory that is new costs as much as what is written there.
         """
-        scaling, weights = self._scaling(normalize), [None] * len(X) if W is None else W
-        queries = [self._normalized(x, full_weight(w, x), scaling) for x, w in zip(X, weights, strict=True)]
-        shape = len(X), y.shape[1] - X.shape[2] + 1
-        out = np.empty(shape) if room is None else room[: shape[0] * shape[1]].reshape(shape)
-        mass.profiles(self._record(), np.stack(queries), W, y, scaling, out)
+        scaling = self._scaling(normalize)
+        out = np.empty(y.shape[1] - x.shape[1] + 1) if room is None else room
+        query, w = self._normalized(x, full_weight(w, x), scaling), None if w is None else w[np.newaxis]
+        mass.profiles(self._record(), query[np.newaxis], w, y, scaling, out[np.newaxis])
         return self._finite(out)
 
     def _compares_copies(self, normalize):
