@@ -48,12 +48,9 @@ class Windows(ParameterHolder):
     """
 
     _parameter_constraints = {"scales": ["array-like", None]}
+    _short_forms = ("auto", "windows")
 
     scales: Sequence[float] | None = None
-
-    @classmethod
-    def _of_short_form(cls, short, **params):
-        return cls(**params) if short in ("auto", "windows") else None
 
 
 @dataclass(eq=False, repr=False)
@@ -84,13 +81,10 @@ class Subsequences(ParameterHolder):
         "min_length": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
     }
+    _short_forms = ("auto", "subsequence")
 
     min_length: int | str | None = "auto"
     max_length: int | None = None
-
-    @classmethod
-    def _of_short_form(cls, short, **params):
-        return cls(**params) if short in ("auto", "subsequence") else None
 
     def _validate(self):
         super()._validate()

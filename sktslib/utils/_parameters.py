@@ -218,13 +218,15 @@ class Parameters:
             f"{name}={shown(short)} can stand for. {way_out}"
         )
 
+    _short_forms = (None,)  # of a parameter: those that stand for an object of the class
+
     @classmethod
     def _of_short_form(cls, short, **params):
         """Return the object that a short form, a name or None, becomes with a parameter set; None if it is of another.
 
         Parameters that the short form does not say have their defaults.
         """
-        return cls(**params) if short is None else None
+        return cls(**params) if isinstance(short, str | None) and short in cls._short_forms else None
 
     def _validate(self):
         """Refuse parameters that are out of their range."""
