@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -62,6 +63,7 @@ def label_of(key):
     return "_".join(map(str, channels_of(key)))
 
 
+@dataclass(eq=False, repr=False)
 class Mixed(Metric):
     """Weighted sum of different distances for different channels.
 
@@ -98,16 +100,13 @@ class Mixed(Metric):
     Mixed(metrics={0: DTW(), 1: LCSS(eps=0.5)}, weight={0: 1.0, 1: 2.0})
     """
 
+    metrics: dict[Any, MetricLike | None]
+    weight: ArrayLike | dict[Any, float] | None = None
+
     name, full_name = "mixed", "Mixed Distance"
     _leaves_parameters = True
     family = "lockstep"
     description = "The weighted sum of the distances of the channels, each by a metric of its own."
-
-    def __init__(
-        self, metrics: dict[Any, MetricLike | None], weight: ArrayLike | dict[Any, float] | None = None
-    ) -> None:
-        self.metrics = metrics
-        self.weight = weight
 
     # ----------------------------------------------------------------------------------------------- parts by channel
     def __copy__(self):
