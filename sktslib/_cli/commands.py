@@ -39,7 +39,6 @@ exit code: 0 something was found or done, 1 nothing was found, 2 an option or a 
 
 FORMATS = ("table", "csv", "json")
 WARNING = "a file of another's making can run any code when it is loaded"
-SCALE = "scale the columns: --scale zscore"
 WORDS = {"none": None, "all": None, "true": True, "false": False}
 # What is said of Python's types, in the words of the command line.
 PHRASES = {
@@ -259,7 +258,6 @@ def in_options(message, parameters):
         message = re.sub(rf"\b(set|with) '{one.own_name}'", rf"\1 {one.option}", message, flags=re.I)
     for python, words in PHRASES.items():
         message = re.sub(python, words, message)
-    message = message.replace("scale query and sequences, for example with sklearn.preprocessing.StandardScaler", SCALE)
     return re.sub(r",? for example (with|by) numpy\.\w+", "", message).replace("pandas.Timedelta('1s')", "500ms")
 
 
@@ -299,7 +297,6 @@ def number(text, convert, low, rule):
 
 # What else `add_argument` takes, by the names of options.
 SETTINGS = {
-    "--scale": {"choices": ("zscore",)},
     "part": {"nargs": "?"},
     "name": {"nargs": "?"},
     "--query": {"action": "append"},
@@ -325,12 +322,6 @@ def add_options(parser, title, table, **more):
         name, _, metavar = key.partition(" ")
         style = {"metavar": metavar} if metavar else {} if name in SETTINGS else FLAG
         group.add_argument(name, help=text, **style, **SETTINGS.get(name, {}), **more.get(name.strip("-"), {}))
-
-
-def add_scale(parser, of):
-    """Add the option of scaling; `of` says whose means and deviations count."""
-    text = f"zscore: compare columns less their means, over their standard deviations, both {of} "
-    add_options(parser, None, {"--scale": text + "(default: as they are; the one that varies most decides)"})
 
 
 READING = {
@@ -429,7 +420,6 @@ def add_task(parser, argv, name="segment", counts=False):
         }
         add_options(parser, "what to look for", dict(list(table.items())[: None if searches else -1]))
     add_estimator(parser, name)
-    add_scale(parser, "of the recording")
     profile = {"--profile": "draw the distances of all candidates, however long they take (default: up to a second)"}
     text = "the part of the recording that the picture shows, written like a part of a file (default: all)"
     add_options(parser, "output", OUTPUT | (profile if searches else {}) | {"--time-range START-STOP": text})
@@ -473,7 +463,6 @@ def add_learn(parser, argv):
     add_options(parser, "what to learn", LEARNING, labels=REQUIRED, output=REQUIRED)
     tasks = re.findall(r"(?m)^--task[=\n](.*)$", "\n".join(argv))
     add_estimator(parser, "search" if tasks[-1:] == ["search"] else "segment", "; auto: chosen by the labels")
-    add_scale(parser, "of the recording, which the model keeps")
     add_reading(parser)
 
 
@@ -493,7 +482,6 @@ def add_distance(parser, argv):
     add_options(parser, None, {"first FIRST": first, "second SECOND": "the second series"})
     add_metric(parser, action="append")
     add_parameters(parser, "parameters", DISTANCE)
-    add_scale(parser, "of both files together")
     add_options(parser, "output", OUTPUT | {"--picture FILE": "draw the alignment by the first distance that has one"})
     add_reading(parser)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import output
 from .commands import errors_of, given, reading_of
-from .recordings import Files, compared, scaler_of, searched
+from .recordings import Files, compared, searched
 
 
 # ----------------------------------------------------------------------------------------------------------- distance
@@ -24,8 +24,7 @@ def run_distance(options):
     (x,), y, line = compared([x], y)
     files.check()
     output.note(line)
-    scaler = scaler_of(options.scale, [x, y])
-    a, b = (np.asarray(searched(one, scaler)) for one in (x, y))
+    a, b = (np.asarray(searched(one)) for one in (x, y))
     rows, drawn = [], None
     for name, parameters in options.metric or [("dtw", {})]:
         with errors_of("--metric"):

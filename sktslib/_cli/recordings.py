@@ -1,25 +1,22 @@
-"""Recordings from files, or from parts of them, FILE:START-STOP; which columns are compared, and by which scale."""
+"""Recordings from files, or from parts of them, FILE:START-STOP; which columns are compared."""
 
 import os
 import re
 import warnings
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
-from functools import partial
 
 import numpy as np
 
 from ..io._columns import NO_TIMES, channels_of, columns_of, no_column
 from ..io._library import split
 from ..io._parts import as_index, parse_slice, samples_of, split_slice, step_of, unit_of
-from ..io._recording import Recording, as_table, changed, channel_names
+from ..io._recording import Recording, channel_names
 from ..io._tables import Reading, Table, listed, source_of, split_names
 from ..utils._times import EvenTimes, Sampling
 from . import PART
-from .output import note, write_numbers
 
 FIELDS = "|".join(one.name for one in fields(Reading))
-CHUNK = 2**17  # samples of an array that is not in memory
 
 
 def in_options(message):
@@ -248,56 +245,9 @@ def _other_columns(what, one, called, other, mapped):
     return ValueError(f"--columns must say {rule}: the {what} has {own} and the {called} {there}. {way_out}")
 
 
-# ---------------------------------------------------------------------------------------------------------------- scale
-def scaler_of(text, recordings):
-    """Return a scaler that brings the channels of recordings to one scale; None if no scale was given.
-
-    Parameters
-    ----------
-    text : str or None
-        What --scale was given.
-    recordings : list of FileRecording
-        Those whose means and deviations count, of the same channels.
-
-    Returns
-    -------
-    StandardScaler or None
-    """
-    if text is None:
-        return None
-    from sklearn.preprocessing import StandardScaler
-
-    scaler, names = StandardScaler(), recordings[0].channels
-    for one in recordings:
-        for start in range(0, len(one), CHUNK):
-            part = np.asarray(one.values[start : start + CHUNK], np.float64)
-            scaler.partial_fit(as_table(part, one.names if len(recordings) == 1 else None))
-    rows = zip(names, scaler.mean_, scaler.scale_, strict=True)
-    described = (f"{name} less {write_numbers([m], s)[0]} over {write_numbers([s])[0]}" for name, m, s in rows)
-    note(f"columns scaled: {listed(described)}")
-    return scaler
-
-
-def scale_of(scaler, names):
-    """Return the means and deviations by the names of the channels, for JSON."""
-    rows = zip(names, scaler.mean_ * scaler.with_mean, scaler.scale_, strict=True)
-    return {name: {"mean": float(m), "scale": float(s)} for name, m, s in rows}
-
-
-def searched(recording, scaler=None, timed=True, named=True):
-    """Return a recording as estimators take it: scaled if there is a scaler, where it is read if not in memory."""
-    values, times = recording.values, recording.times if timed else None
-    if scaler is not None:
-        values = changed(values, partial(_scaled, scaler=scaler))
+def searched(recording, timed=True, named=True):
+    """Return a recording as estimators take it."""
+    times = recording.times if timed else None
     if isinstance(times, EvenTimes) and isinstance(times.sampling, Sampling):  # made where they are needed
         times = times.sampling
-    return Recording(values, times, recording.names if named else None, recording.units)
-
-
-def _scaled(array, scaler):
-    return (array - scaler.mean_ * scaler.with_mean) / scaler.scale_
-
-
-def unscaled(array, scaler):
-    """Return a learned query (m, channels) in the unit of the recording."""
-    return array if scaler is None else array * scaler.scale_ + scaler.mean_ * scaler.with_mean
+    return Recording(recording.values, times, recording.names if named else None, recording.units)

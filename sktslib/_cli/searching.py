@@ -10,7 +10,7 @@ from ..io._tables import listed
 from . import PART, output
 from .commands import TASKS, WARNING, errors_of, given, reading_of
 from .labels import label_column_name, lines_of_report, read_labels_of
-from .recordings import FileRecording, Files, compared, mapped, scale_of, scaler_of, searched, unscaled
+from .recordings import FileRecording, Files, compared, mapped, searched
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
@@ -110,7 +110,7 @@ def run(options):
         raise ValueError(f"{rule}. A query may be a part of a file: {PART}.")
     files = Files(reading_of(options))
     find = _by_model if options.query is None else _by_query
-    estimator, recording, queries, found, scaler = find(options, files)
+    estimator, recording, queries, found = find(options, files)
     if getattr(options, "one_per_place", False):
         count, overlap = len(found), estimator.max_overlap
         found = found[np.sort(select(found.distance, found.start, found.end, max_overlap=overlap))]
@@ -128,13 +128,12 @@ def run(options):
             output.note(text)
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
     about |= {"columns": recording.channels, "samples": len(recording), "time_column": recording.time_name}
-    about |= {} if scaler is None else {"scale": scale_of(scaler, recording.channels)}
     if options.picture is not None:
         count, where = output.counted(found, NOUNS[options.task][0]), output.shortened(recording.short_title, 40)
         title = f"{count} in {where}: {estimator.metric_.full_name}"
         more = {"shown": shown, "periods": getattr(estimator, "periods_", None)}
         if options.task == "search" and (options.profile or _cells(estimator, len(recording)) <= CHEAP):
-            more |= {"profile": estimator.profile(searched(recording, scaler)), "threshold": estimator.threshold_}
+            more |= {"profile": estimator.profile(searched(recording)), "threshold": estimator.threshold_}
         elif options.task == "search":
             output.note("the picture leaves out the distances of all candidates, which take long to compute: --profile")
         output.save_picture(output.draw(queries, recording, {title: found}, **more), options.picture)
@@ -176,37 +175,35 @@ def _by_query(options, files):
         queries, recording, line = compared(queries, recording, options.map)
     files.check()
     output.note(line)
-    with errors_of(recording.title, (), "the recording"):
-        scaler = scaler_of(options.scale, [recording])
     timed = recording.times is not None and all(query.times is not None for query in queries)
     if not queries:
         with errors_of(recording.title, options.parameters, "the recording"):
-            estimator.set_params(query="auto").fit(searched(recording, scaler))
+            estimator.set_params(query="auto").fit(searched(recording))
     else:
         with errors_of("--query", options.parameters, "the query"):
-            _fit(estimator, queries, timed, recording.names is not None, scaler)
-    found = _found(options, estimator, recording, scaler, timed)
-    return estimator, recording, queries or _learned(estimator, scaler), found, scaler
+            _fit(estimator, queries, timed, recording.names is not None)
+    found = _found(options, estimator, recording, timed)
+    return estimator, recording, queries or _learned(estimator), found
 
 
-def _fit(estimator, queries, timed, named, scaler):
-    """Fit the queries, scaled; without names where the recording's columns have none, which would be missed in it."""
-    weights, inputs = [query.weight for query in queries], [searched(one, scaler, timed, named) for one in queries]
+def _fit(estimator, queries, timed, named):
+    """Fit the queries; without names where the recording's columns have none, which would be missed in it."""
+    weights, inputs = [query.weight for query in queries], [searched(one, timed, named) for one in queries]
     one = len(queries) == 1
     weight = None if all(w is None for w in weights) else weights[0] if one else weights
     estimator.fit(inputs[0] if one else inputs, weight=weight)
 
 
-def _found(options, estimator, recording, scaler, timed):
+def _found(options, estimator, recording, timed):
     """Return what the estimator finds in the recording."""
     if estimator.metric_.uses_times and recording.times is not None and not timed:
         output.note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
-        return getattr(estimator, options.task)(searched(recording, scaler))
+        return getattr(estimator, options.task)(searched(recording))
 
 
-def _learned(estimator, scaler=None):
-    """Return queries that were learned, as they are drawn: in the unit of the recording."""
+def _learned(estimator):
+    """Return queries that were learned, as they are drawn."""
     names = ("queries_", "weights_") if hasattr(estimator, "queries_") else ("query_", "weight_")
     queries, weights = (getattr(estimator, name) for name in names)
     queries, weights = (queries, weights) if isinstance(queries, list) else ([queries], [weights])
@@ -215,26 +212,21 @@ def _learned(estimator, scaler=None):
     titles = [f"class {name}" for name in classes] if own else [f"template {k + 1}" for k in range(len(queries))]
     more = {"names": getattr(estimator, "feature_names_in_", None)}
     made = zip(queries, titles, weights, strict=True)
-    return [FileRecording(unscaled(x, scaler), path=title, weight=weight, **more) for x, title, weight in made]
+    return [FileRecording(x, path=title, weight=weight, **more) for x, title, weight in made]
 
 
 # ------------------------------------------------------------------------------------------------------------- models
 def _by_model(options, files):
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-
     from ..search import QuerySearcher, QuerySegmenter
 
     values = given(options, options.parameters)
     refused = [one.option for one in options.parameters if one.name in values and one.name not in NO_MATTER]
-    refused += ["--metric"] * (options.metric is not None) + ["--scale"] * (options.scale is not None)
+    refused += ["--metric"] * (options.metric is not None)
     if refused:
         rule = "left out with --model, whose parameters are those it was learned with"
         raise ValueError(f"{refused[0]} must be {rule}. Learn again with `sktslib learn`.")
     with errors_of(""):
         estimator = load_model(options.model, options.trust)
-    is_scaled = type(estimator) is Pipeline and len(estimator) == 2 and type(estimator[0]) is StandardScaler
-    scaler, estimator = estimator if is_scaled else (None, estimator)
     task = {QuerySearcher: "search", QuerySegmenter: "segment"}.get(type(estimator))
     if task != options.task:
         other = f"which is for `sktslib {task}`" if task else f"a {type(estimator).__name__}"
@@ -246,24 +238,21 @@ def _by_model(options, files):
     output.tell_notes([recording])
     files.check()
     try:
-        queries, recording, line = compared(_learned(estimator, scaler), recording, options.map, "model")
+        queries, recording, line = compared(_learned(estimator), recording, options.map, "model")
         output.note(line)
         names = getattr(estimator, "feature_names_in_", None)
         if names is not None and recording.names is not None:
             recording = recording.take(recording.channels, list(names))
         elif names is not None:  # whose order was told
             del estimator.feature_names_in_
-        found = _found(options, estimator, recording, scaler, recording.times is not None)
-        return estimator, recording, queries, found, scaler
+        return estimator, recording, queries, _found(options, estimator, recording, recording.times is not None)
     except AttributeError as error:
         got = f"{options.model!r}, in which something is missing ({error})"
         raise ValueError(f"--model must be learned by this version of sktslib. Got {got}. Learn again.") from None
 
 
 def run_learn(options):
-    """Learn from labels and save the estimator; with what scales the channels before it, where something does."""
-    from sklearn.pipeline import Pipeline
-
+    """Learn from labels and save the estimator."""
     from ..distances import get_metric
 
     estimator = estimator_of(options, learns=True)  # whose threshold says how many matches there are
@@ -281,15 +270,12 @@ def run_learn(options):
     output.note(line)
     count_durations(estimator, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
-        scaler = scaler_of(options.scale, [recording])
-        X = searched(recording, scaler)
-        model = estimator.fit(X, labels)
+        X = searched(recording)
+        estimator.fit(X, labels)
         lines = list(lines_of_report(estimator, X, labels, trains))
     if not hasattr(options, "verbose"):
         estimator.set_params(verbose=0)  # of another terminal
-    if scaler is not None:
-        model = Pipeline([("scale", scaler.set_output(transform="pandas")), (options.task, estimator)])
-    save(model, options.output)
+    save(estimator, options.output)
     if hasattr(estimator, "cv_results_"):  # there is something to choose
         why = "chosen by the labels" if estimator.cv_results_ else "by default, for there are too few ranges"
         rest = f", normalize={estimator.normalize_!r}" if options.task == "search" else ""
@@ -297,7 +283,7 @@ def run_learn(options):
     for k, counts in enumerate(getattr(estimator, "self_training_", ()), 1):
         taken = (f"{count} of {name}" for name, count in zip(estimator.classes_, counts, strict=True))
         output.note(f"self-training, round {k}: {', '.join(taken)} in what is unlabeled")
-    queries = _learned(estimator, scaler)
+    queries = _learned(estimator)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     output.note(f"learned {output.counted(queries, 'template')}: {lengths}")
     trust = f" --trust; {WARNING}" if options.output.endswith(".joblib") else ""

@@ -43,13 +43,12 @@ def skops():
 # ---------------------------------------------------------------------------------------------------- saved and loaded
 LEARN = [
     "segment rec.csv",
-    "segment rec.csv --scale zscore",
-    "segment rec.csv --scale zscore --n-templates 2",
+    "segment rec.csv --n-templates 2",
     "segment rec.csv --self-train 2 --labeled 0-200 --partial --lengths 4,40 --background 0.3",
     "segment dates.csv --max-gap 1s --polarity any --threshold 2.5",
     "segment rec.csv --metric auto",
     "segment dates.csv --metric twed",
-    "search rec.csv --scale zscore",
+    "search rec.csv",
     "search rec.csv --metric auto",
     "search dates.csv --metric twed --max-gap 1s",
     "search rec.csv --normalize zscore --scale-limits 0.5,2 --offset-limit 3",
