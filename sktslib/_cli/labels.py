@@ -241,7 +241,6 @@ def lines_of_report(estimator, X, labels, trains=False):
     """Yield the lines of a report on what was learned: its F1, and a table of what each class was found as."""
     from ..metrics import event_report
     from ..search._query import known_labels, occurrences, read_labels
-    from ..search._selection import select
 
     if not hasattr(estimator, "report_"):  # nothing was learned, which is told
         return
@@ -250,8 +249,7 @@ def lines_of_report(estimator, X, labels, trains=False):
         where = "on the labels that it learned from (--metric auto holds out blocks)"
         known, unlabeled = known_labels(labels, trains)
         found = estimator.search(X) if hasattr(estimator, "search") else estimator.segment(X)
-        if hasattr(found, "distance"):  # classes are searched for one by one
-            found = found[np.sort(select(found.distance, found.start, found.end))]
+        found = found.without_overlaps() if hasattr(found, "distance") else found  # classes are searched for one by one
         found = found[~unlabeled[(found.start + found.end) // 2]]
         read = read_labels(known)
         ranges, code = occurrences(read.code)

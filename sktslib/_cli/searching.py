@@ -94,8 +94,6 @@ NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions"
 
 def run(options):
     """Search or segment; returns the exit code."""
-    from ..search._selection import select
-
     output.check_picture(options.picture, "--picture")
     shown = None if options.time_range is None else slice_of(options.time_range, "--time-range")
     to_draw = "of which it is the part that is shown. To search a part, write RECORDING:START-STOP"
@@ -112,8 +110,7 @@ def run(options):
     find = _by_model if options.query is None else _by_query
     estimator, recording, queries, found = find(options, files)
     if getattr(options, "one_per_place", False):
-        count, overlap = len(found), estimator.max_overlap
-        found = found[np.sort(select(found.distance, found.start, found.end, max_overlap=overlap))]
+        count, found = len(found), found.without_overlaps(max_overlap=estimator.max_overlap)
         output.note(f"{count - len(found)} of {count} overlap a nearer one and are left out, as --one-per-place says")
     shown = None if shown is None else recording.samples(shown, "--time-range")
     titles = [query.title for query in queries]

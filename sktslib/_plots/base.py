@@ -197,19 +197,23 @@ def class_colors(classes):
     return to_rgba_array(COLORS[: len(classes)]) if few else make_cmap(None)(np.linspace(0, 1, len(classes)))
 
 
+def without_outliers(values):
+    """Return the values less those more than three interquartile ranges above the upper quartile."""
+    lower, upper = np.percentile(values, [25, 75]) if len(values) else (0.0, 0.0)
+    return values[values <= upper + 3 * (upper - lower)] if upper > lower else values
+
+
 def make_norm(values, low=None):
     """Return the color scale of `values`, from the smallest or `low`; a single value is the low end.
 
-    Outliers do not stretch it: it ends at the largest value within three interquartile ranges of the upper quartile.
+    Outliers do not stretch it.
     """
     from matplotlib.colors import Normalize
 
     values = np.asarray(values)[np.isfinite(values)]
     if values.size == 0:
         return Normalize(0, 1)
-    lower, upper = np.percentile(values, [25, 75])
-    fence = upper + 3 * (upper - lower) if upper > lower else np.inf
-    low, high = float(values.min()) if low is None else low, float(values[values <= fence].max())
+    low, high = float(values.min()) if low is None else low, float(without_outliers(values).max())
     return Normalize(low, high if high > low else low + (abs(low) or 1.0))
 
 

@@ -20,8 +20,9 @@ def annotations_of(format: str, path: Any, samples: Any, seconds: Any, label: li
     """Return ranges as annotations, see `RangeTable.to_annotations`; `seconds` are onsets and durations, or None."""
     check_names([format], FORMATS, "format", "to_annotations")
     if seconds is None and format not in ("wfdb", "csv"):
-        what = f"given for {format!r}, where no time is known of the first sample: its annotations are in seconds"
-        raise ValueError(f"The 'rate' parameter of to_annotations must be {what}. Got None.")
+        what = f"given for {format!r}, whose annotations are in seconds, where the first sample has no times"
+        way_out = "Or start again with the samples per second: Recording(X, Sampling(HZ)), or --rate HZ of a command."
+        raise ValueError(f"The 'rate' parameter of to_annotations must be {what}. Got None. {way_out}")
     if format == "wfdb":
         return _of_wfdb(path, *samples, label)
     if format == "mne":

@@ -20,7 +20,7 @@ from ..utils._times import Sequences, as_position, as_positions, distinct, order
 from ..utils.validation import check_count, check_flag, check_number, refused, shown, unknown_name
 from ._chunks import SparseTimes, elapsed, kept_times, times_at, times_in
 from ._profile import Explanation, choose
-from ._selection import Ranges
+from ._selection import Ranges, select
 from ._sources import ArraySource, CandidateReader, MatchOrigins
 
 if TYPE_CHECKING:
@@ -458,6 +458,33 @@ class Matches(Ranges, RangeTable):
         """
         search, start, end = self._found(k)
         return search.explain(start, end)
+
+    def without_overlaps(self, distance: ArrayLike | None = None, *, max_overlap: float = 0.0) -> Self:
+        """Return the matches less those that overlap a nearer one, as matches of several queries may.
+
+        Parameters
+        ----------
+        distance : array-like of shape (n_matches,), optional
+            What says which is nearer, such as ``matches.distance / matches.threshold[matches.query]``. Default: the
+            distance of each.
+        max_overlap : float, default=0.0
+            Share of the shorter of two matches that they may have in common.
+
+        Returns
+        -------
+        Matches
+            In the order that they have.
+
+        Examples
+        --------
+        >>> from sktslib import QuerySearcher
+        >>> matches = QuerySearcher("euclidean").fit({"a": [0, 2, 0], "b": [2, 0, 0]}).search([5, 0, 2, 0, 1, 5])
+        >>> matches.start.tolist(), matches.without_overlaps().label.tolist()
+        ([1, 2], ['a'])
+        """
+        distance = self.distance if distance is None else np.asarray(distance, float)
+        apart = 0 if self.sequence is None else self.sequence * self.end.max(initial=0)
+        return self[np.sort(select(distance, self.start + apart, self.end + apart, max_overlap=max_overlap))]
 
     def uncertain(self, k: int = 5, known: Any = None) -> NDArray[np.intp]:
         """Return the numbers of the matches to ask about next: those nearest to the border of the occurrences.

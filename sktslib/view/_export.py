@@ -2,7 +2,6 @@
 
 import re
 from copy import copy
-from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
@@ -13,16 +12,7 @@ from ._work import NEAR, limited, units
 
 FORMS = {"csv": ".labels.csv", "audacity": ".labels.txt", "edf": ".labels.edf", "mne": ".labels-annot.fif"}
 FORMS |= {"wfdb": ".found"}  # whose suffix is the annotator
-MODEL = "skops" if find_spec("skops") else "joblib"  # which runs code when it is loaded
-OVERLAPS = """\
-# Of matches of several queries that overlap the one counts that is nearer by its threshold.
-free, kept = np.ones(len(X), bool), []
-for k in np.argsort(found.distance / found.threshold[found.query], kind="stable"):
-    if free[found.start[k] : found.end[k]].all():
-        free[found.start[k] : found.end[k]] = False
-        kept.append(k)
-found = found[kept]
-"""
+OVERLAPS = "found = found.without_overlaps(found.distance / found.threshold[found.query])\n"
 SCRIPT = """\
 import numpy as np
 
@@ -37,7 +27,7 @@ found = estimator.{call}(X{channels}, times={times})
 
 def export(session, what, form="csv"):
     """Write labels, model or script next to the session; return where, and the text of it."""
-    suffix = {"labels": FORMS.get(form), "model": f".model.{MODEL}", "script": ".script.py"}.get(what)
+    suffix = {"labels": FORMS.get(form), "model": ".model.skops", "script": ".script.py"}.get(what)
     if suffix is None:
         raise ValueError(f"'what' must be one of {list(FORMS)}, or 'model' or 'script'. Got {what!r} as {form!r}.")
     path = beside(session, suffix)
@@ -47,13 +37,10 @@ def export(session, what, form="csv"):
         estimator = fitted(session)
         try:
             save(estimator, path)
-        except ValueError:  # skops saves no metric of one's own
+        except ValueError:  # without skops, which saves no metric of one's own either
             save(estimator, path := beside(session, ".model.joblib"))
         text = repr(estimator)
     elif what == "labels" and form != "csv":
-        if session.viewed.times is None and form != "wfdb":
-            way_out = "Start again with the samples per second: --rate HZ, or show(Recording(X, Sampling(HZ)))."
-            raise ValueError(f"Labels as {form!r} are in seconds, and the recording has no times. {way_out}")
         made = labels(session).to_annotations(form, path)
         text = made if isinstance(made, str) else None
     else:
@@ -86,9 +73,8 @@ def fitted(session):
     estimator, value = session.found_by().estimator, session.threshold
     if not isinstance(estimator, QuerySearcher):
         return copy(estimator).set_params(threshold=value)
-    if len(estimator._queries) == 1:
-        return limited(estimator, None).set_params(threshold=value)
-    return limited(estimator, None, [unit * value for unit in units(estimator._thresholds)])
+    made = limited(estimator, None, [unit * value for unit in units(estimator._thresholds)])
+    return made if len(made._queries) > 1 else made.set_params(threshold=value)
 
 
 def script(session):
@@ -96,8 +82,8 @@ def script(session):
     task, estimator = session.found_by().task, fitted(session)
     channels, gap = f"[:, {task.channels}]", session.viewed.max_gap is not None
     if session.found_by().kind == "relearn":  # what the answers taught
-        trust = ", trust=True" if MODEL == "joblib" else ""
-        made = f"load_model({export(session, 'model')['path']!r}{trust})"
+        path = export(session, "model")["path"]
+        made = f"load_model({path!r}{', trust=True' * path.endswith('.joblib')})"
     else:
         ranges = [f"[{start}:{end}]" for start, end in task.queries.values() or [(0, NEAR)]]
         pieces, times = (", ".join(map(form.format, ranges)) for form in (f"X{{}}{channels}", "times{}"))

@@ -14,6 +14,8 @@ from pathlib import Path
 from socketserver import ThreadingTCPServer
 from urllib.parse import parse_qs, urlsplit
 
+from ..io._library import library
+
 HERE = "127.0.0.1"
 FILES = {  # all that is served, by path
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -53,9 +55,8 @@ def serve(session, *, port=0, browser=True):
     with Server(session, port) as server:
         print(f"{server.address}\nCtrl-C ends it.", flush=True)
         if not (browser and _has_screen() and webbrowser.open(server.address.replace(server.token, server.once))):
-            port = server.server_port
             print("Open this address in a browser. Over SSH, first run on your own machine, with the name of this one:")
-            print(f"ssh -L {port}:{HERE}:{port} NAME", flush=True)
+            print(f"ssh -L {server.server_port}:{HERE}:{server.server_port} NAME", flush=True)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
@@ -80,11 +81,7 @@ def widget(session):
     ImportError
         When anywidget is not installed.
     """
-    try:
-        import anywidget
-    except ImportError:
-        way_out = "python -m pip install anywidget. Without it, run 'sktslib view FILE' in a terminal."
-        raise ImportError(f"In a notebook the page needs anywidget: {way_out}") from None
+    anywidget = library("anywidget", "view")
 
     class View(anywidget.AnyWidget):
         _esm, _css = ((Path(__file__).parent / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
@@ -96,10 +93,9 @@ def widget(session):
 
 def _has_screen():
     """Return whether a browser that is opened here is seen by the user."""
-    if "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ:
-        return False
     # Without a screen `webbrowser` starts a browser in the terminal, which Ctrl-C then ends in place of the server.
-    return sys.platform in ("win32", "darwin") or bool({"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys())
+    has_screen = sys.platform in ("win32", "darwin") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
+    return has_screen and not {"SSH_CONNECTION", "SSH_TTY"} & os.environ.keys()
 
 
 def _answer(session, text):
@@ -185,9 +181,6 @@ class _Request(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
-
-    def version_string(self):
-        return "sktslib"
 
     def log_message(self, *args):
         pass

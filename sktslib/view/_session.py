@@ -9,33 +9,33 @@ import json
 import os
 import threading
 import traceback
+from itertools import pairwise
 from math import floor, log10
 from pathlib import Path
 
 import numpy as np
 
-from .._plots.base import coverage
+from .._plots.base import COLORS, coverage, without_outliers
 from .._plots.pyramid import Pyramid, rows
 from ..distances import metric_names
-from ..distances._series import resample
+from ..distances._series import NORMALIZATIONS, resample
 from ..io import read
 from ..io._library import is_real
 from ..io._objects import converter_of, recording_of
+from ..io._parts import samples_of, slice_of
 from ..io._recording import channel_names
 from ..metrics._events import pairs_by_iou
 from ..search import Matches
 from ..search._chunks import times_at
 from ..search._learning.labels import SHIFTED
-from ..utils._sampling import LONG, interval, numbers_of
+from ..utils._sampling import LONG, holes, interval, numbers_of
 from ..utils._times import EvenTimes, is_datetime
 from ..utils.validation import as_times, shown
 from . import _export
-from ._work import Job, Task, learned, same, search, segmented
+from ._work import Job, Task, ranges_of, same, search, segmented
 
-COLORS = "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2"
-NORMALIZATIONS = None, "zscore", "mean", "minmax", "robust"
 POINTS = 64  # of a picture
-BINS, FAR = 60, 3  # of the histogram of distances; interquartile ranges above the upper quartile at which it ends
+BINS = 60  # of the histogram of distances
 IN_TURN = 5  # of which one is drawn at random
 SAVED = "settings", "queries", "classes", "thresholds", "drawn", "run"
 PIECES, PIECE = 64, 256  # of a recording, of which its mark is made
@@ -43,7 +43,6 @@ CLOCK = 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_6
 DAY = 86_400
 APART = 90  # columns that a label has, at least
 START = b"\n["  # of the file of a session
-NO_QUERY = "There is no query yet: drag over the pattern that you look for, or count, which finds a period itself."
 
 
 def packed(values):
@@ -78,17 +77,16 @@ class Viewed:
         self.values, self.n, self.channels = one.values, len(one), (*one.shape, 1)[1]
         if 0 in one.shape or not is_real(np.asarray(self.values[:1]).dtype):
             raise ValueError(f"A recording must have numbers, of shape (n,) or (n, channels). Got {shown(recording)}.")
-        self.names, self.units, self.rate = channel_names(one), one.units or [""] * self.channels, one.rate
+        named = zip(channel_names(one), one.units or [""] * self.channels, strict=True)
+        self.described, self.rate = [{"name": name, "unit": unit} for name, unit in named], one.rate
         self.times = one.times if self.rate is None else EvenTimes(one.times, self.n)
-        self.max_gap, self.gaps = None, np.empty(0, int)  # samples before which there are holes in time
         self.is_dated = self.times is not None and is_datetime(self.times[:1]) and self.times[:1].dtype.kind != "m"
-        self._t, self.step = None, 1.0 / (self.rate or 1.0)  # times as numbers, of datetimes seconds from the first
-        if self.times is not None and self.rate is None:
-            self._t = as_times(self.times, self.n, "times")
-            steps, self.step = np.diff(self._t), interval(self._t) or 1.0
-            if steps.max(initial=0.0) > LONG * self.step:
-                self.max_gap = 2.0 * self.step
-                self.gaps = np.flatnonzero(steps > self.max_gap) + 1
+        # Uneven times as numbers, of datetimes seconds from the first.
+        self._t = None if self.times is None or self.rate else as_times(self.times, self.n, "times")
+        self.step = interval(self._t) or 1.0 / (self.rate or 1.0)
+        has_gaps = self._t is not None and np.diff(self._t).max(initial=0.0) > LONG * self.step
+        self.max_gap, self.gapped_times = (2.0 * self.step, self.times) if has_gaps else (None, None)
+        self.gaps = holes(self._t, self.max_gap)  # the samples behind each
 
     @property
     def mark(self):
@@ -125,14 +123,12 @@ class Viewed:
         k = k[np.diff(k, prepend=np.ceil(begin / step - 1e-9) - 1) > 0]  # the last round time up to a column
         at = k * step - begin + t[0]
         samples = np.rint(at * (self.rate or 1.0)) if self._t is None else np.searchsorted(self._t, at * (1 - 1e-12))
-        samples, day, found = np.unique(np.clip(samples.astype(int), 0, self.n - 1)).tolist(), None, []
-        for sample in samples:
-            short = text = self.label(sample, max(-floor(log10(step) + 1e-9), 0))
-            if is_dated:
-                short = text[:10] if step >= DAY else text[11 * (text[:10] == day) : -3 if step >= 60 else None]
-                day = text[:10]
-            found.append([sample, short])
-        return found
+        samples = np.unique(np.clip(samples.astype(int), 0, self.n - 1)).tolist()
+        texts = [self.label(sample, max(-floor(log10(step) + 1e-9), 0)) for sample in samples]
+        if is_dated:  # the day where it is another one
+            pairs, end = pairwise(["", *texts]), 10 if step >= DAY else 16 if step >= 60 else None
+            texts = [text[11 * (step < DAY and text[:10] == before[:10]) : end] for before, text in pairs]
+        return list(zip(samples, texts, strict=True))
 
 
 class Session:
@@ -158,7 +154,7 @@ class Session:
         self.viewed, self.path, self.code = Viewed(recording), path and Path(path), code
         self.name, self.notice, self._seed, self._mark = name, None, seed, self.viewed.mark
         self.lock, self.pyramid = threading.RLock(), Pyramid(self.viewed.values)
-        self.job = self.finds = self._made = self._by_time = None
+        self.job = self.finds = self._made = None
         self.settings = {"metric": "auto", "normalize": None, "channels": list(range(self.viewed.channels))}
         self.queries, self.classes, self.answers = {}, {0: {"name": "match", "color": COLORS[0]}}, []
         self.thresholds, self.drawn, self.run = {}, {}, {}  # by keys of finds, by ranges, and the last kind of work
@@ -226,10 +222,8 @@ class Session:
         lines = [json.dumps([self._mark, *change]) for change in changes]
         try:
             if self.path is not None:
-                with open(self.path, "ab", buffering=0) as file:  # one call, which no other window's parts
-                    data = "\n".join(["", *lines, ""]).encode()
-                    if file.write(data) < len(data):
-                        raise OSError("the disk is full")
+                with open(self.path, "ab") as file:  # in one piece, which no other window's parts
+                    file.write("\n".join(["", *lines, ""]).encode())
                 return self._catch_up()
         except OSError as error:
             self.notice = f"The session cannot be saved: {error}. Name a file in another folder for it."
@@ -238,10 +232,9 @@ class Session:
 
     # -------------------------------------------------------------------------------------------- what is seen of all
     def _on_open(self, message):
-        names = zip(self.viewed.names, self.viewed.units, strict=True)
         found = {"name": self.name, "n": self.viewed.n, "settings": self.settings, **self.run, **self._standing()}
-        found |= {"channels": [{"name": name, "unit": unit} for name, unit in names], "formats": [*_export.FORMS]}
-        found |= {"metrics": ["auto", *metric_names()], "normalizations": NORMALIZATIONS, "ready": self.pyramid.ready}
+        found |= {"channels": self.viewed.described, "formats": [*_export.FORMS], "ready": self.pyramid.ready}
+        found |= {"metrics": ["auto", *metric_names()], "normalizations": [*NORMALIZATIONS]}
         found |= {"has_results": self.finds is not None, "classes": [*self.classes.values()]}
         found["times"] = "sample" if self.viewed.times is None else "" if self.viewed.is_dated else "s"
         return {**found, "job": len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None}
@@ -250,32 +243,20 @@ class Session:
         viewed, first = self.viewed, max(min(float(message["first"]), self.viewed.n - 1), 0.0)
         columns = max(int(message["columns"]), 1)
         last = max(min(float(message["last"]), viewed.n), first + 1)
-        begin = int(np.searchsorted(np.maximum.accumulate(self.marks[:, 1]), first, "right"))
-        marks = self.marks[begin : np.searchsorted(self.marks[:, 0], last)]
-        edges = np.linspace(first, last, columns + 1)
+        marks = self.marks[(self.marks[:, 1] > first) & (self.marks[:, 0] < last)]
+        edges, good = np.linspace(first, last, columns + 1), marks[marks[:, 3] != 0]
+        each = (coverage(edges, *good[good[:, 2] == k, :2].T) for k in range(len(self.classes)))  # of each class
         few = len(marks) <= columns
-        shown = {"marks": marks[:, :4].tolist()} if few else {"density": packed(self._density(marks, edges))}
+        shown = {"marks": marks[:, :4].tolist()} if few else {"density": packed(np.minimum([*each], 1.0))}
         low, high = map(packed, self.pyramid.between(edges))
         gaps = viewed.gaps[slice(*np.searchsorted(viewed.gaps, [first, last]))][:columns].tolist()
         shown |= {"first": first, "last": last, "low": low, "high": high, "ready": self.pyramid.ready, "gaps": gaps}
         ranges = [finite(pair) for pair in self.pyramid.ranges]
         return {**shown, "ranges": ranges, "ticks": viewed.ticks(first, last, columns)}
 
-    def _density(self, marks, edges):
-        """Return the share of each column that marks of each class cover."""
-
-        def share(k):
-            start, end = marks[(marks[:, 2] == k) & (marks[:, 3] != 0), :2].T
-            until = np.append(0, np.maximum.accumulate(end))
-            start = np.maximum(start, until[:-1])  # what marks share counts once
-            return coverage(edges, start, np.maximum(until[1:], start))
-
-        return [share(k) for k in range(len(self.classes))]
-
     def _picture(self, start, end):
         """Return a piece (channels, points) of the recording as a small picture."""
-        y = rows(self.viewed.values, start, end).T.astype(float)
-        return packed(resample(y, POINTS) if y.shape[1] > 1 else np.repeat(y, POINTS, axis=1))
+        return packed(resample(rows(self.viewed.values, start, end).T.astype(float), POINTS))
 
     # ------------------------------------------------------------------------------------------------------- searches
     def _on_query(self, message):
@@ -289,8 +270,8 @@ class Session:
             raise ValueError(f"A query must have two samples at least. Got samples {start} to {end}. Drag further.")
         if own != [start, end]:
             self._change(["queries", kind, [start, end]])
-        about = {"start": start, "end": end, "label": self.viewed.label(start), "picture": self._picture(start, end)}
-        return {**about, "channels": self.viewed.channels, "points": POINTS}
+        about = {"start": start, "end": end, "label": self.viewed.label(start), "points": POINTS}
+        return about | {"picture": self._picture(start, end)}
 
     def _class(self, number):
         if not 0 <= (kind := int(number or 0)) < len(self.classes):
@@ -300,7 +281,7 @@ class Session:
     def _begin(self, kind, work, queries, answers=()):
         """Begin work of a job in place of what runs."""
         if not queries and kind != "count":
-            raise ValueError(NO_QUERY)
+            raise ValueError("There is no query yet: drag over a pattern, or count, which finds a period itself.")
         if self.job is not None:
             self.job.stopped.set()
         key = hashlib.sha256(json.dumps([kind, queries, self.settings, answers]).encode()).hexdigest()
@@ -310,7 +291,6 @@ class Session:
             with self.lock:
                 if job is self.job and not job.stopped.is_set():
                     self.finds, self._made, job.estimator = finds, job, estimator
-                    self._by_time = np.argsort(finds.start, kind="stable")
                     self._kept, self._asked = {}, []
 
         self.job = Job(kind, key, Task(self.viewed, queries, **self.settings), work, publish)
@@ -335,11 +315,8 @@ class Session:
         first = {kind: [start, end] for start, end, kind, yes in answers[::-1].tolist() if yes}
         queries = dict(sorted((first | self.queries).items()))
         numbers = np.where(answers[:, 3], np.searchsorted(list(queries), answers[:, 2]), -1)
-
-        def work(job):
-            search(job, learned(job, finds, answers[:, :2], numbers))
-
-        return self._begin("relearn", work, queries, answers.tolist())
+        known = finds, answers[:, :2], numbers
+        return self._begin("relearn", lambda job: search(job, known), queries, answers.tolist())
 
     def _on_segment(self, message):
         return self._begin("segment", segmented, dict(sorted(self.queries.items())))
@@ -369,7 +346,7 @@ class Session:
     def _states(self):
         """Answers of the finds (1, 0 or -1 without one), their classes, and their rows of the answers, or -1."""
         finds, answers = self.found_by() and self.finds, np.vstack([self._answers, np.full(4, -1)])
-        which = same(finds.ranges, self._answers[:, :2])
+        which = same(ranges_of(finds), self._answers[:, :2])
         own = np.array([*self._made.task.queries, 0]).take(finds.query, mode="clip")  # a count has no class
         return answers[which, 3], np.where(which < 0, own, answers[which, 2]), which
 
@@ -387,7 +364,7 @@ class Session:
     def _are_drawn(self):
         """Whether each find within the threshold was drawn at random."""
         drawn = np.array([self._range(name) for name in self.drawn], int).reshape(-1, 2)
-        return same(self.finds.ranges[: self._within], drawn) >= 0
+        return same(ranges_of(self.finds)[: self._within], drawn) >= 0
 
     @cached
     def marks(self):
@@ -398,7 +375,7 @@ class Session:
         every = np.column_stack([self._answers, np.full(len(self._answers), -1)])
         if self.finds is not None:
             answer, kind, which = self._states
-            k = self._by_time[(self._by_time < self._within) | (answer[self._by_time] >= 0)]
+            k = np.flatnonzero((np.arange(len(answer)) < self._within) | (answer >= 0))
             finds = np.column_stack([self.finds.start[k], self.finds.end[k], kind[k], answer[k], k])
             every = np.concatenate([np.delete(every, which[which >= 0], axis=0), finds])
         return every[np.argsort(every[:, 0], kind="stable")]
@@ -426,7 +403,7 @@ class Session:
     def _on_matches(self, message):
         self.found_by()
         by_time, starts = message.get("order") == "time", self.finds.start
-        order = self._by_time[self._by_time < self._within] if by_time else np.arange(len(starts))
+        order = np.argsort(starts[: self._within], kind="stable") if by_time else np.arange(len(starts))
         limit, first = int(message.get("limit", 50)), int(message.get("offset", 0))
         if "around" in message:  # the page that holds this match, or where it would be in time
             start, end = self._range(message["around"])
@@ -442,29 +419,27 @@ class Session:
             self._change(["thresholds", self._made.key, value])
         (decoys, count, known), distance = self.finds.chance or ((), 1, -1.0), self.finds.distance
         expected = np.searchsorted(decoys, self.threshold, "right") / count if self.threshold <= known else None
-        low, high = np.percentile(distance, [25, 75]) if len(distance) else (0.0, 0.0)
-        near = distance[distance <= high + FAR * (high - low)]  # a few that are far off must not squeeze the others
+        near = without_outliers(distance)  # a few that are far off must not squeeze the others
         counts, edges = np.histogram(near, BINS, (0.0, near.max(initial=0.0) or 1.0))
         about = {"edges": edges.tolist(), "counts": counts.tolist(), "beyond": len(distance) - len(near)}
-        about["largest"] = float(distance.max(initial=0.0))
         found = {"value": self.threshold, "n": self._within, "expected_false": expected and float(expected)}
-        return {**found, "histogram": about}
+        return {**found, "histogram": {**about, "largest": float(distance.max(initial=0.0))}}
 
     def _on_next(self, message):
-        left, drawn, self._turn = self._states[0] < 0, self._are_drawn.copy(), self._turn + 1
-        waiting, turn = np.flatnonzero(drawn & left[: len(drawn)]), self._turn % IN_TURN == 0
-        while turn and not len(waiting) and not drawn.all():
+        left, self._turn, pair = self._states[0] < 0, self._turn + 1, ()
+        while self._turn % IN_TURN == 0:  # until one that was drawn at random waits for an answer
+            drawn = self._are_drawn
+            pair = np.flatnonzero(drawn & left[: len(drawn)])[:1]
+            if len(pair) or drawn.all():
+                break
             # Of all others, so that some have an answer already.
             k = np.random.default_rng([self._seed, len(self.drawn)]).choice(np.flatnonzero(~drawn))
             self._change(["drawn", f"{self.finds.start[k]}-{self.finds.end[k]}", True])
-            drawn[k], waiting = True, [k] if left[k] else []
-        is_random, pair = turn and len(waiting) > 0, waiting[:1]
-        if not is_random:
-            new = left.copy()
-            new[self._asked] = False
-            new, self._asked = (new, self._asked) if new.any() else (left, [])
-            new = np.flatnonzero(new)
-            at = int(np.searchsorted(new, len(drawn)))
+        if not (is_random := len(pair) > 0):
+            new = np.setdiff1d(np.flatnonzero(left), self._asked, assume_unique=True)
+            if not len(new):
+                new, self._asked = np.flatnonzero(left), []
+            at = int(np.searchsorted(new, self._within))
             pair = new[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
         if not len(pair):
             return {"id": None}
@@ -474,10 +449,7 @@ class Session:
 
     def _range(self, name):
         """Return the samples of a match by its name, START-END."""
-        start, _, end = str(name).partition("-")
-        if not (start.isdigit() and end.isdigit() and int(start) < int(end) <= self.viewed.n):
-            raise ValueError(f"'id' must be that of a match, START-END. Got {name!r}.")
-        return int(start), int(end)
+        return samples_of(slice_of(str(name), "'id'"), None, None, self.viewed.n, "'id'")
 
     def _on_answer(self, message):
         at, kind = self._range(message["id"]), self._class(message.get("class"))
@@ -504,14 +476,12 @@ class Session:
         return {"classes": [*self.classes.values()]}
 
     def mark(self, ranges, labels):
-        """Add ranges (k, 2) that are known to be occurrences, with the names of their classes."""
+        """Begin with ranges (k, 2) that are known to be occurrences, and the names of their classes."""
         with self.lock:
-            names = [one["name"] for one in self.classes.values()] if self.answers else []
-            names = list(dict.fromkeys([*names, *map(str, labels)]))
-            for k, name in enumerate(names):
+            names, kinds = np.unique(np.asarray(labels, str), return_inverse=True)
+            for k, name in enumerate(names.tolist()):
                 self._on_class({"name": name, "number": k if k < len(self.classes) else None})
-            kinds = [names.index(str(name)) for name in labels]
-            self._change(*(["answer", *map(int, at), k, True] for at, k in zip(ranges, kinds, strict=True)))
+            self._change(*(["answer", *answer, True] for answer in np.column_stack([ranges, kinds]).tolist()))
 
     def _on_export(self, message):
         return _export.export(self, message["what"], message.get("format") or "csv")

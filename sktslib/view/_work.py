@@ -1,4 +1,4 @@
-"""Searches of a session, made by a thread that can be stopped: first some matches, then all, then those of chance."""
+"""Searches of a session, made by a thread that can be stopped: near the query, everywhere, then those of chance."""
 
 import threading
 import warnings
@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._plots.pyramid import rows
-from ..io._recording import Stored
+from ..io._objects import unwrapped
+from ..io._recording import Recording, Stored
 from ..metrics._events import pairs_by_iou
 from ..search import FalseDiscoveryRate, QuerySearcher, QuerySegmenter
 from ..search._learning.labels import SHIFTED
@@ -17,11 +18,11 @@ from ..search._results import Found, border_between, matches_of
 from ..search._run import search_ranges
 from ..search._selection import select
 from ..search._sources import CandidateReader
-from ..search._thresholds import Calibration, Decoys, center_of
+from ..search._thresholds import Calibration, Decoys
 
 NEAR = 2**20  # samples in which a period is looked for; a quarter of them, about the query, is searched first
 IN_MEMORY = 2**24  # numbers that are searched at once; longer recordings are read by chunks
-FEW, MOST = 500, 100_000  # matches that are looked for at first, and in the end
+FEW, MOST = 500, 100_000  # matches that are looked for near the query, of a decoy or at first; and everywhere
 OTHERS = 300  # matches without an answer that tell the threshold of a query
 RATE = 0.05  # of false ones, which the first threshold keeps
 
@@ -60,20 +61,20 @@ class Finds(NamedTuple):
     q: np.ndarray | None = None
     chance: tuple = ()  # distances of matches of decoys, ascending, how many decoys there were, and how far is known
 
-    @property
-    def ranges(self):
-        """Half-open ranges (k, 2)."""
-        return np.column_stack(self[:2])
-
     @classmethod
     def of(cls, table, distance, limits=(None,), first=0):
         """Return what a table holds, whose samples count from the `first` one; of finds that overlap the nearest."""
         query = np.zeros(len(table), int) if table.query is None else table.query
-        distance = distance / np.array(units(limits))[query] if len(limits) > 1 else distance
+        distance = distance / np.array(units(limits))[query]
         order = select(distance, table.start, table.end)
         table, distance = table[order], distance[order]
         limit = 1.0 if len(limits) > 1 else border_between(distance) if limits[0] is None else limits[0]
         return cls(table.start + first, table.end + first, query[order], distance, limit, None if first else table)
+
+
+def ranges_of(found):
+    """Return half-open ranges (k, 2)."""
+    return np.column_stack([found.start, found.end])
 
 
 def units(limits):
@@ -104,29 +105,23 @@ class Task(NamedTuple):
 
         def read(first, last):
             job.share = max(job.share, begin + (end - begin) * first / n)
-            return self.samples(first, last)
+            return self.samples(first, last).values
 
-        return read(0, n) if n * len(self.channels) <= IN_MEMORY else Stored((n, len(self.channels)), read)
+        if n * len(self.channels) <= IN_MEMORY:
+            return self.samples(0, n)
+        return Recording(Stored((n, len(self.channels)), read), self.viewed.gapped_times)
 
     def samples(self, start, end):
-        """Return the samples [start, end) of the chosen channels as an array."""
-        return rows(self.viewed.values, start, end)[:, self.channels]
-
-    def times(self, start=0, end=None):
-        """Return times where the search depends on them, or None."""
-        return None if self.viewed.max_gap is None else self.viewed.times[start:end]
+        """Return the samples [start, end) of the chosen channels, with times where the search depends on them."""
+        times = self.viewed.gapped_times
+        times = None if times is None else times[start:end]
+        return Recording(rows(self.viewed.values, start, end)[:, self.channels], times)
 
     def fitted(self, estimator):
-        """Return the estimator, fitted to the queries."""
+        """Return the estimator, fitted to the queries, or to a piece in which it looks for a period."""
         estimator.set_params(max_gap=self.viewed.max_gap, nan_policy="omit")
-        pieces, times = ([get(*query) for query in self.queries.values()] for get in (self.samples, self.times))
-        if len(pieces) == 1:
-            return estimator.fit(pieces[0], times=times[0])
-        return estimator.fit(pieces, times=None if self.viewed.max_gap is None else times)
-
-    def searcher(self):
-        """Return the searcher of the queries, before any answer."""
-        return self.fitted(QuerySearcher(self.metric, normalize=self.normalize))
+        pieces = [self.samples(*query) for query in self.queries.values() or [(0, NEAR)]]
+        return estimator.fit(pieces if len(pieces) > 1 else pieces[0])
 
 
 def limited(searcher, most, limits=None):
@@ -137,22 +132,22 @@ def limited(searcher, most, limits=None):
     return new
 
 
-def search(job, searcher=None):
-    """Search a recording: about the query, for few matches, for all, and for what is found by chance."""
+def search(job, known=None):
+    """Search a recording: about the query, all of it, and for what is found by chance.
+
+    What is known by answers, as `learned` takes it, is learned first.
+    """
     task = job.task
-    searcher = task.searcher() if searcher is None else searcher
+    searcher = task.fitted(QuerySearcher(task.metric, normalize=task.normalize))
+    searcher = searcher if known is None else learned(job, searcher, *known)
     limits, n, size = searcher._thresholds, task.viewed.n, NEAR // 4
     if n > 2 * size:
         begin = min(max(next(iter(task.queries.values()))[0] - size // 2, 0), n - size)
-        part = begin, begin + size
-        found = limited(searcher, FEW).search(task.samples(*part), times=task.times(*part))
+        found = limited(searcher, FEW).search(task.samples(begin, begin + size))
         job.publish(job, Finds.of(found, found.distance, limits, begin), searcher)
-    for most, end in ((FEW, 0.3), (MOST, 0.7)):
-        found = limited(searcher, most).search(task.source(job, end), times=task.times())
-        finds, job.share = Finds.of(found, found.distance, limits), end
-        job.publish(job, finds, searcher)
-        if len(found) < most:
-            break
+    found = limited(searcher, MOST).search(task.source(job, 0.5))
+    finds, job.share = Finds.of(found, found.distance, limits), 0.5
+    job.publish(job, finds, searcher)
     try:
         job.publish(job, with_chance(job, searcher, finds), searcher)
     except ValueError as error:  # a query that has no decoy
@@ -161,13 +156,14 @@ def search(job, searcher=None):
 
 def with_chance(job, searcher, finds):
     """Return finds with q-values, by the nearest matches of decoys of each query."""
-    limits, every, plain = searcher._thresholds, [], limited(searcher, FEW)
+    limits, plain = searcher._thresholds, limited(searcher, FEW)
     decoys = Decoys(FalseDiscoveryRate(RATE, random_state=0), len(limits))
-    source = plain._source(job.task.source(job, 1.0), job.task.times())
-    made = decoys.of(plain, [plan for plan, _ in plain._searches], center_of(source))
-    for (_, choice), unit, plans in zip(plain._searches, units(limits), made, strict=True):
-        for plan in plans:
-            every.append(search_ranges(source, [(plan, choice)])[0].distance / unit)
+    source = plain._source(*unwrapped(job.task.source(job, 1.0), None))
+    every = []  # distances of each decoy's
+    for k, one in enumerate(decoys.searches(plain, plain._searches, source)):
+        query, is_decoy = divmod(k, decoys.count + 1)
+        if is_decoy:
+            every.append(search_ranges(source, [one])[0].distance / units(limits)[query])
     # Beyond the distance up to which all matches of all decoys are known nothing can be said.
     known = min((one[-1] for one in every if len(one) == FEW), default=np.inf)
     calibration = Calibration.of(finds.distance, every, 1.0)._replace(n_decoys=decoys.count)
@@ -177,14 +173,13 @@ def with_chance(job, searcher, finds):
     return finds._replace(q=q, chance=(calibration.decoys, decoys.count, known), limit=max(limit, 0.0))
 
 
-def learned(job, finds, ranges, numbers):
+def learned(job, searcher, finds, ranges, numbers):
     """Return a searcher that has learned from answers about ranges (k, 2): numbers of their queries, -1 for none."""
     task = job.task
-    searcher = task.searcher()
-    source = searcher._source(task.source(job, 0.0), task.times())
+    source = searcher._source(*unwrapped(task.source(job, 0.0), None))
     if finds is None:  # of a session that was opened again
-        finds = limited(searcher, FEW).search(task.source(job, 0.0), times=task.times())
-    others = np.column_stack([finds.start, finds.end])
+        finds = limited(searcher, FEW).search(task.source(job, 0.0))
+    others = ranges_of(finds)
     others = others[same(others, ranges) < 0]
     others = others[np.linspace(0, len(others) - 1, min(len(others), OTHERS)).astype(int)]
     ranges = np.concatenate([ranges, others])
@@ -204,9 +199,8 @@ def learned(job, finds, ranges, numbers):
 def segmented(job):
     """Cut a recording into repetitions; without a query into those of its own period."""
     task = job.task
-    estimator = QuerySegmenter(task.metric, query=None if task.queries else "auto")
-    (task if task.queries else task._replace(queries={0: (0, NEAR)})).fitted(estimator)
-    found = estimator.segment(task.source(job, 1.0), times=task.times())
+    estimator = task.fitted(QuerySegmenter(task.metric, query=None if task.queries else "auto"))
+    found = estimator.segment(task.source(job, 1.0))
     cost = found.cost / np.array([len(query) for query in estimator.queries_])[found.query]
     finds = Finds.of(found, cost)._replace(limit=float(cost.max(initial=0.0)))  # all of them are chosen
     job.publish(job, finds, estimator)

@@ -56,6 +56,22 @@ def test_several_queries_in_several_sequences(metric):
         matches.plot()
 
 
+def test_of_matches_that_overlap_the_nearest_stays():
+    rng = np.random.default_rng(4)
+    queries, sequences = [rng.normal(size=6), rng.normal(size=9)], [rng.normal(size=n) for n in (80, 50)]
+    matches = QuerySearcher("euclidean", n_matches=None).fit(queries).search(sequences)
+    for distance, overlap in [(None, 0.0), (None, 0.4), (matches.distance / np.array([2.0, 5.0])[matches.query], 0.0)]:
+        kept = matches.without_overlaps(distance, max_overlap=overlap)
+        far = matches.distance if distance is None else distance
+        parts = [np.flatnonzero(matches.sequence == s) for s in (0, 1)]
+        chosen = [
+            part[naive.select(far[part], matches.start[part], matches.end[part], max_overlap=overlap)] for part in parts
+        ]
+        expected = matches[np.sort(np.concatenate(chosen))].to_frame()
+        pd.testing.assert_frame_equal(kept.to_frame(), expected)
+        assert 0 < len(kept) < len(matches)
+
+
 @pytest.mark.parametrize("metric", ["dtw", "euclidean"])
 def test_no_result_depends_on_the_jobs(metric):
     rng = np.random.default_rng(7)

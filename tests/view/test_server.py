@@ -232,5 +232,5 @@ def test_the_widget_of_notebooks_answers_messages():
 
 def test_a_notebook_without_anywidget_is_told_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    with pytest.raises(ImportError, match="python -m pip install anywidget"):
+    with pytest.raises(ImportError, match=r'anywidget is needed.*pip install "sktslib\[view\]"'):
         _server.widget(Session())

@@ -412,7 +412,7 @@ def test_errors_are_answers():
         ({"type": "relearn"}, "nothing to learn"),
         ({"type": "matches"}, "Nothing was searched"),
         ({"type": "undo"}, "no answer"),
-        ({"type": "answer", "id": "90000-90010", "yes": True}, "must be that of a match"),
+        ({"type": "answer", "id": "90000-90010", "yes": True}, "must lie in the recording"),
         ({"type": "answer", "id": "1-9", "yes": True, "class": 3}, "'class' must be"),
         ({"type": "export", "what": "everything"}, "must be one of"),
     ]:
@@ -672,7 +672,7 @@ def test_the_model_is_what_the_command_line_takes(tmp_path, monkeypatch, kind):
     if kind != "joblib":
         pytest.importorskip("skops")
     else:
-        monkeypatch.setattr(_export, "MODEL", "joblib")
+        monkeypatch.setitem(sys.modules, "skops", None)
     y = recording()
     session = searched(Session(y, tmp_path / "rec.view.json"))
     say(session, "answer", id="{}-{}".format(*EVENTS[2]), yes=True)
