@@ -41,12 +41,11 @@ def export(session, what, form="csv"):
             save(estimator, path := beside(session, ".model.joblib"))
         text = repr(estimator)
     elif what == "labels" and form != "csv":
-        made = labels(session).to_annotations(form, path)
-        text = made if isinstance(made, str) else None
+        text = labels(session).to_annotations(form, path)
     else:
         text = script(session) if what == "script" else labels(session).to_frame().to_csv(index=False)
         path.write_text(text, encoding="utf-8", newline="")
-    return {"path": str(path), "text": text}
+    return {"path": str(path), "text": text if isinstance(text, str) else None}
 
 
 def beside(session, suffix):
@@ -92,13 +91,12 @@ def script(session):
     is_search = isinstance(estimator, QuerySearcher)
     parts = {"call": "search" if is_search else "segment", "times": "times" if gap else None, "channels": channels}
     parts["overlaps"] = OVERLAPS if is_search and len(estimator._queries) > 1 else ""
-    parts |= {"needed": made.partition("(")[0], "estimator": made, "code": session.code or copied(session)}
-    return SCRIPT.format(**parts)
+    return SCRIPT.format(needed=made.partition("(")[0], estimator=made, code=session.code or copied(session), **parts)
 
 
 def copied(session):
     """Write a copy of the recording next to the session, and return lines that read it."""
-    path, times = beside(session, ".recording.npz"), session.viewed.times
-    np.savez(path, X=session.viewed.values, **({} if times is None else {"times": np.asarray(times)}))
-    code = f"stored = np.load({str(path)!r})\nX = stored['X'].reshape(len(stored['X']), -1)"
-    return f"{code}\ntimes = stored.get('times')"
+    path, viewed = beside(session, ".recording.npz"), session.viewed
+    times = {} if viewed.times is None else {"times": np.asarray(viewed.times)}
+    np.savez(path, X=np.reshape(viewed.values, (viewed.n, -1)), **times)
+    return f"stored = np.load({str(path)!r})\nX, times = stored['X'], stored.get('times')"

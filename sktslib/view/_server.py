@@ -26,7 +26,6 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",  # the address holds the token
     "X-Content-Type-Options": "nosniff",
 }
@@ -54,7 +53,10 @@ def serve(session, *, port=0, browser=True):
     """
     with Server(session, port) as server:
         print(f"{server.address}\nCtrl-C ends it.", flush=True)
-        if not (browser and _has_screen() and webbrowser.open(server.address.replace(server.token, server.once))):
+        # Without a screen `webbrowser` starts a browser in the terminal, which Ctrl-C then ends in place of the server.
+        has_screen = sys.platform in ("win32", "darwin") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
+        is_seen = browser and has_screen and not {"SSH_CONNECTION", "SSH_TTY"} & os.environ.keys()
+        if not (is_seen and webbrowser.open(server.address.replace(server.token, server.once))):
             print("Open this address in a browser. Over SSH, first run on your own machine, with the name of this one:")
             print(f"ssh -L {server.server_port}:{HERE}:{server.server_port} NAME", flush=True)
         try:
@@ -89,13 +91,6 @@ def widget(session):
     view = View()
     view.on_msg(lambda _, asked, buffers: view.send({"id": asked["id"], "answer": _answer(session, asked["message"])}))
     return view
-
-
-def _has_screen():
-    """Return whether a browser that is opened here is seen by the user."""
-    # Without a screen `webbrowser` starts a browser in the terminal, which Ctrl-C then ends in place of the server.
-    has_screen = sys.platform in ("win32", "darwin") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
-    return has_screen and not {"SSH_CONNECTION", "SSH_TTY"} & os.environ.keys()
 
 
 def _answer(session, text):
@@ -133,7 +128,6 @@ class _Request(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"  # keeps the connection, for a message each frame
     disable_nagle_algorithm = True
-    timeout = 600  # seconds, after which a silent connection is closed
 
     def do_GET(self):
         where = urlsplit(self.path)

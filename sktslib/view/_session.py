@@ -25,18 +25,15 @@ from ..io._objects import converter_of, recording_of
 from ..io._parts import samples_of, slice_of
 from ..io._recording import channel_names
 from ..metrics._events import pairs_by_iou
-from ..search import Matches
 from ..search._chunks import times_at
 from ..search._learning.labels import SHIFTED
 from ..utils._sampling import LONG, holes, interval, numbers_of
 from ..utils._times import EvenTimes, is_datetime
-from ..utils.validation import as_times, shown
+from ..utils.validation import as_times, refused, shown
 from . import _export
 from ._work import Job, Task, ranges_of, same, search, segmented
 
-POINTS = 64  # of a picture
-BINS = 60  # of the histogram of distances
-IN_TURN = 5  # of which one is drawn at random
+POINTS, BINS, IN_TURN = 64, 60, 5  # of a picture; of the histogram; questions of which one is drawn at random
 SAVED = "settings", "queries", "classes", "thresholds", "drawn", "run"
 PIECES, PIECE = 64, 256  # of a recording, of which its mark is made
 CLOCK = 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200  # steps of a clock, seconds
@@ -109,12 +106,11 @@ class Viewed:
     def ticks(self, first, last, columns):
         """Return samples and labels of some round times, far enough apart; gaps in the times have no room of theirs."""
         ends, is_dated = np.array([int(first), min(int(last), self.n - 1)]), self.is_dated
-        at = np.unique(np.linspace(*ends, max(int(columns), 2)).astype(int))
+        at = np.unique(np.linspace(*ends, max(columns, 2)).astype(int))
         t = at / (self.rate or 1.0) if self._t is None else self._t[at]
         begin, day = self.label(ends[0], 9), self.label(0)[:10]  # as the clock on the wall has it
         begin = (np.datetime64(begin) - np.datetime64(day)) / np.timedelta64(1, "s") if is_dated else float(begin)
-        least = np.diff(ends)[0] * self.step / max(int(columns) // APART, 2)
-        least = max(least, 1e-12 if self.times is not None else 1.0)
+        least = max((ends[1] - ends[0]) * self.step / max(columns // APART, 2), 1.0 if self.times is None else 1e-12)
         power = 10.0 ** floor(log10(least))
         step = next(k * power for k in (1, 2, 5, 10) if k * power >= least * (1 - 1e-9))
         if is_dated and least > 1:
@@ -160,8 +156,7 @@ class Session:
         self.thresholds, self.drawn, self.run = {}, {}, {}  # by keys of finds, by ranges, and the last kind of work
         self._asked, self._turn, self._kept, self._jobs, self._seen, self.written = [], 0, {}, [], 0, set()
         if self.path is not None and self.path.exists() and self.path.read_bytes()[:2] not in (b"", START):
-            got = f"{path}, which is damaged or holds something else"
-            raise ValueError(f"'path' must name the file of a session, or a new one. Got {got}. Name another one.")
+            raise refused("'path'", "name the file of a session", f"{path}, damaged or none", "Name another one.")
         self._catch_up()
 
     def handle(self, message):
@@ -233,11 +228,11 @@ class Session:
     # -------------------------------------------------------------------------------------------- what is seen of all
     def _on_open(self, message):
         found = {"name": self.name, "n": self.viewed.n, "settings": self.settings, **self.run, **self._standing()}
-        found |= {"channels": self.viewed.described, "formats": [*_export.FORMS], "ready": self.pyramid.ready}
-        found |= {"metrics": ["auto", *metric_names()], "normalizations": [*NORMALIZATIONS]}
-        found |= {"has_results": self.finds is not None, "classes": [*self.classes.values()]}
+        found |= {"channels": self.viewed.described, "formats": [*_export.FORMS], "metrics": ["auto", *metric_names()]}
+        found |= {"normalizations": [*NORMALIZATIONS], "classes": [*self.classes.values()]}
         found["times"] = "sample" if self.viewed.times is None else "" if self.viewed.is_dated else "s"
-        return {**found, "job": len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None}
+        job = len(self._jobs) - 1 if self.job is not None and self.job.is_alive() else None
+        return {**found, "has_results": self.finds is not None, "job": job}
 
     def _on_view(self, message):
         viewed, first = self.viewed, max(min(float(message["first"]), self.viewed.n - 1), 0.0)
@@ -250,9 +245,9 @@ class Session:
         shown = {"marks": marks[:, :4].tolist()} if few else {"density": packed(np.minimum([*each], 1.0))}
         low, high = map(packed, self.pyramid.between(edges))
         gaps = viewed.gaps[slice(*np.searchsorted(viewed.gaps, [first, last]))][:columns].tolist()
-        shown |= {"first": first, "last": last, "low": low, "high": high, "ready": self.pyramid.ready, "gaps": gaps}
-        ranges = [finite(pair) for pair in self.pyramid.ranges]
-        return {**shown, "ranges": ranges, "ticks": viewed.ticks(first, last, columns)}
+        shown |= {"first": first, "last": last, "low": low, "high": high}
+        ranges, ticks = [finite(pair) for pair in self.pyramid.ranges], viewed.ticks(first, last, columns)
+        return {**shown, "ranges": ranges, "ticks": ticks, "ready": self.pyramid.ready, "gaps": gaps}
 
     def _picture(self, start, end):
         """Return a piece (channels, points) of the recording as a small picture."""
@@ -389,8 +384,7 @@ class Session:
     def _rows(self, which):
         """Return finds as the page shows them, by their numbers."""
         finds, (answer, kind, _), rows = self.finds, self._states, []
-        table = finds.table[which] if isinstance(finds.table, Matches) else None
-        beside = {name: getattr(table, name, None) for name in ("scale", "offset")}
+        beside = {name: getattr(finds.table and finds.table[which], name, None) for name in ("scale", "offset")}
         for i, k in enumerate(which):
             start, end, distance = finds.start[k].item(), finds.end[k].item(), finds.distance[k].item()
             about = {name: None if each is None else finite(each[i]) for name, each in beside.items()}
@@ -407,16 +401,15 @@ class Session:
         limit, first = int(message.get("limit", 50)), int(message.get("offset", 0))
         if "around" in message:  # the page that holds this match, or where it would be in time
             start, end = self._range(message["around"])
-            at = np.flatnonzero((starts[order] == start) & (self.finds.end[order] == end))
-            at = at if len(at) or not by_time else [min(np.searchsorted(starts[order], start), len(order) - 1)]
-            first = int(at[0]) // limit * limit if len(at) else 0
+            at = [*np.flatnonzero((starts == start) & (self.finds.end == end)), 0][0]
+            at = min(np.searchsorted(starts[order], start), max(len(order) - 1, 0)) if by_time else at
+            first = int(at) // limit * limit
         return {"total": len(order), "offset": first, "rows": self._rows(order[first : first + limit].tolist())}
 
     def _on_threshold(self, message):
         self.found_by()
         if "value" in message:
-            value = None if message["value"] is None else float(message["value"])
-            self._change(["thresholds", self._made.key, value])
+            self._change(["thresholds", self._made.key, message["value"]])
         (decoys, count, known), distance = self.finds.chance or ((), 1, -1.0), self.finds.distance
         expected = np.searchsorted(decoys, self.threshold, "right") / count if self.threshold <= known else None
         near = without_outliers(distance)  # a few that are far off must not squeeze the others
@@ -476,12 +469,11 @@ class Session:
         return {"classes": [*self.classes.values()]}
 
     def mark(self, ranges, labels):
-        """Begin with ranges (k, 2) that are known to be occurrences, and the names of their classes."""
-        with self.lock:
-            names, kinds = np.unique(np.asarray(labels, str), return_inverse=True)
-            for k, name in enumerate(names.tolist()):
-                self._on_class({"name": name, "number": k if k < len(self.classes) else None})
-            self._change(*(["answer", *answer, True] for answer in np.column_stack([ranges, kinds]).tolist()))
+        """Begin, before there is a page, with ranges (k, 2) known to be occurrences, and names of their classes."""
+        names, kinds = np.unique(np.asarray(labels, str), return_inverse=True)
+        for k, name in enumerate(names.tolist()):
+            self._on_class({"name": name, "number": k if k < len(self.classes) else None})
+        self._change(*(["answer", *answer, True] for answer in np.column_stack([ranges, kinds]).tolist()))
 
     def _on_export(self, message):
         return _export.export(self, message["what"], message.get("format") or "csv")

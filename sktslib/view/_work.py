@@ -100,16 +100,15 @@ class Task(NamedTuple):
     channels: list
 
     def source(self, job, end):
-        """Return the samples that are searched: an array, or what is read by chunks while the share grows to `end`."""
+        """Return the samples to search: an array, or what is read by chunks while the share grows to `end`."""
         n, begin = self.viewed.n, job.share
 
         def read(first, last):
             job.share = max(job.share, begin + (end - begin) * first / n)
             return self.samples(first, last).values
 
-        if n * len(self.channels) <= IN_MEMORY:
-            return self.samples(0, n)
-        return Recording(Stored((n, len(self.channels)), read), self.viewed.gapped_times)
+        values = read(0, n) if n * len(self.channels) <= IN_MEMORY else Stored((n, len(self.channels)), read)
+        return Recording(values, self.viewed.gapped_times)
 
     def samples(self, start, end):
         """Return the samples [start, end) of the chosen channels, with times where the search depends on them."""
@@ -159,11 +158,9 @@ def with_chance(job, searcher, finds):
     limits, plain = searcher._thresholds, limited(searcher, FEW)
     decoys = Decoys(FalseDiscoveryRate(RATE, random_state=0), len(limits))
     source = plain._source(*unwrapped(job.task.source(job, 1.0), None))
-    every = []  # distances of each decoy's
-    for k, one in enumerate(decoys.searches(plain, plain._searches, source)):
-        query, is_decoy = divmod(k, decoys.count + 1)
-        if is_decoy:
-            every.append(search_ranges(source, [one])[0].distance / units(limits)[query])
+    searches, each = decoys.searches(plain, plain._searches, source), decoys.count + 1  # of each query that, and those
+    made = [(one, units(limits)[k // each]) for k, one in enumerate(searches) if k % each]
+    every = [search_ranges(source, [one])[0].distance / unit for one, unit in made]
     # Beyond the distance up to which all matches of all decoys are known nothing can be said.
     known = min((one[-1] for one in every if len(one) == FEW), default=np.inf)
     calibration = Calibration.of(finds.distance, every, 1.0)._replace(n_decoys=decoys.count)
@@ -179,8 +176,7 @@ def learned(job, searcher, finds, ranges, numbers):
     source = searcher._source(*unwrapped(task.source(job, 0.0), None))
     if finds is None:  # of a session that was opened again
         finds = limited(searcher, FEW).search(task.source(job, 0.0))
-    others = ranges_of(finds)
-    others = others[same(others, ranges) < 0]
+    others = ranges_of(finds)[same(ranges_of(finds), ranges) < 0]
     others = others[np.linspace(0, len(others) - 1, min(len(others), OTHERS)).astype(int)]
     ranges = np.concatenate([ranges, others])
     rank, version = np.arange(len(ranges), dtype=float), np.zeros(len(ranges), np.int64)  # learning finds distances
@@ -202,5 +198,5 @@ def segmented(job):
     estimator = task.fitted(QuerySegmenter(task.metric, query=None if task.queries else "auto"))
     found = estimator.segment(task.source(job, 1.0))
     cost = found.cost / np.array([len(query) for query in estimator.queries_])[found.query]
-    finds = Finds.of(found, cost)._replace(limit=float(cost.max(initial=0.0)))  # all of them are chosen
-    job.publish(job, finds, estimator)
+    # All of them are chosen.
+    job.publish(job, Finds.of(found, cost)._replace(limit=float(cost.max(initial=0.0))), estimator)
