@@ -45,7 +45,7 @@ class Slices:
         return piece
 
 
-def refused(call, error, *parts):
+def refused(call, *parts, error=ValueError):
     """The message of an error of a kind that holds some words, and reads as a sentence or two on one line."""
     with pytest.raises(error) as raised:
         call()

@@ -6,6 +6,7 @@ import sys
 
 import numba
 import pytest
+from inputs import refused
 
 import sktslib
 from sktslib.distances import TAM
@@ -73,13 +74,8 @@ print(sum(sum(f.stats.cache_misses.values()) for f in kernels), sum(len(f.signat
 
 
 def test_errors_name_the_way_out():
-    with pytest.raises(ValueError, match=r"Unknown task 'serach'\. Did you mean 'search'\?"):
-        sktslib.warmup(tasks="serach")
-    with pytest.raises(ValueError, match="Unknown metric 'dwt'"):
-        sktslib.warmup(["dwt"])
-    with pytest.raises(TypeError, match=r"'weighted' parameter must be True or False\. Got 1"):
-        sktslib.warmup(weighted=1)
-    with pytest.raises(ValueError, match="'n_jobs' parameter must be None or an integer"):
-        sktslib.warmup(n_jobs=0)
-    with pytest.raises(ValueError, match="'n_channels' parameter must be an integer"):
-        sktslib.warmup(n_channels=0)
+    refused(lambda: sktslib.warmup(tasks="serach"), "Unknown task 'serach'. Did you mean 'search'?")
+    refused(lambda: sktslib.warmup(["dwt"]), "Unknown metric 'dwt'")
+    refused(lambda: sktslib.warmup(weighted=1), "'weighted' parameter must be True or False. Got 1", error=TypeError)
+    refused(lambda: sktslib.warmup(n_jobs=0), "'n_jobs' parameter must be None or an integer")
+    refused(lambda: sktslib.warmup(n_channels=0), "'n_channels' parameter must be an integer")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from inputs import refused
 
 from sktslib import QuerySearcher, Sampling, get_distance_dict
 from sktslib.cluster import TimeSeriesKMedoids
@@ -39,12 +40,10 @@ def test_pairs():
     assert METRIC(A.reset_index(drop=True), B) == 0.0
     assert METRIC(A.set_axis([0.0, 10.0, 20.0]), B.set_axis([0.0, 1.0, 2.0])) == 22.0
     assert DTW()(A, B) == DTW()(A[::-1], B[::-1]) == 0.0  # no index is read
-    with pytest.raises(ValueError, match="must be strictly increasing"):
-        METRIC(A[::-1], B)
+    refused(lambda: METRIC(A[::-1], B), "must be strictly increasing")
     with pytest.warns(UserWarning, match="floats that do not increase"):
         assert METRIC(A.set_axis([0.0, 20.0, 10.0]), B.set_axis([0.0, 1.0, 2.0])) == 0.0
-    with pytest.raises(ValueError, match="of one kind, numbers or dates"):
-        METRIC(A, B.set_axis([0.0, 1.0, 2.0]))
+    refused(lambda: METRIC(A, B.set_axis([0.0, 1.0, 2.0])), "of one kind, numbers or dates")
 
 
 def test_collections():
@@ -125,8 +124,7 @@ def test_months_large_integers_and_text():
     with pytest.raises(TypeError, match="must be durations of a fixed length"):
         QuerySearcher("dtw").fit([1, 5]).search(x, times=steps)
     assert len(QuerySearcher("dtw").fit([1, 5]).search(x, times=np.datetime64("2024-01") + steps))  # the way out
-    with pytest.raises(ValueError, match="max_gap"):
-        QuerySearcher("dtw", max_gap=np.timedelta64(1, "M")).fit([1, 5])
+    refused(lambda: QuerySearcher("dtw", max_gap=np.timedelta64(1, "M")).fit([1, 5]), "max_gap")
     nanoseconds = 1_700_000_000_000_000_000 + 3 * np.arange(8)
     y = [0, 0, 1, 5, 0, 1, 5, 0]
     found = QuerySearcher("twed", n_matches=2).fit([0, 1, 5], times=[0, 3, 6]).search(y, times=nanoseconds)

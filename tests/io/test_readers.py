@@ -9,6 +9,7 @@ import made_files
 import numpy as np
 import pandas as pd
 import pytest
+from inputs import refused
 from made_files import START, VALUES
 
 from sktslib import QuerySearcher, Sampling
@@ -62,8 +63,7 @@ def test_interruptions_of_edf_are_in_its_times(tmp_path):
     assert len(found) and not any(s < end < e for s, e in zip(found.start, found.end, strict=True) for end in ends)
     expected = searcher.search(np.asarray(one), times=np.asarray(one.times[:]))
     pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
-    with pytest.raises(ValueError, match="no constant sampling rate"):
-        read(path, rate=50)
+    refused(lambda: read(path, rate=50), "no constant sampling rate")
     gapless = read(made_files.interrupted(tmp_path / "even.edf", np.arange(30.0)))
     assert gapless.times == Sampling(100, BEGIN)
     with pytest.raises(ValueError, match=r"records must follow each other\. Got record 4 at 4 s"):
@@ -73,8 +73,7 @@ def test_interruptions_of_edf_are_in_its_times(tmp_path):
 def test_channels_of_other_rates_are_chosen_or_resampled(tmp_path):
     pytest.importorskip("edfio")
     path = made_files.edf(tmp_path / "made.edf", rates=(100, 25), labels=("ECG", "Resp"), annotations=[(2.0, 1.0, "x")])
-    with pytest.raises(ValueError, match=r"one sampling rate. Got 100 per second: ECG; 25 per second: Resp"):
-        read(path)
+    refused(lambda: read(path), "one sampling rate. Got 100 per second: ECG; 25 per second: Resp")
     assert read(path, channels=["Resp"]).times == Sampling(25, BEGIN)
     both = read(path, rate=50)
     assert both.shape == (1499, 2) and both.names == ["ECG", "Resp"] and both.rate == 50
@@ -88,8 +87,7 @@ def test_channels_of_other_rates_are_chosen_or_resampled(tmp_path):
     gap = float(np.asarray(read(path, channels="Resp"))[40, 0])
     assert np.isnan(np.asarray(read(path, rate=50, missing=gap))[:, 1]).any()
     assert read(path, channels=["Resp", "ECG"], rate=50).names == ["Resp", "ECG"]
-    with pytest.raises(ValueError, match=r"Unknown channel 'EKG'. Did you mean 'ECG'\? Valid: ECG, Resp"):
-        read(path, channels="EKG")
+    refused(lambda: read(path, channels="EKG"), "Unknown channel 'EKG'. Did you mean 'ECG'? Valid: ECG, Resp")
 
 
 @pytest.mark.slow
@@ -140,8 +138,7 @@ def test_records_of_wfdb(tmp_path):
     )
     other = read(made_files.wfdb_record(tmp_path, annotations=False, name="bare"))
     assert not len(other.marks)
-    with pytest.raises(OSError, match=r"bare\.qrs"):
-        read(tmp_path / "bare.hea", annotator="qrs")
+    refused(lambda: read(tmp_path / "bare.hea", annotator="qrs"), "bare.qrs", error=OSError)
     y = one.labels("N", before=5, after=10)
     assert (y == "N").sum() == 32
 
@@ -162,8 +159,7 @@ def test_frames_of_wfdb_are_not_averaged(tmp_path):
         samps_per_frame=[2, 1],
         write_dir=str(tmp_path),
     )
-    with pytest.raises(ValueError, match=r"one sampling rate. Got 100 per second: fast; 50 per second: slow"):
-        read(tmp_path / "two.hea")
+    refused(lambda: read(tmp_path / "two.hea"), "one sampling rate. Got 100 per second: fast; 50 per second: slow")
     one = read(tmp_path / "two.hea", channels="fast")
     np.testing.assert_array_equal(np.asarray(one)[:, 0], fast[0])
     np.testing.assert_array_equal(one.values[33:78][:, 0], fast[0][33:78])
@@ -197,18 +193,15 @@ def test_mat(tmp_path):
     savemat(tmp_path / "one.mat", {"ecg": VALUES, "note": "text"})
     np.testing.assert_array_equal(np.asarray(read(tmp_path / "one.mat")), VALUES)
     savemat(tmp_path / "two.mat", {"ecg": VALUES, "resp": VALUES[:, 0], "fs": 250.0})
-    with pytest.raises(
-        ValueError, match=r"one array.* Got ecg \(3000, 2\), resp \(1, 3000\)\. Name one behind a colon"
-    ):
-        read(tmp_path / "two.mat")
+    refused(
+        lambda: read(tmp_path / "two.mat"), "one array", "Got ecg (3000, 2), resp (1, 3000). Name one behind a colon"
+    )
     savemat(tmp_path / "complex.mat", {"z": VALUES[:, 0] + 1j})
-    with pytest.raises(ValueError, match="Complex data not supported"):
-        read(tmp_path / "complex.mat")
+    refused(lambda: read(tmp_path / "complex.mat"), "Complex data not supported")
     one = read(f"{tmp_path}/two.mat:resp")
     np.testing.assert_array_equal(np.asarray(one), VALUES[:, 0])
     assert one.rate == 250
-    with pytest.raises(ValueError, match="Unknown array 'eeg'"):
-        read(f"{tmp_path}/two.mat:eeg")
+    refused(lambda: read(f"{tmp_path}/two.mat:eeg"), "Unknown array 'eeg'")
 
 
 def test_hdf5(tmp_path):
@@ -232,8 +225,7 @@ def test_hdf5(tmp_path):
     assert not isinstance(one.values, np.ndarray)
     with h5py.File(tmp_path / "one.h5", "a") as file:
         file.create_dataset("counts", data=np.array([3, -999, 5, 7]), chunks=(2,)).attrs["_FillValue"] = -999
-    with pytest.raises(ValueError, match=r"Got counts \(4,\), rest/ecg \(3000, 2\)"):
-        read(tmp_path / "one.h5")
+    refused(lambda: read(tmp_path / "one.h5"), "Got counts (4,), rest/ecg (3000, 2)")
     np.testing.assert_array_equal(np.asarray(read(f"{tmp_path}/one.h5:/counts")), [3, np.nan, 5, 7])
     other = read(f"{tmp_path}/one.h5:/rest/ecg", channels="2", missing=[VALUES[3, 1]])
     expected = VALUES[:, 1:].copy()
@@ -266,8 +258,7 @@ def test_zarr(tmp_path):
     group.create_array("rest/ecg", data=VALUES, chunks=(500, 2))
     np.testing.assert_array_equal(np.asarray(read(tmp_path / "one.zarr")), VALUES)
     group.create_array("other", data=VALUES[:, 0])
-    with pytest.raises(ValueError, match=r"Got .*rest/ecg \(3000, 2\)"):
-        read(tmp_path / "one.zarr")
+    refused(lambda: read(tmp_path / "one.zarr"), "Got ", "rest/ecg (3000, 2)")
     np.testing.assert_array_equal(np.asarray(read(f"{tmp_path}/one.zarr:/rest/ecg", channels=["1"])), VALUES[:, :1])
     group.attrs["sampling_rate"] = 100
     assert read(f"{tmp_path}/one.zarr:other").rate == 100
@@ -281,22 +272,19 @@ def test_arrays_of_numpy_and_audio(tmp_path):
     assert isinstance(one.values, np.memmap)
     np.testing.assert_array_equal(np.asarray(one), VALUES)
     np.savez(tmp_path / "two.npz", ecg=VALUES, resp=VALUES[:, 0], fs=50)
-    with pytest.raises(ValueError, match=r"Got ecg \(3000, 2\), resp \(3000,\)"):
-        read(tmp_path / "two.npz")
+    refused(lambda: read(tmp_path / "two.npz"), "Got ecg (3000, 2), resp (3000,)")
     resp = read(f"{tmp_path}/two.npz:resp")
     np.testing.assert_array_equal(np.asarray(resp), VALUES[:, 0])
     assert resp.rate == 50
     np.save(tmp_path / "objects.npy", np.array([{}], object), allow_pickle=True)
-    with pytest.raises(ValueError, match=r"objects\.npy"):
-        read(tmp_path / "objects.npy")
+    refused(lambda: read(tmp_path / "objects.npy"), "objects.npy")
     from scipy.io import wavfile
 
     wavfile.write(tmp_path / "one.wav", 8000, (VALUES * 1000).astype(np.int16))
     audio = read(tmp_path / "one.wav", channels="2")
     np.testing.assert_array_equal(np.asarray(audio)[:, 0], (VALUES[:, 1] * 1000).astype(np.int16))
     assert audio.rate == 8000
-    with pytest.raises(ValueError, match="'times' parameter of read must be None"):
-        read(tmp_path / "one.wav", times=Sampling(3))
+    refused(lambda: read(tmp_path / "one.wav", times=Sampling(3)), "'times' parameter of read must be None")
 
 
 @pytest.mark.parametrize("shape", [(1, 2), (2, 1), (1, 1)])
@@ -385,10 +373,8 @@ def test_readers_of_ones_own(tmp_path, monkeypatch):
     assert np.asarray(read(tmp_path / "one.lines", reader=Lines, skip=1)).tolist() == [2, 3]
     with pytest.raises(TypeError, match=r"has no such option: .*'jump'"):
         read(tmp_path / "one.lines", reader=Lines, jump=1)
-    with pytest.raises(ValueError, match=r"Unknown reader 'edff'. Did you mean 'edf'\?"):
-        read(tmp_path / "one.lines", reader="edff")
-    with pytest.raises(TypeError, match="must be a name, or have can_open"):
-        read(tmp_path / "one.lines", reader=3)
+    refused(lambda: read(tmp_path / "one.lines", reader="edff"), "Unknown reader 'edff'. Did you mean 'edf'?")
+    refused(lambda: read(tmp_path / "one.lines", reader=3), "must be a name, or have can_open", error=TypeError)
     from sktslib.io import _read
 
     class Point:
@@ -423,8 +409,7 @@ def test_formats_that_are_known_and_not_read(name, contents, line, tmp_path):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.edf"):
-        read(tmp_path / "none.edf")
+    refused(lambda: read(tmp_path / "none.edf"), "none.edf", error=FileNotFoundError)
 
 
 @pytest.mark.parametrize(
@@ -456,8 +441,7 @@ def test_a_library_that_is_not_installed_is_named_with_the_line_that_installs_it
         raise ModuleNotFoundError("No module named 'libbroken'", name="libbroken")
 
     monkeypatch.setattr(_library, "import_module", broken)
-    with pytest.raises(ModuleNotFoundError, match="libbroken"):
-        read(tmp_path / name)
+    refused(lambda: read(tmp_path / name), "libbroken", error=ModuleNotFoundError)
 
 
 def test_what_does_not_fit_into_memory_is_refused_with_its_size(tmp_path, monkeypatch):

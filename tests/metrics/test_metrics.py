@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import refused
 from naive import runs
 
 from sktslib.metrics import (
@@ -187,8 +188,7 @@ def test_many_events_are_compared_with_their_neighbors_only():
     ],
 )
 def test_errors_of_labels(y, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        events_from_labels(y)
+    refused(lambda: events_from_labels(y), message)
 
 
 @pytest.mark.parametrize("score", [event_f1_score, boundary_error, segmentation_covering])
@@ -212,8 +212,7 @@ def test_errors_name_the_input(score, y, message):
 
 @pytest.mark.parametrize("score", [event_f1_score, boundary_error, segmentation_covering])
 def test_labels_of_different_lengths(score):
-    with pytest.raises(ValueError, match=re.escape("must label the same time points. Got 3 and 2 labels")):
-        score([0, 1, 1], [0, 1])
+    refused(lambda: score([0, 1, 1], [0, 1]), "must label the same time points. Got 3 and 2 labels")
 
 
 @pytest.mark.parametrize("score", [event_f1_score, boundary_error])
@@ -230,8 +229,7 @@ def test_limits_have_their_range(score, name, span, value):
 
 
 def test_covering_needs_disjoint_events_inside_the_recording():
-    with pytest.raises(ValueError, match=re.escape("'y_pred' parameter must hold disjoint events")):
-        segmentation_covering([[0, 4]], [[3, 6], [0, 4]])
+    refused(lambda: segmentation_covering([[0, 4]], [[3, 6], [0, 4]]), "'y_pred' parameter must hold disjoint events")
     with pytest.raises(ValueError, match="'y_true' parameter must hold events within the recording of 3 time points"):
         segmentation_covering([[0, 4]], [0, 1, 1])
 
@@ -254,12 +252,9 @@ def test_labels_of_peaks_and_widened_events():
     np.testing.assert_array_equal(y, expected)
     wide = labels_from_events([[3, 5], [9, 10]], n_samples=20, before=1)
     np.testing.assert_array_equal(wide, labels_from_events([[2, 5], [8, 10]], n_samples=20))
-    with pytest.raises(ValueError, match=r"must hold samples from 0 on. Got -3"):
-        labels_from_events([5, -3], n_samples=20, after=1)
-    with pytest.raises(ValueError, match="'before' parameter must be an integer"):
-        labels_from_events([5], n_samples=20, before=-1)
-    with pytest.raises(ValueError, match="overlap"):
-        labels_from_events([5, 6], n_samples=20, before=2, after=2)
+    refused(lambda: labels_from_events([5, -3], n_samples=20, after=1), "must hold samples from 0 on. Got -3")
+    refused(lambda: labels_from_events([5], n_samples=20, before=-1), "'before' parameter must be an integer")
+    refused(lambda: labels_from_events([5, 6], n_samples=20, before=2, after=2), "overlap")
     assert not labels_from_events([], n_samples=4, before=2).any()
     for events in ([[1, 5, 9]], 5, np.ones((2, 2, 2), int)):
         with pytest.raises(ValueError, match="'events' parameter must be labels of shape"):

@@ -6,7 +6,7 @@ import signal
 
 import numpy as np
 import pytest
-from inputs import searcher_of
+from inputs import refused, searcher_of
 from strategies import unmeant
 from test_parts import assert_same, ecg
 
@@ -197,16 +197,13 @@ def test_what_is_refused_and_warned_of():
     with pytest.raises(ValueError, match=r"'X' must not have masked values. Got 1"):
         searcher.search(da.from_array(np.ma.masked_array(y, np.arange(1200) == 7), chunks=300))
     X = da.from_array(y, chunks=300)
-    with pytest.raises(ValueError, match=r"length that is known.*compute_chunk_sizes\(\)"):
-        searcher.search(X[X > 0])
+    refused(lambda: searcher.search(X[X > 0]), "length that is known", "compute_chunk_sizes()")
     with pytest.raises(ValueError, match=r"'times' must have one time per point, shape \(1200,\). Got shape \(1199,\)"):
         searcher.search(X, np.arange(1199.0))
     times = np.arange(1200.0)
     times[300] = 299.0  # as its neighbor across a border
-    with pytest.raises(ValueError, match="'times' must be strictly increasing"):
-        searcher.search(X, times)
-    with pytest.raises(ValueError, match="The query must not be longer than the sequence"):
-        searcher_of("euclidean").fit(x).search(X[:30])
+    refused(lambda: searcher.search(X, times), "'times' must be strictly increasing")
+    refused(lambda: searcher_of("euclidean").fit(x).search(X[:30]), "The query must not be longer than the sequence")
 
 
 def test_dask_is_not_imported_for_others(monkeypatch):

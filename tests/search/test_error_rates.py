@@ -185,7 +185,7 @@ def test_a_fitted_threshold_counts_for_searches_streams_and_parts():
     fitted = searcher()
     assert fitted.threshold_ is None
     for call in (fitted.stream, fitted.partial_search):
-        refused(call, ValueError, "'threshold' parameter of QuerySearcher", "fit_threshold(X)", "Got ")
+        refused(call, "'threshold' parameter of QuerySearcher", "fit_threshold(X)", "Got ")
     own = fitted.search(Y)
     fitted.fit_threshold(Y)
     assert fitted.threshold_ == own.distance.max()
@@ -249,7 +249,7 @@ def test_a_segmentation_keeps_the_rate_by_decoys_of_their_own():
         assert q == pytest.approx(naive.q_value(costs.tolist(), decoys.tolist(), 1, cost))
     assert {"qvalue", "pvalue", "false_per_hour"} <= {*found.to_frame().columns}
     fitted = segmenter(rule)
-    refused(fitted.stream, ValueError, "'threshold' parameter of QuerySegmenter", "fit_threshold")
+    refused(fitted.stream, "'threshold' parameter of QuerySegmenter", "fit_threshold")
     stream = fitted.fit_threshold(Y).stream()
     assert fitted.threshold_ == t
     told = [stream.update(Y), stream.flush()]
@@ -320,7 +320,7 @@ def test_classes_held_out_are_compared_as_they_are_searched_for():
     ],
 )
 def test_wrong_thresholds(threshold, words):
-    refused(lambda: searcher(threshold), ValueError, *words)
+    refused(lambda: searcher(threshold), *words)
 
 
 def test_wrong_decoys_and_calls():
@@ -329,21 +329,21 @@ def test_wrong_decoys_and_calls():
         (lambda q, r: q[:3], ["the query's shape, (6, 1)", "(3, 1)"]),
         (lambda q, r: q * np.nan, ["null(query, random_state)"]),
     ):
-        refused(lambda null=null: searcher(FalseDiscoveryRate(null=null)).search(Y), ValueError, *words)
-    refused(lambda: searcher(2.0).fit_threshold(Y), ValueError, "fit_threshold", "Got 2.0")
+        refused(lambda null=null: searcher(FalseDiscoveryRate(null=null)).search(Y), *words)
+    refused(lambda: searcher(2.0).fit_threshold(Y), "fit_threshold", "Got 2.0")
     for late in (searcher(None, polarity="any"), QuerySegmenter("euclidean", polarity="any").fit(Q)):
         late.set_params(threshold="fdr:0.1")
         for task in ("predict", "fit_threshold"):
-            refused(lambda late=late, task=task: getattr(late, task)(Y), ValueError, "must be a function", "'any'")
+            refused(lambda late=late, task=task: getattr(late, task)(Y), "must be a function", "'any'")
     y = labels_from_events(EVENTS, n_samples=len(Y))
     for cls, task in ((QuerySearcher, "search"), (QuerySegmenter, "segment")):
         late = cls("euclidean").fit(Q).set_params(threshold=Conformal(0.2))
-        refused(lambda late=late, task=task: getattr(late, task)(Y), ValueError, "set before 'fit'", "fit(X, y) again")
-    refused(lambda: segmenter(RATE).fit_threshold([Y, Y]), ValueError, "'X' must be one sequence")
+        refused(lambda late=late, task=task: getattr(late, task)(Y), "set before 'fit'", "fit(X, y) again")
+    refused(lambda: segmenter(RATE).fit_threshold([Y, Y]), "'X' must be one sequence")
     positive = QuerySearcher("kullback_leibler", threshold=RATE).fit(Q + 2.0)
-    refused(lambda: positive.search(abs(Y) + 0.1), ValueError, "A decoy of the query must", "function as 'null'")
+    refused(lambda: positive.search(abs(Y) + 0.1), "A decoy of the query must", "function as 'null'")
     rare = QuerySearcher("euclidean", threshold=Conformal(0.05))
-    refused(lambda: rare.fit(Y[:, np.newaxis], y), ValueError, "at least 19 occurrences", "Got 12", "0.077")
+    refused(lambda: rare.fit(Y[:, np.newaxis], y), "at least 19 occurrences", "Got 12", "0.077")
 
 
 def test_parameters_of_the_rule_are_those_of_a_grid():

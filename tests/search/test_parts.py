@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices, searcher_of, segmenter_of
+from inputs import Slices, refused, searcher_of, segmenter_of
 from strategies import compiled, parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, load_ecg_example
@@ -323,32 +323,25 @@ def test_what_merge_parts_refuses():
         TypeError, match=r"'parts' must be a list of what QuerySearcher.partial_search returns. Got PartialSearch"
     ):
         merge_parts(first)
-    with pytest.raises(ValueError, match=r"'parts' must begin at sample 0. Got 30"):
-        merge_parts([second])
+    refused(lambda: merge_parts([second]), "'parts' must begin at sample 0. Got 30")
     first.feed(y[:20])
-    with pytest.raises(ValueError, match="fed the samples up to 20 and one behind it that begins at 30"):
-        merge_parts([first, second])
+    refused(lambda: merge_parts([first, second]), "fed the samples up to 20 and one behind it that begins at 30")
     first.feed(y[20:30])
-    with pytest.raises(ValueError, match=r"Each part must be fed samples behind its begin. Got none behind 30"):
-        merge_parts([first, second])
+    refused(lambda: merge_parts([first, second]), "Each part must be fed samples behind its begin. Got none behind 30")
     second.feed(y[22:])
     assert not np.array_equal(first.state().starts, second.state().starts)
-    with pytest.raises(ValueError, match="begins at or before sample 30 goes on from its state"):
-        merge_parts([first, second])
+    refused(lambda: merge_parts([first, second]), "begins at or before sample 30 goes on from its state")
     assert_same(merge_parts([first, second], y), searcher.search(y))
     with pytest.raises(ValueError, match="'times' must be given with 'sequence' if the parts were fed any"):
         merge_parts([first, second], y, np.arange(61.0))
     first.feed(y[30:])
     assert_same(merge_parts([first]), searcher.search(y))
-    with pytest.raises(
-        ValueError,
-        match="'sequence' parameter of merge_parts must be given where 'threshold' of QuerySearcher is a Percentile",
-    ):
-        merge_parts([searcher_of("dtw", percentile=5).fit([1.0, 0.0]).partial_search().feed(y)])
-    with pytest.raises(ValueError, match="'at' parameter must be"):
-        searcher.partial_search(-1)
-    with pytest.raises(TypeError, match=r"Got an empty list"):
-        merge_parts([])
+    refused(
+        lambda: merge_parts([searcher_of("dtw", percentile=5).fit([1.0, 0.0]).partial_search().feed(y)]),
+        "'sequence' parameter of merge_parts must be given where 'threshold' of QuerySearcher is a Percentile",
+    )
+    refused(lambda: searcher.partial_search(-1), "'at' parameter must be")
+    refused(lambda: merge_parts([]), "Got an empty list", error=TypeError)
 
 
 def two_parts(x, y, other=(), times=(None, None), **rule):
@@ -376,8 +369,7 @@ def test_parts_of_another_searcher_or_recording_are_refused():
         merge_parts(two_parts(x, y, times=(times[:30], dates[28:])))
     with pytest.raises(ValueError, match="must have a time zone in all chunks or in none"):
         merge_parts(two_parts(x, y, times=(dates[:30].tz_localize("UTC"), dates[28:])))
-    with pytest.raises(ValueError, match="'parts' must all be fed times, or none"):
-        merge_parts(two_parts(x, y, times=(times[:30], None)))
+    refused(lambda: merge_parts(two_parts(x, y, times=(times[:30], None))), "'parts' must all be fed times, or none")
     assert len(merge_parts(two_parts(x, y, times=(times[:30], times[28:])))) == 3
 
 

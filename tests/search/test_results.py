@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices
+from inputs import Slices, refused
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances._series import resample
@@ -111,8 +111,7 @@ def test_what_an_index_must_be(kind):
     ]:  # fmt: skip
         with pytest.raises(error, match=says):
             whole[key]
-    with pytest.raises(IndexError, match="there are no"):
-        whole[[]][0]
+    refused(lambda: whole[[]][0], "there are no", error=IndexError)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,8 +127,7 @@ def test_sorted_as_python_sorts(kind, reverse):
     same(whole.sorted(), whole.sorted(by="start"))
     with pytest.raises(ValueError, match=r"Unknown column 'strat' of \w+\. Did you mean 'start'\? Valid"):
         whole.sorted("strat")
-    with pytest.raises(TypeError, match="'reverse' parameter must be True or False"):
-        whole.sorted(reverse="yes")
+    refused(lambda: whole.sorted(reverse="yes"), "'reverse' parameter must be True or False", error=TypeError)
     if kind == "matches":
         with pytest.raises(ValueError, match="Unknown column 'query'"):  # there is one
             whole.sorted("query")
@@ -356,8 +354,7 @@ def test_matches_in_one_of_several_sequences_are_drawn():
     stored = pickle.loads(pickle.dumps(second))
     np.testing.assert_array_equal(stored.plot(sequence=X[1]).sequence_lines_[0].get_ydata(), X[1])
     for none in (matches, matches[:0]):
-        with pytest.raises(ValueError, match=r"one picture.*matches\[matches\.sequence == 0\]"):
-            none.plot()
+        refused(none.plot, "one picture", "matches[matches.sequence == 0]")
     plt.close("all")
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from inputs import DAYS, HUGE, READ_ONLY
+from inputs import DAYS, HUGE, READ_ONLY, refused
 from scipy import sparse
 
 from sktslib import QuerySearcher
@@ -160,8 +160,7 @@ def test_what_is_no_series_is_named(values, error, message):
     ],
 )
 def test_other_channels(values, hint):
-    with pytest.raises(ValueError, match=re.escape(f"'y' must have as many channels as 'x', 3. {hint}")):
-        as_series(values, "y", channels=3, like="'x'")
+    refused(lambda: as_series(values, "y", channels=3, like="'x'"), f"'y' must have as many channels as 'x', 3. {hint}")
 
 
 def test_a_large_array_is_not_written_out():
@@ -190,13 +189,11 @@ def test_real_numbers_become_floats(value):
 )
 def test_numbers_out_of_range(value, error):
     rule = "The 'p' parameter of Thing must be a real number in the range (0, 10]. Got "
-    with pytest.raises(error, match=re.escape(rule)):
-        check_number(value, "p", low=0, high=10, open_low=True, owner="Thing")
+    refused(lambda: check_number(value, "p", low=0, high=10, open_low=True, owner="Thing"), rule, error=error)
 
 
 def test_numbers_beyond_float64():
-    with pytest.raises(ValueError, match=r"in the range \(-inf, inf\)\. Got 1000.*0\. It does not fit into float64\."):
-        check_number(HUGE, "p")
+    refused(lambda: check_number(HUGE, "p"), "in the range (-inf, inf). Got 1000", "0. It does not fit into float64.")
 
 
 def test_counts():
@@ -227,8 +224,7 @@ def test_large_and_small_numbers_are_finite(shape, size):
     with np.errstate(all="raise"):
         assert as_series(x, "x").shape[1] == shape[0]
     x.flat[-1] = np.nan
-    with pytest.raises(ValueError, match="1 NaN"):
-        as_series(x, "x")
+    refused(lambda: as_series(x, "x"), "1 NaN")
 
 
 def test_numbers_whose_sums_are_infinite():
