@@ -1,16 +1,32 @@
-"""Displays of estimators and results: profile, events, explanation, and what all of them share."""
+"""Displays: what is drawn, its data and its labels, and what all of them share."""
 
+from datetime import UTC
+from itertools import combinations
+from types import SimpleNamespace
+
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.dates import date2num
-from pictures import QUERY, SEQUENCE, Found
+from pictures import DATES, PATH, QUERY, SEQUENCE, Found
 
 from sktslib import QuerySearcher, QuerySegmenter
+from sktslib._plots.base import LONG_LINE
 from sktslib.distances import DTW, dtw
 from sktslib.metrics import event_f1_score
 from sktslib.utils import visualisation as v
+from sktslib.utils.visualisation import (
+    AlignmentDisplay,
+    CostMatrixDisplay,
+    WeightedQueryDisplay,
+    plot_alignment,
+    plot_costmatrix,
+    plot_search_distance_result,
+    plot_segmentation,
+    plot_weight_query,
+)
 
 pytestmark = pytest.mark.usefixtures("_closed_figures")
 TWO = np.column_stack([SEQUENCE, -SEQUENCE])
@@ -223,3 +239,407 @@ def test_of_many_repetitions_some_are_drawn(count):
     drawn = [line[0, 1] for line in display.repetition_lines_[0].get_segments()]
     assert len(drawn) == 300 and drawn[0] == 0 and drawn[-1] == count - 1
     assert display.mean_lines_[0].get_ydata()[0] == (count - 1) / 2
+
+
+# ------------------------------------------------------------------------------------------------- occurrences, weights
+
+FOUND = Found([10], [12], [1.0])
+
+
+# ----------------------------------------------------------------------------------------------------------- search
+def test_the_name_of_an_only_query_stands_beside_its_distances():
+    for query, name in (({"beat": QUERY}, "distance from beat"), (QUERY, "distance")):
+        matches = QuerySearcher(n_matches=2).fit(query).search(SEQUENCE)
+        assert matches.plot().colorbar_.ax.get_ylabel() == name
+    two = QuerySearcher(n_matches=2).fit({"beat": QUERY, "other": -QUERY}).search(SEQUENCE)
+    assert two.plot(color_by="distance").colorbar_.ax.get_ylabel() == "distance"
+
+
+def test_each_occurrence_is_drawn_in_its_place_and_color():
+    res = {"start": np.array([100, 10]), "end": np.array([120, 25]), "path_dist": np.array([0.5, 2.0])}
+    y = np.column_stack([SEQUENCE, 1 - SEQUENCE])
+    y[105] = np.nan
+    for found in (res | {"distance": np.zeros(200)}, Found(*res.values())):
+        display = plot_search_distance_result(found, y)
+        for lines, channel in zip(display.occurrence_lines_, y.T, strict=True):
+            # The best one is drawn last, so it lies on top.
+            np.testing.assert_array_equal(lines.get_array(), [2.0, 0.5])
+            for path, (a, b) in zip(lines.get_paths(), [(10, 25), (100, 120)], strict=True):
+                np.testing.assert_array_equal(path.vertices, np.column_stack([np.arange(a, b), channel[a:b]]))
+            assert lines.get_clim() == (0.5, 2.0)
+    np.testing.assert_array_equal(display.sequence_lines_[1].get_ydata(), y[:, 1])
+    assert [text.axes for text in display.rank_texts_] == [display.ax_] * 2
+    red, green, blue = mpl.colors.to_rgb(display.sequence_lines_[0].get_color())
+    assert red == green == blue
+    colors = display.occurrence_lines_[0].cmap(np.linspace(0, 1, 50))[:, :3]
+    luminance = colors @ [0.2126, 0.7152, 0.0722]
+    assert (np.diff(luminance) > 0).all()
+    assert luminance[-1] < 0.8
+    display = plot_search_distance_result(res, SEQUENCE)
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("sample", "value")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_ranks_stand_above_their_occurrences_and_cover_nothing(seed):
+    rng = np.random.default_rng(seed)
+    starts = rng.integers(0, 180, 30 if seed else 3)
+    y = rng.normal(size=200) if seed else SEQUENCE
+    display = plot_search_distance_result(Found(starts, starts + 20, np.arange(len(starts))), y)
+    assert [text.get_text() for text in display.rank_texts_] == [str(k + 1) for k in range(len(starts))]
+    display.figure_.canvas.draw()
+    renderer = display.figure_.canvas.get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in display.rank_texts_]
+    for a, b in combinations(boxes, 2):
+        assert not (min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1)
+    assert max(box.y1 for box in boxes) <= display.ax_.bbox.y1 + 1
+    for text, box, a in zip(display.rank_texts_, boxes, starts, strict=True):
+        assert a <= text.xy[0] < a + 20
+        assert box.y0 > display.ax_.transData.transform((0, y[a : a + 20].max()))[1]
+
+
+def test_ranks_of_more_than_thirty_of_one_and_of_none():
+    starts = np.arange(31) * 5
+    display = plot_search_distance_result(Found(starts, starts + 5, np.arange(31.0)), SEQUENCE)
+    assert display.rank_texts_ == []
+    assert len(display.occurrence_lines_[0].get_segments()) == 31
+    display = plot_search_distance_result(Found([3], [9], [0.25]), SEQUENCE)
+    assert display.colorbar_.get_ticks().tolist() == [0.25]
+    assert display.occurrence_lines_[0].norm(0.25) == 0
+    none = plot_search_distance_result(Found([], [], []), SEQUENCE)
+    assert none.colorbar_ is None
+    assert none.rank_texts_ == []
+    assert len(none.occurrence_lines_[0].get_segments()) == 0
+    y = np.where(np.arange(200) < 100, 50.0, 1.0) * np.sin(np.arange(200))
+    part = plot_search_distance_result(Found([10, 120], [20, 130], [1, 2]), y, time_range=(110, 150))
+    assert [text.get_text() for text in part.rank_texts_] == ["2"]
+    assert part.ax_.get_ylim()[1] < 5
+
+
+HALVES = np.arange(200) * 0.5 + 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("res", "sequence", "ts", "label", "places"),
+    [
+        (FOUND, SEQUENCE, HALVES, "time", HALVES),
+        # The times that a result carries are used when no others are given.
+        (SimpleNamespace(**FOUND._asdict(), times=HALVES), SEQUENCE, None, "time", HALVES),
+        (FOUND, SEQUENCE, DATES, "time", date2num(DATES)),
+        (FOUND, SEQUENCE, DATES.to_numpy(), "time", date2num(DATES)),
+        (FOUND, SEQUENCE, DATES.to_pydatetime().tolist(), "time", date2num(DATES)),
+        (FOUND, pd.Series(SEQUENCE, index=DATES), None, "time", date2num(DATES)),
+        (FOUND, SEQUENCE, DATES - DATES[0], "time (s)", np.arange(200) * 3600),
+        (FOUND, SEQUENCE, [t.replace(tzinfo=UTC) for t in DATES.to_pydatetime()], "time (UTC)", date2num(DATES)),
+    ],
+)
+def test_times_of_occurrences(res, sequence, ts, label, places):
+    display = plot_search_distance_result(res, sequence, ts)
+    assert display.ax_.get_xlabel() == label
+    np.testing.assert_allclose(display.sequence_lines_[0].get_xdata(), places)
+    np.testing.assert_allclose(display.occurrence_lines_[0].get_segments()[0][:, 0], places[10:12])
+    display.figure_.canvas.draw()
+    if places[0] == date2num(DATES[0]):
+        assert display.ax_.get_xticklabels()[0].get_text().startswith(("Mar", "Apr", "00:00", "12:00", "30", "31"))
+
+
+def test_a_long_sequence_is_reduced_and_keeps_its_peaks():
+    n = 1_000_000
+    sequence = np.sin(np.arange(n) / 1e4)
+    sequence[[123_456, 654_321]] = 50, -50
+    sequence[200_000:200_003] = np.nan
+    display = plot_search_distance_result(Found([123_400, 0], [123_500, 400_000], [0.0, 1.0]), sequence)
+    x, y = display.sequence_lines_[0].get_data()
+    assert len(x) < LONG_LINE
+    assert (y.min(), y.max()) == (-50, 50)
+    assert np.isfinite(y).all()
+    assert x[np.argmax(y)] == pytest.approx(123_456, abs=2000)
+    long, short = display.occurrence_lines_[0].get_segments()
+    assert short[:, 1].max() == 50
+    assert len(short) >= 2
+    assert len(long) < LONG_LINE
+    exact = plot_search_distance_result(Found([0], [5], [0.0]), sequence[:LONG_LINE])
+    np.testing.assert_array_equal(exact.sequence_lines_[0].get_ydata(), sequence[:LONG_LINE])
+
+
+# ----------------------------------------------------------------------------------------------------------- weight
+@pytest.mark.parametrize(
+    ("times", "label", "places"),
+    [
+        (None, "sample", np.arange(20)),
+        (np.arange(20) / 10, "time", np.arange(20) / 10),
+        (DATES[:20], "time", date2num(DATES[:20])),
+    ],
+)
+@pytest.mark.parametrize("own", [False, True])
+def test_each_point_of_a_query_is_colored_by_its_weight(times, label, places, own):
+    query, weight = np.column_stack([QUERY, -QUERY]), np.linspace(0.25, 1, 20)
+    display = plot_weight_query(times, query, np.column_stack([np.full(20, 3.0), weight]) if own else weight)
+    for k, lines in enumerate(display.query_lines_):
+        np.testing.assert_array_equal(lines.get_array(), 3.0 if own and k == 0 else weight)
+        pieces = np.array(lines.get_segments())
+        assert pieces.shape == (20, 3, 2)
+        np.testing.assert_allclose(pieces[:, 1], np.column_stack([places, query[:, k]]))
+        np.testing.assert_allclose(pieces[1:, 0], pieces[:-1, 2])
+        np.testing.assert_allclose(display.query_points_[k].get_offsets(), pieces[:, 1])
+        assert lines.get_clim() == (0, 3 if own else 1)
+    assert display.colorbar_.ax.get_ylabel() == "weight"
+    assert display.axes_[-1].get_xlabel() == label
+    low, high = display.ax_.get_ylim()
+    assert low < QUERY.min() < QUERY.max() < high
+
+
+def test_a_query_of_one_point_is_drawn():
+    display = WeightedQueryDisplay.from_predictions([2.0])
+    np.testing.assert_array_equal(display.query_points_[0].get_offsets(), [[0, 2]])
+
+
+# ----------------------------------------------------------------------------------------------------------- alignments
+
+MINUTES = pd.date_range("2024-01-01", periods=200, freq="min")
+
+
+# -------------------------------------------------------------------------------------------------------- alignment
+def test_two_whole_series_share_one_axis():
+    y = np.roll(QUERY, 2) + 1
+    display = plot_alignment(QUERY, y, np.tile(np.arange(20), (2, 1)))
+    query, sequence = display.query_lines_[0], display.sequence_lines_[0]
+    assert query.get_xdata().tolist() == sequence.get_xdata().tolist() == list(range(20))
+    np.testing.assert_array_equal(sequence.get_ydata(), y)
+    np.testing.assert_allclose(query.get_ydata() - display.offsets_[0], QUERY, atol=1e-12)
+    assert query.get_ydata().min() > sequence.get_ydata().max()
+    assert display.shift_ == 0
+    assert display.query_axis_ is None
+    assert display.ax_.get_xlabel() == "sample"
+    assert {text.get_text() for text in display.ax_.texts} == {"query", "sequence"}
+    flat = plot_alignment(np.zeros(5), np.full(6, 3.0), [[0, 4], [0, 5]])
+    assert flat.query_lines_[0].get_ydata()[0] > 3
+
+
+def test_an_occurrence_is_shown_with_what_is_around_it():
+    x = np.column_stack([QUERY, 10 * QUERY])
+    display = plot_alignment(x, TWO, PATH, every=1)
+    assert [(ax.get_ylabel(), ax.get_xlabel()) for ax in display.axes_] == [("channel 0", ""), ("channel 1", "sample")]
+    assert display.shift_ == 100
+    for k, pairs in enumerate(display.pair_lines_):
+        above, line = display.query_lines_[k], display.sequence_lines_[k]
+        assert line.get_xdata().tolist() == list(range(80, 140))
+        np.testing.assert_array_equal(line.get_ydata(), TWO[80:140, k])
+        np.testing.assert_allclose(above.get_xdata(), np.arange(20) + 100)
+        np.testing.assert_allclose(above.get_ydata() - display.offsets_[k], x[:, k], atol=1e-12)
+        ends = np.moveaxis(np.array(pairs.get_segments()), 1, 0)
+        np.testing.assert_allclose(ends[0], np.column_stack([PATH[0] + 100, x[PATH[0], k] + display.offsets_[k]]))
+        np.testing.assert_allclose(ends[1], np.column_stack([PATH[1], TWO[PATH[1], k]]))
+    axis = display.query_axis_
+    assert axis.get_xlabel() == "query sample"
+    to_own, back = axis._functions
+    assert to_own(np.array([100.0, 119.0])).tolist() == [0, 19]
+    assert back(np.array([0.0, 19.0])).tolist() == [100, 119]
+    assert 0 <= axis.get_xticks().min() <= axis.get_xticks().max() <= 19
+
+
+@pytest.mark.parametrize(("moved", "first", "end"), [(-100, 0, 40), (80, 160, 200)])
+def test_the_part_around_the_path_ends_with_the_sequence(moved, first, end):
+    display = plot_alignment(QUERY, SEQUENCE, PATH + np.array([[0], [moved]]))
+    assert display.sequence_lines_[0].get_xdata().tolist() == list(range(first, end))
+
+
+@pytest.mark.parametrize(("every", "drawn"), [(None, 103), (500, 3), (1, 1234)])
+def test_about_a_hundred_pairs_are_drawn(every, drawn):
+    x = np.sin(np.arange(1234) / 50)
+    assert (
+        len(plot_alignment(x, x, np.tile(np.arange(1234), (2, 1)), every=every).pair_lines_[0].get_segments()) == drawn
+    )
+    none = plot_alignment(QUERY, SEQUENCE, np.empty((2, 0), dtype=int), every=every)
+    assert len(none.pair_lines_[0].get_segments()) == 0
+    assert len(none.sequence_lines_[0].get_xdata()) == len(SEQUENCE)
+
+
+def test_the_scale_on_the_left_gives_each_series_its_own_values():
+    display = plot_alignment(QUERY, SEQUENCE, PATH, offset=-7)
+    np.testing.assert_allclose(display.query_lines_[0].get_ydata(), QUERY - 7)
+    for tick, label in zip(display.ax_.get_yticks(), display.ax_.get_yticklabels(), strict=True):
+        shown = float(label.get_text().replace("\N{MINUS SIGN}", "-"))
+        assert shown == pytest.approx(tick) or shown == pytest.approx(tick + 7)
+        assert label.get_text() != "\N{MINUS SIGN}0"
+
+
+@pytest.mark.parametrize(
+    ("tx", "ty", "label", "step"),
+    [
+        (np.arange(20) / 4, np.arange(200) / 4 + 1000, "query time", 0.25),
+        (None, MINUTES, "query sample", 1),
+        (np.arange(20) * 60.0, MINUTES, "query time", 60),
+        (pd.date_range("2001-01-01", periods=20, freq="min"), MINUTES, "query time (s)", 60),
+        (np.arange(20) * 0.5, None, "query time", 0.5),
+        (pd.date_range("2001-01-01", periods=20, freq="500ms"), None, "query time (s)", 0.5),
+        (pd.date_range("2001-01-01", periods=20, freq="2s"), np.arange(200) * 2.0, "query time (s)", 2),
+    ],
+)
+def test_any_clock_of_the_query_is_put_on_that_of_the_sequence(tx, ty, label, step):
+    display = plot_alignment(QUERY, SEQUENCE, PATH, tx=tx, ty=ty)
+    places = np.arange(200.0) if ty is None else date2num(ty) if ty is MINUTES else ty
+    np.testing.assert_allclose(display.query_lines_[0].get_xdata(), places[100:120], rtol=0, atol=1e-3)
+    np.testing.assert_allclose(display.sequence_lines_[0].get_xdata(), places[80:140], rtol=0, atol=1e-9)
+    assert display.query_axis_.get_xlabel() == label
+    np.testing.assert_allclose(display.query_axis_._functions[0](places[100:102]), [0, step], atol=1e-3)
+
+
+def test_whole_series_on_far_apart_times_are_brought_together():
+    display = plot_alignment(QUERY, QUERY, np.tile(np.arange(20), (2, 1)), tx=np.arange(20), ty=np.arange(20) + 500)
+    assert display.shift_ == 500
+    assert display.query_axis_ is not None
+
+
+def test_a_match_is_aligned_with_its_own_query():
+    both = QuerySearcher("dtw", n_matches=1).fit([np.ones(4), QUERY])
+    matches = both.search(SEQUENCE)
+    for k, number in enumerate(matches.query):
+        display = AlignmentDisplay.from_estimator(both, SEQUENCE, match=k)
+        assert len(display.query_lines_[0].get_xdata()) == (4, 20)[number]
+        assert display.path[1].min() == matches.start[k]
+
+
+# ------------------------------------------------------------------------------------------------------ cost matrix
+def test_costs_are_an_image_with_the_path():
+    matrix = np.arange(12.0).reshape(3, 4)
+    matrix[0, 3] = np.inf
+    display = plot_costmatrix(matrix, [[0, 1, 2, 2], [0, 1, 2, 3]])
+    image = display.image_.get_array()
+    np.testing.assert_array_equal(image.filled(np.inf), matrix)
+    assert display.image_.get_extent() == [-0.5, 3.5, -0.5, 2.5]
+    assert display.image_.origin == "lower"
+    assert display.image_.get_clim() == (0, 11)
+    cmap = display.image_.cmap
+    assert tuple(cmap.get_bad()) not in {tuple(color) for color in cmap(np.arange(256))}
+    assert display.path_line_.get_xydata().tolist() == [[0, 0], [1, 1], [2, 2], [3, 2]]
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("sequence sample", "query sample")
+    assert display.colorbar_.ax.get_ylabel() == "accumulated cost"
+
+
+def test_matrices_of_no_cost_of_one_cell_and_of_many():
+    assert plot_costmatrix(np.full((2, 3), np.inf)).image_.get_clim() == (0, 1)
+    one = plot_costmatrix([[5.0]], [[0], [0]])
+    assert one.image_.get_clim()[0] == 5
+    assert one.path_line_.get_marker() == "o"
+    assert one.colorbar_.get_ticks().tolist() == [5]
+    matrix = np.add.outer(np.arange(2500.0), np.arange(5.0))
+    display = plot_costmatrix(matrix)
+    assert display.path_line_ is None
+    np.testing.assert_array_equal(display.image_.get_array(), matrix[::2])
+    assert display.image_.get_extent() == [-0.5, 4.5, -0.5, 2499.5]
+
+
+@pytest.mark.parametrize("normalize", [None, "zscore", "minmax"])
+def test_series_stand_beside_their_costs_as_they_are_normalized(normalize):
+    x, y = np.column_stack([QUERY, -QUERY]), 3 * TWO[100:120] + 5
+    searcher = QuerySearcher("dtw", normalize=normalize, candidates="windows").fit(x)
+    display = CostMatrixDisplay.from_estimator(searcher, x, y)
+    assert display.matrix[-1, -1] == pytest.approx(searcher.profile(y).distance[0], rel=1e-12)
+    shown = np.column_stack([line.get_ydata() for line in display.sequence_lines_])
+    assert (shown == y).all() == (normalize is None)
+    if normalize == "zscore":
+        np.testing.assert_allclose(shown.std(axis=0), 1.0)
+    if normalize is None:
+        np.testing.assert_array_equal(CostMatrixDisplay.from_estimator(DTW(), x, y).matrix, dtw(x, y).cost_matrix)
+        for line, channel in zip(display.query_lines_, x.T, strict=True):
+            np.testing.assert_array_equal(line.get_xydata(), np.column_stack([channel, np.arange(20)]))
+        np.testing.assert_array_equal(display.sequence_lines_[0].get_xdata(), np.arange(20))
+    assert display.query_ax_.get_ylim() == display.ax_.get_ylim()
+    assert display.sequence_ax_.get_xlim() == display.ax_.get_xlim()
+    with pytest.raises(ValueError, match="'query' parameter must have a point for each of the 2 rows"):
+        CostMatrixDisplay(np.ones((2, 3)), query=[1, 2, 3])
+
+
+# -------------------------------------------------------------------------------------------------------- segmentations
+
+
+def boundary_positions(lines):
+    segments = np.array(lines.get_segments())
+    assert (segments[:, 0, 1] == 0).all()
+    assert (segments[:, 1, 1] == 1).all()
+    assert (segments[:, 0, 0] == segments[:, 1, 0]).all()
+    return segments[:, 0, 0].tolist()
+
+
+def areas(collections):
+    found = []
+    for collection in collections:
+        for path in collection.get_paths():
+            box = path.get_extents()
+            assert (box.y0, box.y1) == (0, 1)
+            color = tuple(np.round(np.append(collection.get_facecolor()[:1], []), 3))
+            found.append((box.x0, box.x1, color))
+    return sorted(found)
+
+
+def test_segmentation_boundaries_up_to_the_end():
+    display = plot_segmentation(np.array([0, 50, 200]), SEQUENCE)
+    assert boundary_positions(display.boundary_lines_[0]) == [0, 50, 200]
+    np.testing.assert_array_equal(display.sequence_lines_[0].get_ydata(), SEQUENCE)
+    assert display.repetition_areas_ == [[]]
+    assert display.legend_ is None
+    assert display.ax_.get_xlabel() == "sample"
+    low, high = display.ax_.get_ylim()
+    assert low < SEQUENCE.min() < SEQUENCE.max() < high < 3
+    assert display.ax_.get_xlim()[1] > 200
+
+
+def test_segmentation_shades_neighbors_in_turn():
+    segments = SimpleNamespace(start=[0, 40, 100], end=[40, 80, 200], label=[1, 1, 1])
+    display = plot_segmentation(segments, SEQUENCE, np.arange(200) * 2.0)
+    assert boundary_positions(display.boundary_lines_[0]) == [0, 80, 160, 200, 400]
+    shaded = areas(display.repetition_areas_[0])
+    assert [area[:2] for area in shaded] == [(0, 80), (80, 160), (200, 400)]
+    assert shaded[0][2] == shaded[2][2] != shaded[1][2]
+    assert shaded[0][2][:3] == shaded[1][2][:3]
+    assert display.legend_ is None
+    assert display.ax_.get_xlabel() == "time"
+
+
+def test_segmentation_result_has_a_row_for_each_distance():
+    result = {"Dynamic Time Warping": np.array([10, 60]), "Euclidean Distance": np.array([5, 50, 100])}
+    display = plot_segmentation(result, np.column_stack([SEQUENCE, -SEQUENCE]))
+    assert [ax.get_title(loc="left") for ax in display.axes_] == list(result)
+    assert [boundary_positions(lines) for lines in display.boundary_lines_] == [[10, 60], [5, 50, 100]]
+    for line in display.sequence_lines_:
+        np.testing.assert_array_equal(line.get_ydata(), SEQUENCE)
+    assert [ax.get_xlabel() for ax in display.axes_] == ["", "sample"]
+    assert len(plot_segmentation({f"distance {k}": [k] for k in range(10)}, QUERY).axes_) == 10  # more than channels
+
+
+def test_segmentation_dates():
+    display = plot_segmentation([0, 199, 200], SEQUENCE, DATES)
+    expected = date2num([DATES[0], DATES[199], DATES[199] + (DATES[1] - DATES[0])])
+    np.testing.assert_allclose(boundary_positions(display.boundary_lines_[0]), expected)
+
+
+def test_segmentation_colors_classes_and_hatches_what_is_partial():
+    segments = {"start": [0, 40, 100], "end": [40, 80, 200], "label": [2, 1, 2], "partial": [True, False, True]}
+    display = plot_segmentation(segments, np.column_stack([SEQUENCE, SEQUENCE]))
+    for row in range(2):
+        shaded = areas(display.repetition_areas_[row])
+        assert shaded[0][2] == shaded[2][2]
+        assert shaded[0][2][:3] != shaded[1][2][:3]
+        assert boundary_positions(display.boundary_lines_[row]) == [0, 40, 80, 100, 200]
+        assert [area[:2] for area in areas([display.partial_areas_[row]])] == [(0, 40), (100, 200)]
+        assert display.partial_areas_[row].get_hatch() == "///"
+    names = {"class 1 class 2 partial": segments, "class 1 class 2": segments | {"partial": [False] * 3}}
+    for text, given in (names | {"partial": segments | {"label": [1, 1, 1]}}).items():
+        display = plot_segmentation(given, SEQUENCE)
+        assert " ".join(one.get_text() for one in display.legend_.get_texts()) == text
+        assert len(display.partial_areas_) == ("partial" in text)
+    none = plot_segmentation(SimpleNamespace(start=[], end=[], label=[]), SEQUENCE)
+    assert len(none.boundary_lines_[0].get_segments()) == 0
+    assert none.repetition_areas_ == [[]]
+
+
+@pytest.mark.parametrize("apart", [4, 200])
+def test_narrow_repetitions_are_lines_unless_they_would_run_into_blocks(apart):
+    start = 1000 + apart * np.arange(40)
+    segments = SimpleNamespace(start=start, end=start + 4, label=np.zeros(40, int))
+    display = plot_segmentation(segments, np.zeros(10_000))
+    assert len(display.strips_) == (apart == 4)
+    assert [len(areas.get_paths()) for areas in display.repetition_areas_[0]] == ([20, 20] if apart == 200 else [])
+    assert not len(display.boundary_lines_[0].get_segments())
