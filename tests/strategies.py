@@ -31,6 +31,12 @@ DISTANCES = [n for n in metric_names() if n in RECURRENCES or (n not in naive.WA
 SEVERAL = [n for n in DISTANCES if config.DISABLE_JIT or n not in RECURRENCES or n in ("dtw", "twed")]
 
 
+def quick(names, *few):
+    """Leave elastic distances but a few to the slow tests, as it takes seconds to compile a driver for each."""
+    some = [name in few or name not in naive.WARPED for name in names]
+    return [name if now else pytest.param(name, marks=pytest.mark.slow) for name, now in zip(names, some, strict=True)]
+
+
 def compiled(cases):
     """Leave out names, metrics and tuples that begin with a name for which no more drivers are to be compiled."""
     names = [case[0] if isinstance(case, tuple) else getattr(case, "name", case) for case in cases]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.base import clone
-from strategies import BANDS, DISTANCES, SEVERAL, has_band, parameters, unmeant, weights
+from strategies import BANDS, DISTANCES, SEVERAL, has_band, parameters, quick, unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.distances import CallableMetric, _pairwise, get_metric, nearest_neighbors, pairwise_distances
@@ -20,7 +20,7 @@ def one_by_one(metric, X, Y, w=None):
     return np.array([[float(metric.distance(x, y, weight=w)) for y in Y] for x in X])
 
 
-@pytest.mark.parametrize("name", DISTANCES)
+@pytest.mark.parametrize("name", quick(DISTANCES, "dtw"))
 @given(data=st.data())
 def test_equals_the_pairs(name, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))

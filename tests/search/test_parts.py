@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices, refused, searcher_of, segmenter_of
-from strategies import compiled, parameters, small_sizes, unmeant
+from strategies import SEVERAL, compiled, parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.distances import get_metric
@@ -60,10 +60,12 @@ def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
     m, channels = draw(st.integers(1, 7)), draw(st.sampled_from([1, 1, 2]))
     x = rng.integers(-1, 2, (m, channels)).astype(float) if draw(st.booleans()) else rng.normal(size=(m, channels))
     y = draw(recordings(x))
+    if channels > 1:
+        kinds = [kind for kind in kinds if kind[0] in SEVERAL or kind[0] not in naive.WARPED]
     name, rule = draw(st.sampled_from(kinds))
     metric, rule = get_metric(name, draw(parameters(name))), dict(rule)
     if rule.get("mode") == "subsequence":
-        if draw(st.booleans()):
+        if name in SEVERAL and draw(st.booleans()):
             metric.set_params(window="sakoe-chiba", factor=draw(st.integers(0, 4)))
         rule |= draw(st.sampled_from([{}, {"min_length": None}, {"min_length": 3, "max_length": 9}]))
     if draw(st.booleans()):

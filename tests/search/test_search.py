@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from inputs import searcher_of
 from strategies import (
     DISTANCES,
+    SEVERAL,
     compiled,
     long_without_compiler,
     pairs,
@@ -31,10 +32,12 @@ pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 
 @st.composite
-def subsequence_metrics(draw, m):
+def subsequence_metrics(draw, x):
     """A metric object, its name, the reference implementation's parameters and band radius."""
-    name = draw(st.sampled_from(["dtw", *compiled(naive.WARPED)]))
-    p, radius = draw(parameters(name)), draw(st.sampled_from([None, None, 0, 1, 2, "default"]))
+    names = ["dtw", *compiled(naive.WARPED)]
+    name = draw(st.sampled_from(names if naive.points(x).shape[1] == 1 else [n for n in names if n in SEVERAL]))
+    radii = [None, None, 0, 1, 2, "default"] if name in SEVERAL else [None]
+    p, radius, m = draw(parameters(name)), draw(st.sampled_from(radii)), len(x)
     here = {} if radius is None else {"window": "sakoe-chiba", "factor": None if radius == "default" else radius}
     radius = m // 2 if radius == "default" else radius
     return get_metric(name, {**p, **here}), name, p, radius
@@ -43,7 +46,7 @@ def subsequence_metrics(draw, m):
 @given(st.data())
 def test_subsequence_profile_equals_the_reference(data):
     x, y, w = data.draw(pairs(values=quarters, high=6, y_high=12))
-    metric, name, p, radius = data.draw(subsequence_metrics(len(x)))
+    metric, name, p, radius = data.draw(subsequence_metrics(x))
     if p.get("alpha", 1) != 1:
         x, y = x + 0.001 * np.arange(len(x)).reshape(-1, *[1] * (x.ndim - 1)), y * 1.001  # no ties between rounded sums
     tq = ts = None
@@ -82,7 +85,7 @@ def test_subsequence_profile_is_the_minimum_over_all_starts(data):
 @given(st.data())
 def test_matches_report_the_exact_distance_of_their_piece(data):
     x, y, w = data.draw(pairs(values=plain, high=6, y_low=4, y_high=14))
-    metric, name, p, radius = data.draw(subsequence_metrics(len(x)))
+    metric, name, p, radius = data.draw(subsequence_metrics(x))
     if name in ("lcss", "edr", "ddtw", "wddtw", "shape_dtw", "wdtw") or p.get("alpha", 1) != 1:
         return  # their searches have a form of their own
     matches = searcher_of(metric, n_matches=None, min_length=None).fit(x, weight=w).search(y)

@@ -286,7 +286,7 @@ def test_each_class_is_searched_for_by_its_query(tmp_path):
     assert rows_of(again, "distance")[0]["start"] == STARTS[1]
 
 
-@pytest.mark.parametrize("metric", ["dtw", "euclidean"])
+@pytest.mark.parametrize("metric", ["dtw", pytest.param("euclidean", marks=pytest.mark.slow)])
 def test_answers_about_ranges_of_another_length_than_the_query(metric):
     """As another query had found them, whose windows may be shorter; also at the ends of the recording."""
     y = recording()

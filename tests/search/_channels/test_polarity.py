@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strategies import compiled, pairs, plain, quarters, small_sizes, unmeant
+from strategies import compiled, pairs, plain, quarters, quick, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
@@ -30,7 +30,7 @@ def of(matches, k):
     return np.ravel(matches.polarity[k]).tolist()
 
 
-@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("name", quick(WINDOWS))
 @given(data=st.data())
 def test_windows_count_with_the_nearest_signs(name, data):
     x, y, w = data.draw(pairs(low=2, high=4, y_low=5, y_high=12, values=data.draw(st.sampled_from([quarters, plain]))))
