@@ -232,4 +232,4 @@ def test_the_widget_of_notebooks_answers_messages():
 
 def test_a_notebook_without_anywidget_is_told_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    refused(lambda: _server.widget(Session()), 'python -m pip install "sktslib[view]"', error=ImportError)
+    refused(lambda: _server.widget(Session()), 'pip install "sktslib[view]"', error=ImportError)
