@@ -255,13 +255,13 @@ class _Cascade:
         self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
         plain = metric._context == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
         # Windows are compared as moments make them, unless a factor is found from their values.
-        facts, self.reached = dispatch.bounds_of(record), None
-        if facts is not None and facts.squares and metric.window is not None:
+        facts = dispatch.bounds_of(record)
+        self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
+        self.bounds = self.reached = None
+        if self.by_moments and metric.window is not None:
             low, high = bounds.envelopes(features, *self.band)
             low[:, [0, -1]] = high[:, [0, -1]] = features[:, [0, -1]]  # ends meet ends
             self.reached = low, high, bounds.envelopes(weight, *self.band)[0]
-        self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
-        self.bounds = None
         if plain and facts is not None:
             if windows.samples is None:
                 windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
@@ -306,7 +306,11 @@ class _Cascade:
             if self.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
                 best, found = found.divided(PROMISING)
                 self._compare(best)
-            return found.within(self.limit), beyond
+            found = found.within(self.limit)
+            if self.reached is not None:
+                low = bounds.bound_windows(self.reached, self._compared(found))
+                found = found._replace(low=np.maximum(found.low, low)).within(self.limit)
+            return found, beyond
 
         found, beyond = zip(*self.for_each(find, range(0, windows.n, size)), strict=True)
         few = sum(len(some.low) for some in found) < FEW * len(found)
@@ -370,12 +374,15 @@ class _Cascade:
         if not len(found.low):
             return
         if self.by_moments:
-            compared = self.windows.samples, found.where, *np.ascontiguousarray(found.moments)
-            costs = self._costs(compared, self.limit)
+            costs = self._costs(self._compared(found), self.limit)
         else:
             costs = self._exact_costs(found.where, self.limit)
         with self.lock:
             self._learn(found.where, costs)
+
+    def _compared(self, found):
+        """Return candidates as they are compared by moments."""
+        return self.windows.samples, found.where, *np.ascontiguousarray(found.moments)
 
     def _learn(self, which, costs):
         """Add costs, infinite above the limit, and lower the limit by them."""
@@ -415,11 +422,6 @@ class _Cascade:
         return costs
 
     def _costs(self, compared, cutoff):
-        costs, which = np.full(len(compared[1]), np.inf), slice(None)
-        if self.reached is not None and cutoff < np.inf:
-            which = bounds.near_windows(self.reached, compared, cutoff)
-            compared = compared[0], *(np.ascontiguousarray(a[..., which]) for a in compared[1:])
-        near = costs[which]
-        bounds.compare(self.query, compared, *self.band, cutoff, near)
-        costs[which] = near
+        costs = np.empty(len(compared[1]))
+        bounds.compare(self.query, compared, *self.band, cutoff, costs)
         return costs

@@ -328,74 +328,71 @@ def candidates(p, query, windows, among, reach, order, ends, cutoff, begin, end)
     return out[0][:count], out[1][:count], out[2][:, :, :count]
 
 
-@inner
-def _fill_block(windows, at, m, block):
-    """Put windows from the number `at` on side by side in a block; return their number. The last one fills the rest."""
-    values, begins, scale, shift = windows
-    size = min(BOUND_LANES, begins.shape[0] - at)
-    side_by_side = size == BOUND_LANES and begins[at + size - 1] - begins[at] == BOUND_LANES - 1
-    for k in range(len(block)):
-        if side_by_side:
-            s, c, v = load_bounds(scale[k], at), load_bounds(shift[k], at), values[k]
-            for i in range(m):
-                store(block[k], (i + 1) * BOUND_LANES, load_bounds(v, begins[at] + i) * s + c)
-            continue
-        for s in range(BOUND_LANES):
-            b = at + min(s, size - 1)
-            v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
-            for i in range(m):
-                block[k][(i + 1) * BOUND_LANES + s] = v[i] * u + c
-    return size
-
-
 @kernel
-def _bound_windows(reached, windows, cutoff, block, out):
-    """Fill in the bounds of windows by their own points, or part of one if that is above the cutoff."""
-    low, high, w = reached
-    lanes = np.empty(BOUND_LANES)
-    for at in range(0, out.shape[0], BOUND_LANES):
-        size, total = _fill_block(windows, at, w.shape[1], block), splat_bounds(0.0)
-        for i in range(w.shape[1]):
-            for k in range(len(block)):
-                value = load_bounds(block[k], (i + 1) * BOUND_LANES)
+def _bound_windows(reached, windows, out):
+    """Fill in the bounds of windows by their own points."""
+    (low, high, w), (values, begins, scale, shift), lanes = reached, windows, np.empty(BOUND_LANES)
+    whole = w.shape[1] - w.shape[1] % BOUND_LANES
+    for at in range(out.shape[0]):
+        out[at], total = 0.0, splat_bounds(0.0)
+        for k in range(w.shape[0]):
+            y, s, c = values[k, begins[at] :], scale[k, at], shift[k, at]
+            for i in range(0, whole, BOUND_LANES):
+                value = load_bounds(y, i) * s + c
+                apart = value - _nearest(value, load_bounds(low[k], i), load_bounds(high[k], i))
+                total = total + apart * apart * load_bounds(w[k], i)
+            for i in range(whole, w.shape[1]):
+                value = y[i] * s + c
                 apart = value - _nearest(value, low[k, i], high[k, i])
-                total = total + apart * apart * w[k, i]
-            if i % STRIDE == 0 and not some(total <= cutoff):
-                break
+                out[at] += apart * apart * w[k, i]
         store(lanes, 0, total)
-        for s in range(size):
-            out[at + s] = lanes[s]
+        for lane in range(BOUND_LANES):
+            out[at] += lanes[lane]
 
 
-def near_windows(reached, windows, cutoff):
-    """Return the numbers of the windows that cost no more than the cutoff by their own points and squared differences.
+def bound_windows(reached, windows):
+    """Return lower bounds of costs that are sums of squares, by the windows' own points.
 
     `reached` are the minima and maxima of the query points that each point of a window may meet, and their minimum
     weights, (channels, m) each; `windows` are those of `compare`.
     """
-    (channels, m), out = reached[0].shape, np.empty(len(windows[1]))
-    _bound_windows(reached, windows, cutoff, channels_of(aligned_zeros(channels, (m + 1) * BOUND_LANES)), out)
-    return np.flatnonzero(out <= cutoff)
+    out = np.empty(len(windows[1]))
+    _bound_windows(reached, windows, out)
+    return out
 
 
 @kernel
 def _compare(query, windows, cells, cutoff, first, work, costs):
     """Compare windows from the `first` on; return the next one when no cells are left. See `compare`."""
     p, rows, weighted, points = query
-    m, (room, block, gap_costs) = points.shape[1], work
+    values, begins, scale, shift = windows
+    channels, m = rows.shape[0], points.shape[1]
+    room, block, gap_costs = work
     row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
-    for at in range(first, costs.shape[0], BOUND_LANES):
+    for at in range(first, begins.shape[0], BOUND_LANES):
+        size = min(BOUND_LANES, begins.shape[0] - at)
+        side_by_side = size == BOUND_LANES and begins[at + size - 1] - begins[at] == BOUND_LANES - 1
+        for k in range(0 if goes_on else channels):
+            if side_by_side:
+                s, c, v = load_bounds(scale[k], at), load_bounds(shift[k], at), values[k]
+                for i in range(m):
+                    store(block[k], (i + 1) * BOUND_LANES, load_bounds(v, begins[at] + i) * s + c)
+                continue
+            for s in range(BOUND_LANES):
+                b = at + min(s, size - 1)
+                v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
+                for i in range(m):
+                    block[k][(i + 1) * BOUND_LANES + s] = v[i] * u + c
         if not goes_on:
-            _fill_block(windows, at, m, block)
             batch.fill_gap_costs(p, block, gap_costs)
         reached = batch._accumulate(p, m, rows, weighted, points, block, gap_costs, cells, cutoff, room)
         if reached == batch.UNFINISHED:
             return at
         goes_on = False
-        for s in range(min(BOUND_LANES, costs.shape[0] - at)):
+        for s in range(size):
             cost = row[m * BOUND_LANES + s]
             costs[at + s] = cost if reached == batch.DONE and cost <= cutoff else INF
-    return costs.shape[0]
+    return begins.shape[0]
 
 
 def compare(query, windows, lo, hi, cutoff, costs):
