@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..search._selection import select
 from ..utils import validation
 from ..utils._times import Queries, Sequences, Times
 from . import base
@@ -200,7 +201,7 @@ class SearchDisplay(Display):
 
     The sequence is gray, each occurrence colored by its distance, or by its query or class, the best one on top. Where
     there are more than one for four pixels of width, a strip below the sequence shows them instead: in each column the
-    color of the best one. Up to 30 occurrences carry their rank.
+    color of the best one. Up to 30 occurrences carry their rank, as far as there is room for it.
 
     Parameters
     ----------
@@ -376,38 +377,23 @@ class SearchDisplay(Display):
         return base.draw_columns(ax, borders[some], borders[some + 1], colors[best[some]], label="occurrences")
 
     def _write_ranks(self, ranks, view):
-        """Write ranks above the peaks of their occurrences; those that would cover each other, in lines above all."""
+        """Write ranks above the peaks of their occurrences; of those that would cover each other the best."""
         from matplotlib.patheffects import withStroke
 
-        ax, y = self.ax_, self.sequence[:, 0]
-        # Only then are the axes as wide as they will be: the color bar takes its share.
-        root = self.figure_.canvas.figure
-        if root.get_layout_engine() is not None:
-            root.get_layout_engine().execute(root)
+        ax, y, (bottom, top) = self.ax_, self.sequence[:, 0], self.ax_.get_ylim()
         width, height = np.array(ax.bbox.size) * 72 / self.figure_.dpi  # points
         starts, ends = np.maximum(self.start[ranks], view.first), np.minimum(self.end[ranks], view.end)
         peaks = [a + np.argmax(np.nan_to_num(y[a:b], nan=-np.inf)) for a, b in zip(starts, ends, strict=True)]
-        x = self.times.at(peaks)
-        half = np.array([0.33 * len(str(k + 1)) + 0.15 for k in ranks]) * RANK_SIZE / width * np.ptp(ax.get_xlim())
-        left, right, line = x - half, x + half, np.zeros(len(x), int)
-        order = np.argsort(x, kind="stable")
-        apart = np.flatnonzero(left[order][1:] >= np.maximum.accumulate(right[order])[:-1]) + 1
-        foot, (bottom, top) = np.zeros(len(x)), ax.get_ylim()
-        for group in np.split(order, apart):
-            filled = []  # where each line ends
-            for k in group:
-                line[k] = next((i for i, end in enumerate(filled) if end <= left[k]), len(filled))
-                filled[line[k] : line[k] + 1] = [right[k]]
-            part = y[self.times.find(left[group].min()) : self.times.find(right[group].max(), "right")]
-            foot[group] = np.fmax.reduce(part, initial=bottom)
-        raised = 2 + 1.35 * RANK_SIZE * line
-        share = np.maximum((foot - bottom) / (top - bottom), 1e-9)
-        room = np.clip((height - raised - 1.35 * RANK_SIZE) / (share * height), 0.3, 1.0).min()
-        ax.set_ylim(bottom, bottom + (top - bottom) / room)
+        place, rank = self.times.at(peaks), np.argsort(np.argsort(self.distance[ranks], kind="stable"))
+        # Tenths of a point; a digit is as wide as half of its height, or somewhat more if the axes become narrower.
+        half = np.array([0.4 * len(str(k + 1)) + 0.2 for k in ranks]) * 10 * RANK_SIZE
+        left, right = (place / np.ptp(ax.get_xlim()) * 10 * width + side * half for side in (-1, 1))
+        ax.set_ylim(bottom, top + (top - bottom) * 2 * RANK_SIZE / height)  # room for the highest
         style = {"ha": "center", "va": "bottom", "fontsize": RANK_SIZE, "zorder": 4, "textcoords": "offset points"}
         style["path_effects"] = [withStroke(linewidth=2, foreground="white")]  # can be read on any line
-        for k, rank in enumerate(ranks):
-            self.rank_texts_.append(ax.annotate(str(rank + 1), (x[k], foot[k]), (0, raised[k]), **style))
+        for k in np.sort(select(rank.astype(float), left.astype(int), right.astype(int))):
+            at = place[k], np.fmax(y[peaks[k]], bottom)
+            self.rank_texts_.append(ax.annotate(str(ranks[k] + 1), at, (0, 2), **style))
 
 
 class WeightedQueryDisplay(Display):
