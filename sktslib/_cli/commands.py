@@ -252,9 +252,11 @@ def in_options(message, parameters):
     """Return a message of the library in the words of the command line: options in place of Python's parameters."""
     for one in parameters:
         message = re.sub(rf"\b{one.name}=\(([^ )]*), ([^ )]*)\)", rf"{one.option} \1,\2", message)
-        message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
+        message = re.sub(rf"\b{one.name}=(?:True|\.\.\.)", one.option, message)
+        message = re.sub(rf"\b{one.name}=False", f"--no-{one.option[2:]}", message)
+        message = re.sub(rf"\b{one.name}=('?)([-\w.]*)\1", rf"{one.option} \2", message)
         own = f"'{one.own_name}'(?: parameter)?(?: of \\w+)?"
-        message = re.sub(rf"The {own}(?! of)|{own}(?= must)", one.option, message)
+        message = re.sub(rf"[Tt]he {own}(?! of)|{own}(?= must)", one.option, message)
         message = re.sub(rf"\b(set|with) '{one.own_name}'", rf"\1 {one.option}", message, flags=re.I)
     for python, words in PHRASES.items():
         message = re.sub(python, words, message)

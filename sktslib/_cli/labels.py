@@ -11,7 +11,7 @@ from ..io._parts import as_index, first_samples, seconds_of, since, slice_of
 from ..io._tables import listed, split_names
 from .commands import ON_OVERLAP, errors_of, given, reading_of
 from .output import align, note, print_frame, tell_notes
-from .recordings import Files, in_options
+from .recordings import Files, said_of_files
 
 EDGES = (("start_time", "end_time"), ("start", "end"), ("onset", "duration"))
 INSTANTS = ("sample", "peak", "time", "onset", "start_time", "start")
@@ -108,10 +108,8 @@ def _of_column(name, recording):
 def _of_ranges(path, recording, files, on_overlap=None, where=None, around=None):
     from ..metrics import labels_from_events
 
-    ranges, kinds, described, way_out = ranges_of(path, recording, files, where=where, instants=around is not None)
+    ranges, kinds, described, way_out = ranges_of(path, recording, files, where=where, around=around)
     rules = {"n_samples": len(recording), "on_overlap": on_overlap or "error"}
-    if around is not None:
-        rules["before"], rules["after"] = around_of(around, recording)
     try:
         with errors_of("--labels", ON_OVERLAP):
             return labels_from_events(ranges, kinds, **rules), described
@@ -129,7 +127,7 @@ def around_of(text, recording):
     return [round(one) for one in found]
 
 
-def ranges_of(path, recording, files, option="--labels", where=None, instants=False):
+def ranges_of(path, recording, files, option="--labels", where=None, around=None):
     """Return ranges from a table.
 
     Parameters
@@ -144,20 +142,21 @@ def ranges_of(path, recording, files, option="--labels", where=None, instants=Fa
         What the file was given to.
     where : str, optional
         COLUMN=VALUE of the ranges that count.
-    instants : bool
-        Whether they are single samples, such as R peaks.
+    around : str, optional
+        BEFORE,AFTER: what the ranges are of single samples, such as R peaks.
 
     Returns
     -------
-    tuple of (ndarray of shape (n_ranges, 2), or (n_ranges,) of instants, ndarray or None, str, str)
+    tuple of (ndarray of shape (n_ranges, 2), ndarray or None, str, str)
         The ranges in samples, their classes, how they were read, and a way out where they overlap.
     """
+    instants = around is not None
     try:
         are_marks = path == MARKS and not os.path.exists(path)
         source = files.source(recording.path if are_marks else path, option)[0]
         frame = _chosen(source.marks.to_frame() if are_marks else getattr(source, "frame", None), where, path)
     except ValueError as error:
-        raise ValueError(in_options(str(error))) from None
+        raise ValueError(said_of_files(str(error))) from None
     by_name = {name.lower().strip(): name for name in getattr(frame, "columns", ())}
     edges = next(((by_name[a], by_name[b]) for a, b in EDGES if {a, b} <= by_name.keys()), None)
     if instants:
@@ -198,7 +197,10 @@ def ranges_of(path, recording, files, option="--labels", where=None, instants=Fa
     other = next((name for name in others if 1 < frame[name].nunique() <= len(frame) / 2), None)
     way_out = "" if other is None else f", or --where {other}={frame[other].iloc[0]} to learn from some of them"
     left = "" if whole.all() else f", {len(whole) - whole.sum()} ranges that are not whole in the recording left out"
-    samples = samples[whole, 0] if instants else samples[whole]
+    samples = samples[whole]
+    if instants:
+        before, after = around_of(around, recording)
+        samples = np.clip(samples + np.array([-before, after]), 0, len(recording))
     return samples, kinds, f"{read}{left}", way_out
 
 
@@ -278,12 +280,8 @@ def run_evaluate(options):
     files.check()
     tell_notes([recording])
     if are_ranges(options.labels, recording):
-        instants = options.around is not None
-        chosen = {"where": options.where, "instants": instants}
+        chosen = {"where": options.where, "around": options.around}
         true, kinds, described, _ = ranges_of(options.labels, recording, files, **chosen)
-        if instants:
-            before, after = around_of(options.around, recording)
-            true = np.column_stack([np.maximum(true - before, 0), np.minimum(true + after, len(recording))])
         note(f"labels: {len(true)} ranges, {described}")
     else:
         labels, line = read_labels_of(options.labels, recording, files, where=options.where, around=options.around)

@@ -1,10 +1,10 @@
 """Recordings from files, or from parts of them, FILE:START-STOP; which columns are compared."""
 
 import os
-import re
 import warnings
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
+from functools import partial
 
 import numpy as np
 
@@ -15,19 +15,10 @@ from ..io._recording import Recording, channel_names
 from ..io._tables import Reading, Table, listed, source_of, split_names
 from ..utils._times import EvenTimes, Sampling
 from . import PART
+from .commands import in_options, parameters
 
-FIELDS = "|".join(one.name for one in fields(Reading))
-
-
-def in_options(message):
-    """Return a message about reading files in the words of the command line."""
-
-    def option(found):
-        name, value = (found[1] or found[2]).replace("_", "-"), found[3]
-        return f"--{'no-' if value == 'False' else ''}{name}{'' if found[1] or value else ' '}"
-
-    form = rf"(?:[Tt]he )?'({FIELDS})' parameter|\b({FIELDS})=(True|False|\.\.\.)?"
-    return re.sub(form, option, message)
+# What is said about reading files, in the words of the command line.
+said_of_files = partial(in_options, parameters=parameters(dict.fromkeys([one.name for one in fields(Reading)], "")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +95,7 @@ class FileRecording(Recording):
         try:
             return samples_of(part, self.times, self.time_name, len(self), *options)
         except ValueError as error:
-            raise ValueError(f"{in_options(str(error))}{self.turned}") from None
+            raise ValueError(f"{said_of_files(str(error))}{self.turned}") from None
 
     def cut(self, part):
         """Return a part of the recording, in memory."""
@@ -158,8 +149,8 @@ class Files:
         except ValueError as error:
             unread = part is None and (":" in given[2:] or parse_slice(given))
             hint = f" A part of a file is written {PART}." if unread else ""
-            raise ValueError(in_options(f"{error}{hint}")) from None
-        found |= {"notes": list(map(in_options, found["notes"])), "others": source.frame if is_table else None}
+            raise ValueError(said_of_files(f"{error}{hint}")) from None
+        found |= {"notes": list(map(said_of_files, found["notes"])), "others": source.frame if is_table else None}
         recording = FileRecording(path=path, option=option, reading=self.reading, **found)
         self._read.append(recording)
         return recording if part is None else recording.cut(part)

@@ -137,7 +137,7 @@ def test_channels_of_several_rates_are_chosen_or_brought_to_one(capsys, query):
     signals = [edfio.EdfSignal(ECG, 100, label="MLII"), edfio.EdfSignal(np.sin(np.arange(750) / 9), 25, label="Resp")]
     edfio.Edf(signals).write("rec.edf")
     _, err = printed(capsys, "show rec.edf", code=2)
-    assert "Choose some, --columns 'MLII', or bring all to one rate, --rate 100." in err
+    assert "Choose some, --columns MLII, or bring all to one rate, --rate 100." in err
     assert "rec.edf:0-100: 100 samples of 1 channel" in printed(capsys, "show rec.edf --columns MLII 0-100").err
     _, err = printed(capsys, "show rec.edf --rate 50")
     assert "brought to 50 samples per second" in err and "1499 samples of 2 channels" in err
