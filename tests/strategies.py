@@ -187,7 +187,6 @@ SIZES = {
     "distances._kernels.mass.GROUP": [1, 2**16],
     "distances._kernels.mass.WINDOWS": [1, 300, 2**19],
     "distances._kernels.mass.HELD": [1, 2**18],
-    "distances._kernels.mass.SPECTRA": [1, 2**22],
     "distances._kernels.bounds.BLOCK": [1, 40, 2**13],
     "search._pruning.BLOCK": [1, 7, 2**16],
     "search._pruning.FEW": [0, 2**12],

@@ -121,7 +121,7 @@ def test_constant_stretches_are_constant_at_any_size():
         query, got, want = x.copy(), np.empty(801), np.empty(801)
         if scaling:
             moments.normalize_one(x, np.ones_like(x), scaling, query)
-        mass.profiles(record, query[np.newaxis], None, y, scaling, got[np.newaxis])
+        mass.profile(record, query, None, y, scaling, got)
         exact_profile(record, query, y, np.ones_like(x), scaling, want)
         np.testing.assert_allclose(got, want, rtol=mass.SLACK)
         alone = float(kernels.distance(record, x, np.full_like(x, 1e-170), np.ones_like(x)))

@@ -157,7 +157,7 @@ def test_sliding_profiles_keep_their_promise_under_an_offset(offset, weighted):
     full = np.ones_like(x) if w is None else w
     got, want = np.empty(551), np.empty(551)
     for record in (lockstep.EuclideanRecord(), lockstep.CosineRecord()):
-        mass.profiles(record, x[np.newaxis], None if w is None else w[np.newaxis], y, 0, got[np.newaxis])
+        mass.profile(record, x, w, y, 0, got)
         exact_profile(record, x, y, full, 0, want)
         np.testing.assert_allclose(got, want, rtol=mass.SLACK)
     exact = [math.sqrt(sum(Fraction(a) * (Fraction(b) - Fraction(c)) ** 2 for a, b, c in zip(*v, strict=True)))

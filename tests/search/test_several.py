@@ -20,7 +20,6 @@ LOCKSTEP, WARPED = ("euclidean", "cosine", "chebyshev"), ("dtw", "lcss", "twed")
 TOGETHER = [
     "distances._kernels.mass.GROUP",
     "distances._kernels.mass.HELD",
-    "distances._kernels.mass.SPECTRA",
     "search._sources.CHUNK",
     "search._run.FIRST",
 ]

@@ -19,7 +19,6 @@ the same, few samples or with times        `scalar`         to the bit
 a few of many elastic windows              `bounds`         to the bit where a window is listed
 lockstep distances                         `lockstep`       sums in the order of the points
 long windows, squares and products         `mass`           a profile to 1e-5; matches as `lockstep`
-several queries of one length, the same    `mass`           to the bit as each query by itself
 `soft_dtw`, `gak`                          `soft`           sums in the order of the cells
 ranges, each normalized by itself          `bounds`         bounds; the ranges they leave as `batch`
 segmentation, elastic                      `segmentation`   sums in order; of long recordings less an offset

@@ -14,8 +14,7 @@ computed again by the exact kernels of `lockstep`. So every distance of such a p
 the exact one.
 
 One call computes a whole stretch of windows all of whose points count alike, normalized or not. Moments of normalized
-windows are those of the samples alone, so each block of samples is transformed, and its moments are found, once for all
-queries. Windows that are compared as they are need no moments:
+windows are those of the samples alone. Windows that are compared as they are need no moments:
 
     sum (x - y)^2 = sum (y - c)^2 + sum (x - c)^2 - 2 sum (y - r)(x - c) - 2 (r - c) sum (x - c)
 
@@ -135,10 +134,9 @@ def load_rows(y, first, step, squared, rows, spectra, norms, roots, room):
 
 @inner
 def _transform(waves, spectra, roots, room):
-    """Fill in the transforms of the channels of queries."""
-    for q in range(waves.shape[0]):
-        for k in range(waves.shape[1]):
-            forward(waves[q, k], spectra[q, k], roots, room)
+    """Fill in the transforms of the channels of a query."""
+    for k in range(waves.shape[0]):
+        forward(waves[k], spectra[k], roots, room)
 
 
 @kernel
@@ -244,7 +242,6 @@ def add_channel(products, dot, step, wrong, norms, lift, scale, spread, error, o
                 to_c[j] += w * by[j] + e[j]
 
 
-# Where moments do not depend on the query: what windows add is summed up once for all queries.
 @inner
 def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
     """Add a channel's windows to their squares, to the norms of their rows as scaled, and to their errors.
@@ -467,21 +464,19 @@ def _normalized(record, products, several, step, dot, scale, norms, of_windows, 
 
 
 @kernel(error_model="numpy")
-def _shared_profiles(
-    record, raw, products, several, y, sizes, scaling, queries, roots, rooms, first, last, doubtful, out
-):
-    """Fill out[q, first:last] and doubtful[q]; how many are in doubt. `first` and what follows it are whole blocks.
+def _plain_profile(record, raw, products, several, y, sizes, scaling, query, roots, rooms, first, last, doubtful, out):
+    """Fill out[first:last] and `doubtful`; how many are in doubt. `first` and what follows it are whole blocks.
 
     Whether windows are compared as they are (`raw`; then `scaling` is None), whether `products` count and not squares,
     and `several` channels are True or None: what is None is left out by the compiler. The first call of all transforms
-    the queries.
+    the query.
     """
     m, step = sizes
-    waves, kernels, of_queries, wrongs, centers, rests = queries
+    waves, transforms, own, wrong, centers, rests = query
     rows, spectra, totals, norms, blocks, values, scales, sums, piece, room = rooms
     channels, count = y.shape[0], 0
     if roots is not None and first == 0:
-        _transform(waves, kernels, roots, room)
+        _transform(waves, transforms, roots, room)
     for begin in range(first, last, 2 * step):
         end = min(begin + 2 * step, last)
         here = end - begin
@@ -494,41 +489,39 @@ def _shared_profiles(
                 normalized_windows(y[k], m, begin, scaling, scale, spread, error)
                 if several is not None:
                     add_windows(norms[k, :, 0], step, scale, spread, error, *of_windows, k > 0, k == channels - 1)
-        for q in range(kernels.shape[0]):
-            doubts, found = doubtful[q, begin - first : end - first], out[q, begin:end]
-            if raw is not None:
-                query, loaded = (kernels[q], of_queries[q], wrongs[q], centers[q], rests[q]), (spectra, norms)
-                within = rows, totals, blocks, room
-                count += _squared(several, y, sizes, begin, loaded, query, within, roots, found, doubts)
-                for r in range(2):
-                    to = found[r * step : (r + 1) * step]
-                    finish_all(record, totals[r, : to.shape[0]], 0.0, totals[r], to)
-            if scaling is not None:
-                for k in range(channels):
-                    scale = scales[k, :here]
-                    dot_rows(spectra[k : k + 1], kernels[q, k], step, rows, roots, room)
-                    if several is not None and k < channels - 1:
-                        add_dots(rows, step, scale, before, k > 0)
-                query = of_queries[q], wrongs[q]
-                of_last = rows, scales[channels - 1, :here], norms[channels - 1, :, 0]
-                within = before, query, piece
-                count += _normalized(record, products, several, step, *of_last, of_windows, *within, doubts, found)
+        doubts, found = doubtful[begin - first : end - first], out[begin:end]
+        if raw is not None:
+            compared, loaded = (transforms, own, wrong, centers, rests), (spectra, norms)
+            within = rows, totals, blocks, room
+            count += _squared(several, y, sizes, begin, loaded, compared, within, roots, found, doubts)
+            for r in range(2):
+                to = found[r * step : (r + 1) * step]
+                finish_all(record, totals[r, : to.shape[0]], 0.0, totals[r], to)
+        if scaling is not None:
+            for k in range(channels):
+                scale = scales[k, :here]
+                dot_rows(spectra[k : k + 1], transforms[k], step, rows, roots, room)
+                if several is not None and k < channels - 1:
+                    add_dots(rows, step, scale, before, k > 0)
+            of_last = rows, scales[channels - 1, :here], norms[channels - 1, :, 0]
+            within = before, (own, wrong), piece
+            count += _normalized(record, products, several, step, *of_last, of_windows, *within, doubts, found)
     return count
 
 
 @kernel(error_model="numpy")
-def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, roots, rooms, first, last, doubtful, out):
-    """Fill out[q, first:last] and doubtful[q] where moments are of each query; return the number of doubtful ones.
+def _profile_by_channel(record, products, weighted, y, sizes, scaling, query, roots, rooms, first, last, doubtful, out):
+    """Fill out[first:last] and `doubtful` by other moments, channel by channel; return the number of doubtful ones.
 
-    See `_shared_profiles`. The samples of some pairs of rows are transformed before the queries follow.
+    See `_plain_profile`. The samples of some pairs of rows are transformed before the query follows.
     """
-    (m, step), (waves, kernels, of_averages, averages, bound, norms, numbers) = sizes, queries
+    (m, step), (waves, transforms, of_averages, averages, bound, norm, numbers) = sizes, query
     rows, room, spectra, dots, of_rows, values, ranges, squares, averaged, of_squares = rooms
     channels, many, count = y.shape[0], 2 * step * spectra.shape[1], 0
     means_count = 0 if scaling > 0 else 1 if products is None else 2
     share = rounding(m) / 2 + 4 * EPS if means_count == 1 else 0.0
     if roots is not None and first == 0:
-        _transform(waves, kernels, roots, room)
+        _transform(waves, transforms, roots, room)
         if weighted is not None:
             _transform(of_averages, averages, roots, room)
     for begin in range(first, last, many):
@@ -544,48 +537,46 @@ def _profiles_of_each(record, products, weighted, y, sizes, scaling, queries, ro
             if weighted is not None:
                 to = squares[k, some], of_squares[k, both]
                 load_rows(y[k], begin, step, True, rows, *to, roots, room)
-        for q in range(kernels.shape[0]):
-            more, doubts = False, doubtful[q, begin - first : end - first]
-            for k in range(channels):
-                total, origin, mean_x = numbers[0, q, k], numbers[1, q, k], numbers[2, q, k]
-                if not total > 0.0:
-                    continue
-                if weighted is not None:
-                    average = averaged[both]
-                    dot_rows(spectra[k, some], averages[q, k], step, dot, roots, room)
-                    dot_rows(squares[k, some], averages[q, k], step, average, roots, room)
-                    errors = of_rows[k], of_squares[k], bound, numbers[5, q, k]
-                    about = step, total, origin, mean_x, means_count
-                    weighted_moments(dot, average, *errors, *about, mean, spread, error)
-                    if scaling > 0:
-                        fill(mean, 0, here, 0.0)
-                        standardize(scale, spread, error, total, scaling)
-                else:
-                    origin = y[k, begin] if scaling > 2 else origin
-                    moments(y[k], m, origin, begin, mean, spread, error)
-                    find_constants(y[k], m, begin, means_count == 2, mean, spread, error)
-                    if scaling > 2:
-                        low, high = ranges[0, : here + m - 1], ranges[1, : here + m - 1]
-                        slide_row(y[k, begin : end + m - 1], m, low, high)
-                        to_range(low, high, origin, mean, scale, spread, error, mean_x, m, scaling == 4)
-                dot_rows(spectra[k, some], kernels[q, k], step, dot, roots, room)
-                of_channel = bound * numbers[4, q, k], of_rows[k], mean, scale, spread, error, numbers[3, q, k]
-                add_channel(products, dot, step, *of_channel, mean_x, total, a, b, c, more)
-                more = True
-            if products is None:
-                count += judge_squares(a, b, c, norms[q], share, doubts)
-                finish_all(record, a, 0.0, b, out[q, begin:end])
+        more, doubts = False, doubtful[begin - first : end - first]
+        for k in range(channels):
+            total, origin, mean_x = numbers[0, k], numbers[1, k], numbers[2, k]
+            if not total > 0.0:
+                continue
+            if weighted is not None:
+                average = averaged[both]
+                dot_rows(spectra[k, some], averages[k], step, dot, roots, room)
+                dot_rows(squares[k, some], averages[k], step, average, roots, room)
+                errors = of_rows[k], of_squares[k], bound, numbers[5, k]
+                about = step, total, origin, mean_x, means_count
+                weighted_moments(dot, average, *errors, *about, mean, spread, error)
+                if scaling > 0:
+                    fill(mean, 0, here, 0.0)
+                    standardize(scale, spread, error, total, scaling)
             else:
-                count += judge_products(a, b, c, norms[q], share, doubts)
-                finish_products(record, a, norms[q], b, out[q, begin:end])
+                origin = y[k, begin] if scaling > 2 else origin
+                moments(y[k], m, origin, begin, mean, spread, error)
+                find_constants(y[k], m, begin, means_count == 2, mean, spread, error)
+                if scaling > 2:
+                    low, high = ranges[0, : here + m - 1], ranges[1, : here + m - 1]
+                    slide_row(y[k, begin : end + m - 1], m, low, high)
+                    to_range(low, high, origin, mean, scale, spread, error, mean_x, m, scaling == 4)
+            dot_rows(spectra[k, some], transforms[k], step, dot, roots, room)
+            of_channel = bound * numbers[4, k], of_rows[k], mean, scale, spread, error, numbers[3, k]
+            add_channel(products, dot, step, *of_channel, mean_x, total, a, b, c, more)
+            more = True
+        if products is None:
+            count += judge_squares(a, b, c, norm, share, doubts)
+            finish_all(record, a, 0.0, b, out[begin:end])
+        else:
+            count += judge_products(a, b, c, norm, share, doubts)
+            finish_products(record, a, norm, b, out[begin:end])
     return count
 
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
-HELD = block_size(2**18, 1)  # samples of all channels held for all queries: with what is known of them 10 MB
-SPECTRA = block_size(2**22, 1)  # samples of the queries that are transformed at a time: 64 MB with the transforms
+HELD = block_size(2**18, 1)  # samples of all channels held: with what is known of them 10 MB
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 
 
@@ -603,25 +594,18 @@ def slack(record, x, w, n_windows, scaling):
 
 
 # ------------------------------------------------------------------------------------------------------ dot products
-def fft_size(m, n, weighted=False):
-    """Return the size of the transforms that costs least per window of m samples in n, by counting operations.
+def row_size(m, n, weighted):
+    """Return the samples of a row of windows of m samples in n.
 
-    Moments with weights are found from the transforms, and lose digits to samples far from a window: rows stay short.
+    It is the size of the transforms that costs least per window, by counting operations. Moments with weights are found
+    from the transforms, and lose digits to samples far from a window: rows stay short.
     """
+    if m < SHORTEST_FFT:
+        return 4072 + m - 1
     least, most = int(m - 1).bit_length() + 1, int(n - 1).bit_length()
     sizes = [2**k for k in range(least, max(least, min(most, least + 1) if weighted else most) + 1)]
     # A transform that leaves the second-level cache takes about half as long again.
     return min(sizes, key=lambda s: np.log2(s) * s / (s - m + 1) * (1.5 if s > 2**15 else 1.0))
-
-
-def row_size(m, n, weighted=False):
-    """Return the samples of a row of windows of m samples."""
-    return fft_size(m, n, weighted) if m >= SHORTEST_FFT else 4072 + m - 1
-
-
-def dot_error(m, size):
-    """Return the bound of a dot product's error, relative to the norms of the row and of the short series."""
-    return EPS * (np.sqrt(m) if m < SHORTEST_FFT else np.log2(size))
 
 
 # ----------------------------------------------------------------------------------------------------------- queries
@@ -658,38 +642,28 @@ def _as_waves(x, size, direct):
     return out[0], out[1]
 
 
-# ---------------------------------------------------------------------------------------------------------- profiles
-def profiles(record, X, W, y, scaling, out, size=None):
-    """Fill out[q] with the distances of X[q] to all windows, as `lockstep.stretched` does.
-
-    The queries (n_queries, channels, m) are normalized already; `W` may be None. A block of samples is transformed once
-    for all of them, and moments that do not depend on the query are found once. `size` replaces that of the transforms.
-    """
-    size = row_size(X.shape[2], y.shape[1], W is not None) if size is None else size
-    together = max(1, SPECTRA // (len(y) * size))
-    for at in range(0, len(X), together):
-        some = slice(at, at + together)
-        _profiles(record, X[some], None if W is None else W[some], y, scaling, size, out[some])
-
-
+# ----------------------------------------------------------------------------------------------------------- profile
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
-def _profiles(record, X, W, y, scaling, size, out):
-    """Fill in the distances of queries whose transforms fit into memory, the doubtful ones by the exact kernels."""
-    squares, (count, channels, m), n_windows = isinstance(record, SQUARES), X.shape, out.shape[1]
-    step, direct, bound = size - m + 1, m < SHORTEST_FFT, dot_error(m, size)
-    queries = zip(X, [None] * count if W is None else W, strict=True)
-    own, numbers = map(np.array, zip(*(_centered(x, w, squares, scaling) for x, w in queries), strict=True))
-    waves, numbers = _as_waves(own, size, direct), np.ascontiguousarray(numbers.transpose(1, 0, 2))
-    totals, origins, means, own, norms, _ = numbers
-    shared = W is None and (scaling in (1, 2) or (scaling == 0 and squares))
-    # Channel by channel, as a sum of arrays, so that it does not depend on the number of queries.
-    whole = sum((own if shared and not scaling else own + totals * means * means).T)
+def profile(record, x, w, y, scaling, out, size=None):
+    """Fill in the distances of a query (channels, m) to all windows, as `lockstep.stretched` does.
+
+    It is normalized already; `w` may be None. `size` replaces that of the transforms. Doubtful distances are those of
+    the exact kernels.
+    """
+    squares, (channels, m), n_windows = isinstance(record, SQUARES), x.shape, len(out)
+    size = row_size(m, y.shape[1], w is not None) if size is None else size
+    step, direct = size - m + 1, m < SHORTEST_FFT
+    bound = EPS * (np.sqrt(m) if direct else np.log2(size))  # of a dot product's error, relative to the norms of both
+    own, numbers = _centered(x, w, squares, scaling)
+    waves, (totals, origins, means, own, norms, _) = _as_waves(own, size, direct), numbers
+    plain = w is None and (scaling in (1, 2) or (scaling == 0 and squares))
+    whole = sum(own if plain and not scaling else own + totals * means * means)
     roots, rows, pairs = None if direct else turns(size), scratch("rows", (2, size)), 1
     room = None if direct else scratch("columns", room_of(roots))
-    if shared:
-        fill_profiles, many, several = _shared_profiles, 2 * step + 40, channels > 1
+    if plain:
+        fill_profile, many, several = _plain_profile, 2 * step + 40, channels > 1
         kind = None if scaling else True, None if squares else True, True if several else None
-        queries = *waves, whole, bound * np.sqrt(sum((norms**2).T)), origins, totals * means
+        query = *waves, whole, bound * np.sqrt(sum(norms**2)), origins, totals * means
         of_windows = many if scaling else 1
         rooms = (
             rows,
@@ -704,10 +678,10 @@ def _profiles(record, X, W, y, scaling, size, out):
             room,
         )
     else:
-        fill_profiles, kind = _profiles_of_each, (None if squares else True, None if W is None else True)
+        fill_profile, kind = _profile_by_channel, (None if squares else True, None if w is None else True)
         pairs = min(max(1, min(GROUP, HELD // channels) // (2 * size)), -(-n_windows // (2 * step)))
         many = 2 * pairs * step + 40
-        queries = *waves, *((None, None) if W is None else _as_waves(W, size, direct)), bound, whole, numbers
+        query = *waves, *((None, None) if w is None else _as_waves(w, size, direct)), bound, whole, numbers
 
         def of_samples(name):
             """Return room for the samples, or their squares: transforms, dot products and norms of rows."""
@@ -716,20 +690,19 @@ def _profiles(record, X, W, y, scaling, size, out):
 
         ranges = scratch("ranges", (2, many + m if scaling > 2 else 0))
         rooms = rows, room, *of_samples("samples"), scratch("moments", (7, many)), ranges
-        rooms += (None,) * 3 if W is None else of_samples("squares")
+        rooms += (None,) * 3 if w is None else of_samples("squares")
     block = 2 * step * pairs
-    together = max(WINDOWS // (block * count), 1) * block
+    together = max(WINDOWS // block, 1) * block
     for first in range(0, n_windows, together):
         last = min(first + together, n_windows)
-        doubtful, found = scratch("doubtful", (count, last - first), np.bool_), 0
-        for a, b in pieces(-(-(last - first) // block), COST * size * channels * count * pairs):
+        doubtful, found = scratch("doubtful", (last - first,), np.bool_), 0
+        for a, b in pieces(-(-(last - first) // block), COST * size * channels * pairs):
             begin, end = first + block * a, min(first + block * b, last)
-            given = y, (m, step), scaling if scaling or not shared else None, queries, roots, rooms
-            here = doubtful[:, begin - first : end - first]
-            found += fill_profiles(record, *kind, *given, begin, end, here, out)
-        for q in range(count if found else 0):
-            which = np.flatnonzero(doubtful[q]) + first
-            _directly(record, X[q], np.ones_like(X[q]) if W is None else W[q], y, scaling, which, out[q])
+            given = y, (m, step), scaling if scaling or not plain else None, query, roots, rooms
+            found += fill_profile(record, *kind, *given, begin, end, doubtful[begin - first : end - first], out)
+        if found:
+            which = np.flatnonzero(doubtful) + first
+            _directly(record, x, np.ones_like(x) if w is None else w, y, scaling, which, out)
 
 
 def _directly(record, x, w, y, scaling, which, out):

@@ -122,8 +122,7 @@ class LockstepMetric(Metric):
         """
         scaling = self._scaling(normalize)
         out = np.empty(y.shape[1] - x.shape[1] + 1) if room is None else room
-        query, w = self._normalized(x, full_weight(w, x), scaling), None if w is None else w[np.newaxis]
-        mass.profiles(self._record(), query[np.newaxis], w, y, scaling, out[np.newaxis])
+        mass.profile(self._record(), self._normalized(x, full_weight(w, x), scaling), w, y, scaling, out)
         return self._finite(out)
 
     def _compares_copies(self, normalize):
