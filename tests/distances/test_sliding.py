@@ -58,9 +58,8 @@ def test_sliding_profile_equals_the_exact_kernels(data):
     if scaling < 3 and data.draw(st.booleans()):
         w = rng.choice([0.0, 0.25, 0.5, 1.0], size=x.shape)
         w[0, rng.integers(0, m)] = 1.0
-    full, query = np.ones_like(x) if w is None else w, x.copy()
-    if scaling:
-        moments.normalize_one(x, full, scaling, query)
+    full = np.ones_like(x) if w is None else w
+    query = moments.normalize_one(x, full, scaling) if scaling else x
     size = data.draw(st.sampled_from([None, 512])) if m >= 128 else None
     want, got = np.empty((2, n - m + 1))
     with small_sizes(data, *CUTS):

@@ -351,17 +351,15 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
                 exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], room)
             _sums(p, x, y, w, *options, first, moments, some, *rooms)
     for j in np.flatnonzero(np.isnan(out)) if steep(p) else ():
-        window = _normalized(y[:, j : j + span], w, scaling, alike, left, share, x.shape)
+        window = _normalized(y[:, j : j + span], w, scaling, alike, left, share)
         out[j] = distance(p, x, np.ascontiguousarray(window), w)
 
 
-def _normalized(windows, w, scaling, alike, left, share, shape):
+def _normalized(windows, w, scaling, alike, left, share):
     """Return the points of windows (.., channels, span), normalized."""
     if not scaling:
         return points_at(windows, left, share)
-    points = np.empty(shape)
-    normalize_window(windows, left, share, w, scaling, alike, points)
-    return points
+    return normalize_window(windows, left, share, w, scaling, alike)
 
 
 @np.errstate(all="ignore")  # as in kernels
@@ -370,7 +368,7 @@ def few(p, x, windows, w, scaling, alike, left, share, out):
 
     It needs no kernel, whose compiling takes seconds, and is for records of SQUARES and PRODUCTS.
     """
-    points, sums = _normalized(windows, w, scaling, alike, left, share, (len(out), *x.shape)), np.zeros((3, len(out)))
+    points, sums = _normalized(windows, w, scaling, alike, left, share), np.zeros((3, len(out)))
     for total, values in zip(sums[: size(p)], terms(p, w, x, points), strict=False):
         total[:] = total_of(values.reshape(*values.shape[:-2], -1))[..., 0]
     for j in range(len(out)):

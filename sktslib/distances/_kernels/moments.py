@@ -326,26 +326,27 @@ def normalized_row(y, at, share, shift, rest, scale, by_range, out):
         out[s] = normalized(out[s] - rest[s], scale[s], by_range)
 
 
-def normalize_one(x, w, scaling, out):
-    """Normalize one series as searches do its windows: a copy of it in a sequence is the same to the bit."""
-    normalize_window(x, np.arange(x.shape[1]), None, w, scaling, 0.0, out)
+def normalize_one(x, w, scaling):
+    """Return one series normalized as searches do its windows: a copy of it in a sequence is the same to the bit."""
+    return normalize_window(x, np.arange(x.shape[1]), None, w, scaling, 0.0)
 
 
-def normalize_window(y, left, share, w, scaling, alike, out):
-    """Normalize series (.., channels, n) as the windows that they are, to the bit as `exact_moments` does many.
+def normalize_window(y, left, share, w, scaling, alike):
+    """Return series (.., channels, n) normalized as the windows that they are, to the bit as `exact_moments` does many.
 
     See `lockstep.stretched`.
     """
+    out = np.empty((*y.shape[:-1], len(left)))
     for k, weight in enumerate(w):
-        _normalize_channel(y[..., k, :], left, share, weight, scaling, alike, out[..., k, :])
+        out[..., k, :] = _normalize_channel(y[..., k, :], left, share, weight, scaling, alike)
+    return out
 
 
 @np.errstate(all="ignore")  # as in kernels
-def _normalize_channel(y, left, share, w, scaling, alike, out):
+def _normalize_channel(y, left, share, w, scaling, alike):
     seen = np.flatnonzero(w > 0.0)
     if not len(seen):
-        out[:] = 0.0
-        return
+        return 0.0
     share = None if alike == 0.0 else share
     weight, places, shares = w[seen], left[seen], None if share is None else share[seen]
     base, total = y[..., places[:1]], total_of(weight)
@@ -369,7 +370,7 @@ def _normalize_channel(y, left, share, w, scaling, alike, out):
     elif scaling == 3:
         shift, rest = (low, 0.0) if share is None else (base, low)
     v = (points_at(y, left, share, shift) if scaling != 2 or len(seen) < len(w) else above) - rest
-    out[:] = v * scale if scaling <= 2 else np.where(scale > 0.0, v / scale, 0.0)
+    return v * scale if scaling <= 2 else np.where(scale > 0.0, v / scale, 0.0)
 
 
 def total_of(values):

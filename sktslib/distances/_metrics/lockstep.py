@@ -92,9 +92,7 @@ class LockstepMetric(Metric):
         if not self.centered:
             return a if n == m else resample(a, m)
         left, share = places(n, m)
-        out = np.empty((len(a), m))
-        moments.normalize_window(a, left, None if n == m else share, w, 1, alike(n, m), out)
-        return out
+        return moments.normalize_window(a, left, None if n == m else share, w, 1, alike(n, m))
 
     def _distance(self, x, w, y, tx, ty):
         if self.centered or x.shape[1] != y.shape[1]:
@@ -149,11 +147,7 @@ class LockstepMetric(Metric):
 
     @staticmethod
     def _normalized(x, w, scaling):
-        if not scaling:
-            return x
-        query = np.empty_like(x)
-        moments.normalize_one(x, w, scaling, query)
-        return query
+        return moments.normalize_one(x, w, scaling) if scaling else x
 
     def _scaling(self, normalize):
         scaling = SCALINGS[normalize]
