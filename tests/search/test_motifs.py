@@ -59,7 +59,7 @@ def test_those_of_all_pairs(metric, normalize, data):
     table = distances(y, y if other is None else other, m, metric, normalize, weight)
     counts = n - m + 1, None if other is None else n - 3 - m + 1
     apart, most = reference.least_apart(m, share), 3
-    blocks = ("search._pruning.BLOCK", "search._pruning.BLOCK_OF_MOMENTS")
+    blocks = ("search._pruning.BLOCK", "search._pruning.BLOCK_OF_MOMENTS", "search._limits.TERMS")
     with small_sizes(data, "search._motifs.WINDOWS_EACH", *blocks):
         found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share, weight=weight)
         far = discords(y, m, most, metric, normalize, other=other, max_overlap=share, weight=weight)
@@ -112,12 +112,15 @@ def test_bounds_hold_behind_the_first_tile_and_the_first_diagonals():
         np.testing.assert_allclose(found**2, nearest, atol=1e-5)
 
 
-def test_several_motifs_do_not_overlap():
+@pytest.mark.parametrize("terms", [1, 30, 2**19])  # exact moments of one window at a time, of two, of all
+def test_several_motifs_do_not_overlap(terms, monkeypatch):
+    monkeypatch.setattr("sktslib.search._limits.TERMS", terms)
     rng = np.random.default_rng(0)
     y = rng.normal(size=160)
     shapes = rng.normal(size=(2, 12)).cumsum(axis=1)
     for k, (start, noise) in enumerate([(5, 0.0), (130, 0.01), (40, 0.0), (80, 0.1)]):
         y[start : start + 12] = 3 * shapes[k // 2] + noise * rng.normal(size=12) + 5 * k
+    y[100:118] = 2.0  # seven constant windows, too near each other for a pair
     found = motifs(y, 12, 2)
     assert found.start.tolist() == [5, 130, 40, 80]
     assert found.query.tolist() == [0, 0, 1, 1]

@@ -31,7 +31,7 @@ from sktslib.utils.visualisation import (
 pytestmark = pytest.mark.usefixtures("_closed_figures")
 TWO = np.column_stack([SEQUENCE, -SEQUENCE])
 SEARCHER = QuerySearcher("euclidean", n_matches=3).fit(QUERY)
-SEGMENTER = QuerySegmenter("dtw").fit(QUERY)
+SEGMENTER = QuerySegmenter("dtw", background=0.7).fit(QUERY)
 
 
 @pytest.mark.parametrize(
