@@ -6,14 +6,17 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import printed
+from command_runs import printed, read
 from inputs import refused
 
 from sktslib._cli.recordings import Files
-from sktslib.io._tables import Reading
+from sktslib.io._layout import layout_of
+from sktslib.io._tables import Reading, source_of
 
 CASES = Path(__file__).parent / "cases"
 V = [1.5, -2.25, 3.125, 0.5, 4.75, 2.0]
+ROUNDED = [591.86, 1038.8, 1231.41, 1122.52, 738.81, 174.21, -433.05, -934.29]
+LARGE = [1000.5, 2000.25, 3000.5, 4321.5, 5000.75, 6000.5]
 W = [10.5, 20.25, 30.5, 40.125, 50.5, 60.75]
 T = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]
 DAYS = pd.date_range("2024-05-01 12:00", periods=6, freq="1min")
@@ -60,15 +63,17 @@ FORMS = {
     "decimal comma, tabs": Form("t\tv\n" + rows("{}\t{}", comma(T), comma(V)), times=T),
     "decimal comma alone": Form("v\n" + rows("{}", comma(V))),
     "thousands": Form(
-        "t;v\n" + rows("{};{}", comma(T), ["1.000,5", "2.000,5", "3.000,5", "4.000,5", "5.000,5", "6.000,5"]),
+        "t;v\n" + rows("{};{}", comma(T), [f"{v // 1000:.0f}.{comma([v])[0][1:]}" for v in LARGE]),
         times=T,
-        values=[1000.5, 2000.5, 3000.5, 4000.5, 5000.5, 6000.5],
+        values=LARGE,
     ),
+    "thousands by commas": Form("t,v\n" + rows('{},"{:,.2f}"', T, LARGE), times=T, values=LARGE),
     "exponents": Form("t,v\n" + rows("{},{:.5e}", T, V), times=T),
     "signs": Form("t,v\n" + rows("{},{:+}", T, V), times=T),
     "no digit before the point": Form("v\n.5\n-.25\n.125\n", values=[0.5, -0.25, 0.125]),
     # names
     "no names": Form(rows("{},{}", V, W), ["1", "2"]),
+    "no names, one column": Form(rows("{:.2f}", ROUNDED).replace(".", ","), ["1"], values=ROUNDED),
     "quoted": Form('"t","v"\n' + rows('"{}","{}"', T, V), times=T),
     "single quotes": Form("'t','v'\n" + rows("{},{}", T, V), times=T),
     "a comma in a name": Form('t,"v, raw"\n' + TV, ["v, raw"], T),
@@ -76,6 +81,10 @@ FORMS = {
     "names twice": Form("t,v,v\n" + rows("{},{},{}", T, V, W), ["v", "v.1"], T, notes=["another column named 'v'"]),
     "R": Form('"t" "v"\n' + rows('"{}" {} {}', range(1, 7), T, V), times=T),
     "numbers as names": Form(",100,200\n" + rows("{},{},{}", T, V, W), ["100", "200"], T, notes=["read as times"]),
+    "numbered columns": Form(",0,1\n" + rows("{},{},{}", range(6), V, W), ["0", "1"]),
+    "numbered columns without an index": Form("0,1\n" + rows("{},{}", V, W), ["0", "1"]),
+    "a series of pandas": Form(",0\n" + rows("{},{}", T, V), ["0"], T, notes=["has no name and increases"]),
+    "apostrophes": Form("t,patient's,it's\n" + rows("{},{},{}", T, V, W), ["patient's", "it's"], T),
     "a spectrum": Form("t,400,410,420\n" + rows("{},{},{},{}", T, V, W, W), ["400", "410", "420"], T),
     "bands": Form("400;410;420;430\n" + rows("{0};{1};{1};{1}", V, W), ["400", "410", "420", "430"]),
     "counted from 1": Form("1,2,3\n" + rows("{0},{1},{1}", [9.5, *V[1:]], W), ["1", "2", "3"], values=[9.5, *V[1:]]),
@@ -86,6 +95,9 @@ FORMS = {
     ),
     "settings without names": Form(
         "Mode:,Sum\nAverages:,0\n\n" + rows("{},{}", dated("%Y-%m-%d %H:%M"), V), ["2"], DAYS, notes=["and skipped"]
+    ),
+    "quotes within": Form(
+        "'Device','A 'B'\n't','v'\n" + rows("'{}','{}'", T, V), times=T, notes=["""skipped: "'Device','A 'B'\""""]
     ),
     "units": Form("t,v,w\ns,mV,°C\n" + rows("{},{},{}", T, V, W), ["v", "w"], T, notes=["line 2 is neither"]),
     "units in brackets": Form("t,v\n[s],[mV]\n" + TV, times=T, notes=["line 2 is neither"]),
@@ -114,11 +126,14 @@ FORMS = {
     # comments and footers
     "comments above": Form("# made\n# by hand\nt,v\n" + TV, times=T),
     "comments between": Form("t,v\n" + TV.replace("1.0,", "# pause, 2 s\n1.0,"), times=T),
-    "comments behind line 500": Form(
-        "t,v\n" + rows("{},{}", range(600), [k % 7 + 0.5 for k in range(600)]) + "# end\n600,0.5\n",
-        times=[*range(601)],
-        values=[*(k % 7 + 0.5 for k in range(600)), 0.5],
-    ),
+    **{
+        f"{remark} behind line 500": Form(
+            "t,v\n" + rows("{},{}", range(600), [k % 7 + 0.5 for k in range(600)]) + f"{remark}\n600,0.5\n",
+            times=[*range(601)],
+            values=[*(k % 7 + 0.5 for k in range(600)), 0.5],
+        )
+        for remark in ("# end", "# a, b, c")
+    },
     "a footer": Form("t,v\n" + TV + "End of data\n", times=T, notes=["line 8 is behind the data and skipped"]),
     "a footer of two lines": Form(
         "t,v\n" + TV + "\nsum of 6\nmean,of,all,1.6\n", times=T, notes=["lines 9, 10 are beh"]
@@ -139,6 +154,8 @@ FORMS = {
     "old line ends": Form(("t,v\n" + TV).replace("\n", "\r"), times=T),
     "no end of line": Form("t,v\n" + TV.rstrip(), times=T),
     "ends in marks": Form("t;v\n" + rows("{};{};", T, V), times=T),
+    "ends in marks, names do, too": Form("t;v;\n" + rows("{};{};", T, V), times=T),
+    "ends in several marks": Form("t;v\n" + rows("{};{};;;", T, V), times=T),
     "unnamed columns": Form("time;v;;\n" + rows("{};{};;", T, V), times=T),
     "unnamed columns that hold something": Form(
         "time;v;;\n" + rows("{};{};{};{}", T, V, W, W), times=T, notes=["column 3 has no name", "column 4 has no name"]
@@ -150,8 +167,10 @@ FORMS = {
     "an empty column between": Form("t,,v\n" + rows("{},,{}", T, V), times=T),
     "empty rows at the end": Form("t,v\n" + TV + ",\n,\n", times=T, notes=["2 empty rows at the end left out"]),
     "an index": Form(",v\n" + rows("{},{}", range(6), V)),
+    "an index and times": Form(",t,v\n" + rows("{},{},{}", range(6), T, V), times=T),
     "an index of times": Form(",v\n" + rows("{},{}", T, V), times=T, notes=["has no name and increases"]),
     "a counter": Form("sample,v\n" + rows("{},{}", range(1, 7), V), notes=["'sample' counts the rows"]),
+    "PhysioNet's counter": Form("'sample #','v'\n" + rows("{},{}", range(6), V), notes=["'sample #' counts the rows"]),
     "a counter of a part": Form(
         "frame,v\n" + rows("{},{}", range(1500, 1512), V + W), values=V + W, notes=["'frame' counts the rows"]
     ),
@@ -262,6 +281,7 @@ def test_forms_of_text(tmp_path, form):
     files.check()
     if "columns" not in form.how:
         assert found.names == form.names
+        assert found.values.shape == (len(form.values), len(form.names))
     np.testing.assert_array_equal(found.values[:, 0], form.values)
     if form.times is None:
         assert found.times is None
@@ -335,6 +355,53 @@ def test_texts_that_are_refused(tmp_path, text, how, message):
     with pytest.raises(ValueError, match=message):
         files.read(str(path), "--query")
         files.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("a.npy.gz", "Unpack it."),
+        ("a.tar.bz2", "Unpack it."),
+        ("a.JSON.xz", "may hold anything"),
+        ("no.npy.gz", "No such"),
+    ],
+)
+def test_what_is_packed_is_known_by_its_name(name, rule, tmp_path):
+    if not name.startswith("no"):
+        (tmp_path / name).touch()
+    refused(lambda: source_of(str(tmp_path / name), Reading(), "--query"), rule)
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip"])
+def test_packed_files_are_unpacked(tmp_path, ending):
+    path = tmp_path / f"some.csv.{ending}"
+    pd.DataFrame({"t": T, "v": V}).to_csv(path, index=False)
+    np.testing.assert_array_equal(read(path).values[:, 0], V)
+
+
+def test_options_say_what_cannot_be_found(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("a;b\n" + "".join(f"{k};{k % 7}\n" for k in range(600)) + "600;1,5\n", encoding="utf-8")
+    refused(lambda: read(path), "'b' must hold numbers. Got '1,5' in row 601 (about line 602)", "--decimal")
+    assert read(path, decimal=",", columns="a,b").values[-1].tolist() == [600, 1.5]
+    path.write_text("1.234;5\n2.345;6\n", encoding="utf-8")
+    assert read(path).values[:, 0].tolist() == [1.234, 2.345]
+    assert read(path, decimal=",", thousands=".").values[:, 0].tolist() == [1234, 2345]
+    path.write_text("1 2\n3 4\n5 6\n", encoding="utf-8")
+    assert read(path, header=1).names == ["1", "2"]
+    assert len(read(path, header=1)) == 2
+    assert len(read(path, separator="space", header=0)) == 3
+    path.write_text("made by hand\nt v\n0 4\n1 6\n", encoding="utf-8")
+    refused(lambda: read(path, header=1), "--header must be the line of ", ", 2. Got line 1 with 3: 'made by hand'")
+
+
+def test_a_text_in_a_column_of_numbers_is_no_units_row():
+    rows = ["t,v", "0,OVER", "1,2", "2,3", "3,4"]
+    layout = layout_of(rows)
+    assert layout.first == 1
+    assert layout.names == ["t", "v"]
+    assert layout.skipped == []
+    assert layout_of(["only", "words"]) is None
 
 
 # -------------------------------------------------------------------------------------------------------------- cases

@@ -169,6 +169,7 @@ def test_choice_by_batches_is_that_of_the_whole(data):
     np.testing.assert_array_equal(distance, exact[want])
 
 
+@pytest.mark.slow
 @long_without_compiler
 def test_long_queries_and_few_windows():
     rng = np.random.default_rng(1)
