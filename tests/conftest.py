@@ -45,7 +45,8 @@ if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
 # Compiling may take seconds while an example is drawn.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 SHORT = {"derandomize": True, "phases": [Phase.explicit, Phase.generate], **COMMON}
-settings.register_profile("default", derandomize=True, max_examples=15, **COMMON)
+settings.register_profile("default", derandomize=True, max_examples=10, **COMMON)
+settings.register_profile("more", derandomize=True, max_examples=15, **COMMON)
 settings.register_profile("few", max_examples=2, **SHORT)
 settings.register_profile("thorough", max_examples=320, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
