@@ -8,7 +8,6 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import printed
 
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
@@ -114,51 +113,6 @@ def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, 
         patch.setattr("sys.stdout", file)
         assert main([]) == code
     assert ("could not be written: No space" in capsys.readouterr().err) == (error.errno == errno.ENOSPC)
-
-
-# ------------------------------------------------------------------------------------------------------------- errors
-WRONG = {
-    "empty file": ("search s.csv --query empty.csv", "--query: 'empty.csv': the file must hold at least"),
-    "ragged": (
-        "search s.csv --query ragged.csv",
-        "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 4, saw 3",
-    ),
-    "gap": ("search s.csv --query gap.csv", "--query: the query must be finite. Got 1 NaN of 3 values"),
-    "times text": (
-        "search noon.csv --query q.csv",
-        "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1 (about line 2). Correct that",
-    ),
-    "weights": ("search s.csv --query below.csv", "'--weight-column' must not be negative. Got"),
-    "no channel": ("search s.csv --query times.csv", "--columns must name at least one column of values."),
-    "column": (
-        "search s.csv --query q.csv --columns low",
-        "--columns must name a column. Got 'low'; the recording has time_s, level.",
-    ),
-    "weight column": ("search s.csv --query q.csv --weight-column w", "--weight-column must name a column. Got 'w'"),
-    "picture folder": ("demo --output no/p.png", "--output must name a file in a folder that exists. Got 'no/p.png'."),
-    "picture form": ("--output p.what", "--output must end in one of ."),
-    "demo of files": ("--query q.csv", "unrecognized arguments: --query q.csv"),
-}
-
-
-@pytest.mark.parametrize(("line", "message"), WRONG.values(), ids=WRONG)
-def test_wrong_options_are_refused_in_one_line(files, capsys, line, message):
-    texts = {
-        "empty": "",
-        "ragged": "t,level\n0,1\n1,2\n2,3,4\n",
-        "gap": "level\n1\nnan\n2\n",
-        "noon": "t,level\nnoon,1\nnight,2\n",
-        "below": "level,weight\n1,1\n2,-1\n",
-        "times": "time\n1\n2\n",
-    }
-    for name, text in texts.items():
-        (files / f"{name}.csv").write_text(text, encoding="utf-8")
-    before = sorted(os.listdir())
-    out, err = printed(capsys, line, code=2)
-    assert out == ""
-    assert sorted(os.listdir()) == before
-    assert err.splitlines()[-1].startswith("sktslib: error: ")
-    assert message in err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

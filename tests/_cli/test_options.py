@@ -1,5 +1,6 @@
 """Wrong use, values and help of the command line."""
 
+import os
 import subprocess
 import sys
 
@@ -61,16 +62,46 @@ WRONG = {
     ),
     "no labels": ("learn rec.csv --labels flat.csv --output m.joblib", "none of the 1 ranges lies in the recording"),
     "one label": ("learn two.csv --labels double --output no/m.joblib", "--output must name a file in a folder"),
+    "empty file": ("search rec.csv --query empty.csv", "--query: 'empty.csv': the file must hold at least"),
+    "ragged": (
+        "search rec.csv --query ragged.csv",
+        "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 4, saw 3",
+    ),
+    "gap of the query": ("search rec.csv --query gap.csv", "--query: the query must be finite. Got 1 NaN of 4 values"),
+    "times": (
+        "search noon.csv --query beat.csv",
+        "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1 (about line 2). Correct that",
+    ),
+    "weights": ("search rec.csv --query below.csv", "'--weight-column' must not be negative. Got"),
+    "no channel": ("search rec.csv --query times.csv", "--columns must name at least one column of values."),
+    "weight column": (
+        "search rec.csv --query beat.csv --weight-column w",
+        "--weight-column must name a column. Got 'w'",
+    ),
+    "picture folder": ("demo --output no/p.png", "--output must name a file in a folder that exists. Got 'no/p.png'."),
+    "picture form": ("--output p.what", "--output must end in one of ."),
+    "demo of files": ("--query q.csv", "unrecognized arguments: --query q.csv"),
     "zone": ("search rec.csv --query beat.csv --time-column tmie", "Did you mean 'time'?"),
 }
 
 
 @pytest.mark.parametrize(("line", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_use_is_one_line_and_exit_code_2(files, capsys, line, message):
-    (files / "gap.csv").write_text("time,mV\n0,1\n1,\n2,3\n3,4\n", encoding="utf-8")
-    (files / "flat.csv").write_text("start,end\n9000,9005\n", encoding="utf-8")
+    texts = {
+        "gap": "time,mV\n0,1\n1,\n2,3\n3,4\n",
+        "flat": "start,end\n9000,9005\n",
+        "empty": "",
+        "ragged": "t,mV\n0,1\n1,2\n2,3,4\n",
+        "noon": "t,mV\nnoon,1\nnight,2\n",
+        "below": "mV,weight\n1,1\n2,-1\n",
+        "times": "time\n1\n2\n",
+    }
+    for name, text in texts.items():
+        (files / f"{name}.csv").write_text(text, encoding="utf-8")
+    before = sorted(os.listdir())
     out, err = printed(capsys, line, code=2)
     assert out == ""
+    assert sorted(os.listdir()) == before
     last = err.splitlines()[-1]
     assert last.startswith("sktslib: error: ")
     assert message in last

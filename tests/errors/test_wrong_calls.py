@@ -1,14 +1,17 @@
-"""Unknown names, parameters that do not go together, functions of the caller's: errors that name the way out."""
+"""Unknown names, parameters out of range or that do not go together, dictionaries: errors that name the way out."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from inputs import EUCLIDEAN_DICT, Q2, Q, S, T, entry, one, refused
+from inputs import DTW_DICT, EUCLIDEAN_DICT, HUGE, Q2, RNG, S2, Q, S, T, entry, one, refused
 
-from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
+from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
 from sktslib import distances as d
+from sktslib.distances.compute_distance import time_series_distance
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor, ShapeletTransform
+from sktslib.search import Percentile, Subsequences
 from sktslib.search.search_utils import elastic_search, lockstep_search, start_sequences_index
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
@@ -160,3 +163,195 @@ def test_names_of_files_and_axes_too_many():
                 call(name, [0])
     with pytest.raises(ValueError, match=r"shape \(3, 4, 5, 6\)\. Reshape your data: one axis for channels is enough"):
         KNeighborsTimeSeriesClassifier().fit(np.zeros((3, 4, 5, 6)), [0, 1, 0])
+
+
+# ---------------------------------------------------------------------------------------------- parameters out of range
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [
+        (lambda v: d.dtw(Q, S, alpha=v), "'alpha' parameter of DTW"),
+        (lambda v: d.DTW(alpha=v)(Q, S), "'alpha' parameter of DTW"),
+        (lambda v: d.dtw(Q, S, window=v), "'window' parameter of DTW"),
+        (lambda v: d.dtw(Q, S, window="sakoe-chiba", factor=v), "'factor' parameter of DTW"),
+        (lambda v: d.dtw(Q, S, dtw_type="psi-dtw", tolerance=v), "'tolerance' parameter of DTW"),
+        (lambda v: d.dtw(Q, S, do_sign_norm=v), "'do_sign_norm' parameter of DTW"),
+        (lambda v: d.dtw(Q, S, dist=v), "'dist' parameter of DTW"),
+        (lambda v: d.dtw(Q, S, dtw_type=v), "'dtw_type' parameter of DTW"),
+        (lambda v: d.lcss(Q, S, v), "'eps' parameter of LCSS"),
+        (lambda v: d.twed(Q, S, None, None, v), "'nu' parameter of TWED"),
+        (lambda v: d.twed(Q, S, None, None, lmbda=v), "'lmbda' parameter of TWED"),
+        (lambda v: d.twed(Q, S, None, None, p=v), "'p' parameter of TWED"),
+        (lambda v: d.dlp(Q, Q, v), "'p' parameter"),
+        (lambda v: d.minkowski_distance(Q, Q, p=v), "'p' parameter of Minkowski"),
+        (lambda v: d.pearson_correlation(Q, Q, v), "'beta' parameter of PearsonCorrelation"),
+        (lambda v: QuerySearcher(n_matches=v).fit(Q), "'n_matches' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(threshold=v).fit(Q), "'threshold' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(threshold=Percentile(v)).fit(Q), "'q' parameter of Percentile"),
+        (lambda v: QuerySearcher(max_overlap=v).fit(Q), "'max_overlap' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(candidates=v).fit(Q), "'candidates' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(normalize=v).fit(Q), "'normalize' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(metric_params=v).fit(Q), "'metric_params' parameter of QuerySearcher"),
+        (lambda v: QuerySegmenter(background=v).fit(Q), "'background' parameter of QuerySegmenter"),
+        (
+            lambda v: time_series_search(DTW_DICT, Q, S, output=("percentile", v)),
+            "'value' parameter of output=('percentile'",
+        ),
+        (lambda v: start_sequences_index(S, overlap=v), "'overlap' parameter"),
+        (lambda v: d.get_metric("dtw", v), "'params' parameter"),
+        (lambda v: d.CallableMetric(v)(Q, S), "'function' parameter of CallableMetric"),
+        (lambda v: d.CallableMetric(one, v)(Q, S), "'parameters' parameter of CallableMetric"),
+    ],
+)
+def test_parameters_out_of_range(call, parameter):
+    for value in (np.nan, np.inf, -1, "1", HUGE):
+        message = refused(partial(call, value), f"The {parameter}", "must", "Got ", error=(ValueError, TypeError))
+        assert value is HUGE or repr(value) in message
+
+
+@pytest.mark.parametrize("value", [-1, 0, "3", 2.5, np.nan])
+def test_lengths_and_counts(value):
+    for name, text in (("min_length", "a str among {'auto'}, "), ("max_length", "")):
+        rule = f"{name!r} parameter of Subsequences must be {text}an int in the range [1, inf) or None. Got {value!r}"
+        searcher = QuerySearcher(candidates=Subsequences(**{name: value}))
+        refused(lambda searcher=searcher: searcher.fit(Q), rule, error=(ValueError, TypeError))
+    rule = f"The 'lengths' parameter of QuerySegmenter must be an integer in the range [1, inf). Got {value!r}."
+    for lengths in ((value, None), (None, value)):
+        refused(lambda bounds=lengths: QuerySegmenter(lengths=bounds).fit(Q), rule, error=(ValueError, TypeError))
+    refused(
+        lambda: start_sequences_index(S, ("number", value)),
+        "must be an integer",
+        repr(value),
+        error=(ValueError, TypeError),
+    )
+
+
+def test_a_rule_is_named_as_users_import_it():
+    rule = "an instance of FalseDiscoveryRate, an instance of Conformal, an instance of Percentile"
+    refused(lambda: QuerySearcher(threshold=-1).fit(Q), rule)
+
+
+def test_numbers_beyond_64_bits_where_they_do_not_matter():
+    want = QuerySearcher(n_matches=None).fit(Q).search(S)
+    for searcher in (
+        QuerySearcher(n_matches=2**62),
+        QuerySearcher(n_matches=None, candidates=Subsequences(max_length=2**62)),
+    ):
+        np.testing.assert_array_equal(searcher.fit(Q).search(S).start, want.start)
+    np.testing.assert_array_equal(
+        QuerySegmenter(lengths=(None, 10**30)).fit(Q).segment(S).start, QuerySegmenter().fit(Q).segment(S).start
+    )
+    with pytest.warns(UserWarning, match="Nothing is found: the shortest of 'lengths' is 1000"):
+        assert len(QuerySegmenter(lengths=(10**30, None)).fit(Q).segment(S)) == 0
+    assert len(start_sequences_index(S, ("number", HUGE))) == 30
+    assert len(start_sequences_index(S, ("number", 5), 1e300)) == 1
+    assert d.dtw(Q, S, window="sakoe-chiba", factor=2**62) == d.dtw(Q, S)
+
+
+OUTPUTS = {
+    TypeError: [
+        *[(v, "'output' must be a pair such as ('number', 3)") for v in (None, 3, "number", ("number",), (1, 2, 3))],
+        (("number", True), "Got True."),
+        (("threshold", None), "output=('threshold', value) must be a real number in the range (-inf, inf)."),
+    ],
+    ValueError: [
+        (("nummer", 3), "Unknown kind 'nummer' of 'output'. Did you mean 'number'? Valid: number, percentile"),
+        ((["number"], 3), "Unknown kind ['number'] of 'output'. Valid: number, percentile, threshold."),
+        (("number", 0), "The 'value' parameter of output=('number', value) must be an integer in the range [1, inf)"),
+        (("threshold", np.nan), "Got nan."),
+        (("threshold", HUGE), "It does not fit into float64."),
+        (("percentile", 101), "output=('percentile', value) must be a real number in the range [0, 100]. Got 101."),
+        (("percentile", -1), "Got -1."),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("output", "error", "message"), [(o, e, m) for e, rows in OUTPUTS.items() for o, m in rows], ids=str
+)
+def test_malformed_output(output, error, message):
+    refused(lambda: time_series_search(DTW_DICT, Q, S, output=output), message, error=error)
+    refused(lambda: start_sequences_index(S, output), message, error=error)
+
+
+# -------------------------------------------------------------------------------------------- dictionaries of distances
+
+
+ENTRIES = {
+    TypeError: [
+        (None, "'dict_distances' must be a dictionary of distances, as get_distance_dict makes it. Got None."),
+        (["dtw"], "Got ['dtw']."),
+        (d.DTW(), "Got DTW()."),
+        ({"elastic": ["dtw"]}, "The family 'elastic' of 'dict_distances' must be a dictionary of entries."),
+        ({"elastic": {"mine": "dtw"}}, "The entry 'mine' must be a dictionary with the keys multivariate,"),
+        (entry(function="dtw", parameters=5), "'parameters' of the entry 'mine' must be a dictionary, or ''"),
+        (entry(function="dtw", parameters=[]), "Got []."),
+        (entry(function=lambda a, b: None), "must return the distance as one real number. Got None."),
+    ],
+    ValueError: [
+        ({"elastik": {}}, "Unknown family 'elastik' of 'dict_distances'. Did you mean 'elastic'?"),
+        ({"mine": {"function": "dtw"}}, "A dictionary of distances holds family -> name -> entry"),
+        (entry(), "The entry 'mine' must have the key 'function', a registered name or a callable."),
+        (entry(params={}), "Unknown key 'params' of the entry 'mine'. Did you mean 'parameters'?"),
+        (entry(function="dwt"), "Unknown function 'dwt' of the entry 'mine'. Did you mean 'dtw'?"),
+        (entry(function=None), "Unknown function None of the entry 'mine'. Valid: "),
+        (entry(function=[]), "Unknown function [] of the entry 'mine'."),
+        (entry(function=str), "Unknown function <class 'str'> of the entry 'mine'."),
+        (entry(function="euclidean"), "must stand in the family 'lockstep'. Got 'elastic'."),
+        (entry(function=d.TAM), "The function 'tam' of the entry 'mine' must stand in the family 'time'."),
+        (entry(function="dtw", use="maybe"), "'use' of the entry 'mine' must be 'yes' or 'no'. Got 'maybe'."),
+        (entry(function="dtw", use=True), "Got True."),
+        (entry(function="dtw", multivariate="false"), "'multivariate' of the entry 'mine' must be 'yes' or 'no'."),
+        (entry(function="dtw", parameters={"aplha": 1}), "Unknown parameter 'aplha' of the entry 'mine'."),
+        (entry(function="dtw", parameters={3: 1}), "Unknown parameter 3 of the entry 'mine'."),
+        (entry(function="dtw", parameters={"alpha": 2}), "'alpha' parameter of DTW"),
+        (entry(function="dtw", parameters={"report": "path"}), "'report' of the entry 'mine' must be 'distance'"),
+        (entry(function="dtw", parameters={"factor": 3}), "'factor' parameter of DTW must be None unless"),
+        (entry(function=lambda a, b: np.nan), "must return a number. Got NaN"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("wrong", "error", "message"), [(w, e, m) for e, rows in ENTRIES.items() for w, m in rows])
+def test_dictionaries(wrong, error, message):
+    for call in (time_series_search, time_series_segmentation, time_series_distance):
+        refused(lambda call=call: call(wrong, Q, S), message, error=error)
+
+
+@pytest.mark.parametrize("call", [time_series_search, time_series_segmentation, time_series_distance])
+def test_entries_of_one_channel(call):
+    single = entry(function="dtw", multivariate="no")
+    call(single, Q, S)
+    refused(lambda: call(single, Q2, S2), "The entry 'mine' has multivariate 'no', but the series have 2 channels.")
+
+
+def test_single_entries():
+    two = get_distance_dict(["dtw", "lcss", "euclidean", "cosine"])
+    refused(lambda: elastic_search(two, Q, S), "exactly one active elastic distance here. Got 2: ['Dynamic Time")
+    refused(lambda: lockstep_search(two, Q, S), "exactly one active lockstep distance here. Got 2:")
+    refused(lambda: lockstep_search({}, Q, S), "Got 0: []. Pass one entry, or set 'use' of the others to 'no'.")
+    refused(lambda: elastic_search({"function": "dtw", "use": "no"}, Q, S), "'dtw' must be in use here.")
+    refused(lambda: elastic_search({"function": "dtw", "paramters": {}}, Q, S), "Did you mean 'parameters'?")
+    refused(lambda: elastic_search({"parameters": {}}, Q, S), "must have the key 'function'")
+    refused(lambda: elastic_search({"function": "cosine"}, Q, S), "must stand in the family 'lockstep'.")
+    refused(lambda: elastic_search({"function": one}, Q, S), "has no warping path of accumulated costs")
+    refused(lambda: elastic_search({"function": "dtw", "multivariate": "no"}, Q2, S2), "multivariate 'no'")
+    refused(lambda: elastic_search(None, Q, S), "'dict_distances' must be a dictionary of distances", error=TypeError)
+
+
+def test_the_package_s_functions_stand_for_their_metrics():
+    assert d.get_metric(d.dtw) == d.DTW(do_dist_norm=True)
+    by_function, by_name = (time_series_search(entry(function=f), Q, S)["mine"] for f in (d.dtw, "dtw"))
+    np.testing.assert_array_equal(by_function["distance"], by_name["distance"])
+    table = time_series_distance(entry(function=d.dlp, parameters={"p": 1}), Q, Q + 1)
+    assert table.loc["mine", "Distance"] == pytest.approx(8.0)
+
+
+def test_a_fitted_metric_stays_fitted():
+    fitted = d.Mahalanobis().fit(RNG.normal(size=(20, 8)))
+    want = fitted(Q, S[:8])
+    assert want != d.euclidean_distance(Q, S[:8])
+    assert lockstep_search({"function": fitted}, Q, S)[0] == pytest.approx(want)
+    assert d.get_metric(fitted, {"VI": None})(Q, S[:8]) == pytest.approx(want)
+    assert QuerySearcher(fitted).fit(Q).profile(S).distance[0] == pytest.approx(want)
