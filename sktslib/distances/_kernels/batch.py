@@ -1,21 +1,20 @@
-"""Many series at once: LANES series side by side in vectors, four query points per sweep held in registers.
+"""Elastic distances of a query to many series: BATCH series per vector, four query points per sweep in registers.
 
-The recurrences are those of `recurrence`.
+The functions of `recurrence` give the cost of each cell. `table_of_costs` computes all costs, `scan` those of the
+nearest series, and `partner_sums` the sums that averages along warping paths need.
 
-Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
-point, as `channels_of` gives it; a query is ``(channels, 4, m)``, padded to whole sweeps.
+Layout: a block of series is ``(channels, (length + 1) * BATCH)`` as `channels_of` gives it. Its first BATCH numbers are
+padding before the first point. A query is ``(channels, 4, m)``, padded to whole sweeps.
 
-What the points of one series meet in others along the best paths: how many points each, and the sum of them.
+An average along warping paths needs two numbers per query point: how many series points it is aligned with, and their
+sum. For each cell and lane one bit per move is kept, and each lane is traced back from its last pair. The path equals
+that of `strips.path`: vectors round as floats do, and ties are broken the same way.
 
-Averages along paths need no path but these sums. Of each cell the moves into it are kept, a bit a lane; then
-each lane is followed back from its last pair on. It is the path that `strips.path` gives: vectors that round as plain
-floats do, and the same choice among equal costs.
-
-Where a center moves little, the cost of each series is nearly known. Of each query point only the cells between the
-first and the last one at or below such a limit in some lane matter to the next, where costs never fall along a path.
-Others then hold any number above their lane's limit, so that no path at or below it comes from there: what is found at
-or below the limit is the same to the bit, and what is found above it is computed again without one. So a limit may be
-a guess.
+In a k-means the cost of each series hardly changes from one iteration to the next, so a limit for it is known in
+advance. Where costs never fall along a path, only the cells between the first and the last one at or below the limit in
+some lane matter for the next query point. All others may hold any number above the limit of their lane, because no path
+at or below the limit passes through them. Costs at or below the limit are exact bit for bit; series with a higher cost
+are computed again without a limit. So a limit may be a guess.
 """
 
 import numpy as np
@@ -41,22 +40,22 @@ from .simd import BATCH, aligned, aligned_zeros, bits, channels_of, copy, fill, 
 from .strips import best_move
 
 ROWS = 4
-BIG = np.inf  # a cost that no path has
+BIG = np.inf  # higher than the cost of any path
 ABOVE, DONE, UNFINISHED = 0, 1, 2
-AHEAD = block_size(8, 2)  # points computed at a time where it is not known how many will be needed
+AHEAD = block_size(8, 2)  # points computed at a time when the number of points needed is unknown
 
 load, splat, _ = makers(BATCH, fused=False)
 
 
 @step
 def _meet(p, diag, left):
-    """Return the cheaper of these predecessors of a cell where all moves cost the same; else the diagonal one."""
+    """Return the lower cost of the diagonal and the left predecessor if all moves cost the same, else the diagonal."""
     return minimum(diag, left) if equal_moves(p) else diag
 
 
 @step
 def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost):
-    """Return the accumulated cost of a query point with a point of the series."""
+    """Return the accumulated cost of the cell of a query point and a series point."""
     d, u, v = moves(p, here, by_lag, a, b, c, gap_cost)
     if equal_moves(p):
         return accumulate(p, minimum(met, up), d)
@@ -67,8 +66,8 @@ def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost):
 
 @step
 def _late(p, i, j):
-    """Return the lag cost of query point i and point j of the series for the moves, in all lanes."""
-    lag = float(np.int32(abs(i - j)))  # the compiler sees through that and back, but not with 64 bits
+    """Return the lag cost of query point i and series point j, as a vector with one value in all lanes."""
+    lag = float(np.int32(abs(i - j)))  # LLVM removes this conversion and the one back, but not those of 64 bits
     return splat(lag_cost(p, lag, lag))
 
 
@@ -79,7 +78,10 @@ def _row(rows, weighted, k, i):
 
 @step
 def _first(lo, i):
-    """Return the first point that query point i may meet; without a band `lo` is None, and `hi` one number for all."""
+    """Return the first series point that query point i may be aligned with.
+
+    Without a band, `lo` is None and `hi` holds one number for all query points.
+    """
     return 0 if lo is None else lo[i]
 
 
@@ -98,11 +100,11 @@ def _in_band(v, limit, inside):
     return v if inside else maximum(v, limit)
 
 
-@step  # with a constant `inside` no cell asks
+@step  # `inside` is a constant, so that no cell has to check the band at run time
 def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, inside, row, registers):
-    """Compute four query points from i on over the series' points [begin, end); rows after point m - 1 do not matter.
+    """Compute query points i to i + 3 over the series points [begin, end); rows after query point m - 1 are ignored.
 
-    `inside`: whether the band holds all of these points for each of the query points.
+    `inside` says whether all these cells are within the band.
     """
     i0, i1, i2, i3 = i, minimum(i + 1, m - 1), minimum(i + 2, m - 1), minimum(i + 3, m - 1)
     h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
@@ -128,14 +130,14 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
             a1, b1, c1 = add_terms(p, (a1, b1, c1), _row(rows, weighted, k, i + 1), y, yb)
             a2, b2, c2 = add_terms(p, (a2, b2, c2), _row(rows, weighted, k, i + 2), y, yb)
             a3, b3, c3 = add_terms(p, (a3, b3, c3), _row(rows, weighted, k, i + 3), y, yb)
-        # All that needs the costs of the column before comes first, so that new ones can take their registers.
+        # Everything that reads the previous column comes first, so that its registers can be reused.
         m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
         v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost), limit0, inside)
         v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost), limit1, inside)
         v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost), limit2, inside)
         v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost), limit3, inside)
         corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
-        l1, l2, l3 = l0, l1, l2  # a query point later and a series point later the lag is the same
+        l1, l2, l3 = l0, l1, l2  # (i + 1, j + 1) has the lag of (i, j)
         if i + 3 < m:
             store(row, at, v3)
         else:
@@ -154,9 +156,9 @@ def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end
 
 @inner
 def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
-    """Compute four query points over the series points [begin, end), some of which may be outside their bands."""
+    """Compute four query points over the series points [begin, end), some of which may be outside the band."""
     a, b = begin, end
-    if lo is not None:  # else half of the code need not be compiled
+    if lo is not None:  # a constant for the compiler: without a band it drops these branches
         a = maximum(begin, minimum(lo[minimum(i + ROWS, m) - 1], end))
         b = maximum(a, minimum(hi[i], end))
         if begin < a:
@@ -169,13 +171,13 @@ def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row
 
 @inner
 def _within(row, j, limit):
-    """Return whether the cost in column j is at or below a limit, or that of its lane, in some lane."""
+    """Return whether some lane has a cost in column j at or below the limit, a number or a vector with one per lane."""
     return some(load(row, j * BATCH) <= limit)
 
 
 @inner
 def _fill_top(p, end, top_end, gap_costs, row):
-    """Fill in the boundary before the first query point, up to column `end`."""
+    """Fill `row` with the boundary before the first query point, up to column `end`."""
     fill(row, 0, BATCH, 0.0)
     for at in range(BATCH, (end + 1) * BATCH):
         row[at] = BIG if closed_boundary(p) or at >= top_end * BATCH else row[at - BATCH] + gap_costs[at]
@@ -183,14 +185,14 @@ def _fill_top(p, end, top_end, gap_costs, row):
 
 @inner
 def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, room):
-    """Compute the costs of query point m - 1 with each point of each series, in `row`; return DONE at the end.
+    """Fill the `row` of `room` with the accumulated costs of the last query point and each point of each series.
 
-    ABOVE if all exceed the cutoff before that. UNFINISHED if it takes more cells than are left: called with the same
-    room it resumes. See `room_for`.
+    Return DONE at the end, ABOVE as soon as all costs exceed the cutoff, and UNFINISHED if the budget of cells is used
+    up. A further call with the same `room` (see `room_for`) then resumes.
 
-    Cells above the cutoff in all lanes are skipped where no cell at or below it leads to them: of the row before,
-    whose boundary is its column 0, those outside start_column to end_column are above it, and hold any such number.
-    `weighted` is None where all weights are 1, and nothing is multiplied by them.
+    Cells above the cutoff in all lanes are skipped unless a cell at or below it leads to them. In the previous row
+    (column 0 is its boundary) the cells outside [start_column, end_column] are above the cutoff, and may hold any such
+    number. `weighted` is None if all weights are 1; the multiplications are then left out.
     """
     row, registers, state, left = room
     lo, hi, side_end, top_end = cells
@@ -204,7 +206,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, room)
             return UNFINISHED
         state[0] = 0
         height = minimum(ROWS, m - i)
-        if i > 0:  # points that enter the band still hold the boundary
+        if i > 0:  # cells that enter the band still hold the boundary
             fill(row, (_last(lo, hi, i - 1) + 1) * BATCH, (_last(lo, hi, i + height - 1) + 1) * BATCH, BIG)
         if cutoff < BIG:
             while end_column > start_column and not _within(row, end_column, cutoff):
@@ -214,7 +216,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, room)
             if end_column < _first(lo, i) or not _within(row, start_column, cutoff):
                 return ABOVE
         first, last = maximum(_first(lo, i), start_column - 1), _last(lo, hi, i + height - 1)
-        # The column before the first point: the boundary before point 0, else nothing.
+        # The column before the first point: the boundary if that is point 0, else infinity.
         copy(row, first * BATCH, (first + 1) * BATCH, registers[4], 0)
         for r in range(height):
             side = BIG if closed_boundary(p) or i + r + 1 >= side_end else side + points[0, i + r]
@@ -222,7 +224,7 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, room)
         copy(registers[height - 1], 0, BATCH, row, first * BATCH)
         begin, end = first, (end_column + 1 if cutoff < BIG else last)
         while begin < last:
-            end = last if end + AHEAD >= last else end  # a few points more cost less than asking
+            end = last if end + AHEAD >= last else end  # a few more points cost less than another check
             _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers)
             begin, end = end, end + AHEAD
             done = True
@@ -251,15 +253,15 @@ fill_gap_costs = by_fact("has_gap_cost", {False: _no_gap_costs, True: _fill_gap_
 
 
 def room_for(n):
-    """Return the memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
+    """Return the buffers of `_accumulate`: row of costs, registers, state, and (cells left, last boundary cost)."""
     return aligned((n + 1) * BATCH), aligned(5, BATCH), aligned_zeros(3, dtype=np.int64), aligned(2)
 
 
 @inner
 def _beside(values, begins, lengths, block, size, lanes):
-    """Put the first `size` series of the block side by side, each after a pad; the last one fills the other lanes.
+    """Interleave the first `size` series of the block in `lanes`, after a pad; the last one is repeated in free lanes.
 
-    `block` holds their positions, and room for as many numbers.
+    The first half of `block` holds the positions of the series, the second half is a buffer.
     """
     shortest = lanes[0].shape[0]
     for k in range(len(lanes)):
@@ -280,7 +282,10 @@ def _beside(values, begins, lengths, block, size, lanes):
 
 @kernel
 def _accumulate_table(queries, collection, borders, until, cells, place, work, out):
-    """Compute blocks of series and their queries from `place` on; return whether all are done. See `table_of_costs`."""
+    """Compute blocks of series and their queries from `place` on; return whether all are done.
+
+    See `table_of_costs`.
+    """
     p, sizes, rows, weighted, points = queries
     values, begins, lengths = collection
     Y, gap_costs, block, room = work
@@ -307,28 +312,28 @@ def _accumulate_table(queries, collection, borders, until, cells, place, work, o
 
 
 def _cells(record, lo, hi, n):
-    """Return the cells of a band, or, without one (None), of all series of up to n points."""
+    """Return the cells of a band; without one (None), all cells of series of up to n points."""
     return Cells(None, np.array([n]), ENDLESS, ENDLESS) if lo is None else cells_of(record, lo, hi)
 
 
 def table_of_costs(queries, collection, borders, until, lo, hi, out):
-    """Fill in the accumulated costs of queries with whole series, some of which are left out.
+    """Fill `out` with the accumulated costs of queries and whole series, for some or all of the pairs.
 
     Parameters
     ----------
     queries : tuple
-        Record, sizes (n_queries,), rows (n_queries, channels, 4, m) padded to whole sweeps, whether they have weights,
-        and costs of their points. Only so many points of a query count as its size says.
+        Record, sizes (n_queries,), rows (n_queries, channels, 4, m) padded to whole sweeps, whether they have weights
+        (True or None), and the costs of their points. The size of a query is the number of its points that count.
     collection : tuple
-        Values, begins and lengths of series that ascend in length, one after the other.
+        Concatenated values, starts and lengths of the series, sorted by length.
     borders : ndarray of shape (n_blocks + 1,)
-        Where blocks of at most BATCH series begin.
+        Number of the first series of each block of at most BATCH series.
     until : ndarray of shape (n_blocks,) or None
-        How many of the queries are compared with each block, from the first on; None: all.
+        Number of queries that are compared with each block, counted from the first; None: all.
     lo, hi : ndarray of shape (m,) or None
-        The points of a series lo[i] <= j < hi[i] meet query point i; None: all do, whatever its length.
+        The band: query point i may be aligned with the series points lo[i] <= j < hi[i]. None: with all of them.
     out : ndarray of shape (n_queries, n_series)
-        Filled where queries and series are compared.
+        Accumulated costs. Pairs that are not compared keep their entries.
     """
     n, place = int(collection[2][-1]), np.zeros(2, np.int64)
     size, channels, cells = (n + 1) * BATCH, queries[2].shape[1], _cells(queries[0], lo, hi, n)
@@ -340,7 +345,10 @@ def table_of_costs(queries, collection, borders, until, lo, hi, out):
 
 
 def window_costs(p, rows, weighted, points, windows, lo, hi):
-    """Return accumulated costs (k,) of a query (channels, 4, m) with whole windows (k, channels, n), band as above."""
+    """Return the accumulated costs (k,) of a query (channels, 4, m) and whole windows (k, channels, n).
+
+    The band `lo`, `hi` is that of `table_of_costs`.
+    """
     count, channels, n = windows.shape
     queries = p, np.array([points.shape[1]]), rows[np.newaxis], weighted, points[np.newaxis]
     collection = windows.ravel(), np.arange(count) * (channels * n), np.full(count, n)
@@ -350,21 +358,21 @@ def window_costs(p, rows, weighted, points, windows, lo, hi):
 
 
 def padded(record, x, w):
-    """Rows (count, channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
+    """Return the rows (count, channels, 4, m) of queries, padded to whole sweeps, and whether they are weighted."""
     m = x.shape[2]
     return rows_of(record, x, w, m + -m % ROWS), weighting(record, w)
 
 
 def one_after_another(series, lengths):
-    """Return the series as kernels take a collection: their values, where each begins, and how long it is."""
+    """Return a collection as the kernels take it: the concatenated values, the start and the length of each series."""
     sizes = len(series[0]) * lengths
     return np.concatenate([y.ravel() for y in series]), np.cumsum(sizes) - sizes, lengths
 
 
-# ------------------------------------------------- queries against many series, under the cutoff of the nearest ones
+# ---------------------------------------------------- nearest series of queries: the k-th smallest cost is the cutoff
 @inner
 def _insert(best, cost):
-    """Insert a cost into the smallest ones, ascending, in place of the largest."""
+    """Insert a cost into the ascending list of the smallest costs; the largest one is dropped."""
     k = best.shape[0] - 1
     while k > 0 and best[k - 1] > cost:
         best[k] = best[k - 1]
@@ -374,7 +382,7 @@ def _insert(best, cost):
 
 @kernel
 def _scan(queries, collection, candidates, cells, limits, slack, work, costs):
-    """Scan queries from counts[0] on; return whether all are done. See `scan`."""
+    """Continue a scan with query counts[0]; return whether all queries are done. See `scan`."""
     p, rows, weighted, points = queries
     (values, begins, lengths), (order, itself, bounds), (share, more) = collection, candidates, slack
     room, lanes, gap_costs, best, block, counts = work
@@ -422,17 +430,30 @@ def _scan(queries, collection, candidates, cells, limits, slack, work, costs):
 
 
 def scan(queries, collection, candidates, n, lo, hi, k, limits, slack, costs):
-    """Fill in the accumulated costs of queries with the series order[query], in that order, infinite if irrelevant.
+    """Fill `costs` with the accumulated costs of queries and their k nearest series; others may be left as they are.
 
-    `queries` are (p, rows, weighted, points), the `collection` (values, begins, lengths) are series of up to n points,
-    one after the other, `candidates` (order, itself, bounds) which of them are compared, which one is the query's own,
-    if any, and their bounds. What matters is at most the query's limit, and at most its k-th smallest cost, with a
-    `slack` (share, more) for rounding: a share of it and more. Returns how many were skipped for their bounds,
-    abandoned, and computed.
+    A cost is filled in if it is at most the limit of the query, and at most `(1 + share) * c + more` with its k-th
+    smallest cost c until then. Return the numbers of series that were skipped by their bounds, that were abandoned,
+    and that were computed.
+
+    Parameters
+    ----------
+    queries : tuple
+        Record, rows (n_queries, channels, 4, m), whether they have weights, and costs of their points.
+    collection : tuple
+        Concatenated values, starts and lengths of series of up to `n` points.
+    candidates : tuple
+        The series to compare each query with, in this order; the number of the series that is the query itself, which
+        is skipped, or one that does not occur; and lower bounds of the costs.
+    lo, hi : ndarray of shape (m,) or None
+        The band of `table_of_costs`.
+    limits : ndarray of shape (n_queries,)
+    slack : tuple
+        `share` and `more`, the allowance for rounding.
     """
     p, rows, _, _ = queries
     room, size = room_for(n), (n + 1) * BATCH
-    # The query, its next candidate and the size of its block; then the numbers of candidates that are returned.
+    # The query, its next candidate, the size of its block, and the three numbers of series that are returned.
     counts = np.zeros(6, np.int64)
     lanes = channels_of(aligned_zeros(rows.shape[1], size))
     work = room, lanes, aligned_zeros(size), np.empty(k), np.empty(2 * BATCH, np.int64), counts
@@ -443,21 +464,22 @@ def scan(queries, collection, candidates, n, lo, hi, k, limits, slack, costs):
 
 
 # ------------------------------------------------------------------------------------- sums of partners along the paths
-MOVES = block_size(2**22, 2**10)  # cells of a pair: of more they are not kept, so that memory stays small
+MOVES = block_size(2**22, 2**10)  # most cells of a pair whose moves are kept, to bound memory
 
 
 def fits(m, n):
-    """Return whether the moves of pairs of series are few enough to be kept."""
+    """Return whether the m * n moves of a pair of series fit into memory."""
     return m * n <= MOVES
 
 
 @inner
 def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, boundary, row, codes, first):
-    """Accumulate costs of query point i with the points from `begin` on; their moves go to codes from `first`.
+    """Accumulate the costs of query point i and the series points from `begin` on; return the end of those computed.
 
-    Points up to `known` are computed, and those up to `end` as long as there are costs at or below the limit of their
-    lane; the end is given back. `row` holds the costs of the query point before, from column `begin` on, the one before
-    the first point; it holds those of this one behind, with `boundary` in front.
+    Points before `known` are always computed, those from there to `end` as long as some lane has a cost at or below its
+    limit. `row` holds the costs of the previous query point and is overwritten; its column `begin`, in front of the
+    first of these points, becomes `boundary`. The moves are stored in `codes`, those of series point j as the pair
+    `first + j`.
     """
     here, weights = (points[0, i], points[1, i], points[2, i]), _row(rows, weighted, 0, i)
     diag, left, most = load(row, begin * BATCH), splat(boundary), load(limit, 0)
@@ -483,7 +505,7 @@ def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, 
 
 @inner
 def _follow_back(codes, n, lane, i, j, values, begin, length, count, total):
-    """Add the points of one series to the sums of the query points that they meet, from the last pair back."""
+    """Trace one lane back from the pair (i, j), and add each series point to the sums of its query points."""
     while i >= 0 and j >= 0:
         count[i] += 1.0
         for c in range(total.shape[0]):
@@ -496,7 +518,7 @@ def _follow_back(codes, n, lane, i, j, values, begin, length, count, total):
 
 @kernel
 def _add(p, x, w, points, compared, summed, order, cells, limits, begin, end, work, cost, count, total):
-    """Fill costs, counts and sums of the series in the blocks [begin, end); sums where costs are within limits."""
+    """Fill in costs, and for costs within the limits counts and sums, of the series in the blocks [begin, end)."""
     m, weighted, (values, begins, lengths), (lo, hi, side_end, top_end) = x.shape[1], weighting(p, w), compared, cells
     rows, lanes, gap_costs, row, codes, limit, block = work
     for first in range(begin * BATCH, minimum(end * BATCH, order.shape[0]), BATCH):
@@ -511,11 +533,11 @@ def _add(p, x, w, points, compared, summed, order, cells, limits, begin, end, wo
         side, start_column, end_column = 0.0, 0, 0 if closed_boundary(p) else n
         for i in range(m):
             a, b = maximum(lo[i], start_column), minimum(hi[i], n)
-            if i > 0:  # points that enter the band still hold the boundary
+            if i > 0:  # cells that enter the band still hold the boundary
                 fill(row, (minimum(hi[i - 1], n) + 1) * BATCH, (b + 1) * BATCH, BIG)
             side = BIG if closed_boundary(p) or i + 1 >= side_end else side + points[0, i]
             boundary = side if a == 0 else BIG
-            known = minimum(maximum(end_column, a) + 1, b)  # the last column leads to the one behind it
+            known = minimum(maximum(end_column, a) + 1, b)  # the last column leads to the one after it
             known = _line(
                 p, i, rows, weighted, points, lanes, gap_costs, a, known, b, limit, boundary, row, codes, i * n
             )
@@ -535,28 +557,27 @@ def _add(p, x, w, points, compared, summed, order, cells, limits, begin, end, wo
 
 
 def partner_sums(p, x, w, points, compared, summed, lo, hi, limits):
-    """Sum the points of each series of a collection that a query's points meet along its best path.
+    """For each series and query point, sum the series points aligned with it along the best warping path.
 
     Parameters
     ----------
     p, x, w, points : NamedTuple, ndarray (features, m), ndarray or None, ndarray (3, m)
-        The query; without weights (None) they are all 1.
+        Record of the query, its features, its weights (None: all are 1), and the costs of its points.
     compared, summed : tuple
-        Features and channels of the series as `scan` takes a collection, or some of it: (values, begins, lengths) and
-        (values, begins, number of channels).
+        Features of the series, which are compared: (values, starts, lengths); and their channels, which are summed:
+        (values, starts, number of channels).
     lo, hi : ndarray of shape (m,)
-        Query point i may meet the points lo[i] <= j < hi[i] of the series; within a band all have one length.
+        Query point i may be aligned with the series points lo[i] <= j < hi[i]. With a band, all series have one length.
     limits : ndarray of shape (k,)
-        What the series may cost at most; guesses, on which no result depends. Infinite where costs may fall along
-        paths.
+        Guessed upper limits of the costs. They affect the speed alone. Infinite where costs may fall along paths.
 
     Returns
     -------
     cost (k,), count (k, m), total (k, channels, m)
-        Accumulated costs, how many of its points each query point meets, and their sum.
+        Accumulated costs, number of series points aligned with each query point, and their sums.
     """
     (features, m), lengths = x.shape, compared[2]
-    k, n, order = len(lengths), int(lengths.max()), np.argsort(lengths, kind="stable")  # so that little is padded
+    k, n, order = len(lengths), int(lengths.max()), np.argsort(lengths, kind="stable")  # for little padding
     size, channels, summed = (n + 1) * BATCH, summed[2], summed[:2]
     rows = rows_of(p, x[np.newaxis], None if w is None else w[np.newaxis], m)[0]
     work = rows, channels_of(aligned_zeros(features, size)), aligned_zeros(size), aligned(size)
