@@ -1,36 +1,34 @@
-"""Lower bounds of distances, from a few numbers per point.
+"""Lower bounds of elastic distances: of pairs of series, of the windows of a sequence, and of its subsequences.
 
-A path enters every query point once, by a match or by leaving the point out. The match costs at least the match with
-the nearest value of the envelope, the range of the series within the band (LB_Keogh, Keogh & Ratanamahatana 2005); the
-recurrence's own terms and moves give its cost, so that one kernel serves the family. The first and the last pair are
-known where a path must have them (LB_Kim, Kim et al. 2001). The points of the series and the query's envelope bound the
-distance as well, on average hardly better and at the same price: the windows that remain are bounded that way, too.
+Series (`series_bounds`). A path enters every query point once, by a match or by a gap. A match costs at least the match
+with the nearest value of the envelope, which is the range of the series within the band (LB_Keogh, Keogh &
+Ratanamahatana 2005). The `terms` and `moves` of the recurrence give this cost, so one kernel serves all distances.
+Where a path must contain the first and the last pair, their costs are exact (LB_Kim, Kim et al. 2001). The points of
+the series and the envelope of the query give a second bound, on average hardly tighter and at the same cost; it is
+computed for the windows that remain.
 
-A path through m query points and n series points that leaves u query points out leaves n - m + u series points out: a
-point left out of the shorter series implies the gap cost of a point of the longer one.
+A path through m query points and n series points that skips u query points skips n - m + u series points. So each
+skipped point of the shorter series implies the gap cost of a point of the longer one.
 
-Layout: points are in one dimension behind a pad, and are followed by zeros up to whole vectors.
+Layout: the points of a channel follow one number of padding, and zeros fill up the last vector.
 
-Windows of a sequence that may be near a query, by lower bounds and a pruned recurrence, many windows at once.
+Windows (`candidates`, then `near_windows` and `compare`). A vector holds point i of BOUND_LANES neighboring windows,
+which are neighboring samples, so nothing has to be rearranged, and one product and one sum normalize them. The bounds
+are sums of the same costs, added point by point, the largest first, until all windows of a vector are above the cutoff.
+The remaining windows are interleaved, and the recurrence computes them under the cutoff.
 
-LANES neighboring windows stand side by side: the point i of each is a stretch of the sequence, so that a vector holds
-it without any rearrangement, and normalizing it is one product and one sum. Bounds are those of `bounds`,
-added up point by point, the costliest first, until a block of windows is above the cutoff. The remaining windows are
-put side by side and run through the recurrence under the cutoff.
+Windows are normalized by running moments (see `moments`), so their values are known up to an `uncertainty`. The
+envelopes are widened by it, so the bounds hold.
 
-Windows are normalized by running moments, see `moments`, so that values are known up to an `uncertainty`; envelopes
-are wider by that, and bounds hold.
+Subsequences, each normalized by itself (`bounds`). A box holds the subsequences that end at neighboring samples and
+have neighboring lengths. Their centers and their scales are within two intervals, from the smallest to the largest
+value, widened by the rounding errors of the sums. So each sample has an interval of normalized values. Consider the
+cheapest path of the query through these intervals, from any sample where a subsequence of the box starts to any sample
+where one ends: it costs no more than the best path of any subsequence of the box. BATCH boxes are computed at once. In
+a box with one subsequence the intervals are as narrow as rounding permits, and the bound is the cost up to rounding.
 
-Ranges of a sequence that may be near a query, each normalized by itself: lower bounds of many ranges at once.
-
-A box holds the ranges that end at neighboring samples and have neighboring lengths. Their centers are in an interval,
-and so do their scales: the least and the largest of all ranges, wider by what the sums may be wrong by. So each sample
-has an interval of normalized values, and the cheapest path of the query through these intervals, from any sample at
-which a range of the box starts to any at which one ends, costs no more than the path of any range of the box. LANES
-boxes stand side by side. The intervals of a box of one range are as narrow as rounding, and its bound is its cost but
-for that.
-
-Moves cost what the diagonal one does, which is at least so by `BoundFacts`; of the points before, none matters.
+In these bounds each move costs as much as the diagonal one, which by `BoundFacts` is a lower bound. Terms of preceding
+points are left out.
 """
 
 from typing import NamedTuple
@@ -61,18 +59,19 @@ from .simd import (
 )
 
 INF = np.inf
-BOUND_LANES = BATCH  # as the recurrence that compares the windows which the bounds leave
+BOUND_LANES = BATCH  # as in the recurrence that computes the windows that the bounds do not exclude
 load_bounds, splat_bounds, _ = makers(BOUND_LANES, fused=True)
 
 
 # ------------------------------------------------------------------------------------------------- minimum and maximum
 @inner
 def slide_row(a, width, low, high):
-    """Fill in the minimum and maximum of `width` neighbors from each position on; the rows' rests are overwritten.
+    """Fill `low` and `high` with the minimum and maximum of `width` values of `a` from each position on.
 
-    Of up to four times the width at once, in place: vector code, unlike a queue of candidates, and few passes.
+    The last `width` - 1 entries are undefined. Each pass widens the ranges up to fourfold, in place. The passes are
+    few and vectorized, which a queue of candidates would not be.
     """
-    below, above, done = a, a, 1  # so many neighbors are included
+    below, above, done = a, a, 1  # number of values that the minima and maxima include
     if width == 1:
         copy(a, 0, a.shape[0], low, 0)
         copy(a, 0, a.shape[0], high, 0)
@@ -101,9 +100,9 @@ def slide_row(a, width, low, high):
 def envelopes(a, first, last):
     """Return the minima and maxima (2, ..., size) of the points [first[i], last[i]) of series (..., n).
 
-    They are found from ranges of doubling width.
+    Ranges of doubling widths give them.
     """
-    if not first.any() and (last == a.shape[-1]).all():  # without a band each point meets all of them
+    if not first.any() and (last == a.shape[-1]).all():  # without a band the ranges are whole series
         found = np.array([a.min(axis=-1, keepdims=True), a.max(axis=-1, keepdims=True)])
         return np.repeat(found, len(first), axis=-1)
     out, level, low, high = np.empty((2, *a.shape[:-1], len(first))), np.frexp(last - first)[1] - 1, a, a
@@ -120,7 +119,10 @@ def envelopes(a, first, last):
 # -------------------------------------------------------------------------------------------------------------- bounds
 @step
 def _pair(p, x, w, lower, upper, i):
-    """Return the terms of the points from i on with the nearest values of the envelope, and of the points before."""
+    """Return the terms of the query points of a vector from i on with the nearest values of their envelopes.
+
+    The preceding points are compared with their own envelopes.
+    """
     value, low, high = load_bounds(x, i + 1), load_bounds(lower, i + 1), load_bounds(upper, i + 1)
     before, low_before, high_before = load_bounds(x, i), load_bounds(lower, i), load_bounds(upper, i)
     row = value, before, load_bounds(w[0], i), load_bounds(w[1], i)
@@ -129,7 +131,7 @@ def _pair(p, x, w, lower, upper, i):
 
 @kernel
 def _series_bounds(p, queries, series, lags, begin, end, out):
-    """Compute the bounds of queries [begin, end); see `series_bounds`."""
+    """Fill in the bounds of queries [begin, end); see `series_bounds`."""
     (X, W, of_points, skips), (lower, upper, minimum_gap_costs) = queries, series
     lanes = np.empty(BOUND_LANES)
     for q in range(begin, end):
@@ -152,11 +154,12 @@ def _series_bounds(p, queries, series, lags, begin, end, out):
 
 
 def series_bounds(p, queries, series, lags, out):
-    """Fill in the minimum costs of the points of each of the queries (q, channels, size), accumulated as `p` does.
+    """Fill `out` (n_queries, n_series) with lower bounds: minimum costs of all query points, accumulated as `p` does.
 
-    `queries` are the points, their weights and those of the points before (q, channels, 2, size), point costs and gap
-    costs; `series` the envelopes over the points that each query point meets, and the minimum gap costs, which a point
-    left out implies. Arrays of one element serve all queries.
+    `queries` are the points (n_queries, channels, size), the weights of the points and of the preceding points
+    (n_queries, channels, 2, size), point costs, and gap costs. `series` are the lower and upper envelopes over the
+    series points that each query point may be aligned with, and the minimum gap cost of each series, which a skipped
+    query point implies. Weights and point costs with one entry serve all queries. `lags` are the minimum lags.
     """
     x, lower = queries[0], series[0]
     for begin, end in pieces(len(x), x[0].size * len(lower)):
@@ -165,22 +168,22 @@ def series_bounds(p, queries, series, lags, out):
 
 UNKNOWN = -1.0  # the bound of a window that running moments cannot normalize
 STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
-BLOCK = block_size(2**12, 40)  # windows at a time, so that what is known of them stays in the second-level cache
-WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes longer than computing with them
+BLOCK = block_size(2**12, 40)  # windows at a time, so that their data stay in the second-level cache
+WIDE = 4 * REGISTER  # windows bounded at a time: loading the query's numbers takes longer than computing with them
 
 load_wide, _, _ = makers(WIDE, fused=True)
 
 
 class QueryPoints(NamedTuple):
-    """Data of each point of a query that the bounds of windows are computed from."""
+    """Data of each query point from which the bounds of windows are computed."""
 
-    x: np.ndarray  # (channels, m)
-    w: np.ndarray  # (channels, 2, m): weights of the points and of the points before
-    points: np.ndarray  # (3, m): what each point costs
-    lags: np.ndarray  # (m,): of the points that it may meet, at least
-    skips: np.ndarray  # (m,): the gap cost, with that of another point
-    pinned: np.ndarray  # (m,): whether it meets one point
-    starts: np.ndarray  # (m,): where the stretch that holds those it may meet starts
+    x: np.ndarray  # (channels, m): values
+    w: np.ndarray  # (channels, 2, m): weights of the points and of the preceding points
+    points: np.ndarray  # (3, m): point costs
+    lags: np.ndarray  # (m,): minimum lag to a window point that it may be aligned with
+    skips: np.ndarray  # (m,): its gap cost plus the gap cost of a window point that skipping it implies
+    pinned: np.ndarray  # (m,): whether it can be aligned with one window point only
+    starts: np.ndarray  # (m,): first sample, counted from the window's start, of the range it may be aligned with
 
 
 # --------------------------------------------------------------------------------------------------------------- bounds
@@ -191,17 +194,18 @@ def _nearest(value, low, high):
 
 @step
 def _range(least, most, j, s, c, uncertainty):
-    """Return the minimum and maximum of the samples of a stretch, normalized."""
+    """Return the normalized minimum and maximum of a range of samples, widened by the uncertainty."""
     return load_wide(least, j) * s + (c - uncertainty), load_wide(most, j) * s + (c + uncertainty)
 
 
 @step
 def _terms_of(query, p, k, i, h, known, j, ranges, s, c, uncertainty):
-    """Return the terms of query point i, and h before it, with the values of the windows from j on within the band.
+    """Return the terms of query point i, and of its predecessor h, with the nearest values of WIDE windows from j on.
 
-    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima.
+    `ranges` (3, channels, n) are the minima over the reach from each sample on, the samples, and the maxima. `known` is
+    1.0, or 0.0 if there is no predecessor.
     """
-    # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
+    # Paths pair end points with end points. No recurrence for which that holds uses the preceding points.
     least, most = ranges[query.pinned[i], k], ranges[2 - query.pinned[i], k]
     bottom, top = _range(least, most, j + query.starts[i], s, c, uncertainty)
     under, over = _range(least, most, j + query.starts[h], s, c, uncertainty)
@@ -213,9 +217,9 @@ def _terms_of(query, p, k, i, h, known, j, ranges, s, c, uncertainty):
 
 @inner
 def _add_points(p, query, ranges, made, uncertainty, order, cutoff, bounds):
-    """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
+    """Add the minimum costs of the query points in `order` to the bounds of a block of windows.
 
-    The bounds are those of the windows of the block whose `ranges` are given, and `made` their scale and shift.
+    Vectors of windows above the cutoff are skipped. `made` are the scales and shifts that normalize the windows.
     """
     points, lags, (scale, shift) = query.points, query.lags, made
     for at in range(0, bounds.shape[0] - WIDE + 1, WIDE):
@@ -250,7 +254,7 @@ def _count_within(bounds, cutoff):
 
 @inner
 def _take(j, low, first, made, out, count):
-    """Write down a window of a block, its bound, scale and shift."""
+    """Append window j of a block to `out`: its number, bound, scale and shift; return the new count."""
     out[0][count], out[1][count] = first + j, low
     for k in range(made[0].shape[0]):
         out[2][0, k, count], out[2][1, k, count] = made[0][k, j], made[1][k, j]
@@ -259,7 +263,7 @@ def _take(j, low, first, made, out, count):
 
 @inner
 def _take_unknown(first, made, bounds, out, count):
-    """Write down the windows whose moments are unknown, and leave them out of what follows."""
+    """Append the windows whose moments are unknown to `out`, and exclude them from further bounds."""
     scale, shift = made
     for j in range(bounds.shape[0]):
         known = True
@@ -276,7 +280,7 @@ def _take_unknown(first, made, bounds, out, count):
 
 @kernel
 def _candidates(p, query, windows, among, reach, order, ends, cutoff, begin, end, room, out, count):
-    """Append the candidates among the windows [begin, end); return their number then. See `candidates`."""
+    """Append the candidates among the windows [begin, end) to `out`; return the new count. See `candidates`."""
     scales, shifts, ranges, lows = room
     y, uncertainty = windows[0], windows[2]
     m, size, made = query.lags.shape[0], lows.shape[0], (scales, shifts)
@@ -306,15 +310,16 @@ def _candidates(p, query, windows, among, reach, order, ends, cutoff, begin, end
 
 
 def candidates(p, query, windows, among, reach, order, ends, cutoff, begin, end):
-    """Return the windows [begin, end) whose bounds are not above the cutoff, their bounds, and their scale and shift.
+    """Return the windows among [begin, end) whose bounds are at most the cutoff, their bounds, scales and shifts.
 
-    Bounds are sums of the minimum costs of the query's points in an `order` of which the first `ends` meet one point
-    each: often they decide, and need no minima and maxima over the `reach` of the others. Where moments are unknown the
-    bound is `UNKNOWN`. All of it block by block, so that nothing leaves the second-level cache but what is found. It is
-    in memory that the thread uses again.
+    A bound is the sum of the minimum costs of the query points in `order`. Its first `ends` points can be aligned with
+    one window point only; often they suffice, and need no minima and maxima over the `reach`, the number of samples
+    that the other points may be aligned with. Windows whose moments are unknown get the bound `UNKNOWN`. The windows
+    are processed in blocks that fit into the second-level cache. The arrays returned are overwritten by the next call
+    of the same thread.
 
-    `windows` are (samples, scaling, uncertainty, scale, shift) of a whole sequence, the last two without entries if
-    they are to be found from the samples; `among` says which windows count, or has no entries: all.
+    `windows` are (samples, scaling, uncertainty, scale, shift) of a whole sequence. If scale and shift have no entries,
+    they are computed from the samples. `among` is a mask of the windows to consider; without entries, all are.
     """
     samples, m, count = windows[0], len(query.lags), 0
     channels, size, most = len(samples), min(max(BLOCK, m), end - begin), end - begin
@@ -353,8 +358,9 @@ def _bound_windows(reached, windows, out):
 def bound_windows(reached, windows):
     """Return lower bounds of costs that are sums of squares, by the windows' own points.
 
-    `reached` are the minima and maxima of the query points that each point of a window may meet, and their minimum
-    weights, (channels, m) each; `windows` are those of `compare`.
+    This bound sums over the points of the window, each compared with the nearest value of the query's envelope.
+    `reached` (channels, m) are the lower and upper envelope of the query, and the minimum weight of the query points
+    that each window point may be aligned with. `windows` are those of `compare`.
     """
     out = np.empty(len(windows[1]))
     _bound_windows(reached, windows, out)
@@ -363,7 +369,7 @@ def bound_windows(reached, windows):
 
 @kernel
 def _compare(query, windows, cells, cutoff, first, work, costs):
-    """Compare windows from the `first` on; return the next one when no cells are left. See `compare`."""
+    """Compute the costs of windows from `first` on; return the window to resume from. See `compare`."""
     p, rows, weighted, points = query
     values, begins, scale, shift = windows
     channels, m = rows.shape[0], points.shape[1]
@@ -396,10 +402,10 @@ def _compare(query, windows, cells, cutoff, first, work, costs):
 
 
 def compare(query, windows, lo, hi, cutoff, costs):
-    """Fill in the accumulated costs of the query with windows, infinite above the cutoff.
+    """Fill `costs` with the accumulated costs of the query and windows of a sequence; infinite above the cutoff.
 
-    `query` is (p, rows, weighted, points), `windows` (values, begins, scale, shift): those of `values` from `begins`
-    on, which ascend.
+    `query` is (p, rows, weighted, points). `windows` is (values, begins, scale, shift): the sequence (channels, n), the
+    starts of the windows in ascending order, and the numbers that normalize each window, (channels, n_windows).
     """
     p, rows, _, points = query
     m, size, at = points.shape[1], (points.shape[1] + 1) * BOUND_LANES, 0
@@ -413,17 +419,18 @@ def compare(query, windows, lo, hi, cutoff, costs):
 
 
 EPS = 2.0**-52
-LARGE, TINY = 1e280, 1e-280  # sums of squares between them have the digits that errors are reckoned with
-FAR = 1e150  # a value that nothing is near, and whose square is a number
-STEEP = 1e250  # a factor that makes something of every difference
-MEAN, DEVIATION = 1, 2  # what the numbers of `SCALINGS` mean; any other: minimum and range
+LARGE, TINY = 1e280, 1e-280  # the error bounds of sums of squares hold between these two
+FAR = 1e150  # far from all values, with a finite square
+STEEP = 1e250  # a factor that makes the smallest difference large
+MEAN, DEVIATION = 1, 2  # numbers of `SCALINGS`: by the mean, by mean and deviation; any other: by minimum and range
 
 
 @inner
 def _sums(y, sums):
-    """Fill in running sums of deviations from the mean and of their squares, and the lengths of runs of equal samples.
+    """Fill `sums` with running sums of deviations from the mean and of their squares; return the mean.
 
-    ``sums[:2, k]`` are those of the first k samples, ``sums[2, k]`` is of the k-th one. Returns the mean.
+    ``sums[:2, k]`` are the sums over the first k samples. ``sums[2, k]`` is the number of equal samples that end with
+    sample k.
     """
     n, total = y.shape[0], 0.0
     for k in range(n):
@@ -440,9 +447,10 @@ def _sums(y, sums):
 
 @inner
 def _of_moments(sums, n, ends, lengths, lanes):
-    """Return the least and largest mean and variance of a box's ranges that are not constant, and whether any is.
+    """Return the smallest and largest mean, the smallest and largest variance, and whether any subsequence is constant.
 
-    Infinite without one. Ends count from the first sample.
+    Constant subsequences of the box do not count; if all are constant, the extremes are infinite. `ends` count from the
+    first sample of the sums.
     """
     s, q, equal, constant = sums[0], sums[1], sums[2], False
     low, high, least, most = splat(INF), splat(-INF), splat(INF), splat(-INF)
@@ -451,7 +459,7 @@ def _of_moments(sums, n, ends, lengths, lanes):
         first, last, share = max(ends[0], length), min(ends[1], n + 1), 1.0 / length
         if last - first >= BATCH:
             for begin in range(first, last, BATCH):
-                end = min(begin, last - BATCH)  # some twice
+                end = min(begin, last - BATCH)  # the last vector may overlap the one before it
                 center = (load(s, end) - load(s, end - length)) * share
                 square = (load(q, end) - load(q, end - length)) * share - center * center
                 flat = load(equal, end - 1) >= splat(length)
@@ -477,9 +485,9 @@ def _of_moments(sums, n, ends, lengths, lanes):
 
 @inner
 def _of_extremes(y, sums, n, ends, lengths):
-    """Return the least and largest minimum and range of the ranges of a box that are not constant.
+    """Return the smallest and largest minimum, the smallest and largest range, and whether any subsequence is constant.
 
-    The last result is whether any range is constant. The others are infinite without one.
+    Constant subsequences of the box do not count; if all are constant, the extremes are infinite.
     """
     low, high, least, most, constant = INF, -INF, INF, -INF, False
     for end in range(ends[0], min(ends[1], n + 1)):
@@ -499,7 +507,10 @@ def _of_extremes(y, sums, n, ends, lengths):
 
 @inner
 def _intervals(y, end, ends, lengths, scaling, room, low, high):
-    """Return the intervals of the samples of a box, the ranges that end from `end` on; whether there is any range."""
+    """Fill `low` and `high` with the interval of normalized values of each sample of a box, in one channel.
+
+    The subsequences of the box end at `end` and at the samples that follow it. Return whether the box has any.
+    """
     first = end - lengths[1] + 1
     a, b = max(first, 0), min(first + low.shape[0], y.shape[0])
     fill(low, 0, low.shape[0], FAR)
@@ -518,7 +529,7 @@ def _intervals(y, end, ends, lengths, scaling, room, low, high):
     if c0 > c1 and not constant:
         return False
     below, above = low[a - first : b - first], high[a - first : b - first]
-    if c0 > c1:  # constant ranges become zeros
+    if c0 > c1:  # all subsequences are constant and become zeros
         fill(below, 0, n, 0.0)
         fill(above, 0, n, 0.0)
         return True
@@ -527,7 +538,7 @@ def _intervals(y, end, ends, lengths, scaling, room, low, high):
         fill(below, 0, n, -INF)
         fill(above, 0, n, INF)
         return True
-    wrong = 8.0 * EPS * (n + 8.0) * np.sqrt(n * total)  # of sums of deviations; of their squares it is less than
+    wrong = 8.0 * EPS * (n + 8.0) * np.sqrt(n * total)  # error bounds: of sums of deviations, then of their squares
     wrong_squares = 8.0 * EPS * (n + 8.0) * total
     c0, c1 = c0 - wrong / lengths[0], c1 + wrong / lengths[0]
     f0 = f1 = 1.0  # the factors
@@ -557,7 +568,7 @@ def _row(rows, weighted, k, i):
 
 @step
 def _sum(p, rows, weighted, k, i, low, high):
-    """Return the term of query point i of channel k with the nearest value of an interval."""
+    """Return the term of query point i and the nearest value of its interval, in channel k."""
     row = _row(rows, weighted, k, i)
     return terms(p, row, minimum(maximum(row[0], low), high), 0.0)[0]
 
@@ -570,7 +581,7 @@ def _cell(p, points, i, diagonal, left, up, a):
 
 @inner
 def _sweep(p, i, m, rows, weighted, points, low, high, count, row):
-    """Compute four query points from i on over all samples; return the least cost of the last of them."""
+    """Compute query points i to i + 3 over all samples; return the smallest cost of the last one, in each lane."""
     i1, i2, i3 = min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
     corner = load(row, 0)
     r0 = r1 = r2 = r3 = best = splat(INF)
@@ -600,7 +611,7 @@ def _sweep(p, i, m, rows, weighted, points, low, high, count, row):
 
 @kernel
 def _fill_bounds(p, rows, weighted, points, y, boxes, scaling, cutoff, begin, stop, room, out):
-    """Fill in the bounds of blocks of LANES boxes from `begin` to `stop`; see `bounds`."""
+    """Fill in the bounds of the blocks [begin, stop), each of BATCH boxes; see `bounds`."""
     low, high, row, beside, rest = room
     at, ends, lengths = boxes
     m = points.shape[1]
@@ -620,7 +631,7 @@ def _fill_bounds(p, rows, weighted, points, y, boxes, scaling, cutoff, begin, st
                 for s in range(BATCH):
                     below[(j + 1) * BATCH + s] = beside[0, k, s, j]
                     above[(j + 1) * BATCH + s] = beside[1, k, s, j]
-        starts = ends + lengths[1] - lengths[0] - 1  # samples at which a range starts
+        starts = ends + lengths[1] - lengths[0] - 1  # number of samples at which a subsequence starts
         fill(row, 0, starts * BATCH, 0.0)
         fill(row, starts * BATCH, (count + 1) * BATCH, INF)
         i = 0
@@ -638,19 +649,25 @@ def _fill_bounds(p, rows, weighted, points, y, boxes, scaling, cutoff, begin, st
 
 
 def bounds(p, rows, weighted, points, y, boxes, scaling, cutoff):
-    """Return lower bounds of the costs of the query with the ranges of each box; infinite above the cutoff.
+    """Return a lower bound of the costs of the query and the subsequences of each box; infinite above the cutoff.
 
     Parameters
     ----------
     p, rows, weighted, points : tuple
         The query as `batch.padded` gives it: record, rows (channels, 4, m), whether it has weights, point costs.
     y : ndarray of shape (channels, n)
+        The sequence.
     boxes : tuple
-        Where the first range of each box ends, int64 (k,); at how many samples ranges end; the half-open range of
-        their lengths, the same for all. Ranges that are not in the sequence do not count.
+        End of the first subsequence of each box, int64 (k,); the number of ends per box; and the half-open range of
+        lengths, common to all boxes. Subsequences that exceed the sequence do not count.
     scaling : int
-        How ranges are normalized, by `SCALINGS`.
+        Normalization of each subsequence, a number of `SCALINGS`.
     cutoff : float
+        Bounds above it are returned as infinity.
+
+    Returns
+    -------
+    ndarray of shape (k,)
     """
     at, ends, lengths = boxes
     out, count = np.empty(len(at)), ends + lengths[1] - 2
