@@ -1,12 +1,12 @@
-"""Compiled kernels on disk: one file for each kernel and signature, and packs of such files in the wheel.
+"""Compiled kernels on disk: one file for each kernel and signature, and packs of these files in the wheel.
 
-The cache of numba decides by the file that holds a kernel whether its compiled form is still good, and trusts the data
-it reads. Here the folder is named after all sources that kernels are made of, the versions and the switches, and the
-file after the kernel, its signature and the processor. A file holds a hash of its data, and the kernel that they
-belong to. A file that cannot be read, or that belongs to another kernel, is compiled again.
+numba's own cache checks only the source file of a kernel to decide whether its compiled form is up to date, and trusts
+the data that it reads. Here the folder is named after a hash of all sources of kernels, the versions and the switches,
+and the file after the kernel, its signature and the processor. A file holds a hash of its data and the identity of the
+kernel. If a file cannot be read or belongs to another kernel, the kernel is compiled again.
 
-A pack is such a folder, compiled for a kind of processor that many have, as one file within the package. It is asked
-for what no folder holds.
+A pack is a whole folder as one file within the package, compiled for a common kind of processor. It is read if no
+folder holds the kernel.
 """
 
 import hashlib
@@ -38,11 +38,11 @@ PACKS = files(__package__) / "packs"
 MARK = b"sktslib kernel 2\n"
 NO_SWITCH = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")  # change no code
 NO_SWITCH += ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")  # these are in the names of files
-AGE = 90 * 24 * 3600  # seconds after which a folder of other sources is not missed
+AGE = 90 * 24 * 3600  # seconds after which an unused folder of other sources is removed
 
 
 def load(owner, processor, rebuild):
-    """Return what `rebuild` makes of what was kept of a kernel, or None.
+    """Load a kernel that was stored; return what `rebuild` makes of its data, or None if there is no valid file.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def load(owner, processor, rebuild):
     processor : tuple of str
         Name and features of the processor that it is compiled for.
     rebuild : callable
-        Takes what was kept.
+        Function of the data that `save` stored.
     """
     places = [(processor, folder) for folder in folders()]
     if pack().files:
@@ -61,13 +61,13 @@ def load(owner, processor, rebuild):
             found, kept = pickle.loads(checked((place / name_of(owner, compiled_for)).read_bytes()))
             if found == owner:
                 return rebuild(kept)
-        except Exception:  # whatever a missing or damaged file makes of it: the kernel is compiled
+        except Exception:  # whatever a missing or damaged file raises: the kernel is compiled
             continue
     return None
 
 
 def save(owner, processor, dump):
-    """Keep what `dump` makes of the owner and its compiled form, if there is a place for it."""
+    """Store the bytes that `dump(owner)` returns in the first folder that can be written; warn if there is none."""
     problem = None
     try:
         data = dump(owner)
@@ -82,13 +82,13 @@ def save(owner, processor, dump):
 
 
 def name_of(owner, processor):
-    """Return the name of a kernel's file, and of its folder."""
+    """Return the path of a kernel's file within a cache folder: the folder of these sources, and the file."""
     key = hashlib.sha256(repr((*owner, processor)).encode()).hexdigest()[:24]
     return f"kernels-{stamp()}/{owner[0].rsplit('.', 1)[-1]}-{key}"
 
 
 def _warn(problem):
-    """Say once per process that nothing is kept."""
+    """Warn once per process that compiled kernels are not stored."""
     if not _warned:
         _warned.append(problem)
         warnings.warn(
@@ -104,7 +104,7 @@ _warned = []
 
 # ----------------------------------------------------------------------------------------------------- files and places
 def checked(content):
-    """Return the data of a file's content."""
+    """Return the data within the content of a file; raise ValueError unless its hash matches."""
     mark, digest, data = content[: len(MARK)], content[len(MARK) : len(MARK) + 32], content[len(MARK) + 32 :]
     if mark != MARK or digest != hashlib.sha256(data).digest():
         raise ValueError("not a whole file")
@@ -112,12 +112,12 @@ def checked(content):
 
 
 def write(path, data):
-    """Write a file so that it is there as a whole or not at all, whoever else writes it or is killed."""
+    """Write a file atomically: whole or not at all, even if other processes write it or this one is killed."""
     folder = path.parent
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         _forget_old(folder)
-    # Unlike the files of tempfile, it may be read by all that the umask lets: an installation has many users.
+    # Unlike files of tempfile, its permissions follow the umask: users of an installation share the files.
     temporary = folder / f"tmp{secrets.token_hex(8)}"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
@@ -130,7 +130,7 @@ def write(path, data):
 
 
 def _forget_old(folder):
-    """Remove the kernels of sources that are long gone."""
+    """Remove kernels of other sources that were last written more than `AGE` seconds ago."""
     for other in folder.parent.glob("kernels-*"):
         try:
             if other != folder and time.time() - other.stat().st_mtime > AGE:
@@ -138,11 +138,11 @@ def _forget_old(folder):
                     file.unlink()
                 other.rmdir()
         except OSError:
-            continue  # another user's, or another process is at it
+            continue  # the folder is another user's, or another process removes it
 
 
 def folders():
-    """Return the folders that kernels are read from, the first that can be written taking new ones."""
+    """Return the folders that kernels are read from; new kernels are written to the first one that is writable."""
     given = [Path(numba.config.CACHE_DIR) / "sktslib"] if numba.config.CACHE_DIR else []
     return [*given, *_own_folders()]
 
@@ -156,13 +156,13 @@ def _own_folders():
         home = os.path.expanduser("~/Library/Caches")
     else:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    if home and os.path.isabs(home):  # nobody's home stays "~"
+    if home and os.path.isabs(home):  # "~" remains where the home folder is unknown
         found.append(Path(home) / "sktslib")
     return found
 
 
 def _sources(folder):
-    """Yield the sources of kernels, in an order of their own; the package may be in an archive."""
+    """Yield the source files of kernels, sorted by name; the package may be in an archive."""
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         if path.is_dir():
             yield from _sources(path)
@@ -172,7 +172,7 @@ def _sources(folder):
 
 @cache
 def stamp():
-    """Return a hash of all that decides what a kernel compiles to, but for its signature and the processor."""
+    """Return a hash of everything that a compiled kernel depends on, except its signature and the processor."""
     digest = hashlib.sha256()
     for path in _sources(files(__package__)):
         digest.update(path.read_bytes())
@@ -182,7 +182,7 @@ def stamp():
 
 
 def versions():
-    """Return the versions of what kernels are compiled by and for; of numpy they use the layout of arrays alone."""
+    """Return the versions that compiled kernels depend on; of numpy the major one, which fixes the array layout."""
     python = f"{platform.python_implementation()} {platform.python_version().rpartition('.')[0]}"
     return {
         "Python": f"{python} ({EXTENSION_SUFFIXES[0]}, {platform.machine()})",
@@ -194,7 +194,7 @@ def versions():
 
 # --------------------------------------------------------------------------------------------------------------- packs
 class Kind(NamedTuple):
-    """A kind of processors: their machines, a name and features for LLVM, all of which a processor must have."""
+    """A kind of processors: names of the machine, LLVM's name, and the features that each of them has."""
 
     machines: tuple
     name: str
@@ -202,7 +202,7 @@ class Kind(NamedTuple):
 
     @property
     def processor(self):
-        """Name and features as numba is told them by NUMBA_CPU_NAME and NUMBA_CPU_FEATURES."""
+        """Name and features as numba takes them in NUMBA_CPU_NAME and NUMBA_CPU_FEATURES."""
         return self.name, ",".join(f"+{name}" for name in self.features)
 
 
@@ -218,14 +218,14 @@ KINDS = {
 
 
 def runs_on(kind, machine, features):
-    """Return whether a machine with these features runs what is compiled for a kind."""
+    """Return whether a machine with these features runs code that is compiled for a kind."""
     return machine.lower() in kind.machines and all(features.get(name) for name in kind.features)
 
 
 def kind_of(machine, features):
-    """Return the name of the first kind that a machine is of, None if of none.
+    """Return the name of the first kind that a machine belongs to, or None.
 
-    Its vectors must be cut as those of the kind are, which AVX-512 decides.
+    The machine must use vectors of the same size as the kind, which depends on AVX-512.
     """
     for name, kind in KINDS.items():
         if runs_on(kind, machine, features) and bool(features.get("avx512f")) == ("avx512f" in kind.features):
@@ -235,14 +235,14 @@ def kind_of(machine, features):
 
 @cache
 def kind():
-    """Return the name of this processor's kind, None if of none or if numba is told to compile for another one."""
+    """Return the name of this processor's kind; None if it has none or numba is set to compile for another one."""
     if numba.config.CPU_NAME is not None or numba.config.CPU_FEATURES is not None:
         return None
     return kind_of(platform.machine(), binding.get_host_cpu_features())
 
 
 class Pack(NamedTuple):
-    """Kernels that came with the package, as a folder within an archive; None where none are used, and why."""
+    """Compiled kernels within the package: the root of the archive, or None if they are not used; and a message."""
 
     files: ZipPath | None
     text: str
@@ -250,7 +250,7 @@ class Pack(NamedTuple):
 
 @cache
 def pack():
-    """Return the pack for this processor, read as a whole: processes that are forked share no open file."""
+    """Return the pack for this processor, read into memory, so that forked processes share no open file."""
     try:
         content = (PACKS / f"{kind()}.pack").read_bytes()
     except OSError:
@@ -274,7 +274,7 @@ def pack():
 
 
 def write_pack(folder, path):
-    """Write the kernels that a folder holds as a pack."""
+    """Write the kernels of these sources that a folder holds as a pack."""
     content = io.BytesIO()
     with ZipFile(content, "w", ZIP_LZMA) as archive:
         archive.comment = ", ".join(f"{name} {version}" for name, version in versions().items()).encode()
