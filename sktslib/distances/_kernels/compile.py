@@ -1,4 +1,4 @@
-"""Compiling, keeping and calling of kernels; long calls are cut into pieces, so that an interrupt is noticed."""
+"""Compile kernels, store them, and call them; long calls are cut into pieces, so that Ctrl-C is noticed."""
 
 import gc
 import logging
@@ -22,9 +22,9 @@ except (ImportError, AttributeError) as problem:
 
 
 def block_size(usual, small):
-    """Return a size that decides how work is cut, and no result.
+    """Return a block size, on which no result depends: the usual one, or the small one in some tests.
 
-    Tests set all sizes to the small one, and cross all borders.
+    With small blocks, short series cross all block borders.
     """
     return small if SMALL else usual
 
@@ -34,7 +34,7 @@ INNER = internals.INNER if internals else {"nogil": True}  # options of function
 
 
 def inner(function=None, **options):
-    """Compile a function that only kernels call (decorator); once for all numbers that are written in a call."""
+    """Compile a function that only kernels call (decorator); literal arguments do not cause another compilation."""
     if function is None:
         return partial(inner, **options)
     if internals is None or config.DISABLE_JIT:
@@ -42,24 +42,24 @@ def inner(function=None, **options):
     return internals.inner(function, options)
 
 
-# For what a hot loop does at each step: a call would cost more, and the compiler decides for calls where there is much.
+# For functions that a hot loop calls at each step: LLVM would not inline them into large functions.
 step = partial(inner, forceinline=True)
 
 
 def kernel(function=None, *, keep=True, **options):
-    """Compile a function that Python calls at its first call, without the GIL, and keep it on disk (decorator).
+    """Compile a function that Python calls, at its first call, without the GIL, and store it on disk (decorator).
 
     Parameters
     ----------
     keep : bool, default=True
-        Whether to keep what is compiled: not where a caller's function is compiled into it.
+        Whether to store the compiled kernel. Set it to False if a function of the user is compiled into it.
     **options
-        Those of `numba.njit`, such as `fastmath`.
+        Options of `numba.njit`, such as `fastmath`.
 
     Notes
     -----
-    A kernel returns numbers or nothing, and fills arrays that it is given: numba makes returned arrays in Python code,
-    in which an interrupt ends as a SystemError.
+    A kernel returns numbers or nothing, and fills arrays that it is given. numba creates returned arrays in Python
+    code, where an interrupt raises a SystemError.
     """
     if function is None:
         return partial(kernel, keep=keep, **options)
@@ -71,16 +71,16 @@ def kernel(function=None, *, keep=True, **options):
 
 
 def _compile(compile_, signature):
-    """Compile a kernel, or load it."""
+    """Load a kernel, or compile it if it is not stored."""
     with interrupts_held(), _no_garbage_collection():
         return compile_(signature)
 
 
 @contextmanager
 def _no_garbage_collection():
-    """Switch garbage collection off within a block.
+    """Disable garbage collection within a block.
 
-    A compiler makes many objects and little garbage; looking for it takes a tenth of its time.
+    The compiler creates many objects and little garbage; garbage collection takes a tenth of its time.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -93,7 +93,7 @@ def _no_garbage_collection():
 
 @contextmanager
 def interrupts_held():
-    """Let an interrupt (Ctrl-C) wait until the block has ended: a compiler stopped halfway is left in pieces."""
+    """Delay an interrupt (Ctrl-C) until the end of the block: a compiler stopped halfway is left inconsistent."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield  # Python handles signals in the main thread only
@@ -109,20 +109,23 @@ def interrupts_held():
 
 
 # ------------------------------------------------------------------------------------------------------------- pieces
-# Between two pieces of a long call Python looks whether it was interrupted. No result depends on where the cuts are.
-CELLS = block_size(2**22, 300)  # of the first piece: a millisecond or a few
-SECONDS = 0.03  # that a piece should take
-MOST = 2**50  # cells of a piece; pieces that end sooner than they may would double without end
+# Between two pieces of a long call Python handles interrupts. No result depends on the borders of the pieces.
+CELLS = block_size(2**22, 300)  # cells of the first piece, which takes a few milliseconds
+SECONDS = 0.03  # time that a piece should take
+MOST = 2**50  # most cells of a piece; budgets that are never used up would double without limit
 
 
 def stop_if_unwanted():
-    """Leave a call of a thread for whose result nobody waits any longer; `utils._jobs` tells its threads."""
+    """Raise CancelledError if the result of this thread is no longer needed; `utils._jobs` sets the event."""
     if any(event.is_set() for event in getattr(threading.current_thread(), "unwanted", ())):
         raise CancelledError
 
 
 def budgets():
-    """Yield without end the number of cells to compute before the next check for an interrupt; it grows while fast."""
+    """Yield, without end, the number of cells to compute before the next check for interrupts.
+
+    The number follows the time that the last piece took.
+    """
     size = CELLS
     while True:
         stop_if_unwanted()
@@ -133,7 +136,7 @@ def budgets():
 
 
 def pieces(count, cells):
-    """Return half-open ranges that make up range(count), whose items have `cells` cells each."""
+    """Return half-open ranges that partition range(count), for items of `cells` cells each."""
     stop_if_unwanted()
     return ((0, count),) if count * cells <= CELLS else _cut(count, cells)
 
