@@ -1,9 +1,9 @@
 """Functions of a recurrence, selected by the type of its parameter record.
 
-A distance is a parameter record (a NamedTuple) with small functions: what a pair of points adds per channel (`terms`),
-the costs of the three moves made from the sums (`moves`), and the gap cost of a series point left out (`gap`).
-``numba.extending.overload`` picks them by the record's type while compiling, so they are inlined and the compiled
-driver can be kept on disk. What a recurrence declares, such as `equal_moves`, is a constant there.
+A distance is a parameter record (a NamedTuple) with small functions: the terms that a pair of points adds per channel
+(`terms`), the costs of the three moves as functions of their sums (`moves`), and the cost of skipping a series point
+(`gap`). ``numba.extending.overload`` selects them by the record's type at compile time, so they are inlined and the
+compiled driver can be stored on disk. Facts that a recurrence declares, such as `equal_moves`, are constants there.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from numba.extending import overload
 from .compile import INNER
 from .simd import compiled_as
 
-# What the functions of a recurrence are called with.
+# Arguments of the functions of a recurrence.
 ARGUMENTS = {
     "terms": "p, row, y, y_before",
     "add_terms": "p, sums, row, y, y_before",
@@ -32,14 +32,14 @@ ARGUMENTS = {
 
 
 class BoundFacts(NamedTuple):
-    """Facts for lower bounds of a recurrence whose points cost no less the farther apart their values are."""
+    """Facts for lower bounds of a recurrence whose pair costs never fall with the difference of the values."""
 
-    skips: bool = False  # whether a move may leave a point out, which then need not cost what a pair does
-    # Of the record: the minimum gap cost a channel; None: that of each point counts.
+    skips: bool = False  # whether a move may skip a point, at another cost than that of a pair
+    # Function of the record: minimum gap cost per channel. None: each point has a gap cost of its own.
     minimum_gap: Callable | None = None
-    stretch: Callable | None = None  # of the record: what each move adds that is not diagonal
-    gap_value: Callable | None = None  # of the record: the value from which a point left out has its distance
-    squares: bool = False  # whether a pair's cost is the weighted square of its difference, summed over the channels
+    stretch: Callable | None = None  # function of the record: additional cost of each move that is not diagonal
+    gap_value: Callable | None = None  # function of the record: value from which the distance of a skipped point counts
+    squares: bool = False  # whether a pair costs its weighted squared difference, summed over the channels
 
 
 def recurrence(
@@ -175,7 +175,7 @@ def recurrence(
             "accumulate": accumulate or _add,
             "size": int(size),
             **flags,
-            "equal_moves_in_search": equal_moves and not with_lags,  # in a search each way in brings lags of its own
+            "equal_moves_in_search": equal_moves and not with_lags,  # in a search each predecessor has its own lag
             "even_search": equal_moves and not with_lags and closed_boundary and monotone,
             "has_gap_cost": gap not in (None, _free),
             "bounds": BoundFacts() if bounds is True else bounds,
@@ -186,17 +186,20 @@ def recurrence(
 
 
 def part_of(name, record):
-    """Return what is declared of a type of records, None of other types."""
+    """Return the declared part of a type of records; None for other types."""
     return getattr(record, "_parts", {}).get(name)
 
 
 def bounds_of(record):
-    """Return the `BoundFacts` of a record; None where nothing is known."""
+    """Return the `BoundFacts` of a record; None if its recurrence declares no bounds."""
     return part_of("bounds", type(record)) or None
 
 
 def by_type(part, name):
-    """Return a function that dispatches on the type of its first argument: ``part(name, type)``, None if unknown."""
+    """Return a function that dispatches on the type of its first argument.
+
+    ``part(name, type)`` is the implementation for a type, or None.
+    """
 
     def function(p, *arguments):
         return part(name, type(p))(p, *arguments)
@@ -209,12 +212,12 @@ def by_type(part, name):
 
 
 def by_fact(name, functions):
-    """Return a function that is another one for each value that recurrences declare of a fact."""
+    """Return a function that dispatches on the value of a fact that the recurrence of its first argument declares."""
     return by_type(lambda _, record: functions.get(part_of(name, record)), name)
 
 
 def _fact(name, result_type):
-    """Return a function of the record that gives what its recurrence declares; in compiled code a constant."""
+    """Return a function of the record that returns a declared fact of its recurrence; a constant in compiled code."""
 
     def fact(p):
         return part_of(name, type(p))
@@ -267,11 +270,10 @@ def _add(p, total, cost):
 
 # ----------------------------------------------------------------------------------------------- queries and weights
 def rows_of(p, x, w, size):
-    """Return the numbers that the recurrence needs of each point of weighted queries, (count, channels, 4, size).
+    """Return the four numbers per query point that the recurrence takes as `row`: (count, channels, 4, size).
 
-    The queries and their weights are arrays (count, channels, m); without weights (None) they are all 1.
-
-    Zeros follow the points.
+    The queries and their weights are arrays (count, channels, m); without weights (None) all are 1. Zeros fill the
+    array up to `size`.
     """
     w = np.ones_like(x) if w is None else w
     before, m = np.zeros((2, *x.shape)), x.shape[2]
@@ -284,9 +286,10 @@ def rows_of(p, x, w, size):
 
 
 def weighting(p, w):
-    """Return None if the weights `w` are None or all 1, so that kernels need not multiply by them, else True.
+    """Return None if kernels can leave out the weights `w` because all are 1, else True.
 
-    Only where a cell takes few steps else is that worth a second compilation. In compiled code arrays are weights.
+    A second compilation without weights pays off only if a cell takes few operations (`equal_moves`). In compiled code
+    any array counts as weights.
     """
     return None if equal_moves(p) and (w is None or (w == 1.0).all()) else True
 
