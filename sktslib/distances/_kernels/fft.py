@@ -1,8 +1,9 @@
-"""Fourier transforms within kernels, whose results are in an order of their own: for products of transforms alone.
+"""Fourier transforms within kernels, for convolutions only: frequencies stay in the order in which they arise.
 
-A transform of N = R C samples is one along the columns of a matrix (R, C), a turn of each entry, and one along the
-columns of its transpose. A processor computes rows of vectors side by side, so neither needs a stride. The result is
-not put in order; the inverse transform reads it as it is. Real and imaginary parts are two rows of an array.
+A transform of N = R C samples has three steps: transform the columns of a matrix (R, C), multiply each entry by its
+twiddle factor, and transform the columns of the transpose. REGISTER columns are transformed at once, so neither
+transform needs strided access. The inverse transform reads the unordered frequencies as they are. Real and imaginary
+parts are the two rows of an array.
 """
 
 from functools import cache
@@ -17,21 +18,21 @@ load, _, _ = makers(REGISTER, fused=True)
 
 
 class Turns(NamedTuple):
-    """The roots of unity of transforms of one size."""
+    """The roots of unity for transforms of one size, as rows of cosines and sines."""
 
     rows: np.ndarray  # (2, R): exp(-2 pi i k / R)
     columns: np.ndarray  # (2, C)
-    between: np.ndarray  # (2, N): of the entry in row r and column c, for the frequency that row r holds
+    between: np.ndarray  # (2, N): twiddle factors between the two transforms, by row and column
 
 
 def _roots(count, size):
     half = size // 2
-    angle = -2.0 * np.pi * ((count + half) % size - half) / size  # small ones keep their digits
+    angle = -2.0 * np.pi * ((count + half) % size - half) / size  # small angles keep their digits
     return np.array([np.cos(angle), np.sin(angle)])
 
 
 def _order(size):
-    """Return the frequency that each row holds behind a transform along columns."""
+    """Return the frequency that each row holds after a transform along columns."""
     if size < 4:
         return np.arange(size)
     return np.concatenate([4 * _order(size // 4) + k for k in range(4)])
@@ -39,7 +40,7 @@ def _order(size):
 
 @cache
 def turns(size):
-    """Return the roots of unity of transforms of a size, a power of two of at least 16."""
+    """Return the roots of unity for transforms of a size, which is a power of two and at least 16."""
     rows = 2 ** ((int(size).bit_length() - 1) // 2)
     columns = size // rows
     between = aligned(2, size)
@@ -48,19 +49,19 @@ def turns(size):
 
 
 def room_of(roots):
-    """Return the shape of the memory for columns that are transformed side by side."""
+    """Return the shape of the buffer for REGISTER columns, which are transformed at once."""
     return 2, max(roots.rows.shape[1], roots.columns.shape[1]) * REGISTER
 
 
 @step
 def _turns_of(roots, k):
-    """Return the cosines and sines of the roots k, 2 k and 3 k: those of the second, third and last of four rows."""
+    """Return cosine and sine of the roots k, 2 k and 3 k, the twiddle factors of the second to fourth of four rows."""
     return roots[0, k], roots[1, k], roots[0, 2 * k], roots[1, 2 * k], roots[0, 3 * k], roots[1, 3 * k]
 
 
 @inner
 def _forth(re, im, roots):
-    """Transform columns, REGISTER of them side by side, by fours; out of order."""
+    """Transform REGISTER columns in place by radix-4 steps; the frequencies are left unordered."""
     rows = roots.shape[1]
     span = rows
     while span >= 4:
@@ -91,7 +92,7 @@ def _forth(re, im, roots):
 
 @inner
 def _pairs(re, im, rows):
-    """Replace neighboring rows by their sums and differences, the last step of a size that is no power of four."""
+    """Replace pairs of neighboring rows by sum and difference: a radix-2 step for sizes that are no power of four."""
     for begin in range(0, rows * REGISTER, 2 * REGISTER):
         second = begin + REGISTER
         a, b, c, d = load(re, begin), load(re, second), load(im, begin), load(im, second)
@@ -103,7 +104,7 @@ def _pairs(re, im, rows):
 
 @inner
 def _back(re, im, roots):
-    """Transform back what `_forth` gives, but for a factor: the number of rows."""
+    """Invert `_forth` in place; the result is multiplied by the number of rows."""
     rows = roots.shape[1]
     span = 1
     while span < rows:
@@ -139,7 +140,7 @@ def _back(re, im, roots):
 
 @inner
 def _load_columns(wave, at, columns, re, im):
-    """Take the columns from `at` on of a matrix to where they stand side by side."""
+    """Copy REGISTER columns of a matrix, from column `at` on, into contiguous buffers."""
     for row in range(re.shape[0] // REGISTER):
         store(re, row * REGISTER, load(wave[0], row * columns + at))
         store(im, row * REGISTER, load(wave[1], row * columns + at))
@@ -147,7 +148,7 @@ def _load_columns(wave, at, columns, re, im):
 
 @inner
 def _store_columns(re, im, wave, at, columns):
-    """Put them back."""
+    """Copy REGISTER columns from the buffers back into the matrix, from column `at` on."""
     for row in range(re.shape[0] // REGISTER):
         store(wave[0], row * columns + at, load(re, row * REGISTER))
         store(wave[1], row * columns + at, load(im, row * REGISTER))
@@ -155,7 +156,7 @@ def _store_columns(re, im, wave, at, columns):
 
 @inner
 def _store_transposed(re, im, wave, at):
-    """Put them as rows into the transpose of the matrix."""
+    """Copy REGISTER columns from the buffers into the transpose of the matrix, as rows from `at` on."""
     rows = re.shape[0] // REGISTER
     for lane in range(REGISTER):
         here = slice((at + lane) * rows, (at + lane + 1) * rows)
@@ -166,7 +167,7 @@ def _store_transposed(re, im, wave, at):
 
 @inner
 def _turn(re, im, between, at, columns, sign):
-    """Turn each entry of some columns."""
+    """Multiply each entry of REGISTER columns by its twiddle factor, or by the conjugate (`sign` -1)."""
     for row in range(re.shape[0] // REGISTER):
         here, there = row * REGISTER, row * columns + at
         x, y, c, s = load(re, here), load(im, here), load(between[0], there), load(between[1], there) * sign
@@ -176,7 +177,7 @@ def _turn(re, im, between, at, columns, sign):
 
 @kernel
 def forward(wave, out, roots, room):
-    """Fill `out` with the transform of a wave (2, N)."""
+    """Fill `out` with the unordered Fourier transform of a complex signal, real and imaginary part (2, N)."""
     of_rows, of_columns, between = roots
     rows, columns = of_rows.shape[1], of_columns.shape[1]
     re, im = room[0, : rows * REGISTER], room[1, : rows * REGISTER]
@@ -194,7 +195,7 @@ def forward(wave, out, roots, room):
 
 @inner
 def backward(transform, other, out, roots, room):
-    """Fill `out` with the wave whose transform is that of one wave times the conjugate of another's."""
+    """Fill `out` with N times the cross-correlation whose transform is `transform` times the conjugate of `other`."""
     of_rows, of_columns, between = roots
     rows, columns = of_rows.shape[1], of_columns.shape[1]
     re, im = room[0, : columns * REGISTER], room[1, : columns * REGISTER]
