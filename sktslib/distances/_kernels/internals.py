@@ -1,8 +1,8 @@
-"""Private names of numba: its compiler changed, and compiled kernels taken apart and rebuilt.
+"""Uses of numba's private names: a faster compiler, and compiled kernels that are stored and loaded.
 
-No other file uses any, but for `numba.core.cgutils` and the class `Dispatcher`, which numba's own documentation names.
-Where a numba has them no longer, `compile` does without this file: results are right, but each process compiles all
-kernels, and more slowly.
+No other file uses private names, except `numba.core.cgutils` and the class `Dispatcher`, which numba's documentation
+names. If a version of numba lacks any of them, `compile` works without this file: results are correct, but each process
+compiles all kernels, and more slowly.
 """
 
 from contextlib import contextmanager
@@ -27,13 +27,13 @@ from . import cache as store
 
 # ---------------------------------------------------------------------------------------------------------- compiling
 class _LinkedLibrary(JITCodeLibrary):
-    """The code of a function that only kernels call.
+    """The code of a function that only kernels call, linked into them without optimization.
 
-    It is linked into them as it is: numba would optimize it and make machine code of it, and the kernel with it again.
+    numba would optimize the function and generate machine code for it, and then do so again within the kernel.
     """
 
     def finalize(self):
-        """Link what the function calls."""
+        """Link the functions that this one calls."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             if hasattr(library, "_reload_init"):  # not in numba 0.60
@@ -44,7 +44,7 @@ class _LinkedLibrary(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Announce(LoweringPass):
-    """Tell the compiler of a function that has no machine code."""
+    """Register a function without machine code with the compiler."""
 
     _name = "sktslib_announce"
 
@@ -63,9 +63,9 @@ class _Announce(LoweringPass):
 
 
 class _QuickFlags(Flags):
-    """Options of the compiler, compared as they were set.
+    """Compiler options that are hashed and compared by those that were set.
 
-    numba compares all it knows with their defaults, a few times for each operator of a kernel.
+    numba compares all options with their defaults, several times for each operator of a kernel.
     """
 
     __slots__ = ()
@@ -85,7 +85,7 @@ class _KernelCompiler(Compiler):
 
 
 class _LinkedCompiler(_KernelCompiler):
-    """Compiler of numba for functions that only kernels call."""
+    """numba's compiler for functions that only kernels call."""
 
     def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
         library = library or _LinkedLibrary(target_context.codegen(), "linked")
@@ -115,7 +115,7 @@ def _template_of_types(get_call_template, args, keywords):
 
 
 def kernel(function, keep, options):
-    """Return the compiled form of a function that Python calls; kernels that call it take it as an inner function."""
+    """Return the compiled form of a function that Python calls; kernels call it as an inner function."""
     made = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_KernelCompiler, **options)(function)
     if keep:
         made._cache = KernelCache(function)
@@ -134,7 +134,7 @@ def _compile(compile_, kernel, signature):
 
 
 def _set_environments(library):
-    """Give functions that were only linked into a kernel what numba's runtime needs of them."""
+    """Set the runtime environment of the functions that were linked into a kernel."""
     for variable in library._final_module.global_variables:
         environment = lookup_environment(variable.name)
         if environment is not None:
@@ -146,7 +146,7 @@ _signatures = {}  # of numba's functions, by the types they are called with and 
 
 @contextmanager
 def _types_remembered(context):
-    """Remember which of numba's functions take which types; it tries all again for each operator of a kernel."""
+    """Cache numba's overload resolution, which otherwise runs again for each operator of a kernel."""
     if "resolve_function_type" in vars(context):
         yield
         return
@@ -167,7 +167,7 @@ def _resolve(context, resolve, function, args, keywords):
         signature = resolve(function, args, keywords)
         if signature is None or signature.args not in function._impl_keys:
             return signature
-        _signatures[key] = signature, function._impl_keys[signature.args], function  # which keeps its id
+        _signatures[key] = signature, function._impl_keys[signature.args], function  # holds the id
     signature, implementation, _ = _signatures[key]
     function._impl_keys[signature.args] = implementation
     return signature
@@ -175,7 +175,7 @@ def _resolve(context, resolve, function, args, keywords):
 
 # ------------------------------------------------------------------------------------------------------------ keeping
 class KernelCache:
-    """A cache of one compiled kernel, with the interface that numba's dispatcher expects."""
+    """The cache of one kernel on disk, with the interface that numba's dispatcher expects."""
 
     def __init__(self, function):
         self._name = f"{function.__module__}.{function.__qualname__}"
@@ -186,10 +186,10 @@ class KernelCache:
         return str(store.folders()[0])
 
     def flush(self):
-        """Forget nothing: numba calls this to compile again, which overwrites the files."""
+        """Do nothing: numba calls this before it compiles again, which overwrites the files."""
 
     def _key(self, signature, target_context):
-        """Return what the compiled form is found by: whose it is, and name and features of the processor."""
+        """Return the key of a compiled form: name and argument types, and name and features of the processor."""
         owner = self._name, tuple(sigutils.normalize_signature(signature)[0])
         return owner, target_context.codegen().magic_tuple()[1:]
 
@@ -197,31 +197,31 @@ class KernelCache:
         """Return the compiled form for a signature, or None."""
         if not all(map(_is_known, signature)):
             return None
-        # All that a kernel needs to run; numba would look up what it knows to compile.
+        # Enough to run a kernel; numba would also load everything that it needs to compile one.
         rtsys.initialize(target_context)
         return store.load(*self._key(signature, target_context), partial(_rebuild, target_context))
 
     def save_overload(self, signature, result):
-        """Keep a compiled form, if its code means the same in other processes."""
+        """Store a compiled form if its code is valid in other processes."""
         if not (result.library.has_dynamic_globals or result.lifted) and all(map(_is_known, result.signature.args)):
             store.save(*self._key(signature, result.target_context), lambda owner: dumps((owner, _reduce(result))))
 
 
 def _is_known(given):
-    """Return whether a type means the same in all processes; a record of a user's may get other functions."""
+    """Return whether a type means the same in all processes; a record that a user defines may change its functions."""
     if isinstance(given, BaseNamedTuple) and not given.instance_class.__module__.startswith("sktslib."):
         return False
     return all(map(_is_known, getattr(given, "types", ())))
 
 
 def _reduce(result):
-    """Return what makes up a compiled kernel, without what only compiling others would need of it."""
+    """Return the parts of a compiled kernel to pickle, without the bitcode that only compiling other kernels needs."""
     (name, kind, (code, _)), *rest, _, reload_init, environments = result._reduce()
     return (name, kind, code), rest, reload_init, environments
 
 
 def _rebuild(target_context, reduced):
-    """Return the compiled kernel that was taken apart by `_reduce`."""
+    """Return the compiled kernel from the parts that `_reduce` returned."""
     (name, kind, code), rest, reload_init, environments = reduced
     target_context.codegen()._engine._defined_symbols.add(rest[0].llvm_cpython_wrapper_name)
     library = name, kind, (code, _no_bitcode())
