@@ -1,7 +1,8 @@
-"""Lockstep distances: their records of parameters, and the drivers for two series, one and many, and windows.
+"""Lockstep distances: parameter records, and drivers for two series, for one series and many, and for windows.
 
-A distance is `terms` (the numbers that a pair of points adds to up to three accumulators), `combine` (sum or maximum)
-and `finish` (accumulators -> distance). As in `dispatch`, they are selected by the record's type.
+A distance consists of three functions: `terms` (the numbers that a pair of points adds to up to three accumulators),
+`combine` (sum or maximum) and `finish` (accumulators -> distance). The type of the record selects them, as in
+`dispatch`.
 
 Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 """
@@ -27,10 +28,11 @@ INF = np.inf
 
 
 def additive(*, terms, finish, size=1, combine=None, steep=lambda p: False):
-    """Give a NamedTuple of parameters the functions that make it a lockstep distance (class decorator).
+    """Make a lockstep distance of a NamedTuple of parameters and functions (class decorator).
 
-    `steep` says by the parameters whether terms are powers so high that their sums leave float64. Then sums that may
-    have done so are found again from differences less their size, which the distance is proportional to.
+    `size` is the number of accumulators. `steep` returns whether the parameters make terms such high powers that sums
+    may over- or underflow. Such sums are computed again from the differences divided by the largest of them; the
+    distance is then multiplied by it.
     """
 
     def register(record):
@@ -125,7 +127,7 @@ class CanberraRecord(NamedTuple):
 def _kullback_leibler(p, w, x, y):
     if not w > 0.0:
         return 0.0, 0.0, 0.0
-    ratio = (y - x) / x  # a difference of logarithms would lose the digits of points that are nearly alike
+    ratio = (y - x) / x  # a difference of logarithms would lose digits where x and y are nearly equal
     return w * max(x * (ratio - np.log1p(ratio)), 0.0), 0.0, 0.0
 
 
@@ -163,7 +165,10 @@ def _products(p, w, x, y):
 
 
 def _cosine_of(p, a, b, c):
-    """Return a / sqrt(b c); the product's root is exact for b = c, the roots' product neither over- nor underflows."""
+    """Return a / sqrt(b c), at most 1 in size.
+
+    The root of b c is exact for b = c; where b c over- or underflows, the product of the roots does not.
+    """
     if b > 0.0 and c > 0.0:
         square = b * c
         norm = np.sqrt(square) if 1e-290 < square < INF else np.sqrt(b) * np.sqrt(c)
@@ -192,28 +197,28 @@ def _pearson(p, a, b, c):
 
 @additive(terms=_products, finish=_pearson, size=3)
 class PearsonRecord(NamedTuple):
-    """Pearson correlation distance; a negative `beta` stands for the form 2 (1 - r)."""
+    """Pearson correlation distance ((1 - r) / (1 + r))^beta; a negative `beta` selects the form 2 (1 - r)."""
 
     beta: float
 
 
 SQUARES, PRODUCTS = (SquaredRecord, EuclideanRecord), (CosineRecord, PearsonRecord)
-BLOCK = block_size(512, 8)  # positions together: sums and samples stay in the first-level cache
-COST = 4  # so many times what a cell of a recurrence takes a term may take, for division
-LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
-FEW = 16  # windows that are computed without kernels
-TOGETHER = block_size(2**14, 24)  # windows whose moments are known at a time
+BLOCK = block_size(512, 8)  # windows at a time: sums and samples stay in the first-level cache
+COST = 4  # time of a term relative to a cell of a recurrence, because it may contain a division
+LEAST, MOST = 1e-250, 1e300  # sums between them lost nothing to underflow, and none of their terms overflowed
+FEW = 16  # up to this number of windows no kernel is used
+TOGETHER = block_size(2**14, 24)  # windows whose moments are held at a time
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
 @step
 def _finished(p, a, b, c):
-    """Return the distance behind the accumulators, NaN where their powers may have left float64."""
+    """Return the distance for the accumulators; NaN where a sum of high powers may have over- or underflowed."""
     return finish(p, a, b, c) if not steep(p) or LEAST < a < MOST else np.nan
 
 
 def distance(p, x, y, w):
-    """Compute the distance of two series of one length."""
+    """Return the distance of two series of equal length, (channels, n)."""
     found = _distance(p, x, y, w)
     if found == found:
         return found
@@ -234,14 +239,14 @@ def _distance(p, x, y, w):
 
 @kernel
 def first_terms(p, x, y, w, out):
-    """out[k, i] = what the pair i of channel k adds to the first accumulator."""
+    """out[k, i] = term of the pair x[k, i], y[k, i] in the first accumulator."""
     for k in range(x.shape[0]):
         for i in range(x.shape[1]):
             out[k, i] = terms(p, w[k, i], x[k, i], y[k, i])[0]
 
 
 def one_to_many(p, x, w, series, out):
-    """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
+    """out[s] = distance of x (channels, m) to series s of `series` (channels, m, n_series)."""
     _one_to_many(p, x, w, series, out)
     for s in np.flatnonzero(np.isnan(out)) if steep(p) else ():
         out[s] = distance(p, x, np.ascontiguousarray(series[:, :, s]), w)
@@ -263,14 +268,14 @@ def _one_to_many(p, x, w, series, out):
 
 @kernel
 def finish_all(p, a, b, c, out):
-    """out[j] = the distance behind the accumulators a[j], b (one for all) and c[j]."""
+    """out[j] = distance for the accumulators a[j], b (one number for all) and c[j]."""
     for j in range(out.shape[0]):
         out[j] = finish(p, a[j], b, c[j])
 
 
 @inner
 def _accumulate(p, w, x, v, a, b, c):
-    """Add the terms of one query point with a row of points."""
+    """Add the terms of one query point and each point of a row to the accumulators a, b and c."""
     if size(p) == 1:
         for s in range(a.shape[0]):
             a[s] = combine(p, a[s], terms(p, w, x, v[s])[0])
@@ -284,7 +289,7 @@ def _accumulate(p, w, x, v, a, b, c):
 
 @inner
 def _accumulate_four(p, w, x, v, a):
-    """Add the terms of four query points in a row, in their order, loading and storing each sum once."""
+    """Add the terms of four consecutive query points, in their order; each sum is loaded and stored once."""
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for s in range(a.shape[0]):
@@ -296,7 +301,7 @@ def _accumulate_four(p, w, x, v, a):
 
 @inner
 def _normalized_four(p, w, x, v, shift, rest, scale, by_range, a, b, c):
-    """Add the terms of four query points in a row with windows that are normalized by their shift, rest and scale."""
+    """Add the terms of four consecutive query points with windows, normalized by their shift, rest and scale."""
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for s in range(a.shape[0]):
@@ -317,7 +322,10 @@ def _four(p, total, first, second, third, fourth):
 
 @inner
 def _row(y, at, share, row):
-    """Return the samples at `at` and after, or the points that are a share of a step behind them."""
+    """Return the samples from `at` on, or with a `share` the points interpolated at that share of the step after each.
+
+    Interpolated points are written to `row`, whose length is the number of points.
+    """
     v = y[at : at + row.shape[0]]
     if share is None or share == 0.0:
         return v
@@ -329,10 +337,11 @@ def _row(y, at, share, row):
 
 # ------------------------------------------------------------------------------------------------------------ profiles
 def stretched(p, x, y, w, scaling, alike, left, share, out):
-    """out[j] = distance of the query to the window that starts at j.
+    """out[j] = distance of the query to the window that starts at sample j.
 
-    Its point i is a share of a step behind sample j + left[i]; without a `share` (None) it is that sample. `scaling`
-    of each window: 0 none, 1 mean, 2 zscore, 3 minmax, 4 minmax and then mean; `alike` as in `exact_moments`.
+    Point i of the window is sample j + left[i], or with a `share` the point interpolated at share[i] of the step after
+    that sample. `scaling` says how each window is normalized: 0 none, 1 mean, 2 zscore, 3 minmax, 4 minmax and then
+    mean. `alike` is that of `exact_moments`.
     """
     span = y.shape[1] - len(out) + 1
     if x.size and len(out) <= FEW and isinstance(p, SQUARES + PRODUCTS):
@@ -356,7 +365,7 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
 
 
 def _normalized(windows, w, scaling, alike, left, share):
-    """Return the points of windows (.., channels, span), normalized."""
+    """Return the normalized points (..., channels, m) of windows (..., channels, span)."""
     if not scaling:
         return points_at(windows, left, share)
     return normalize_window(windows, left, share, w, scaling, alike)
@@ -364,9 +373,9 @@ def _normalized(windows, w, scaling, alike, left, share):
 
 @np.errstate(all="ignore")  # as in kernels
 def few(p, x, windows, w, scaling, alike, left, share, out):
-    """Fill in the distances to windows (n, channels, span) as `stretched` does to those of a sequence, to the bit.
+    """Fill in the distances to windows (n, channels, span), bit for bit as `stretched` computes them.
 
-    It needs no kernel, whose compiling takes seconds, and is for records of SQUARES and PRODUCTS.
+    This numpy code compiles nothing, which would take seconds. It supports the records of SQUARES and PRODUCTS.
     """
     points, sums = _normalized(windows, w, scaling, alike, left, share), np.zeros((3, len(out)))
     for total, values in zip(sums[: size(p)], terms(p, w, x, points), strict=False):
@@ -379,12 +388,13 @@ def few(p, x, windows, w, scaling, alike, left, share, out):
 def _sums(p, x, y, w, by_range, left, share, first, moments, out, acc, row):
     """Fill in the distances to the windows from `first` on.
 
-    Windows are normalized by their moments, or compared as they are where these are None. The query point is outside
-    and a block of positions inside, so that the inner loops are vector code without leave to reorder sums.
+    Windows are normalized by their `moments`; without these (None) they are compared as they are. The outer loop runs
+    over query points and the inner one over a block of windows, so that the compiler can vectorize it without
+    reordering sums.
     """
     n_channels, m = x.shape
     for at in range(0, out.shape[0], BLOCK):
-        to, here = at + BLOCK, out[at : at + BLOCK]  # or the end, as slices are
+        to, here = at + BLOCK, out[at : at + BLOCK]  # slices stop at the end
         size_ = here.shape[0]
         a, b, c, some = acc[0, :size_], acc[1, :size_], acc[2, :size_], row[:size_]
         acc[:] = 0.0
