@@ -1,13 +1,14 @@
-"""Matrix profile: the largest correlation of each window with all others, without a distance for any pair.
+"""Matrix profile: bounds of the largest correlation of each window with all others.
 
-Along a diagonal of the matrix of all pairs the product of two windows, each less its mean, changes by two products
+The dot product of two windows, each minus its mean, changes by two products along a diagonal of the matrix of all pairs
 (Zimmerman et al., "Matrix Profile XIV", 2019):
 
     product[i, j] = product[i - 1, j - 1] + half[i] * whole[j] + half[j] * whole[i]
 
-where half[i] = (y[i + m - 1] - y[i - 1]) / 2 and whole[i] = (y[i + m - 1] - mean[i]) + (y[i - 1] - mean[i - 1]). Rows
-are processed a `TILE` at a time, `DIAGONALS` at a time. They start with a product that is summed directly, so that
-rounding has little way to run. The largest rounding is added to the product: the correlations found are bounds.
+where half[i] = (y[i + m - 1] - y[i - 1]) / 2 and whole[i] = (y[i + m - 1] - mean[i]) + (y[i - 1] - mean[i - 1]). The
+matrix is processed in tiles of `TILE` rows and `DIAGONALS` diagonals. The products of the first row of a tile are
+summed directly, so that rounding errors accumulate over one tile only. Their bound is added to the products, so the
+correlations are bounds as well.
 """
 
 import numpy as np
@@ -16,17 +17,17 @@ from .compile import block_size, budgets, inner, kernel
 from .simd import BATCH, makers, maximum, store
 
 EPS = 2.0**-52
-TILE = block_size(2048, 5)  # rows that are gone along before products are added up again
+TILE = block_size(2048, 5)  # rows until products are summed directly again
 
-# Side by side: what is read of them stays in the first-level cache. A multiple of the lanes.
+# Diagonals at a time, a multiple of the lanes: their data stay in the first-level cache.
 DIAGONALS = block_size(256, 2 * BATCH)
-ROOM = DIAGONALS + BATCH  # behind the last window: vectors are read whole
+ROOM = DIAGONALS + BATCH  # padding after the last window, because whole vectors are read
 load, splat, _ = makers(BATCH, fused=True)
 
 
 @inner
 def _largest(values):
-    """Return the largest size of some values."""
+    """Return the largest absolute value."""
     out = 0.0
     for v in values:
         out = max(out, abs(v))
@@ -35,7 +36,7 @@ def _largest(values):
 
 @inner
 def _begin(x, i, y, j, m, product):
-    """Fill in the products of the window of x at i and the windows of y from j on, each less its mean."""
+    """Fill in the dot products of window i of x and the windows of y from j on, each minus its mean."""
     for k in range(0, DIAGONALS, BATCH):
         total, mean = splat(0.0), load(y[1], j + k)
         for t in range(m):
@@ -45,7 +46,7 @@ def _begin(x, i, y, j, m, product):
 
 @inner
 def _step(x, y, i, j, fresh, products, rows, best):
-    """Compute row i of the diagonals side by side, from column j on; `fresh` products are of this row."""
+    """Compute row i of DIAGONALS diagonals, from column j on; `fresh` products already belong to this row."""
     share = 0.0 if fresh else 1.0
     own, lack, row = x[5][i], y[5], load(rows, 0)
     product, h, w, inverse = products[0], share * x[2][0, i], share * x[3][0, i], x[4][0, i]
@@ -65,7 +66,7 @@ def _step(x, y, i, j, fresh, products, rows, best):
 
 @kernel
 def _sweep(x, y, m, sign, first, last, place, left, products, rows, best_x, best_y):
-    """Go on at the tile and the diagonal of `place` while cells are left; return whether all are done."""
+    """Resume at the tile and the diagonal of `place` until no cells are left; return whether all are done."""
     channels, n_x, n_y = x[0].shape[0], best_x.shape[0] - ROOM, best_y.shape[0] - ROOM
     for i0 in range(place[0], n_x, TILE):
         i1, begin = min(i0 + TILE, n_x), i0 + first
@@ -95,17 +96,20 @@ def _sweep(x, y, m, sign, first, last, place, left, products, rows, best_x, best
 
 
 def sweep(x, y, m, sign, first, last, best_x, best_y):
-    """Raise the largest sums of correlations by the pairs of windows (i, i + d) for d from `first` to before `last`.
+    """Update the largest sums of correlations with the pairs of windows (i, i + d), for first <= d < last.
+
+    The sum of a pair is over the channels.
 
     Parameters
     ----------
     x, y : tuple
-        The samples (channels, n), and of all windows mean, half, whole and inverse norm (channels, n - m + 1), and
-        what each window takes off the sum (n - m + 1,).
+        The samples (channels, n); the means, `half`, `whole` and inverse norms of all windows (channels, n - m + 1);
+        and a number per window that is subtracted from its sums (n - m + 1,).
     sign : float
-        1.0: sums are at least what they are; -1.0: at most.
-    best_x, best_y : ndarray of shape (n - m + 1,)
-        Of the sums less what the *other* window takes off, the largest up to now; one array, if x and y are one.
+        1.0: the sums are upper bounds; -1.0: lower bounds.
+    best_x, best_y : ndarray of shape (n - m + 1 + ROOM,)
+        Largest sum of each window until now, minus the number of the *other* window of the pair. If x and y are the
+        same sequence, one array.
     """
     products, rows = np.empty((len(x[0]), DIAGONALS)), np.empty((TILE, BATCH))
     place, left = np.zeros(2, np.int64), np.empty(1)
