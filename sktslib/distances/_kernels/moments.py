@@ -1,9 +1,9 @@
-"""Moments of all windows of a sequence, the normalization that they give, and the windows that rounding may spoil.
+"""Moments of all windows of a sequence, their rounding errors, and the normalization of windows.
 
-See `mass` for the scheme. Running sums hold the samples of their own window alone, relative to a sample of the window,
-so a huge value next to a window leaves no trace in it. `moments` knows equal weights only; other functions know
-weighted points. A value is then normalized by one product and one sum. The moments have errors that follow from their
-roundings, and windows whose error is too large for a purpose are named.
+Running sums hold the samples of one window only, relative to one of these samples, so a huge value next to a window
+does not affect it (see `mass` for their use). `moments` bounds the error of each window, and callers compute windows
+whose error is too large in another way. It supports equal weights only; the exact functions below support weights. A
+value is then normalized by one product and one sum.
 """
 
 import numpy as np
@@ -13,24 +13,23 @@ from .simd import copy, fill, maximum, minimum
 
 EPS = 2.0**-52
 TINY, HUGE = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
-SMALLEST = 1e-130  # a size whose square is far from underflow
-# Terms added in a row; longer running sums are added up from such parts, for the sake of their error.
+SMALLEST = 1e-130  # a value whose square is far from underflow
+# Terms summed in a row; longer running sums are sums of partial sums, which reduces their error.
 RUN = block_size(1024, 4)
 
 
 @inner
 def _run_both(y, b, m, before, after):
-    """Fill in the running sums of a block of m samples forwards from sample b and backwards from sample b + m, if any.
+    """Fill in the running sums of a block of m samples, forward from sample b and backward from sample b + m.
 
-    after[:, k] = sums of y - y[b] and of its square over the k samples from b on. before[:, m - k] = those of
-    y - y[b + m] over the k samples before b + m.
-
-    Both runs at once, since either waits for its own sums.
+    after[:, k] = sums of y - y[b] and of its square over the k samples from b on. before[:, m - k] = sums of
+    y - y[b + m] and of its square over the k samples before b + m. One loop computes both runs, because the additions
+    within a run have to wait for each other.
     """
     base, other = y[b], y[min(b + m, y.shape[0] - 1)]
     for k0 in range(0, m, RUN):
         k1 = min(k0 + RUN, m)
-        # Slices, because an index that might be negative to the compiler costs as much as the sums.
+        # Slices, because checking an index that may be negative costs as much as the sums.
         back, on = y[b + m - k1 : b + m - k0][::-1], y[b + k0 : b + k1]
         before_s, before_q = before[0, m - k1 : m - k0][::-1], before[1, m - k1 : m - k0][::-1]
         after_s, after_q = after[0, k0 + 1 : k1 + 1], after[1, k0 + 1 : k1 + 1]
@@ -47,10 +46,7 @@ def _run_both(y, b, m, before, after):
 
 
 def apart(size):
-    """Return the length of rows side by side for sums of a `size`.
-
-    It is such that the same places of two rows are not the same to the cache.
-    """
+    """Return `size` plus padding, such that equal indices of neighboring rows fall into different cache sets."""
     return size + (85 - size) % 512
 
 
@@ -65,14 +61,13 @@ def rounding(m):
 
 @kernel(error_model="numpy")
 def moments(y, m, origin, first, mean, spread, error):
-    """Compute the moments of windows of m samples, their means less an `origin`; `mean` may be None.
+    """Fill in the moments of the windows of m samples from `first` on: mean, sum of squared deviations, and its error.
 
-    The moments are the mean and the sum of squared deviations of the windows that start at `first` and after. Less the
-    origin, means keep their digits under an offset.
+    `mean` may be None. The `origin` is subtracted from the means, so that they keep their digits under an offset.
 
-    All windows that hold the sample `b` are split there into what lies before it and the rest; the sums of either part
-    run away from b and are taken relative to y[b]. So no sample outside of a window ever enters its sums, and as y[b]
-    is a sample of the window, at most a factor m is lost where the mean's share is subtracted.
+    Each window that contains the sample b is split there into two parts. Their sums run away from b and are relative to
+    y[b]. So no sample outside of a window enters its sums. And because y[b] is a sample of the window, subtracting the
+    share of the mean loses at most a factor m of accuracy.
     """
     end = first + spread.shape[0]  # of the windows' starts
     room = np.empty((3, 2, _apart(m + 1)))
@@ -104,7 +99,7 @@ def moments(y, m, origin, first, mean, spread, error):
 
 @inner
 def _end_of_run(y, at, known, most):
-    """Return the end of the equal samples from `at` on, which are known up to some sample; `most` is far enough."""
+    """Return the end of the run of equal samples from `at` on, at least `known` and at most `most`."""
     end = max(known, at + 1)
     while end < most and y[end] == y[at]:
         end += 1
@@ -113,9 +108,9 @@ def _end_of_run(y, at, known, most):
 
 @kernel
 def find_constants(y, m, first, products, mean, spread, error):
-    """Distinguish constant windows from those whose squares over- or underflow, whose error is infinite.
+    """Set the spread of constant windows to 0; the error becomes infinite where squares over- or underflow instead.
 
-    With `products` a window's own square counts, which may underflow too.
+    With `products` the sum of squares of a window counts, too, which may underflow.
     """
     count = 0
     for j in range(spread.shape[0]):
@@ -136,10 +131,10 @@ PIECE_OF_WINDOWS = block_size(512, 8)  # windows at a time
 
 @kernel(error_model="numpy")
 def standardize_windows(y, m, first, uncertainty, scaling, mean, spread, error, scale, shift):
-    """Fill in the factor and the summand that normalize each window from the `first` on; count the unknown ones.
+    """Fill in scale and shift, which normalize a value to value * scale + shift, for the windows from `first` on.
 
-    `scaling` 1: "mean", 2: "zscore". No sample is farther from the mean than the root of the spread. Where values would
-    be wrong by more than the uncertainty the factor is NaN.
+    `scaling` 1: "mean", 2: "zscore". The scale is NaN where normalized values may be wrong by more than the
+    `uncertainty`; return the number of these windows.
     """
     relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
     doubt, longest, total = np.empty(size), np.sqrt(m), float(m)
@@ -147,10 +142,10 @@ def standardize_windows(y, m, first, uncertainty, scaling, mean, spread, error, 
     if scaling == 2:
         for j in range(size):
             scale[j] = np.sqrt(total / max(spread[j], 0.0))
-        for j in range(size):  # the mean's error is a geometric mean, and less than the arithmetic one
+        for j in range(size):  # the mean's error is a geometric mean, bounded by the arithmetic one
             wrong = error[j] * scale[j] * scale[j] * share
             doubt[j] = (wrong + 2.0**-47) * longest + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
-        for j in range(size):  # of squares that over- or underflow no error is known
+        for j in range(size):  # the error is unknown where squares over- or underflow
             doubt[j] = doubt[j] if (spread[j] > TINY) & (spread[j] < HUGE) else INF
     else:
         for j in range(size):
@@ -160,7 +155,7 @@ def standardize_windows(y, m, first, uncertainty, scaling, mean, spread, error, 
     for j in range(size):
         shift[j] = -mean[j] * scale[j]
     unknown = 0
-    for j in range(size):  # mostly there is no such window, which vectors show
+    for j in range(size):  # vectorized, because usually no window is unknown
         unknown += not ((doubt[j] <= uncertainty) & (scale[j] < INF))
     if unknown == 0:
         return 0
@@ -176,9 +171,10 @@ def standardize_windows(y, m, first, uncertainty, scaling, mean, spread, error, 
 
 @inner(error_model="numpy")
 def scale_and_shift(windows, m, first, size, room, made):
-    """Fill scale and shift, `made`, of so many windows from the `first` on; how many may be unknown in some channel.
+    """Fill in scale and shift (`made`) of `size` windows from `first` on, in all channels.
 
-    `windows` are (samples, scaling, uncertainty, scale, shift), the last two without entries if they are not known.
+    `windows` are (samples, scaling, uncertainty, scale, shift). If scale and shift have entries, they are copied,
+    otherwise they are computed. Return an upper limit of the number of unknown windows, see `standardize_windows`.
     """
     y, scaling, uncertainty, scale, shift = windows
     unknown = 0
@@ -198,10 +194,10 @@ def scale_and_shift(windows, m, first, size, room, made):
     return unknown
 
 
-# ------------------------------------------------------------------ exact, less one sample of each window
+# ----------------------------------------------------- exact moments, relative to one sample of each window
 @step
 def normalized(v, scale, by_range):
-    """Return a value above its mean or its window's minimum, normalized; `by_range` is True or None."""
+    """Return v * scale, or v / scale if `by_range` is True (else None); v is relative to a mean or a minimum."""
     if by_range is not None:  # a quotient, because a product with the inverse would not make the largest value 1
         return v / scale if scale > 0.0 else 0.0
     return v * scale
@@ -209,13 +205,16 @@ def normalized(v, scale, by_range):
 
 @step
 def share_of(share, i):
-    """Return the share of the next sample in point i of a window; None where points are samples."""
+    """Return the interpolation share of point i of a window; None if points are samples."""
     return None if share is None else share[i]
 
 
 @inner
 def _above(y, at, share, base, row):
-    """Fill in a point of each window less a `base`, which is subtracted first, so that an offset costs no digits."""
+    """Fill `row` with one point of each window minus its `base`.
+
+    The base is subtracted before interpolation, so that an offset costs no digits.
+    """
     v = y[at : at + row.shape[0]]
     if share is None or share == 0.0:
         for s in range(row.shape[0]):
@@ -227,9 +226,9 @@ def _above(y, at, share, base, row):
 
 
 def weighted_windows(y, w, first, scaling, count):
-    """Return mean and inverse deviation or range of windows of one channel.
+    """Return the mean and the inverse deviation or range of `count` windows of one channel, from `first` on.
 
-    They are exact but for the rounding of sums of their own points; constant windows have an inverse of 0.
+    Their only error is the rounding of sums over points of the window. Constant windows have an inverse of 0.
     """
     moments = np.empty((3, count))
     exact_moments(y, w, first, np.arange(len(w)), None, scaling, 0.0, moments, np.empty((3, PIECE_OF_WINDOWS)))
@@ -239,12 +238,12 @@ def weighted_windows(y, w, first, scaling, count):
 
 @kernel(error_model="numpy")
 def exact_moments(y, w, first, left, share, scaling, alike, moments, room):
-    """Shift, rest and scale that normalize the windows from `first` on, in one channel; see `_exact_moments`.
+    """Fill `moments` with rows shift, rest and scale, which normalize the windows from `first` on, in one channel.
 
-    They are the rows of `moments`; there is `room` for three numbers of each window of a piece.
+    See `_exact_moments`; `room` is a buffer (3, PIECE_OF_WINDOWS).
     """
     for at in range(0, moments.shape[1], PIECE_OF_WINDOWS):
-        to = at + PIECE_OF_WINDOWS  # or the end, as slices are
+        to = at + PIECE_OF_WINDOWS  # slices stop at the end
         shift, rest, scale = moments[0, at:to], moments[1, at:to], moments[2, at:to]
         size = shift.shape[0]
         rooms = room[0, :size], room[1, :size], room[2, :size]
@@ -253,11 +252,12 @@ def exact_moments(y, w, first, left, share, scaling, alike, moments, room):
 
 @inner
 def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale, low, high, row):
-    """Shift, rest and scale that normalize each window of a block, in one channel.
+    """Fill in shift, rest and scale, which normalize each window of a block, in one channel.
 
-    Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
-    numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
-    its largest size. Without a `share` the points are the samples in a row.
+    A point becomes (point - shift - rest) * scale, or with a range its quotient by the scale. One sample of the window
+    is subtracted before summing, so that an offset costs no digits. The mean is kept as the sum of two numbers, `shift`
+    and `rest`, because one float is not exact enough. A window is constant if its range is at most the share `alike` of
+    its largest absolute value. Without a `share` the points are consecutive samples.
     """
     m, size, even = w.shape[0], shift.shape[0], share is None or alike == 0.0
     base, total, heavy = rest, 0.0, 0
@@ -284,14 +284,14 @@ def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale,
                     shift[s] += wi * row[s]
     total = total if total > 0.0 else 1.0
     for s in range(size):
-        width, lift = high[s] - low[s], 0.0 if even else base[s]  # the range of points between samples is less the base
+        width, lift = high[s] - low[s], 0.0 if even else base[s]  # interpolated points are relative to the base
         varies = width > 0.0 and width > alike * maximum(abs(low[s] + lift), abs(high[s] + lift))
         scale[s] = width if varies else 0.0  # a constant window: its points become zeros
     for s in range(size):
         one, mean = base[s], shift[s] / total
         shift[s] = one + mean
         part = shift[s] - one
-        rest[s] = (one - (shift[s] - part)) + (mean - part)  # what that sum lost to rounding
+        rest[s] = (one - (shift[s] - part)) + (mean - part)  # the rounding error of that sum
         if scaling == 3:
             shift[s], rest[s] = (low[s], 0.0) if even else (one, low[s])
         elif scaling == 1:
@@ -302,7 +302,7 @@ def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale,
 
 @inner
 def _deviations(y, w, first, left, share, total, shift, rest, scale, spread, row):
-    """Make `rest` the mean of what the windows' points are above their shift, and `scale` their inverse deviation."""
+    """Fill `rest` with the mean of the windows' points minus their shift, and `scale` with the inverse deviation."""
     m, size = w.shape[0], shift.shape[0]
     for s in range(size):
         rest[s] = spread[s] = 0.0
@@ -320,21 +320,21 @@ def _deviations(y, w, first, left, share, total, shift, rest, scale, spread, row
 
 @inner
 def normalized_row(y, at, share, shift, rest, scale, by_range, out):
-    """Fill in a point of each window, normalized."""
+    """Fill `out` with one normalized point of each window."""
     _above(y, at, share, shift, out)
     for s in range(out.shape[0]):
         out[s] = normalized(out[s] - rest[s], scale[s], by_range)
 
 
 def normalize_one(x, w, scaling):
-    """Return one series normalized as searches do its windows: a copy of it in a sequence is the same to the bit."""
+    """Return one series normalized as searches normalize windows: a copy of it in a sequence gets identical values."""
     return normalize_window(x, np.arange(x.shape[1]), None, w, scaling, 0.0)
 
 
 def normalize_window(y, left, share, w, scaling, alike):
-    """Return series (.., channels, n) normalized as the windows that they are, to the bit as `exact_moments` does many.
+    """Return normalized windows (..., channels, n), bit for bit as `exact_moments` does those of a sequence.
 
-    See `lockstep.stretched`.
+    For the parameters see `lockstep.stretched`.
     """
     out = np.empty((*y.shape[:-1], len(left)))
     for k, weight in enumerate(w):
@@ -374,12 +374,12 @@ def _normalize_channel(y, left, share, w, scaling, alike):
 
 
 def total_of(values):
-    """Return sums along the last axis, kept, in the order of the values: numpy's sum is of pairs of parts."""
+    """Return sums along the last axis, which is kept, in the order of the values; numpy's sum is pairwise."""
     return values.cumsum(axis=-1)[..., -1:]
 
 
 def points_at(y, left, share, base=0.0):
-    """Return the points that are a share of a step behind the samples `left` of a series, less a `base`."""
+    """Return the points at a `share` of the step after the samples `left` of a series, minus a `base`."""
     before = y[..., left]
     if share is None:
         return before - base
