@@ -1,9 +1,9 @@
-"""The elastic distances of the package: for each a parameter record and the functions of its recurrence.
+"""The elastic distances of the package: a parameter record and the functions of its recurrence for each.
 
-Longest common subsequences and edit distances of unit costs have kernels of their own, 64 cells of a row in one word.
-Neighboring cells of their matrices differ by at most one, so bits hold the differences, and a few operations on words
-advance them by a row: Hyyro (2004) for common subsequences, Myers (1999) for edit distances. Matching points are found
-by vector code, 64 at a time, by the recurrences' own rule.
+LCSS and EDR with unit costs also have bit-parallel kernels. Neighboring cells of their cost matrices differ by at most
+one, so bits hold the differences, 64 cells of a row per word, and a few word operations advance a row: Hyyro (2004) for
+common subsequences, Myers (1999) for edit distances. Vector code finds matching points, 64 at a time, by the rule of
+the recurrence.
 """
 
 from operator import attrgetter
@@ -18,7 +18,7 @@ from .simd import aligned_zeros, bits, channels_of, makers, maximum, minimum, mu
 
 # ------------------------------------------------------------------------------------------------------------- norms
 class L1(NamedTuple):
-    """Sum of absolute differences; also every norm of one channel."""
+    """Sum of absolute differences; also any norm if there is one channel."""
 
 
 class L2(NamedTuple):
@@ -26,7 +26,7 @@ class L2(NamedTuple):
 
 
 class Lp(NamedTuple):
-    """The norm of exponent p."""
+    """The p-norm."""
 
     p: float
 
@@ -98,7 +98,7 @@ def _adtw(p, point_costs, lag_cost, a, b, c, gap):
     bounds=BoundFacts(stretch=attrgetter("omega"), squares=True),
 )
 class ADTWRecord(NamedTuple):
-    """Amerced dynamic time warping (Herrmann & Webb 2023): `omega` for every move that stretches."""
+    """Amerced dynamic time warping (Herrmann & Webb 2023): moves that are not diagonal cost `omega` more."""
 
     omega: float
 
@@ -127,7 +127,7 @@ def _add_product(p, total, cost):
     bounds=True,
 )
 class WDTWRecord(NamedTuple):
-    """Weighted dynamic time warping (Jeong et al. 2011); `factors` by the lag of the points in samples."""
+    """Weighted dynamic time warping (Jeong et al. 2011); `factors[lag]` multiplies the cost, for a lag in samples."""
 
     factors: np.ndarray
 
@@ -139,7 +139,7 @@ def _frechet(p, point_costs, lag_cost, a, b, c, gap):
 
 @recurrence(terms=_norms, moves=_frechet, accumulate=_maximum, monotone=True, bounds=True)
 class FrechetRecord(NamedTuple):
-    """Discrete Frechet distance (Eiter & Mannila 1994): the maximum of the pairs' distances, not the sum."""
+    """Discrete Frechet distance (Eiter & Mannila 1994): maximum, not sum, of the distances along a path."""
 
     norm: NamedTuple
 
@@ -158,9 +158,9 @@ def _edit(p, point_costs, lag_cost, a, b, c, gap):
     bounds=BoundFacts(skips=True),
 )
 class EditRecord(NamedTuple):
-    """Edit distances by a threshold: LCSS (Vlachos et al. 2002) and EDR (Chen et al. 2005).
+    """Edit distances with a threshold `eps` for matches: LCSS (Vlachos et al. 2002) and EDR (Chen et al. 2005).
 
-    A query point costs something if it is left out, if it is matched and if it meets a point that does not match.
+    A query point has three costs: if it is skipped, if it matches, and if it is paired with another point.
     """
 
     norm: NamedTuple
@@ -189,7 +189,7 @@ def _erp_gap(p, total, step):
     bounds=BoundFacts(skips=True, gap_value=attrgetter("g")),
 )
 class ERPRecord(NamedTuple):
-    """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`."""
+    """Edit distance with real penalty (Chen & Ng 2004): a skipped point costs its distance from `g`."""
 
     norm: NamedTuple
     g: float
@@ -201,11 +201,11 @@ def _msm_row(p, x, x_before, w, w_before):
 
 
 def _msm_terms(p, row, y, y_before):
-    # A point split off or merged costs c, and more where it does not lie between its neighbor and its partner: then
-    # both are on one side of it, and the nearer one counts.
+    # A split or merge costs c if the point is between its neighbor and its partner. Otherwise both are on one side of
+    # it, and the distance to the nearer one is added.
     x, step, w, direction = row
     d, y_step = w * (x - y), y - y_before
-    # The maximum with c, not that of the rest with zero, which is two instructions where registers are small.
+    # The maximum of the sum with c, because that of the rest with zero takes two instructions for small registers.
     up = maximum(p.c + minimum(step, direction * d), p.c)
     left = maximum(p.c + minimum(abs(y_step), where(y_step < 0.0, 1.0, -1.0) * d), p.c)
     return abs(d), up, left
@@ -224,7 +224,7 @@ def _msm(p, point_costs, lag_cost, a, b, c, gap):
     bounds=BoundFacts(skips=True, minimum_gap=attrgetter("c")),
 )
 class MSMRecord(NamedTuple):
-    """Move-split-merge (Stefan, Athitsos & Das 2013); rows hold value, weighted step, weight, and direction."""
+    """Move-split-merge (Stefan, Athitsos & Das 2013); a row holds value, weighted step, weight, and step direction."""
 
     c: float
 
@@ -270,7 +270,7 @@ class TWEDRecord(NamedTuple):
 
 
 WORD = 64
-COST = 16  # so many times what a cell of other recurrences takes a word takes
+COST = 16  # time of a word relative to a cell of another recurrence
 ONE, NONE, ALL = np.uint64(1), np.uint64(0), np.uint64(2**64 - 1)
 TOP = np.uint64(WORD - 1)
 
@@ -279,7 +279,7 @@ load, _, _ = makers(WORD, fused=False)
 
 @inner
 def _matches(p, rows, i, y, j):
-    """Return the bits of the points of the series from j on that match query point i."""
+    """Return a word whose bits say which of the 64 series points from j on match query point i."""
     row = rows[0, 0, i], rows[0, 1, i], rows[0, 2, i], rows[0, 3, i]
     a = terms(p, row, load(y[0], j), 0.0)[0]
     for k in range(1, len(y)):
@@ -290,7 +290,10 @@ def _matches(p, rows, i, y, j):
 
 @inner
 def _indels(p, rows, m, y, start, n, begin, end, words, before):
-    """Count the points of both series outside of their longest common subsequence, once query point m - 1 is done."""
+    """Process query points [begin, end) of a longest common subsequence; return the LCSS cost if `end` is m.
+
+    The cost is the number of points of both series that are not in the subsequence.
+    """
     size = -(-n // WORD)
     if begin == 0:
         for k in range(size):
@@ -314,11 +317,14 @@ def _indels(p, rows, m, y, start, n, begin, end, words, before):
 
 @inner
 def _edits(p, rows, m, y, start, n, begin, end, words, before):
-    """Count points to insert, delete or replace up to query point `end` - 1; `before` is that up to `begin` - 1."""
+    """Process query points [begin, end) of an edit distance; return the cost of the first `end` query points.
+
+    The cost is the number of points to insert, delete or replace. `before` is that of the first `begin` query points.
+    """
     size = -(-n // WORD)
     if begin == 0:
         for k in range(size):
-            words[0, k], words[1, k] = ALL, NONE  # the cells rise, fall, along the series
+            words[0, k], words[1, k] = ALL, NONE  # whether cells rise, and whether they fall, along the series
     count, last = n if begin == 0 else int(before), np.uint64((n - 1) % WORD)
     for i in range(begin, end):
         rises, falls = ONE, NONE  # from the row before, left of the word
@@ -343,7 +349,7 @@ def _edits(p, rows, m, y, start, n, begin, end, words, before):
 
 @kernel
 def _accumulate(p, rows, m, series, from_on, replaces, begin, end, words, out):
-    """Process query points [begin, end) of all pairs, one pair after the other: each query with all series."""
+    """Process query points [begin, end), which are numbered over all pairs of a query and a series."""
     y, begins, lengths = series
     for pair in range(begin // m, -(-end // m)):
         q, b = pair // len(lengths), pair % len(lengths)
@@ -357,10 +363,10 @@ def _accumulate(p, rows, m, series, from_on, replaces, begin, end, words, out):
 
 
 def accumulated_costs(p, rows, m, series, from_on, replaces, out):
-    """Fill in the costs `out` of queries (n_queries, channels, 4, m or more) with series, see `padded`.
+    """Fill `out` (n_queries, n_series) with the costs of queries (n_queries, channels, 4, >= m) and series.
 
-    Query q is compared with those `from_on[q]` on. `replaces`: whether a point can be replaced at the cost of one, as
-    in EDR, and not of two, as in LCSS.
+    The series are those of `padded`. Query q is compared with the series from `from_on[q]` on. `replaces`: whether
+    replacing a point costs 1, as in EDR, or 2, as in LCSS.
     """
     words = np.empty((2, -(-int(series[2].max()) // WORD)), np.uint64)
     with np.errstate(over="ignore"):  # words overflow on purpose, and plain Python says so
@@ -369,9 +375,9 @@ def accumulated_costs(p, rows, m, series, from_on, replaces, out):
 
 
 def padded(series):
-    """Return series (channels, n) one after the other in whole words, with their starts and lengths.
+    """Concatenate series (channels, n), each padded to whole words; return them with their starts and lengths.
 
-    They are laid out as `channels_of` gives them.
+    The layout is that of `channels_of`.
     """
     lengths = np.array([y.shape[1] for y in series])
     sizes = lengths + -lengths % WORD
