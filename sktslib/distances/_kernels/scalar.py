@@ -1,16 +1,18 @@
-"""The plain drivers of all recurrences: column by column, with times, starts and records of costs and moves.
+"""The plain drivers of all recurrences, column by column, and the traceback of segmentations.
 
-Layout: a series is ``(channels, length)``, accumulated costs run over the query inside and over the series outside,
-so that a driver keeps one column of ``m + 1`` costs whatever the length of the series.
+They support times, and can record costs and moves; in a search each cell carries the start of its path.
 
-What they compute, for dynamic time warping of two series of one channel:
+Layout: a series is ``(channels, length)``. The outer loop runs over the series and the inner one over the query, so a
+driver keeps one column of ``m + 1`` costs whatever the length of the series.
+
+For dynamic time warping of two series of one channel they compute:
 
 >>> def dtw(x, y):
 ...     column = [0.0] + [INF] * len(x)  # the boundary before the first point of the series
 ...     for value in y:
 ...         diagonal, column[0] = column[0], INF
 ...         for i in range(len(x)):
-...             before = column[i + 1]  # of the same query point, with the point before of the series
+...             before = column[i + 1]  # cost of this query point and the previous series point
 ...             cost = (x[i] - value) ** 2
 ...             column[i + 1] = min(diagonal, column[i], before) + cost
 ...             diagonal = before
@@ -18,14 +20,13 @@ What they compute, for dynamic time warping of two series of one channel:
 >>> dtw([0, 1, 2, 3], [3, 2, 1, 0])
 20.0
 
-The other recurrences differ in their boundary and in the costs of the three moves. All are written out as plainly in
-the reference implementation, ``fill`` in ``tests/naive/warping.py`` with the costs in ``tests/naive/moves.py``.
+The other recurrences differ in their boundary and in the costs of the three moves. The reference implementation is as
+plain: ``fill`` in ``tests/naive/warping.py`` with the costs in ``tests/naive/moves.py``.
 
-Traceback of the one-pass recurrence: the segments of the cheapest segmentation, and how much of it is decided.
-
-Rows of ``best`` (n + 1, k + 1) are boundaries between samples, those of ``begin`` (n, k) samples; ``base`` is the
-boundary of row 0 as `begin` counts them. A node is a boundary with the label of the part that ends there. Among
-equal costs a segment is preferred to background, and the first query to the others.
+The traceback of a segmentation finds the segments of the cheapest segmentation, and how much of it is decided. Rows of
+``best`` (n + 1, k + 1) are boundaries between samples, rows of ``begin`` (n, k) are samples, and ``base`` is the number
+that `begin` uses for the boundary of row 0. A node is a boundary with the label of the segment, or background sample,
+that ends there. Among equal costs a segment is preferred to background, and the first query to the others.
 """
 
 from typing import NamedTuple
@@ -51,14 +52,14 @@ from .simd import copy, fill
 
 INF = np.inf
 ENDLESS = 2**40  # longer than any series, yet no overflow
-# Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
+# Placeholders if nothing is to be recorded, of the type of a record, so that a driver is compiled once.
 NO_MOVES = np.empty((0, 0), np.uint8)
 NO_COSTS = np.empty((0, 0))
 
 
 @inner
 def series_gap(p, y, ty, j):
-    """Return the gap cost of point j of the series."""
+    """Return the gap cost of series point j."""
     total = 0.0
     for k in range(y.shape[0]):
         total += gap_terms(p, y[k, j], y[k, j - 1] if j > 0 else 0.0)
@@ -68,9 +69,9 @@ def series_gap(p, y, ty, j):
 
 @inner
 def _ground_column(p, rows, y, j, lo, hi, ground):
-    """ground[:, lo:hi] = the sums over channels of the terms of the query's points with point j of the series."""
+    """ground[:, lo:hi] = terms of the query points [lo, hi) and series point j, summed over the channels."""
     a, b, c = ground[0], ground[1], ground[2]
-    if rows is None:  # y holds local costs already, (n, m)
+    if rows is None:  # y (n, m) already holds local costs
         for i in range(lo, hi):
             a[i] = y[j, i]
         return
@@ -89,17 +90,14 @@ def _ground_column(p, rows, y, j, lo, hi, ground):
 
 @step
 def _begin(start):
-    """Return the sample at which a path starts.
-
-    A carried start of ~sample says that the path has no matched pair yet.
-    """
+    """Return the sample at which a path starts; a carried start of ~sample means that it has no matched pair yet."""
     return start if start >= 0 else ~start
 
 
 @step
 def _lags(tx, ty, i, j, begin):
-    """Return the time lag of query point i and series point j of a candidate from `begin` on, and of those before."""
-    begin = min(begin, j)  # a path of skipped query points alone starts after j; it has no lag
+    """Return the time lag of points i and j in a candidate that starts at `begin`, and that of the preceding points."""
+    begin = min(begin, j)  # a path that only skips query points starts after j; it has no lag
     if tx is None:
         lag = float(abs(i - (j - begin)))
         return lag, (lag if i > 0 else 0.0)
@@ -109,9 +107,9 @@ def _lags(tx, ty, i, j, begin):
 
 @step
 def _lags_fixed(tx, ty, i, j):
-    """Return the time lag of points i and j of two whole series, and of the points before them.
+    """Return the time lag of points i and j of two whole series, and that of the preceding points.
 
-    The point before the first one is at time 0.
+    The time of the point before the first one is 0.
     """
     if tx is None:
         lag = float(abs(i - j))
@@ -122,7 +120,7 @@ def _lags_fixed(tx, ty, i, j):
 
 @inner
 def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
-    """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
+    """Advance the column of accumulated costs from point j - 1 to point j of `y`, which is sample `at` of the sequence.
 
     `col[0]` is the boundary of the old column and becomes `top`. With `start` (not None) each cell carries the sample
     at which its path starts, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series;
@@ -147,7 +145,7 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
             lag, lag_before = _lags_fixed(tx, ty, i, j)
             d, u, v = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)
         else:
-            # Each predecessor brings the start of its own path, and with it its own lag.
+            # The path of each predecessor has its own start, and so its own lag.
             s_left = start[i + 1]
             b_diag, b_above, b_left = _begin(s_diag), _begin(s_above), _begin(s_left)
             lag, lag_before = _lags(tx, ty, i, j, b_diag - at + j)
@@ -156,7 +154,7 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
             u = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[1]
             lag, lag_before = _lags(tx, ty, i, j, b_left - at + j)
             v = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[2]
-            if radius is not None:  # infinite costs stay so under a sum and under a maximum
+            if radius is not None:  # an infinite cost stays infinite under a sum or a maximum
                 if abs(i - (at - b_diag)) > radius:
                     by_both = INF
                 if abs(i - (at - b_above)) > radius:
@@ -195,16 +193,16 @@ def _fill_gaps(p, y, ty, out):
 
 
 def series_gaps(p, y, ty):
-    """Return the gap costs of the points of the series (n,)."""
+    """Return the gap costs (n,) of the points of a series."""
     out = np.empty(y.shape[1])
     _fill_gaps(p, y, ty, out)
     return out
 
 
 def boundary(p, points, y, ty, n, begin, start):
-    """Return the boundary of two whole series, before any pair: (n + 1) along the series, (m + 1) along the query.
+    """Return the boundary costs of two whole series: (n + 1,) along the series, (m + 1,) along the query.
 
-    `begin` and `start` points may be left out at the start of the query and of the series.
+    Up to `begin` query points and `start` series points may be skipped at the start, at no cost.
     """
     top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
     top[: start + 1], side[: begin + 1] = 0.0, 0.0
@@ -215,7 +213,7 @@ def boundary(p, points, y, ty, n, begin, start):
 
 @kernel
 def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken):
-    """Compute the columns [begin, end) of two whole series; see `accumulated_costs`."""
+    """Compute the columns [begin, end) of the cost matrix of two whole series; see `accumulated_costs`."""
     n, m = bottom.shape[0], col.shape[0] - 1
     for j in range(begin, end):
         if j > 0:  # cells that enter the band now still hold the boundary of column 0
@@ -230,7 +228,7 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom
 
 
 class Cells(NamedTuple):
-    """The cells of a band as ranges, and where the boundary along the ranges and across them ends."""
+    """The cells of a band as half-open ranges, and the ends of the boundary along the ranges and across them."""
 
     first: np.ndarray
     last: np.ndarray
@@ -239,12 +237,12 @@ class Cells(NamedTuple):
 
 
 def cells_of(record, lo, hi):
-    """Return the cells that the paths within a band need.
+    """Return the cells that paths within a band need.
 
-    Where points may be left out anywhere, the band restricts diagonal moves alone: then its cells are also those from
-    which a diagonal move leads into it. A path gets there by leaving points out, and not diagonally, since their own
-    diagonal predecessors are no cells; nor are those on the boundary, which ends with the band where such cells follow.
-    Leaving out the points after that end does not involve the boundary: a path does so in the cells of the first point.
+    If points may be skipped anywhere (open boundary), the band restricts diagonal moves only. The cells then include
+    those from which a diagonal move leads into the band. A path reaches these by skipping points, never diagonally,
+    because their own diagonal predecessors are not among the cells. Therefore the boundary has to end with the band if
+    such cells follow; further points are skipped in the cells of the first point.
     """
     if not len(lo) or closed_boundary(record):
         return Cells(lo, hi, ENDLESS, ENDLESS)
@@ -256,10 +254,11 @@ def cells_of(record, lo, hi):
 
 
 def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
-    """Accumulate the costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
+    """Return the last row (n,) and last column (m + 1,) of the accumulated costs of two whole series.
 
-    `top` (n + 1) and `side` (m + 1) are the boundary. Returns the last row (n) and the last column (m + 1); fills
-    `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
+    Query point i and series point j may be paired for lo[j] <= i < hi[j]. `top` (n + 1,) and `side` (m + 1,) are the
+    boundary. Fills `matrix` (costs) and `taken` (moves), both (n, m), unless they are empty. Memory without them:
+    O(m + n).
     """
     n, m = len(top) - 1, len(side) - 1
     lo, hi, along_end, across_end = cells_of(p, lo, hi)
@@ -290,11 +289,11 @@ def _subsequence_profile(pair, first, offset, limits, state, distance, begin, ma
 
 
 def subsequence_profile(pair, first, offset, limits, state, distance, begin, matrix):
-    """Compute the subsequence profile: cost and start of the best candidate that ends at each point of the series.
+    """Compute the subsequence profile: cost and start of the best candidate that ends at each sample.
 
-    `pair` is (p, rows, points, y, tx, ty). Goes on from the `state`, costs and starts of a column and room for (3, m)
-    ground costs, and leaves it ready for the next chunk: column `first` of `y` is sample `offset` of the sequence. Of
-    the `limits` (radius, shortest, longest) the last two are lengths of paths: others give no candidate (inf, -1).
+    `pair` is (p, rows, points, y, tx, ty). The `state` (costs and starts of a column, and a buffer (3, m)) is updated
+    for the next chunk. Column `first` of `y` is sample `offset` of the sequence. `limits` are the radius of the band,
+    and the shortest and longest length of a candidate in samples. Without a candidate, cost and start are inf and -1.
     """
     for a, b in pieces(len(distance), len(state[0])):
         _subsequence_profile(pair, first + a, offset + a, limits, state, distance[a:b], begin[a:b], matrix[a:b])
@@ -302,7 +301,7 @@ def subsequence_profile(pair, first, offset, limits, state, distance, begin, mat
 
 @kernel
 def _backtrack(taken, i, j, path, steps):
-    """Fill path (2, K) and moves (K,) from their ends; returns where they start."""
+    """Fill path (2, K) and moves (K,) from the end; return the index of the first entry."""
     k = steps.shape[0]
     while i >= 0 and j >= 0:
         k -= 1
@@ -317,13 +316,13 @@ def _backtrack(taken, i, j, path, steps):
 
 
 def backtrack(taken, i, j):
-    """Return the path that ends in the cell of query point i and series point j, (2, K), and its moves (K,)."""
+    """Return the path (2, K) that ends with query point i and series point j, and its moves (K,)."""
     path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
     k = _backtrack(taken, i, j, path, steps)
     return path[:, k:].copy(), steps[k:]
 
 
-@kernel(keep=False)  # the caller's function is not ours to know
+@kernel(keep=False)  # a function of the user is compiled into it
 def fill_costs(dist, x, y, begin, end, out):
     """out[j, i] = dist(x[i], y[j]) for begin <= j < end."""
     for j in range(begin, end):
@@ -333,7 +332,10 @@ def fill_costs(dist, x, y, begin, end, out):
 
 @kernel
 def oldest_start(costs, reported, start, limit):
-    """Return the earliest start of the paths whose cost is finite and at most the limit (~sample: no pair yet)."""
+    """Return the earliest start of the paths with a finite cost and a reported cost of at most the limit.
+
+    A start of ~sample means that the path has no matched pair yet.
+    """
     first = 2**62
     for i in range(len(costs)):
         if costs[i] < np.inf and reported[i] <= limit:
@@ -341,12 +343,15 @@ def oldest_start(costs, reported, start, limit):
     return first
 
 
-ROOM = 4096  # segments that are traced at a time
+ROOM = 4096  # segments that are traced back at a time
 
 
 @kernel
 def before(best, j, transitions, after):
-    """Return the label at boundary j from which it is cheapest to continue with `after` (-1: to end there)."""
+    """Return the label that ends at boundary j in the cheapest segmentation that continues with label `after`.
+
+    -1: it ends there.
+    """
     label, cheapest = 0, INF
     for c in range(best.shape[1] - 1, -1, -1):
         total = best[j, c] + (transitions[c, after] if after >= 0 else 0.0)
@@ -357,23 +362,26 @@ def before(best, j, transitions, after):
 
 @kernel
 def boundary_of_node(begin, base, j, label):
-    """Return the boundary at which the part that ends at a node starts.
+    """Return the boundary at which the segment, or background sample, of a node starts.
 
-    It is before row 0 for segments that are out already.
+    It is negative if that is before row 0.
     """
     return j - 1 if label == 0 else np.int64(begin[j - 1, label - 1]) - base
 
 
 @kernel
 def previous(best, begin, transitions, base, j, label):
-    """Return the node before a node."""
+    """Return the node that precedes a node in the cheapest segmentation."""
     s = boundary_of_node(begin, base, j, label)
     return s, before(best, s, transitions, label)
 
 
 @kernel
 def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
-    """The parts before a node, at most `steps` and as many as there is room for; how many, and the node reached."""
+    """Fill in the segments before a node, last one first; return their number and the node reached.
+
+    Stops after `steps` nodes, or when `found` and `cost` are full.
+    """
     count = 0
     while j > 0 and steps > 0 and count < cost.shape[0]:
         s, c, paid = boundary_of_node(begin, base, j, label), 0, 0.0
@@ -393,8 +401,9 @@ def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
 def trace(best, begin, transitions, base, fresh, j, label):
     """Return labels, starts, ends and costs of the segments that lead to a node, in order, and the label at row 0.
 
-    They count from row 0. `fresh`: nothing was before row 0, so that the first part costs no transition. Where the
-    first segment starts before row 0, its cost is all that was paid up to its end, and the label at row 0 is nothing.
+    Starts and ends count from row 0. `fresh` means that nothing precedes row 0, so the first segment has no transition
+    cost. If the first segment starts before row 0, its cost is that of everything up to its end, and the label at row 0
+    is 0.
     """
     found, cost, parts = np.empty((3, ROOM), np.int64), np.empty(ROOM), []
     for budget in budgets():
@@ -407,11 +416,11 @@ def trace(best, begin, transitions, base, fresh, j, label):
 
 
 def agreed(best, begin, transitions, base, unknown, start, label, cost):
-    """Return the last node that all segmentations still in question have in common.
+    """Return the last node that all segmentations that are still possible have in common.
 
-    Those are the ones that may end at the last boundary or continue from there, and those of unfinished paths: of
-    queries `label`, started at boundaries `start`, at finite costs. Paths that started before row 0 are of
-    segmentations that were dropped, unless what is before row 0 is `unknown`.
+    These are the segmentations that end at the last boundary or continue from there, and those of unfinished paths of
+    finite `cost`, in the queries `label`, from the boundaries `start` on. Paths that start before row 0 belong to
+    segmentations that were discarded, unless what precedes row 0 is `unknown`.
     """
     return _agreed(best, begin, transitions, base, unknown, start, label, cost, np.zeros(best.shape, bool))
 
@@ -451,9 +460,9 @@ def _agreed(best, begin, transitions, base, unknown, start, label, cost, live):
 
 @kernel
 def likeliest(best, begin, transitions, base, limit):
-    """Return the last node at or before a boundary of the segmentation that is cheapest to continue with background.
+    """Return the last node, at or before boundary `limit`, of the segmentation that is cheapest if background follows.
 
-    Then something may always follow, whatever transitions forbid.
+    A continuation with background always exists, whatever the transitions forbid.
     """
     j = best.shape[0] - 1
     label = before(best, j, transitions, 0)
@@ -472,9 +481,9 @@ def _through(best, begin, transitions, base, j, first, last, out):
 
 
 def through(best, begin, transitions, base, j, label, limit):
-    """Return whether the cheapest segmentation that leads to a node passes the given one and then none up to `limit`.
+    """Return a mask of the nodes whose cheapest segmentation passes the node (j, label) and no later one up to `limit`.
 
-    Nodes at earlier boundaries are left as they are.
+    The mask (n + 1, k + 1) is True for all nodes before boundary j, too.
     """
     out, first = np.zeros(best.shape, np.bool_), max(j, limit) + 1
     out[:j], out[j, label] = True, True
