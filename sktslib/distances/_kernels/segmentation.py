@@ -1,12 +1,12 @@
-"""Cheapest segmentations of a series by repetitions of queries and background, in one pass (Ney 1984).
+"""Cheapest segmentation of a series into repetitions of queries and background, in one pass (Ney 1984).
 
-The recurrences are those of `recurrence`. Along the series goes one column of accumulated costs a query; a path may
-enter a query at any boundary between samples, at the cost of the cheapest segmentation up to there. Labels: 0
-background, 1..k the queries; ``transitions[a, b]`` is the cost of b following a.
+The functions of `recurrence` give the costs. Each query has one column of accumulated costs, which advances sample by
+sample. A path may enter a query at any boundary between samples, at the cost of the cheapest segmentation up to there.
+Label 0 is background, 1..k are the queries; ``transitions[a, b]`` is the cost of label b after label a.
 
-Layout: the points of all queries are concatenated, those of query q at ``first[q]:first[q + 1]``; the series
-is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 without one; kernels take it as
-`channels_of` gives it. The lanes are stretches of one series side by side; with one lane vectors are floats.
+Layout: the points of all queries are concatenated, those of query q at ``first[q]:first[q + 1]``. The series is
+``(channels, (n + 1) * lanes)``, as `channels_of` gives it; its first sample precedes the series, or is 0. Lanes are
+ranges of one series that are computed at once; with one lane, floats replace the vectors.
 """
 
 import numpy as np
@@ -29,13 +29,13 @@ from .simd import REGISTER, aligned, channels_of, compiled_as, makers, minimum, 
 
 INF = np.inf
 SEGMENT_LANES = 2 * REGISTER
-COST = 4  # so many times what a cell of two whole series takes
+COST = 4  # time of a cell relative to a cell of two whole series
 
 _load, _splat, _ = makers(SEGMENT_LANES, fused=False)
 
 
-# Whether there is one lane (None) or many (True) is an argument: functions in a kernel's closure would change its key
-# in numba's disk cache from process to process.
+# `wide`, whether there is one lane (None) or many (True), is an argument: functions in a kernel's closure would change
+# its key in the cache on disk from process to process.
 def load(wide, values, at):
     return _load(values, at) if wide else values[at]
 
@@ -66,7 +66,7 @@ def _build_lanes_of(context, builder, sig, args):
 
 
 def _of(p, q):
-    """Return the record of a query: one for all, or one each."""
+    """Return the record of query q; `p` is one record for all queries, or a tuple with one each."""
     return p if hasattr(p, "_fields") else p[q]
 
 
@@ -89,7 +89,7 @@ def _summed(wide, p, rows, Y, t, i):
 
 
 def _given(wide, p, rows, Y, t, i):
-    """Return the local costs that Y (n, m) holds already, in place of terms."""
+    """Return the local cost Y[t, i] in place of terms; Y is (n, m)."""
     return Y[t, i], 0.0, 0.0
 
 
@@ -117,11 +117,11 @@ def gap_cost_of(wide, p, rows, Y, ty, t):
 
 @step
 def lags(tx, ty, i, point, t, at, begin):
-    """Return the lags of query point i, number `point` of its query, and of the one before, from a segment's `begin`.
+    """Return the time lags of query point i and of the preceding point at sample t, in a segment from `begin` on.
 
-    `at` is sample t as starts are counted.
+    `point` is the number of the point within its query, `at` is the number that starts use for sample t.
     """
-    begin = minimum(begin, at)  # a path of skipped query points alone starts after the sample; it has no lag
+    begin = minimum(begin, at)  # a path that only skips query points starts after the sample; it has no lag
     if tx is None:
         lag = abs((point - at) + begin)
         return lag, where(point > 0.0, lag, 0.0)
@@ -131,11 +131,11 @@ def lags(tx, ty, i, point, t, at, begin):
 
 @inner
 def column(wide, p, query, series, t, at, span, oldest, entry, gap_cost, col, start):
-    """Move a query's column to sample t; cost and start of the path that ends with its last point.
+    """Advance a query's column to sample t; return cost and start of the best path that ends with its last point.
 
-    Its points are the `span` [i, end). Starts older than `oldest` are dropped. Paths come in by the `entry`: from the
-    boundary `top`, whose cost began at `since`; by an open one also from a segment that starts here, at the cost
-    `fresh`, and skips query points.
+    The query's points are the `span` [i, end). Paths that start before `oldest` are dropped. `entry` holds the costs
+    (fresh, top) at which paths enter, and `since`: from the boundary `top`, whose path starts at `since`; with an open
+    boundary also by a segment that starts here at the cost `fresh` and skips query points.
     """
     (rows, points, tx), (Y, ty), (i, end), (fresh, top, since) = query, series, span, entry
     diag, s_diag, point, skipped = top, since, 0.0, fresh
@@ -151,7 +151,7 @@ def column(wide, p, query, series, t, at, span, oldest, entry, gap_cost, col, st
             left, s_left = where(nearer, skipped, left), where(nearer, at, s_left)
         a, b, c = terms_of(wide, p, rows, Y, t, i)
         here = points[0, i], points[1, i], points[2, i]
-        # Each predecessor brings the start of its own path, and with it its own lag.
+        # The path of each predecessor has its own start, and so its own lag.
         lag, lag_before = lags(tx, ty, i, point, t, at, s_diag)
         d = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[0]
         first, other, third = diag, above, left
@@ -174,7 +174,7 @@ def column(wide, p, query, series, t, at, span, oldest, entry, gap_cost, col, st
 
 @kernel
 def _advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
-    """Advance the segmentation over the samples from `begin_at` on; see `advance`."""
+    """Advance a segmentation over the samples from `begin_at` on; see `advance`."""
     (p, rows, points, first, tx), (Y, ty) = queries, series
     background, transitions, shortest, longest = rules
     query = rows, points, tx
@@ -211,13 +211,13 @@ def _advance(wide, queries, series, begin_at, offset, rules, state, best, begin)
 
 
 def advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
-    """Go on from sample `begin_at`, which counts as sample `begin_at` + `offset`, to the last; changes `state`.
+    """Advance a segmentation from sample `begin_at` to the last one; changes `state`.
 
-    `wide`: None for one lane, True for LANES. `queries` are (p, rows, points, first, tx), `series` (Y, ty), `rules`
-    (background, transitions, shortest, longest).
+    `wide`: None for one lane, True for SEGMENT_LANES. `queries` is (p, rows, points, first, tx), `series` is (Y, ty),
+    and `rules` is (background, transitions, shortest, longest). Starts count sample t as t + `offset`.
 
-    Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest segmentation up to there whose last part
-    has each label; and ``begin`` (k): where its last segment starts.
+    For the boundary after each sample, ``best`` (k + 1) receives the cost of the cheapest segmentation up to there that
+    ends with each label, and ``begin`` (k) the start of its last segment, for each query.
     """
     (_, rows, _, first, _), (Y, ty) = queries, series
     series = (Y if rows is None else channels_of(Y)), ty
@@ -228,7 +228,7 @@ def advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
 
 @kernel
 def _advance_lanes(wide, queries, series, step, first, last, offset, rules, state, marks, states, room, best, begin):
-    """Advance each lane over its samples [first, last), as many at a time as there is room for."""
+    """Advance each lane over its samples [first, last), in blocks that fit into the buffers of `room`."""
     (Y, own, costs, starts), (background, transitions, shortest, longest) = room, rules
     k, mark = transitions.shape[0] - 1, 0
     while first < last:
@@ -260,13 +260,13 @@ def _advance_lanes(wide, queries, series, step, first, last, offset, rules, stat
 
 
 def advance_lanes(queries, series, step, offset, rules, state, marks, states, at_once, best, begin):
-    """Compute LANES stretches of a series, each of which counts samples from its start; changes `state`.
+    """Segment SEGMENT_LANES ranges of a series at once, each of which counts samples from its start; changes `state`.
 
-    Stretch i begins at ``i * step`` and ends after the last of the `marks`; `series` and the costs of background in
-    `rules` are those of the series. Fills ``best[t + 1]`` and ``begin[t]`` behind sample t of the series, which counts
-    as t + `offset` there: of each stretch but the first from the first mark on, where the one before it ends; and the
-    `states` after each mark. So many samples as `at_once` are computed before they are put in their places, all in one
-    call: between two another thread may take the interpreter.
+    Range i starts at sample ``i * step`` and ends after ``marks[-1]`` samples. `series`, and the background costs in
+    `rules`, are those of the whole series. Fills ``best[t + 1]`` and ``begin[t]`` for sample t of the series, where
+    starts count sample t as t + `offset`. Ranges but the first fill them from the first mark on, where the range before
+    them ends. Fills `states` with the state after each mark. `at_once` samples are computed before they are copied to
+    the results. This is one kernel call, because between two calls another thread may take the interpreter lock.
     """
     k, m = best.shape[1] - 1, queries[3][-1]
     sizes = (at_once, at_once * (k + 1), at_once * k)
@@ -281,7 +281,7 @@ def advance_lanes(queries, series, step, offset, rules, state, marks, states, at
 
 @kernel
 def _range_costs(wide, queries, series, start, length, rules, first, last, begin_with, state, room, out):
-    """Fill in the costs of ranges, LANES of them side by side, from the group `first` to the group `last`."""
+    """Fill in the costs of the groups [first, last), each of SEGMENT_LANES ranges that are computed at once."""
     (Y, costs, starts), n = room, series.shape[1]
     for group in range(first, last):
         some = slice(group * SEGMENT_LANES, minimum((group + 1) * SEGMENT_LANES, start.shape[0]))
@@ -290,7 +290,7 @@ def _range_costs(wide, queries, series, start, length, rules, first, last, begin
         for c in range(len(Y)):
             for t in range(width + 1):
                 for lane in range(SEGMENT_LANES):
-                    # What is before a range does not matter, nor what is behind it.
+                    # Samples before and after a range do not matter.
                     inside = t > 0 and lane < here.shape[0]
                     Y[c][t * SEGMENT_LANES + lane] = series[c, minimum(here[lane] + t, n - 1)] if inside else 0.0
         for r in range(state.shape[0]):
@@ -302,9 +302,9 @@ def _range_costs(wide, queries, series, start, length, rules, first, last, begin
 
 
 def range_costs(queries, series, start, length, transitions, bounds, state, out):
-    """Fill in the costs of a query against ranges of a series, which ascend by their length.
+    """Fill `out` with the costs of a query and ranges of a series; the ranges are sorted by length.
 
-    `series` (channels, n + 1) has a sample in front that no range holds.
+    `series` (channels, n + 1) has one additional sample in front, which belongs to no range.
     """
     most, groups = int(length[-1]), -(-len(start) // SEGMENT_LANES)
     rules = np.full(most * SEGMENT_LANES, INF), transitions, *bounds
@@ -320,9 +320,10 @@ def range_costs(queries, series, start, length, transitions, bounds, state, out)
 
 @np.errstate(invalid="ignore")
 def difference_of(a, b, later):
-    """Return the costs of states `b` (rows, points, ...) less those of `a`; NaN if they differ by more than rounding.
+    """Return the constant by which the costs of state `b` (rows, points, ...) exceed those of state `a`.
 
-    NaN, too, if starts differ. Samples of `a` are counted from so much `later`.
+    NaN if the difference varies by more than rounding, or if starts differ. Starts of `a` are counted from an origin
+    that is `later` samples after that of `b`.
     """
     offset, before, costs = b[2, 0] - a[2, 0], a[[0, 2, 3]], b[[0, 2, 3]]
     known = np.isfinite(costs)
@@ -333,9 +334,10 @@ def difference_of(a, b, later):
 
 
 def differences_of(then, last, step, out):
-    """Fill in how much more each lane but the first costs than the lane before it.
+    """Fill out[1:] with the constants by which the costs of each lane i - 1 exceed those of lane i.
 
-    The state of the lane itself is `then`, and that of the lane before it `last`. See `difference_of`.
+    The state `last` counts for lane i - 1, and `then` for lane i. The samples of lane i are counted from `step` samples
+    after those of lane i - 1. See `difference_of`.
     """
     a, b = (state.reshape(len(state), -1, SEGMENT_LANES) for state in (then, last))
     out[1:] = difference_of(a[:, :, 1:], b[:, :, :-1], step)
@@ -357,9 +359,10 @@ def _windows(cost, lengths, begin_at, end, background, transitions, edges, best)
 
 
 def windows(cost, lengths, begin_at, background, transitions, edges, best):
-    """Segment by windows of fixed lengths: ``cost[q, t]`` is that of the window of query q that ends with sample t.
+    """Segment by windows of fixed lengths; ``cost[q, t]`` is the cost of the window of query q that ends with sample t.
 
-    ``edges`` (n + 1, k + 1) holds the minimum cost up to a boundary where each label follows; row `begin_at` is known.
+    Fills ``best[t + 1]`` as `advance` does. ``edges`` (n + 1, k + 1) receives the minimum cost up to each boundary if a
+    label follows there; its row `begin_at` must be given.
     """
     for a, b in pieces(cost.shape[1] - begin_at, edges.shape[1] ** 2):
         _windows(cost, lengths, begin_at + a, begin_at + b, background, transitions, edges, best)
