@@ -1,20 +1,18 @@
-"""Vectors of floats as numba values: what the compiler's own vectorizer would have to guess is said outright.
+"""Vectors of floats as numba values, their loads, stores and shuffles, and aligned memory for them.
 
-A recurrence written with the operators and with `where`, `minimum`, `maximum` and `sqrt` takes floats and vectors.
-A vector of more lanes than a register has is split over several registers by LLVM. Where the compiler is switched off,
-a vector is a numpy array. How vectors come from memory and go back is in `simd`.
+Explicit vectors do not depend on the compiler's own vectorizer. A recurrence written with operators and with `where`,
+`minimum`, `maximum` and `sqrt` takes floats and vectors. LLVM splits a vector with more lanes than a register over
+several registers. With the compiler disabled, a vector is a numpy array.
 
-Products and sums are rounded as plain floats are, each by itself but in `multiply_add`, so that all drivers agree to
-the bit. `fused` vectors leave it to the compiler whether both are rounded at once; bounds and transforms take them.
+Each product and each sum is rounded by itself, as with floats, except in `multiply_add`. So all drivers agree bit for
+bit. For `fused` vectors the compiler may round a product and a sum at once; bounds and transforms use them.
 
-Vectors and memory: how lanes are loaded, stored, moved among each other and asked as a whole.
+Vectors are loaded from and stored to one-dimensional arrays of floats. Compiled code does not check the borders; plain
+Python code does.
 
-Arrays are one-dimensional and of floats; compiled code does not look whether there is room, plain code does.
-
-Memory of kernels: aligned to cache lines, and what each thread uses again and again.
-
-Large arrays that are made for each piece of a long sequence come from the system and go back there each time, all of
-their pages being cleared in between: in workers of dask that took longer than what was computed in them.
+Memory is aligned to cache lines, and each thread reuses its `scratch` arrays. Otherwise the system would allocate,
+clear and free large arrays for each piece of a long sequence, which took longer than the computation in workers of
+dask.
 """
 
 import math
@@ -33,27 +31,27 @@ from numba.extending import lower_builtin, models, register_model, type_callable
 from .compile import block_size, inner
 
 # -------------------------------------------------------------------------------------------------------- processor
-# The one place that decides how vectors are cut for the processor that kernels are compiled for. Measured with AVX-512
-# (32 registers of eight floats), AVX (16 of four) and SSE2 (16 of two), see `benchmarks/RESULTS.md`. Others are judged
-# by their registers: ARM's 32 of two floats hold what AVX's do. No result depends on any of it.
+# The one place that decides on vector sizes, by the processor that kernels are compiled for. Measured with AVX-512
+# (32 registers of eight floats), AVX (16 of four) and SSE2 (16 of two), see `benchmarks/RESULTS.md`. Other processors
+# get sizes by their registers: ARM's 32 of two floats hold as much as AVX's. No result depends on these sizes.
 
-# Names of LLVM for processors of this kind that have no AVX; others of it are newer.
+# LLVM's names of x86-64 processors without AVX; all others are newer.
 WITHOUT_AVX = {"generic", "x86-64", "x86-64-v2", "nocona", "core2", "penryn", "nehalem", "westmere", "silvermont"}
 WITHOUT_AVX |= {"goldmont", "goldmont-plus", "tremont", "k8", "k8-sse3", "amdfam10", "barcelona", "btver1"}
-REGISTERS = 4  # that the rows of a strip are striped to, in pairs and searches
+REGISTERS = 4  # over which the rows of a strip are distributed, in pairs and searches
 
 
 class Sizes(NamedTuple):
-    """Numbers of floats that are computed at once."""
+    """Vector sizes of kernels."""
 
-    register: int  # floats that stand side by side
-    batch: int  # series side by side, in matrices, neighbors and windows
+    register: int  # floats per vector
+    batch: int  # series per vector, in matrices, neighbors and windows
 
 
 def sizes_for(machine, name, features):
-    """Return the sizes for a kind of machine and a processor, given by its features or its name.
+    """Return the vector sizes for a kind of machine and a processor, given by its features or its name.
 
-    A feature that is not given follows from the name, as in LLVM; AVX-512 must be given.
+    Without the feature `avx`, the name decides on AVX, as in LLVM. AVX-512 counts only if the features name it.
     """
     if machine.lower() not in ("x86_64", "amd64"):
         return Sizes(register=4, batch=8)
@@ -63,7 +61,7 @@ def sizes_for(machine, name, features):
 
 
 def _compiled_for():
-    """Name and features of the processor that kernels are compiled for: the machine's, or what numba is told of it."""
+    """Return name and features of the processor that kernels are compiled for: of this machine, or as set for numba."""
     name = config.CPU_NAME or binding.get_host_cpu_name()
     if config.CPU_FEATURES is None:
         return name, binding.get_host_cpu_features()
@@ -88,7 +86,7 @@ class Vector(types.Type):
 
 
 class Mask(types.Type):
-    """Numba type of the outcome of a comparison of vectors."""
+    """Numba type of the result of a comparison of vectors."""
 
     def __init__(self, lanes):
         self.lanes = lanes
@@ -109,18 +107,18 @@ class _MaskModel(models.PrimitiveModel):
 
 # ---------------------------------------------------------------------------------------------------------- building
 def compiled_as(function, result_type):
-    """Teach the compiler a function (decorator of what builds its code).
+    """Register the decorated code builder as the compiled form of a function.
 
-    `result_type` takes the arguments' types, by the function's own names, and gives the type of the outcome, or None
-    where they are not taken. Unlike an overload it is no function of its own that has to be compiled: a kernel of the
-    vector drivers would have forty of them, a twentieth of a second each.
+    `result_type` takes the types of the arguments, with the names that they have in the function, and returns the type
+    of the result, or None if the types are not supported. An overload would be a function to compile: a kernel of the
+    vector drivers would have forty of these, a twentieth of a second each.
     """
     type_callable(function)(lambda context: result_type)
     return lower_builtin(function, types.VarArg(types.Any))
 
 
 def as_type(context, builder, value, given, wanted):
-    """Return a number or a vector of the given type as one of the wanted type, a float or a vector."""
+    """Convert a number or a vector from the given type to the wanted type, a float or a vector."""
     if isinstance(given, Vector):
         return value
     scalar = context.cast(builder, value, given, types.float64)
@@ -136,7 +134,7 @@ def _all_as_type(context, builder, values, given, wanted):
 
 
 def _vector_of(*given):
-    """Return the vector type of an operation: that of its vectors, the others being numbers."""
+    """Return the vector type of an operation on vectors and numbers; None for other operands."""
     vectors = [t for t in given if isinstance(t, Vector)]
     if vectors and all(isinstance(t, Vector | types.Number | types.Boolean) for t in given):
         return vectors[0]
@@ -144,7 +142,7 @@ def _vector_of(*given):
 
 
 def type_of(*given):
-    """Return the type of an operation: the vector type of its vectors, or a float where all operands are numbers."""
+    """Return the result type of an operation: float if all operands are numbers, else that of `_vector_of`."""
     if all(isinstance(t, types.Number | types.Boolean) for t in given):
         return types.float64
     return _vector_of(*given)
@@ -176,7 +174,7 @@ for _name, _sign in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}.i
 
 
 def _call(builder, name, *args):
-    """Call one of LLVM's functions on floats, which exist for vectors of every size."""
+    """Call one of LLVM's functions of floats, which exist for vectors of every size as well."""
     float_type = args[0].type
     name += f".v{float_type.count}f64" if isinstance(float_type, ir.VectorType) else ".f64"
     function = ir.FunctionType(float_type, [float_type] * len(args))
@@ -232,7 +230,7 @@ def _type_of_where(condition, a, b):
 
 @compiled_as(where, _type_of_where)
 def _build_where(context, builder, sig, args):
-    """Build `where` by a condition for each lane, or by one for all."""
+    """Build `where` with a condition per lane, or with one for all lanes."""
     a, b = _all_as_type(context, builder, args[1:], sig.args[1:], sig.return_type)
     by_lane = isinstance(sig.args[0], Mask)
     condition = args[0] if by_lane else context.cast(builder, args[0], sig.args[0], types.boolean)
@@ -264,7 +262,7 @@ def maximum(a, b):
 
 
 def _extreme(function, sign):
-    """Teach the compiler `minimum` or `maximum`; of integers, too, which numba's own take longer to compile."""
+    """Build `minimum` or `maximum`, also of integers, because numba's own functions take longer to compile."""
 
     @compiled_as(function, lambda a, b: types.intp if _are_integers(a, b) else type_of(a, b))
     def build(context, builder, sig, args):
@@ -294,7 +292,7 @@ def _build_multiply_add(context, builder, sig, args):
 
 
 def with_cost(total, cost):
-    """Return a total and a cost, which may be two factors."""
+    """Return total + cost; a cost that is a tuple of two factors is added by `multiply_add`."""
     return multiply_add(*cost, total) if isinstance(cost, tuple) else total + cost
 
 
@@ -312,7 +310,7 @@ def _build_with_cost(context, builder, sig, args):
 
 
 def rounded(cost):
-    """Return a cost as one number; recurrences may give it as two factors, for `multiply_add`."""
+    """Return a cost as one number; recurrences may give it as a tuple of two factors, for `multiply_add`."""
     return cost[0] * cost[1] if isinstance(cost, tuple) else cost
 
 
@@ -384,7 +382,7 @@ def _build_take(context, builder, sig, args):
 
 
 def _address(context, builder, sig, args, lanes, number=F64):
-    """Return the address of element args[1] of the array args[0], as a pointer to a vector or to one value."""
+    """Build the address of element args[1] of array args[0], as a pointer to a vector or to one value."""
     array = context.make_array(sig.args[0])(context, builder, args[0])
     address = builder.gep(array.data, [context.cast(builder, args[1], sig.args[1], types.intp)])
     return builder.bitcast(address, (number if lanes == 1 else ir.VectorType(number, lanes)).as_pointer())
@@ -396,7 +394,7 @@ def _check_room(values, at, lanes):
 
 
 def store(values, at, v):
-    """values[at : at + lanes] = v; a float is one lane."""
+    """values[at : at + lanes] = v; a float has one lane."""
     if isinstance(v, float):
         values[at] = v
         return
@@ -429,17 +427,17 @@ def _build_store_codes(context, builder, sig, args):
 
 
 def shifted(v, first):
-    """Shift rows striped to `REGISTERS` registers in turn by one row; row 0 becomes `first`.
+    """Shift the rows of a strip by one row; row 0 becomes `first`.
 
-    Row r is in lane r // REGISTERS of register r % REGISTERS: from one row to the next it is a register that moves,
-    as a whole, and only the last one has its lanes shifted.
+    Row r is in lane r // REGISTERS of register r % REGISTERS. So each register takes the place of the next one as a
+    whole, and only the last one has its lanes shifted.
     """
     dealt = v.reshape(REGISTERS, -1)
     return np.concatenate([[first], dealt[-1, :-1], dealt[:-1].ravel()])
 
 
 def _shuffled(context, builder, sig, args, order):
-    """Return lanes of a vector after a number, which stand behind each other, in an order of their places."""
+    """Return the vector of a number followed by the lanes in `order`, which counts lane k as `lanes` + k."""
     lanes, scalar = sig.args[0].lanes, context.cast(builder, args[1], sig.args[1], types.float64)
     nothing = ir.Constant(ir.VectorType(F64, lanes), ir.Undefined)
     first = builder.insert_element(nothing, scalar, ir.Constant(I32, lanes - 1))
@@ -454,7 +452,7 @@ def _build_shifted(context, builder, sig, args):
 
 
 def shifted_lanes(v, first):
-    """Shift the lanes by one; lane 0 becomes `first`."""
+    """Shift all lanes by one; lane 0 becomes `first`."""
     return np.concatenate([[first], v[:-1]])
 
 
@@ -465,7 +463,7 @@ def _build_shifted_lanes(context, builder, sig, args):
 
 
 def entering(v, first):
-    """Return the lanes with `first` in the place of lane 0."""
+    """Replace lane 0 by `first`."""
     return np.concatenate([[first], v[1:]])
 
 
@@ -476,7 +474,7 @@ def _build_entering(context, builder, sig, args):
 
 
 def number_at(values, at):
-    """values[at], which numba would look up from the end where `at` is negative."""
+    """values[at], without numba's support of negative indices."""
     _check_room(values, at, 1)
     return values[at]
 
@@ -487,7 +485,7 @@ def _build_number_at(context, builder, sig, args):
 
 
 def unlikely(condition):
-    """Return the condition; the compiler is told that it rarely holds, and keeps the registers for the other way."""
+    """Return the condition, with a hint to the compiler that it rarely holds."""
     return condition
 
 
@@ -508,7 +506,7 @@ def _build_last(context, builder, sig, args):
 
 
 def bits(mask):
-    """Return the outcomes of up to 64 comparisons as a word, the first in its lowest bit."""
+    """Return the lanes of a mask of up to 64 lanes as the bits of a word, the first one lowest."""
     return np.packbits(np.append(mask, np.zeros(64 - len(mask), bool)), bitorder="little").view(np.uint64)[0]
 
 
@@ -519,7 +517,7 @@ def _build_bits(context, builder, sig, args):
 
 
 def some(mask):
-    """Return whether the condition holds in some lane."""
+    """Return whether a condition holds in any lane."""
     return bool(np.any(mask))
 
 
@@ -530,14 +528,14 @@ def _build_some(context, builder, sig, args):
 
 
 def channels_of(values):
-    """Return the channels of a series (channels, n) as kernels take them: a tuple of a single one.
+    """Return a series (channels, n) as kernels take it: an array, or a tuple of one row if there is one channel.
 
-    So the compiler knows that there is no other, and leaves out what would look for more at each cell.
+    Then the compiler knows the number of channels, and drops the loop over further channels in each cell.
     """
     return (values[0],) if len(values) == 1 else values
 
 
-# Loops instead of slices: numba compiles a slice's checks, with their messages, into every kernel.
+# Loops instead of slices: numba would compile the checks of slices, with their messages, into every kernel.
 @inner
 def fill(values, begin, end, value):
     """values[begin:end] = value."""
@@ -547,16 +545,16 @@ def fill(values, begin, end, value):
 
 @inner
 def copy(source, begin, end, target, at):
-    """target[at:] = source[begin:end], as far as that goes."""
+    """target[at : at + end - begin] = source[begin:end]."""
     for k in range(end - begin):
         target[at + k] = source[begin + k]
 
 
 def makers(lanes, fused):
-    """Return the functions that make vectors of so many lanes: `load`, `splat` and `load_striped`.
+    """Return the functions that create vectors with this number of lanes: `load`, `splat` and `load_striped`.
 
-    ``load(values, at)`` takes neighboring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
-    ``load_striped(values, at)`` takes those of each register from a position of its own.
+    ``load(values, at)`` reads neighboring values of a one-dimensional array. ``splat(value)`` has one value in all
+    lanes. ``load_striped(values, at)`` reads neighboring values for each register, from the position at[register] on.
     """
     vector = Vector(lanes, fused)
 
@@ -597,18 +595,17 @@ def makers(lanes, fused):
 
 
 LINE = 64  # bytes of a cache line
-MOST = 2**20  # entries that are kept; larger arrays are made again
+MOST = 2**20  # entries of the largest array that is kept; larger ones are allocated in each call
 
 
 _kept = threading.local()
 
 
 def aligned(*shape, dtype=np.float64, zeros=False):
-    """Return an array of zeros, or one that is not filled, that has cache lines of its own.
+    """Return an array that is aligned to cache lines and shares none with other arrays, uninitialized or zero.
 
-    A register as wide as a line is then loaded from one of them, otherwise from two, which takes longer: numpy's large
-    arrays begin in the midst of a line. Its small ones lie side by side, whatever thread they are for; threads that
-    write to one line wait for each other.
+    Large arrays of numpy start in the middle of a line, so a register as wide as a line is loaded from two, which takes
+    longer. Small ones of several threads may share a line, and threads that write to one line wait for each other.
     """
     size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.empty(size + -size % LINE + LINE - 1, np.uint8)
@@ -623,7 +620,7 @@ aligned_zeros = partial(aligned, zeros=True)
 
 
 def scratch(name, shape, dtype=np.float64):
-    """Return an array whose entries hold until the same thread asks for one of this name again."""
+    """Return an uninitialized array that is valid until the same thread calls this with the same name again."""
     size = math.prod(shape)
     if size > MOST:
         return aligned(*shape, dtype=dtype)
