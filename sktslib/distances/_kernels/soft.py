@@ -1,14 +1,15 @@
-"""Soft minima over all alignments for numba: soft-DTW and the global alignment kernel are one recurrence.
+"""Soft minima over all alignments: one recurrence for soft-DTW and the global alignment kernel.
 
-Both sum a product of local kernels over all alignments of two series,
+Both sum products of local kernels over all alignments of two series,
 
     K_ij = exp(-c_ij) (K_{i-1,j-1} + K_{i-1,j} + K_{i,j-1}),    R_ij = -log K_ij
 
-and what is asked for is the accumulated cost R, for which soft-DTW divides its costs by gamma (its value is gamma R).
-K would under- and overflow, and R would take three exponentials and a logarithm per cell. So K is kept as share times
-2^power, the power a float of its own: then a cell is a few products, and any R is within reach.
+The result is the accumulated cost R. Soft-DTW divides its costs by gamma, and its value is gamma R. K would under- and
+overflow, and R would take three exponentials and a logarithm per cell. So K is stored as share * 2^power, where power
+is a separate float. Then a cell takes a few products, and R has no limits.
 
-Layout as in `scalar`: series ``(channels, length)``, the query inside and the series outside, matrices ``(n, m)``.
+Layout as in `scalar`: series ``(channels, length)``, inner loop over the query, outer loop over the series, matrices
+``(n, m)``.
 """
 
 from typing import NamedTuple
@@ -22,22 +23,22 @@ NO_COSTS = np.empty((0, 0))
 LOG2 = 0.6931471805599453
 HALF_LOG2 = 0.5 * LOG2
 ROOT_HALF = 0.7071067811865476
-HALVES = np.append(0.5 ** np.arange(128), 0.0)  # what lies 128 powers of two below another term is lost beside it
-COST = 8  # so many times what a cell of a recurrence without exponentials takes
-LARGE, SMALL = 2.0**20, 2.0**-20  # shares beyond are brought back, by 20 powers
+HALVES = np.append(0.5 ** np.arange(128), 0.0)  # a term 2^128 times smaller adds nothing
+COST = 8  # time of a cell relative to one of a recurrence without exponentials
+LARGE, SMALL = 2.0**20, 2.0**-20  # shares beyond these limits are scaled by 2^20
 
 
 class Soft(NamedTuple):
-    """The local costs c_ij, made from the weighted squared difference d_ij of two points."""
+    """Parameters of the local costs c_ij, as functions of the weighted squared difference d_ij of two points."""
 
     scale: float  # c = scale * d, or the Gaussian kernel k = exp(-scale * d)
     geometric: bool  # c = -log(k / (2 - k)), which makes the sum over alignments positive definite (Cuturi 2011)
-    triangle: float  # k is multiplied by 1 - lag / triangle, and is 0 from that lag on; infinity: by 1
+    triangle: float  # k is multiplied by max(1 - lag / triangle, 0); infinity: by 1
 
 
 @inner
 def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
-    """Compute the local kernels exp(-c) = share * 2^power of the query's points lo..hi with point j of the series."""
+    """Fill in the local kernels exp(-c) = share * 2^power of the query points [lo, hi) and series point j."""
     cost[lo:hi] = 0.0
     for k in range(x.shape[0]):
         v = y[k, j]
@@ -48,8 +49,8 @@ def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
     for s in range(costs.shape[0]):
         u = p.scale * costs[s]
         whole = np.floor(u * (1.0 / LOG2))
-        # exp(-rest) by its series about the middle of [0, log 2), where 13 terms are exact to rounding. Of costs so
-        # large that they have no digits for it, the rest may be anything.
+        # exp(-rest) by its series about the middle of [0, log 2), where 13 terms are exact up to rounding. For costs
+        # that are too large to have a fractional part, the rest is arbitrary.
         t = HALF_LOG2 - min(max(u - whole * LOG2, 0.0), LOG2)
         e = 1.0 + t * (1.0 / 12.0)
         e = 1.0 + t * (1.0 / 11.0) * e
@@ -76,7 +77,10 @@ def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
 
 @kernel
 def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
-    """Compute the columns [begin, end) of two whole series; return R of the last cell done. See `accumulated_costs`."""
+    """Compute the columns [begin, end) of two whole series; return R of the last cell.
+
+    See `accumulated_costs`.
+    """
     m, (col, powers, cost, share, power) = x.shape[1], work
     for j in range(begin, end):
         _local_kernels(p, x, w, y, j, lo[j], hi[j], cost, share, power)
@@ -87,7 +91,7 @@ def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
             left, p_left = col[i + 1], powers[i + 1]
             top = max(p_diag, max(p_above, p_left))
             if top > -INF:
-                # The diagonal way comes last: so that exchanging the two series changes no digit.
+                # The diagonal term is added last, so that exchanging the two series changes no digit.
                 above = above * HALVES[int(min(top - p_above, 128.0))]
                 above += left * HALVES[int(min(top - p_left, 128.0))]
                 above += diag * HALVES[int(min(top - p_diag, 128.0))]
@@ -106,11 +110,10 @@ def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
 
 
 def accumulated_costs(p, x, w, y, lo, hi, matrix):
-    """Return the last accumulated cost R of two whole series, and fill `matrix` (n, m) unless it is empty.
+    """Return the accumulated cost R of two whole series, and fill `matrix` (n, m) with those of all cells.
 
-    Without the matrix O(m) memory is needed.
-
-    The cell (i, j) of query and series exists for lo[j] <= i < hi[j].
+    An empty matrix is not filled; memory is then O(m). Query point i and series point j may be paired for
+    lo[j] <= i < hi[j].
     """
     m, n = x.shape[1], y.shape[1]
     work = np.zeros(m + 1), np.full(m + 1, -INF), np.empty(m), np.empty(m), np.empty(m)
@@ -127,7 +130,7 @@ def _cost(share, power):
 
 @kernel
 def _expect(matrix, begin, end, expected):
-    """Compute the columns [begin, end) of the expected alignment, counted from the last; see `expected_alignment`."""
+    """Compute the columns [begin, end), counted from the last one, of `expected_alignment`."""
     n, m = matrix.shape
     for j in range(n - 1 - begin, n - 1 - end, -1):
         for i in range(m - 1, -1, -1):
@@ -150,11 +153,10 @@ def _expect(matrix, begin, end, expected):
 
 
 def expected_alignment(matrix):
-    """Return the probability that an alignment passes each cell (n, m), from its accumulated costs.
+    """Return the probability (n, m) that an alignment passes each cell, from the matrix of accumulated costs.
 
-    It is the gradient of R_mn by the c_ij.
-
-    From the last cell back, each hands what it has to its three predecessors, by their shares in its soft minimum.
+    This is the gradient of R_mn with respect to the c_ij. From the last cell back, each cell distributes its
+    probability to its three predecessors in proportion to their shares of its soft minimum.
     """
     n, m = matrix.shape
     expected = np.zeros((n, m))
