@@ -1,20 +1,17 @@
-"""Costs along anti-diagonals, in strips of the query: of one pair of whole series, and of subsequence searches.
+"""Elastic costs along anti-diagonals, in strips of the query: of one pair of whole series, and of subsequence searches.
 
-Cells of an anti-diagonal do not wait for each other, so long series run in vector code. The recurrences are those of
-`recurrence`. The boundary is infinite as in `scalar`, and no sum is reordered, so the numbers are the same to the bit.
-Strips of the query go along the series one after the other.
+Cells of an anti-diagonal do not depend on each other, so vectors compute them even for a single pair. The functions of
+`recurrence` give the costs, the boundary is that of `scalar`, and no sum is reordered. So costs agree with `scalar` bit
+for bit, and in a search so do the starts of paths and the state (a column of costs and starts).
 
-A strip is LANES query points. Its rows walk along the series one point behind each other: at step t, row r is at point
-t - r, so that every predecessor of a cell was computed one or two steps before. The last row leaves the `edge` that the
-next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series, and the last LANES numbers are
-room to work in.
+A strip is STRIP query points, one row each. Strips are computed one after another, each along the whole series or a
+block of it. At step t, row r is at series point t - r, so every predecessor of a cell was computed one or two steps
+earlier. The costs of the last row are the `edge`, which the next strip starts from: ``edge[STRIP - 1 + j]`` belongs to
+series point j, and the last STRIP numbers are a buffer.
 
-Rows are striped to the registers in turn (`shifted` says why). The data of the query's points are striped likewise, and
-padded to whole strips. Lanes of one register are then REGISTERS points apart. The series is striped to as many parts,
-each of them reversed, so that these points are neighbors in memory: see `index_of`.
-
-In a search cells carry the starts of their paths. The numbers are those of `scalar.subsequence_profile` to the bit, and
-so is the state: a column of costs and starts.
+Row r is in register r % REGISTERS (`shifted` says why), so neighboring lanes of a register are REGISTERS rows apart.
+The data of the query points are stored in this order, padded to whole strips. The series is stored in REGISTERS
+interleaved parts, each reversed, so that the points that a register needs are neighbors in memory: see `index_of`.
 """
 
 import math
@@ -60,7 +57,7 @@ from .simd import (
 )
 
 STRIP = REGISTERS * REGISTER
-SHIFT = REGISTERS.bit_length() - 1  # numba divides with checks, which kernels are slower for
+SHIFT = REGISTERS.bit_length() - 1  # a shift, because numba's division includes checks
 ROWS = np.arange(float(STRIP)).reshape(REGISTER, REGISTERS).T.ravel()  # the row in each lane
 
 load, splat, load_striped = makers(STRIP, fused=False)
@@ -74,14 +71,14 @@ def lane_of(row):
 
 @step
 def place_of(i):
-    """Return the position of the data of query point i in the order of the lanes."""
+    """Return the position of query point i in arrays that are in the order of the lanes."""
     row = i & (STRIP - 1)
     return i - row + lane_of(row)
 
 
 @inner
 def stripe_query(p, x, w, points, rows, costs):
-    """Fill in the numbers that the recurrence needs of each query point, and its costs, in the order of the lanes.
+    """Fill `rows` and `costs` with the recurrence's numbers and costs of the query points, in the order of the lanes.
 
     The last point is repeated to the end of the last strip. Without weights (None) all weights are 1.
     """
@@ -98,28 +95,28 @@ def stripe_query(p, x, w, points, rows, costs):
 
 @step
 def index_of(j, size):
-    """Return the index of point j of the series in parts of `size` numbers.
+    """Return the index of series point j in the array of interleaved parts, each of `size` numbers.
 
-    A few points before and behind are zeros.
+    A few indices before the first point and after the last one are valid, too, and hold zeros.
     """
     return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
 
 
 def _room_for_points(channels, count):
-    """Return room for `count` points of a series, in a tuple if it has one channel."""
+    """Return a buffer for `count` points of a series, as interleaved parts; a tuple if there is one channel."""
     length = (((count + STRIP) >> SHIFT) + REGISTER + 3) * REGISTERS
     return (np.zeros(length),) if channels == 1 else np.zeros((channels, length))
 
 
 def room_for(channels, count):
-    """Return room for `count` points of a series, and for their gap costs."""
+    """Return buffers for `count` points of a series and for their gap costs, as interleaved parts."""
     values = _room_for_points(channels, count)
     return values, np.zeros(len(values[0]))
 
 
 @inner
 def deal(p, y, first, count, yr, gap_costs):
-    """Fill the room of a series with its points from `first` on, zeros beyond them."""
+    """Fill the buffers of a series with `count` points from `first` on, zeros outside it, and with their gap costs."""
     size = len(yr[0]) >> SHIFT
     for k in range(len(yr)):
         for j in range(count):
@@ -143,18 +140,18 @@ fill_gap_costs = by_fact("has_gap_cost", {True: _fill_gap_costs, False: _no_gap_
 
 
 def _functions_of_rows(load, splat, load_points):
-    """Return `row_at`, `terms_at` and `gap_cost_at` for vectors of rows as `load` reads them, and of their points."""
+    """Return `row_at`, `terms_at` and `gap_cost_at` for the vectors that these three functions create."""
 
     @step
     def row_at(r, weighted, i):
-        """Return the numbers of the rows from i on."""
+        """Return the recurrence's four numbers of the query points from i on."""
         return load(r[0], i), load(r[1], i), splat(1.0) if weighted is None else load(r[2], i), load(r[3], i)
 
     @step
     def terms_at(p, row, rows, weighted, yr, i, at, before):
-        """Return the terms of the rows from i on, summed over the channels; `row` is that of the first one.
+        """Return the terms of the query points from i on, summed over the channels; `row` is that of channel 0.
 
-        The points of the series are loaded from the index `at`, the points before them from `before`.
+        The series points are loaded from the index `at`, the preceding points from `before`.
         """
         a, b, c = terms(p, row, load_points(yr[0], at), load_points(yr[0], before))
         for k in range(1, len(yr)):
@@ -164,7 +161,7 @@ def _functions_of_rows(load, splat, load_points):
 
     @step
     def gap_cost_at(p, gap_costs, at):
-        """Return the gap costs of the points at an index."""
+        """Return the gap costs of the series points at an index."""
         return load_points(gap_costs, at) if has_gap_cost(p) else splat(0.0)
 
     return row_at, terms_at, gap_cost_at
@@ -175,13 +172,13 @@ row_at, terms_at, gap_cost_at = _functions_of_rows(load, splat, load_striped)
 
 @step
 def indices_at(t, size):
-    """Return the indices of the points that the registers meet at step t, and of the point before the last one."""
+    """Return the indices of the series points of each register at step t, and of the point before the last one."""
     return index_of(t, size), index_of(t - 1, size), index_of(t - 2, size), index_of(t - 3, size), index_of(t - 4, size)
 
 
 @step
 def leave(edge, at, lane, old):
-    """Keep the cost of a strip's last row, which need not be in its last lane."""
+    """Store the cost of a strip's last row in edge[at]; the row need not be in the last lane."""
     if unlikely(lane != STRIP - 1):
         room = edge.shape[0] - STRIP
         store(edge, room, old)
@@ -199,21 +196,21 @@ row_of_register, terms_of_register, gap_cost_of_register = _functions_of_rows(
 
 @step
 def of_register(r, weighted, points, i):
-    """Return the rows from i on: what a register of each holds, and the costs of their points."""
+    """Return the recurrence's numbers and the point costs of one register of query points from i on."""
     costs = load_register(points[0], i), load_register(points[1], i), load_register(points[2], i)
     return row_of_register(r, weighted, i), costs
 
 
 @step
 def load_strip(values, i):
-    """Return the registers of the strip's rows from i on."""
+    """Return the four registers of a strip whose values start at i."""
     first, second = load_register(values, i), load_register(values, i + REGISTER)
     return first, second, load_register(values, i + 2 * REGISTER), load_register(values, i + 3 * REGISTER)
 
 
 @step
 def store_strip(values, i, registers):
-    """Store the registers of a strip's rows in memory, from position i on."""
+    """Store the four registers of a strip in `values`, from i on."""
     store(values, i, registers[0])
     store(values, i + REGISTER, registers[1])
     store(values, i + 2 * REGISTER, registers[2])
@@ -222,7 +219,7 @@ def store_strip(values, i, registers):
 
 @step
 def leave_last(edge, at, lane, registers):
-    """Keep the cost of a strip's last row, from the registers of its rows; see `leave`."""
+    """Store the cost of a strip's last row, given the four registers of the strip; see `leave`."""
     if unlikely(lane != STRIP - 1):
         room = edge.shape[0] - STRIP
         store_strip(edge, room, registers)
@@ -232,7 +229,7 @@ def leave_last(edge, at, lane, registers):
 
 
 INF = np.inf
-# Paths keep the edges between strips; beyond so many numbers, those of some strips only.
+# Most numbers of the edges that are kept for a path; beyond, only some of the edges are kept.
 KEPT = 2**23
 NO_EDGES = np.empty((0, 0))
 NO_BAND = np.empty(0, np.int64)
@@ -241,7 +238,7 @@ EVERY_CELL = Cells(NO_BAND, NO_BAND, ENDLESS, ENDLESS)
 
 @step
 def best_move(p, diag, up, left, d, u, v):
-    """Return the cost of a cell, and whether the query's move beats the diagonal one, and the series' both."""
+    """Return a cell's cost, whether the query's move beats the diagonal one, and whether the series' one beats both."""
     best, other, third = diag, up, left
     if not equal_moves(p):
         best, other, third = accumulate(p, diag, d), accumulate(p, up, u), accumulate(p, left, v)
@@ -254,17 +251,17 @@ def best_move(p, diag, up, left, d, u, v):
 
 @inner
 def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, edge, bottom, codes):
-    """Accumulate the costs of the rows from i on over the steps [begin, end). `codes`, if any, records the moves.
+    """Accumulate the costs of the rows from i on over the steps [begin, end); `codes`, unless None, records the moves.
 
-    `band` says whether it leaves out any of these cells, and its first and final column by rows.
+    `band` is (whether it excludes any of these cells, first column of each row, end of the columns of each row).
 
-    The row above hands down two costs, of the diagonal way and of the query's; where all moves cost the same the
-    better one of them (`over`), found before it moves on.
+    Each row takes two costs from the row above, for the diagonal and the query's move. Where all moves cost the same,
+    it takes only the smaller one (`over`), which is computed before it is shifted to the next row.
     """
     rows_at, size, lane, behind = load(ROWS, 0), len(yr[0]) >> SHIFT, lane_of(bottom), STRIP - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
     boundary, row = load(side, i), row_at(rows[0], weighted, i)
-    shut = INF if i == 0 and closed_boundary(p) else -INF  # above the first row there is the diagonal way only
+    shut = INF if i == 0 and closed_boundary(p) else -INF  # above the first row only the diagonal move is possible
     old = where(begin == 0, boundary, splat(INF))
     at_corner = edge[begin + STRIP - 2]
     banded, first, final = band
@@ -275,7 +272,7 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
         a, b, c = terms_at(p, row, rows, weighted, yr, i, at[:REGISTERS], at[1:])
         lag = abs((i - t) + 2.0 * rows_at)
         d, u, v = moves(p, here, lag_cost(p, lag, lag), a, b, c, gap_cost_at(p, gap_costs, at[:REGISTERS]))
-        if codes is None and equal_moves(p):  # a sum's rounding keeps the order, so that this is the same to the bit
+        if codes is None and equal_moves(p):  # rounding keeps the order of sums, so the result is identical
             best = accumulate(p, minimum(old, shifted(over, minimum(at_corner, maximum(at_edge, shut)))), d)
         else:
             up = shifted(old, maximum(at_edge, shut))
@@ -285,7 +282,7 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
                 best, by_query, by_series = best_move(p, diag, up, old, d, u, v)
                 store_codes(codes, (t - begin) * STRIP, by_query, by_series)
             diag = entering(up, at_edge)
-        if banded:  # always or never: of two strips, one with a band, one would be compiled for nothing
+        if banded:  # a constant of the strip, but checked at run time: a second compiled version would not pay off
             column = t - rows_at
             best = where((column >= load(first, i)) & (column < load(final, i)), best, INF)
         if not closed_boundary(p):
@@ -297,7 +294,7 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
 
 @inner
 def _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps):
-    """Fill what the strips need of two whole series: query, points, boundary, band, edge, series and gap costs."""
+    """Fill the buffers of two whole series: query, point costs, boundary, band, edge, series and gap costs."""
     m, n, (lo, hi, side_end, top_end) = x.shape[1], y.shape[1], cells
     costs, band = lanes[x.shape[0]], lanes[x.shape[0] + 1]
     stripe_query(p, x, w, points, lanes, costs)
@@ -319,7 +316,7 @@ def _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps):
 
 @inner
 def _pass(p, weighted, lanes, yr, gaps, m, n, i, edge, codes):
-    """Compute one strip from edge to edge within its band; return its first step."""
+    """Compute one strip within its band, from the `edge` above it to that below; return its first step."""
     costs, band = lanes[len(yr)], lanes[len(yr) + 1]
     lo, hi = band[0], band[1]
     height = minimum(STRIP, m - i)
@@ -328,7 +325,7 @@ def _pass(p, weighted, lanes, yr, gaps, m, n, i, edge, codes):
     cells = below > 0 or np.int64(hi[i]) < n, lo, hi
     end = minimum(beyond, n) + height - 1
     _strip(p, lanes, weighted, costs, yr, gaps, cells, costs[3], i, begin, end, edge, height - 1, codes)
-    # Beside the band the edge still holds what earlier strips left.
+    # Outside of the band the edge still holds the costs of earlier strips.
     fill(edge, STRIP - 1 + beyond, edge.shape[0], INF)
     if below > 0:
         fill(edge, 0, STRIP - 1 + below, INF)
@@ -337,7 +334,7 @@ def _pass(p, weighted, lanes, yr, gaps, m, n, i, edge, codes):
 
 @inner
 def _least_end(edge, n, free):
-    """Return the least cost of a path that ends at one of the last `free` + 1 points of the series."""
+    """Return the lowest cost of a path that ends at one of the last `free` + 1 series points."""
     best = INF
     for j in range(n - 1 - free, n):
         best = minimum(edge[STRIP - 1 + j], best)
@@ -346,13 +343,13 @@ def _least_end(edge, n, free):
 
 @kernel
 def _at_once(p, x, w, points, y, cells, start, free, room, lanes, yr):
-    """Return the cost of the best path of two whole series that are no longer than a piece.
+    """Return the cost of the best path of two whole series that are small enough for one piece.
 
-    Memory comes from outside, for numba takes a sixth of the time of compiling to make arrays; that of the edge and of
-    the gap costs in one `room`, for each array that Python hands to a kernel takes as long as some hundred cells.
+    The caller allocates the buffers, because creating arrays would take a sixth of the compilation time. Edge and gap
+    costs share one buffer, because each array argument costs as much time as some hundred cells.
     """
     m, n = x.shape[1], y.shape[1]
-    # Rows that are still before the first point meet the gap costs there, and add them to infinite costs.
+    # Rows that have not reached the first point read gap costs as well, and add them to infinite costs.
     edge, gaps = room[: n + 3 * STRIP], room[n + 3 * STRIP :]
     _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps)
     for i in range(0, m, STRIP):
@@ -364,7 +361,7 @@ def _at_once(p, x, w, points, y, cells, start, free, room, lanes, yr):
 def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, lanes, yr, gaps, kept, apart):
     """Compute strips [begin, end) of two whole series; return the cost of the best path once all are done.
 
-    Every `apart`-th edge between two strips is kept, none with 0.
+    Every `apart`-th edge between two strips is stored in `kept`; with 0 none is.
     """
     m, n = x.shape[1], y.shape[1]
     if begin == 0:
@@ -380,10 +377,10 @@ def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, lanes, yr, 
 def _follow(
     p, x, w, points, y, cells, start, begin, end, edge, lanes, yr, gaps, kept, apart, between, codes, path, steps, at
 ):
-    """Fill in the path through query point at[0] and series point at[1], back through groups of strips.
+    """Trace the path back from query point at[0] and series point at[1] through the groups [begin, end) of strips.
 
-    Every `apart`-th edge was kept; the others are computed again where the path comes by. Where there is one group, it
-    begins here. The path is written from position at[2] down.
+    Every `apart`-th edge is in `kept`; the others are computed again for the groups that the path passes. A single
+    group is computed here from its start. The path is written backward from position at[2].
     """
     if kept.shape[0] == 1:
         _begin(p, x, w, points, y, cells, start, edge, lanes, yr, gaps)
@@ -393,7 +390,7 @@ def _follow(
     for group in range(kept.shape[0] - 1 - begin, kept.shape[0] - 1 - end, -1):
         first, until = group * apart, minimum(strips, (group + 1) * apart)
         copy(kept[group], 0, edge.shape[0], between[0], 0)
-        # Down to the group's last strip, keeping the edges, then up along the path.
+        # Down to the group's last strip while edges are stored, then up along the path.
         for turn in range(2 * (until - first) - 1):
             down = turn < until - first - 1
             s = turn if down else 2 * (until - first - 1) - turn
@@ -421,13 +418,13 @@ def _follow(
 def cost(p, x, w, points, y, lo, hi, start, free):
     """Return the cost of the best path of two whole series; without weights (None) they are all 1.
 
-    Query point i may meet the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
-    begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
+    Query point i may be paired with the series points lo[i] <= j < hi[i], or with all of them if `lo` and `hi` are
+    empty. The path starts at one of the first `start` + 1 series points and ends at one of the last `free` + 1.
     """
     (channels, m), n = x.shape, y.shape[1]
     pair = p, x, w, points, y, cells_of(p, lo, hi) if len(lo) else EVERY_CELL, start, free
     parts = pieces(-(-m // STRIP), STRIP * n)
-    if isinstance(parts, tuple):  # one alone
+    if isinstance(parts, tuple):  # a single piece
         yr = _room_for_points(channels, n)
         return _at_once(*pair, np.zeros(n + 3 * STRIP + len(yr[0])), np.empty((channels + 2, 4, m + -m % STRIP)), yr)
     room = np.empty(n + 3 * STRIP), np.empty((channels + 2, 4, m + -m % STRIP)), *room_for(channels, n)
@@ -437,9 +434,9 @@ def cost(p, x, w, points, y, lo, hi, start, free):
 
 
 def path(p, x, w, points, y, lo, hi, start, free):
-    """Return the best path (2, K) and its moves (K,), as `scalar.backtrack` gives them.
+    """Return the best path (2, K) and its moves (K,), as `scalar.backtrack` returns them.
 
-    Memory: the edges between strips, or some of them.
+    Memory: the edges between strips, or some of them, never the cost matrix.
     """
     (channels, m), n = x.shape, y.shape[1]
     strips = -(-m // STRIP)
@@ -462,13 +459,13 @@ def path(p, x, w, points, y, lo, hi, start, free):
 
 
 # ----------------------------------------------------------------------------------------------------------- searches
-# Searches go along the series in blocks of points, so that what the strips hand to each other stays in the cache.
+# Searches process the series in blocks of points, so that the edges between strips stay in the cache.
 BLOCK = block_size(4096, 8)
 
 
 @inner
 def _meet(edges, count, shut, met):
-    """Fill in the better of the cell above the first row and the one before that, with its start, for each step."""
+    """Fill `met` with the smaller of the costs above and diagonal to the first row, and its start, for each step."""
     (edge, origin), (over, s_over) = edges, met
     for t in range(0, count, STRIP):
         corner, above = load(edge, t + STRIP - 2), maximum(load(edge, t + STRIP - 1), shut)
@@ -478,14 +475,17 @@ def _meet(edges, count, shut, met):
 
 @step
 def _active(t, count, i):
-    """Return a mask of the rows of the register from i on that are at one of the block's points at step t."""
+    """Return a mask of the rows in the register from i on that are within the block of `count` points at step t."""
     at = t - load_register(ROWS, i & (STRIP - 1))
     return (at >= 0.0) & (at < float(count))
 
 
 @step
 def _even_cells(p, rows, weighted, yr, gap_costs, count, here, i, y_at, before, t, waiting, cost, start, met, s_met):
-    """Return the cells of the register of rows from i on at step t, and the better of them and of those before."""
+    """Return costs and starts of the rows in the register from i on at step t, then those of the better predecessor.
+
+    The latter are for the next row: the smaller of the new cost and the previous one, and its start.
+    """
     row, point_costs = here
     a, b, c = terms_of_register(p, row, rows, weighted, yr, i, y_at, before)
     gap_cost = gap_cost_of_register(p, gap_costs, y_at)
@@ -494,15 +494,16 @@ def _even_cells(p, rows, weighted, yr, gap_costs, count, here, i, y_at, before, 
     if waiting:
         active = _active(t, count, i)
         best, s_best = where(active, best, cost), where(active, s_best, start)
-    # Costs grow along a path: what costs less than the cell before did not come from there, but from what it met.
+    # Costs never fall along a path: a cell that costs less than the previous one has its start from `met`.
     return best, s_best, minimum(best, cost), where(best < cost, s_met, start)
 
 
 @step
 def _even_step(p, rows, weighted, series, here, strip, t, waiting, edges, carried):
-    """Compute step t of `_search_evenly`; return the state for the next. `waiting`: rows may be outside the block.
+    """Compute step t of `_search_evenly`; return the state for the next step.
 
-    One register after the other, so that few values are needed at once.
+    `waiting` says that rows may be outside the block. The registers are computed one after another, so that few values
+    are needed at once.
     """
     (i, lane, behind), (yr, gaps, n), (edge, origin, met, s_met), (h0, h1, h2, h3) = strip, series, edges, here
     (c0, c1, c2, c3), (s0, s1, s2, s3), (v0, v1, v2, v3), (u0, u1, u2, u3), (j0, j1, j2, j3, j4) = carried
@@ -513,8 +514,8 @@ def _even_step(p, rows, weighted, series, here, strip, t, waiting, edges, carrie
     c1, s1, v1, u1 = _even_cells(p, rows, weighted, yr, gaps, n, h1, i1, j1, j2, t, waiting, c1, s1, v0, u0)
     c0, s0, v0, u0 = _even_cells(p, rows, weighted, yr, gaps, n, h0, i, j0, j1, t, waiting, c0, s0, v, u)
     cost, start = (c0, c1, c2, c3), (s0, s1, s2, s3)
-    # Not both in one call: a branch that writes to two arrays leaves their reference counts to be changed in the loop,
-    # and a search that takes 11 ms takes 33 to 60.
+    # Two calls: a branch that writes to two arrays would keep their reference counting in the loop, and a search of
+    # 11 ms would take 33 to 60.
     leave_last(edge, t + behind, lane, cost)
     leave_last(origin, t + behind, lane, start)
     at = index_of(t + 1 + STRIP, len(yr[0]) >> SHIFT), j0, j1, j2, j3
@@ -522,10 +523,10 @@ def _even_step(p, rows, weighted, series, here, strip, t, waiting, edges, carrie
 
 
 def _search_evenly(p, query, series, radius, at, strip, edges, state):
-    """Search a block of the series with a strip, from row i to `bottom` after it; each cell has its path's start.
+    """Search a block of the series with one strip, where all moves cost the same whatever the start of the path.
 
-    All moves cost the same, whatever the start. `series` holds the block's points, the first of which is sample `at`,
-    and LANES points before. It goes on from the `state`, the column before the block, and leaves there its last one.
+    The strip has the rows i to i + `bottom`. `series` holds the points of the block, the first of which is sample `at`,
+    and STRIP points before it. `state` holds costs and starts of the column before the block, and then its last column.
     """
     (rows, weighted, points), (i, bottom), (yr, _, count), (costs, starts) = query, strip, series, state
     lanes = i, lane_of(bottom), STRIP - 1 - bottom
@@ -538,7 +539,7 @@ def _search_evenly(p, query, series, radius, at, strip, edges, state):
     while t < count + bottom:
         carried = _even_step(p, rows, weighted, series, here, lanes, t, True, edges, carried)
         t += 1
-        while t >= STRIP and t + 1 < count:  # two at a time, because then fewer values change their registers
+        while t >= STRIP and t + 1 < count:  # two at a time, because then fewer values move between registers
             carried = _even_step(p, rows, weighted, series, here, lanes, t, False, edges, carried)
             carried = _even_step(p, rows, weighted, series, here, lanes, t + 1, False, edges, carried)
             t += 2
@@ -547,11 +548,10 @@ def _search_evenly(p, query, series, radius, at, strip, edges, state):
 
 
 def _search_strip(p, query, series, radius, at, strip, edges, state):
-    """Search a block of the series with a strip, for every recurrence and band.
+    """Search a block of the series with one strip, for every recurrence and band.
 
-    Each cell has its path's start, and lags count from there. The arguments are those of `_search_evenly`.
-
-    A start of -1 - sample says that the path has no matched pair yet.
+    The arguments are those of `_search_evenly`. Lags count from the start of the path of each cell. A start of
+    -1 - sample means that the path has no matched pair yet.
     """
     (rows, weighted, points), (i, bottom), (edge, origin, _, _), (costs, starts) = query, strip, edges, state
     yr, gap_costs, count = series
@@ -602,13 +602,13 @@ def _search_strip(p, query, series, radius, at, strip, edges, state):
 
 
 search_without_band = by_fact("even_search", {True: _search_evenly, False: _search_strip})
-search_in_band = inner(_search_strip)  # where lags count, so that no search is even
+search_in_band = inner(_search_strip)  # a band depends on lags, so `_search_evenly` does not apply
 
 
 @inner
 def search(p, query, series, radius, at, strip, edges, state):
-    """Search a block of the series with a strip; see `_search_evenly`."""
-    if radius is None:  # of an argument the compiler sees that, and leaves out the other way
+    """Search a block of the series with one strip; `radius` is that of a band, or None. See `_search_evenly`."""
+    if radius is None:  # the compiler knows the type of an argument, and drops the other branch
         search_without_band(p, query, series, radius, at, strip, edges, state)
     else:
         search_in_band(p, query, series, radius, at, strip, edges, state)
@@ -616,9 +616,9 @@ def search(p, query, series, radius, at, strip, edges, state):
 
 @inner
 def _list(ends, shortest, longest, edge, origin, distance, begin):
-    """Fill in the candidates that are long enough and not too long; a start of -1 without one."""
+    """Fill in distances and starts of the candidates whose length is within the limits; others get inf and -1."""
     low, high = float(shortest), float(longest)
-    for j in range(distance.shape[0]):  # vector code: floats, no jumps, no index that may be negative
+    for j in range(distance.shape[0]):  # vectorized: floats, no branches, no index that may be negative
         length = float(ends + j) - origin[j]
         found = (origin[j] >= 0.0) & (length >= low) & (length <= high)
         distance[j] = edge[j] if found else INF
@@ -628,7 +628,7 @@ def _list(ends, shortest, longest, edge, origin, distance, begin):
 
 @kernel
 def _search_on(query, y, first, offset, limits, work, state, distance, begin):
-    """Compute blocks of the series with all strips of the query; see `subsequence_profile`."""
+    """Search a series block by block with all strips of the query; see `subsequence_profile`."""
     (p, x, w, points), (radius, shortest, longest) = query, limits
     in_lanes, point_costs, held, size, edges, yr, gaps = work
     col, start = state
@@ -641,7 +641,7 @@ def _search_on(query, y, first, offset, limits, work, state, distance, begin):
     for begun in range(0, n, size):
         count, at = minimum(size, n - begun), offset + begun
         deal(p, y, first + begun - STRIP, count + 2 * STRIP + 2, yr, gaps)
-        for j in range(-1, count + STRIP):  # behind the block for rows that wait, whose lags are counted all the same
+        for j in range(-1, count + STRIP):  # also after the block, where rows that are done still read it
             edge[STRIP - 1 + j] = 0.0
             origin[STRIP - 1 + j] = float(at + j + 1 if closed_boundary(p) else ~(at + j + 1))
         for i in range(0, m, STRIP):
@@ -656,11 +656,9 @@ def _search_on(query, y, first, offset, limits, work, state, distance, begin):
 
 
 def subsequence_profile(query, y, first, offset, limits, state, distance, begin):
-    """Compute the subsequence profile of a series `y` with a `query` (p, x, w, points) along anti-diagonals.
+    """Compute the subsequence profile of a `query` (p, x, w, points) in a series `y` along anti-diagonals.
 
-    The results are those of `scalar.subsequence_profile`.
-
-    The `state` are costs and starts of a column, the same as there.
+    Results, parameters and the first two parts of the `state` are those of `scalar.subsequence_profile`.
     """
     channels, m = len(y), query[3].shape[1]
     rows = -(-m // STRIP) * STRIP
