@@ -67,7 +67,7 @@ def load(owner, processor, rebuild):
 
 
 def save(owner, processor, dump):
-    """Store the bytes that `dump(owner)` returns in the first folder that can be written; warn if there is none."""
+    """Store the bytes that `dump(owner)` returns in the first writable folder; warn if no folder is writable."""
     problem = None
     try:
         data = dump(owner)
