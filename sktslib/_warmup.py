@@ -47,11 +47,8 @@ def _neighbors(metric, x, y, w):
 
 def _search(metric, x, y, w, candidates, normalize):
     for n_matches in (1, 5, None):  # few and many are chosen by other code
-        found = (
-            QuerySearcher(metric, candidates=candidates, normalize=normalize, n_matches=n_matches)
-            .fit(x, weight=w)
-            .search(y)
-        )
+        searcher = QuerySearcher(metric, candidates=candidates, normalize=normalize, n_matches=n_matches)
+        found = searcher.fit(x, weight=w).search(y)
     if metric._has_path:
         found.path(0)
 

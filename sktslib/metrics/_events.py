@@ -387,12 +387,10 @@ def _as_labels(y, name):
     if values.dtype.kind == "U" and values.ndim == 1:
         return np.where(np.isin(values, BACKGROUND), 0, 1 + np.unique(values, return_inverse=True)[1])
     if values.dtype.kind not in "biuf":
-        raise ValueError(
-            f"The '{name}' parameter must hold numbers, bools or texts, with 0 or an empty text for background. "
-            f"Got dtype {values.dtype}. Number the labels, for example "
-            "numpy.where(y == background, 0, 1 + numpy.unique(y, return_inverse=True)[1]). Segments and matches are "
-            "events as numpy.column_stack([found.start, found.end])."
-        )
+        rule, got = "hold numbers, bools or texts, with 0 or an empty text for background", f"dtype {values.dtype}"
+        numbers = "numpy.where(y == background, 0, 1 + numpy.unique(y, return_inverse=True)[1])"
+        events = "Segments and matches are events as numpy.column_stack([found.start, found.end])."
+        raise refused(name, rule, got, f"Number the labels, for example {numbers}. {events}")
     if values.ndim == 1 and np.isnan(values).any():
         got = f"{int(np.isnan(values).sum())} NaN, the first at index {int(np.isnan(values).argmax())}"
         raise refused(name, "have a label for each time point", got, "Use 0 for background.")
@@ -483,11 +481,10 @@ def labels_from_events(
         ways = ("'cut' to divide them halfway", _cut), ("'merge' to join them", _merged)
         ways = [way for way, make in ways if not _overlapping(make(inside))]
         even = "" if on_overlap == "error" else f", even with on_overlap={on_overlap!r}"
-        raise ValueError(
-            f"The 'events' parameter must not hold ranges that overlap{even}. Got {len(shared)} of {len(kept)} that "
-            f"do, the first {first} of class {a!r} and {second} of class {b!r}. Set on_overlap="
-            f"{', '.join(ways) + ', or ' if ways else ''}'first' to leave out what overlaps an event listed before it."
-        )
+        got = f"{len(shared)} of {len(kept)} that do, the first {first} of class {a!r} and {second} of class {b!r}"
+        others = f"{', '.join(ways)}, or " * bool(ways)
+        out = f"Set on_overlap={others}'first' to leave out what overlaps an event listed before it."
+        raise refused("events", f"not hold ranges that overlap{even}", got, out)
     try:
         labels = np.zeros(n, dtype=kinds.dtype)
     except (ValueError, MemoryError, OverflowError):
@@ -714,11 +711,9 @@ class EventReport:
         sides = {"true": self.true_label, "found": self.label}
         for side, labels in sides.items():
             if labels is None:
-                raise ValueError(
-                    f"A report must know the classes of both sides to count them. Got none of the {side} events. Give "
-                    "event_report labels of the time points, or "
-                    f"{'kinds' if side == 'true' else 'the result of a search or a segmentation'}."
-                )
+                rule, got = "know the classes of both sides to count them", f"none of the {side} events"
+                given = "kinds" if side == "true" else "the result of a search or a segmentation"
+                raise refused("A report", rule, got, f"Give event_report labels of the time points, or {given}.")
         named = (name for labels in sides.values() for name in labels.tolist() if name is not None)
         names = in_order(dict.fromkeys(named))
         number = dict(zip([*names, None], range(len(names) + 1), strict=True))

@@ -237,12 +237,10 @@ class WeightedNeighbors(Neighbors):
         far = np.isinf(distances)
         nobody = np.flatnonzero(far.all(axis=1))
         if len(nobody):
-            raise ValueError(
-                f"The series to predict must be at a finite distance from some fitted series. Got none for series "
-                f"{shown(nobody.tolist())} by {self.metric_}: too few points are observed in both, no path fits the "
-                "band, or the metric is infinite for constant series. Leave these series out, or take a metric or a "
-                "band that reaches others."
-            )
+            got = f"none for series {shown(nobody.tolist())} by {self.metric_}: too few points are observed in both"
+            got += ", no path fits the band, or the metric is infinite for constant series"
+            out = "Leave these series out, or take a metric or a band that reaches others."
+            raise refused("The series to predict", "be at a finite distance from some fitted series", got, out)
         weights = np.ones_like(distances)
         if self.weights == "distance":
             with np.errstate(divide="ignore", over="ignore"):

@@ -372,11 +372,9 @@ class BandPass(Filter):
     def _validate(self):
         super()._validate()
         if self.low is not None and self.high is not None and not self.low < self.high:
-            raise ValueError(
-                f"The 'low' parameter of {type(self).__name__} must be below 'high'. Got {shown(self.low)} and "
-                f"{shown(self.high)}. Exchange them, or set one of them to None: low=None passes all below 'high', "
-                "high=None all above 'low'."
-            )
+            ends = "low=None passes all below 'high', high=None all above 'low'"
+            got, out = f"{shown(self.low)} and {shown(self.high)}", f"Exchange them, or set one to None: {ends}."
+            raise refused(f"The 'low' parameter of {type(self).__name__}", "be below 'high'", got, out)
 
     def _learn(self, recording, y):
         if self.low is None and self.high is None and self.sampling_rate is None and recording.t is None:

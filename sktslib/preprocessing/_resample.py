@@ -52,12 +52,11 @@ def rate_of(sampling_rate, t, given, owner):
     if sampling_rate is not None:
         return Rate(float(sampling_rate))
     if t is None or len(t) < 2:
-        got = "no times" if t is None else "a single time"
-        raise ValueError(
-            f"The 'sampling_rate' parameter of {owner} must be a number, the samples a unit of time, where 'X' has no "
-            f"times that tell it. Got {shown(sampling_rate)} and {got}. Pass times=..., a table whose index holds "
-            "times, or the rate; sampling_rate=1 counts frequencies in cycles a sample."
-        )
+        got = f"{shown(sampling_rate)} and {'no times' if t is None else 'a single time'}"
+        rule = "be a number, the samples a unit of time, where 'X' has no times that tell it"
+        cycles = "sampling_rate=1 counts frequencies in cycles a sample"
+        out = f"Pass times=..., a table whose index holds times, or the rate; {cycles}."
+        raise refused(f"The 'sampling_rate' parameter of {owner}", rule, got, out)
     return Rate(1.0 / interval(t), is_datetime(given))
 
 

@@ -129,8 +129,10 @@ class Parameters:
     """Base class of objects with parameters, which are those of their `__init__`."""
 
     @classmethod
+    @functools.cache
     def _get_param_names(cls):
-        return _param_names(cls)
+        parameters = list(signature(cls.__init__).parameters.values())[1:]
+        return sorted(p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by their names.
@@ -231,12 +233,6 @@ class Parameters:
     def _validate(self):
         """Refuse parameters that are out of their range."""
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
-
-
-@functools.cache
-def _param_names(cls):
-    parameters = list(signature(cls.__init__).parameters.values())[1:]
-    return sorted(p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL))
 
 
 class ParameterHolder(Parameters):

@@ -191,11 +191,10 @@ def _of_text(given, name):
     wrong = np.ones(given.shape, bool) if found is None else found.isna() & ~pd.isna(given)
     if wrong.any():
         at = np.flatnonzero(wrong)[0]
-        raise TypeError(
-            f"{name!r} must hold numbers or datetimes. Got text, dtype {given.dtype}, that is not of ISO 8601: "
-            f"{shown(str(given.flat[at]))} at index {at}. Convert it, for example with pandas.to_datetime({name}, "
-            f"format=...), or numbers with numpy.asarray({name}, dtype=float)."
-        )
+        got = f"text, dtype {given.dtype}, that is not of ISO 8601: {shown(str(given.flat[at]))} at index {at}"
+        dates = f"Convert it, for example with pandas.to_datetime({name}, format=...)"
+        out = f"{dates}, or numbers with numpy.asarray({name}, dtype=float)."
+        raise refused(repr(name), "hold numbers or datetimes", got, out, error=TypeError)
     if len(zones) > 1 and None in zones:
         rule = "be of one type: datetimes that all have a time zone or all have none"
         got, out = f"text of both, such as {shown(str(_first(given)))}", "Name the zone of all, or of none."
@@ -237,11 +236,10 @@ def times_of(X, times, first=0):
     if numbered and not index.is_monotonic_increasing and index.is_unique:
         rows = np.asarray(index)
         k = int(np.argmin(rows[1:] > rows[:-1]))
-        raise ValueError(
-            f"'X.index' must increase, for the rows are time points. Got {rows[k]} at row {k} and then {rows[k + 1]}, "
-            "as after train_test_split, which shuffles unless shuffle=False is set. Sort the rows with X.sort_index(), "
-            "or, if they are in order, pass X.reset_index(drop=True)."
-        )
+        split = "as after train_test_split, which shuffles unless shuffle=False is set"
+        got = f"{rows[k]} at row {k} and then {rows[k + 1]}, {split}"
+        out = "Sort the rows with X.sort_index(), or, if they are in order, pass X.reset_index(drop=True)."
+        raise refused("'X.index'", "increase, for the rows are time points", got, out)
     return index_times(index)
 
 
@@ -394,11 +392,9 @@ def as_positions(key, n, what):
     if len(index) != n:
         raise IndexError(f"A mask of {several} must have one truth value for each of the {n}. Got {len(index)}.")
     if hasattr(key, "iloc") and key.index.tolist() != list(range(n)):
-        raise IndexError(
-            f"A mask of {several} that is a pandas Series must have the index 0 to {n - 1}, in the order of the "
-            f"{several}. Got {shown(key.index[:5].tolist())}. Pass the mask's index, mask.index[mask], if those are "
-            "numbers of rows in to_frame(), or mask.to_numpy()."
-        )
+        rule, got = f"have the index 0 to {n - 1}, in the order of the {several}", shown(key.index[:5].tolist())
+        out = "Pass the mask's index, mask.index[mask], if those are numbers of rows in to_frame(), or mask.to_numpy()."
+        raise refused(f"A mask of {several} that is a pandas Series", rule, got, out, error=IndexError)
     return np.flatnonzero(index)
 
 
