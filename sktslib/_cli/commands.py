@@ -122,7 +122,7 @@ SEARCH = {
 SEGMENT = {
     "background": "the cost of a sample of background; auto: that of the query against a constant signal, or learned "
     "from labels (default: auto)",
-    "transitions": "a file with the costs of one label following another, k + 1 rows and columns for k queries, "
+    "transitions": "the costs of one label following another, [[0,0],[0,2.5]], k + 1 rows and columns for k queries, "
     "background first (default: no cost)",
     "learning__n_templates": "how many templates are learned for each class; auto: one for each clear group of "
     "occurrences, up to 4 (default: auto)",
@@ -190,7 +190,7 @@ def is_terminal():
 
 
 def given(options, parameters):
-    """Return the parameters that were given, by name; `transitions` is the name of a file.
+    """Return the parameters that were given, by name.
 
     A bar is shown if somebody may look at it and nothing else was set.
     """
@@ -199,11 +199,6 @@ def given(options, parameters):
         value = found[one.name] = getattr(options, one.name)
         if isinstance(value, str) and one.name in DURATIONS:
             found[one.name] = _durations(value, one)
-        elif isinstance(value, str) and one.name == "transitions":
-            from ..io._tables import Reading
-            from .recordings import Files
-
-            found[one.name] = Files(Reading()).read(value, one.option).values
     return found
 
 
@@ -277,8 +272,10 @@ class Parser(argparse.ArgumentParser):
         options, unknown = self.parse_known_intermixed_args(args, namespace)
         if unknown:
             known = [name for name in self._option_string_actions if name.startswith("--")]
-            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1, cutoff=0.5)
-            hint = ". The pattern is named with --query FILE" if "--query" in known else ""
+            name = unknown[0].partition("=")[0].replace("--channels", "--columns")
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            what = f"model is named with --model {name}" if name.endswith((".skops", ".joblib")) else None
+            hint = f". The {what or 'pattern is named with --query FILE'}" if "--query" in known else ""
             hint = f". Did you mean {near[0]}?" if near and unknown[0].startswith("-") else hint
             if unknown[0].startswith("--self-train") and "--task" in known:
                 hint = ". It is an option of --task segment, which alone learns from what is unlabeled"

@@ -21,7 +21,7 @@ def run_distance(options):
     x = files.read(options.first, "FIRST", weighted=True)
     y = files.read(options.second, "SECOND")
     output.tell_notes([x, y])
-    (x,), y, line = compared([x], y)
+    (x,), y, line = compared([x], y, of=("first file", "second file"))
     files.check()
     output.note(line)
     a, b = (np.asarray(searched(one)) for one in (x, y))

@@ -14,10 +14,6 @@ SEGMENTS = "twed"  # the one that cuts the recording
 COUNT = 12  # normal beats
 BEATS = "R peak (s), kind"  # column
 COLORS = "Colored: the occurrences, numbered from the best, which has the smallest distance. Shaded: the repetitions."
-TOO_CLOSE = (
-    "The normal beats at 3.633 s and 4.158 s lie closer together than the query is long: an occurrence of full length "
-    "at one leaves no room for one at the other."
-)
 
 
 def run(options):
@@ -44,7 +40,7 @@ def run(options):
     peaks = output.write_times(ecg.ts[ecg.beats], output.decimals_between(ecg.ts))
     beats = np.array([f"{time} {kind}" for time, kind in zip(peaks, ecg.beat_kinds, strict=True)])
     frames = [_frame(one, ecg.beats, beats) for one in tables.values()]
-    text = [COLORS, _summary([*metrics, f"segmentation by {SEGMENTS}"], frames), TOO_CLOSE]
+    text = [COLORS, _summary([*metrics, f"segmentation by {SEGMENTS}"], frames)]
 
     # The picture first: who reads only the head of the tables gets it all the same.
     if not options.no_picture:
@@ -52,7 +48,7 @@ def run(options):
         title = "query and the weights of its points"
         drawn = [FileRecording(ecg.query, ecg.tq, path=title, weight=ecg.weight, **about)]
         sequence, marks = FileRecording(ecg.sequence, ecg.ts, **about), (ecg.beats, ecg.beat_kinds.tolist())
-        output.draw(drawn, sequence, panels, text, marks=marks).savefig(options.output)
+        output.draw(drawn, sequence, panels, marks=marks).savefig(options.output)
     for title, frame in zip(tables, frames, strict=True):
         print(title, *output.lines_of(frame, ecg.ts), "", sep="\n")
     print("\n".join(fill(line, 120) for line in text))
@@ -64,11 +60,8 @@ def run(options):
 def _frame(found, peaks, beats):
     """Return a table of `Matches` or `Segments`, with the known beats whose R peak is in each range."""
     held = [", ".join(beats[(peaks >= s) & (peaks < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
-    return (
-        output.ranges_frame(found)
-        .drop(columns=["label", "stretch", "duration"], errors="ignore")
-        .assign(**{BEATS: held})
-    )
+    frame = output.ranges_frame(found).drop(columns=["label", "stretch", "duration"], errors="ignore")
+    return frame.assign(**{BEATS: held})
 
 
 def _summary(names, frames):

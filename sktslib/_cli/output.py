@@ -8,7 +8,6 @@ import math
 import os
 import sys
 from pathlib import Path
-from textwrap import fill
 
 import numpy as np
 
@@ -146,12 +145,7 @@ def print_frame(frame, form, about, key, times=None):
         print(_plain(frame).to_csv(index=False, lineterminator="\n"), end="")
     else:
         rows = [dict(zip(frame, map(_for_json, row), strict=True)) for row in _plain(frame).itertuples(index=False)]
-        print_json({**about, key: rows})
-
-
-def print_json(content):
-    """Print what json knows; numbers that are not finite are null."""
-    print(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        print(json.dumps({**about, key: rows}, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def _plain(frame):
@@ -204,15 +198,12 @@ def counted(found, noun):
     return f"{len(found)} {noun}{'' if len(found) == 1 else ('es' if noun.endswith('ch') else 's')}"
 
 
-HEADROOM = 0.18  # share of a row's height that is kept free for the names of marks
 MOST_QUERIES = 4  # side by side
 TITLE = 110  # characters in a line of titles
 MOST_RANGES = 50  # one over the other
-CLOCK_WIDTH = 170  # pixels for a tick with a clock time
-CLOCK_STEPS = (1, 2, 3, 6, 10)  # of ticks, times powers of ten: 30 or 60 seconds, not 25
 
 
-def draw(queries, recording, panels, notes=(), shown=None, profile=None, threshold=None, marks=None, periods=None):
+def draw(queries, recording, panels, shown=None, profile=None, threshold=None, marks=None, periods=None):
     """Draw queries with their weights, and what was found in a recording.
 
     Parameters
@@ -223,8 +214,6 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
         The recording.
     panels : dict
         Title -> `Matches` or `Segments`; each has a row for every channel.
-    notes : list of str
-        Paragraphs next to the queries.
     shown : tuple of int, optional
         The samples [first, end) of the recording that are drawn.
     profile : Profile or list, optional
@@ -246,7 +235,7 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
     above, under = max(2.3, 1.1 * channels), 0.3 + row * channels * len(panels) + 1.25 * profiles
     figure = _figure(11, above + under + 0.3)
     top, below = figure.subfigures(2, height_ratios=[above, under])
-    _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes, periods)
+    _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), periods)
     times = np.arange(float(len(recording))) if recording.times is None else recording.times
     time_range = None if shown is None else [times[k : k + 1][0] for k in (shown[0], shown[1] - 1)]
     axes = below.subplots(len(panels) * channels + profiles, 1, sharex=True, squeeze=False)[:, 0]
@@ -265,8 +254,12 @@ def draw(queries, recording, panels, notes=(), shown=None, profile=None, thresho
             ax.set_title(name, loc="left", fontsize="medium")
     _name_rows(axes, recording._described_channels * len(panels) + ["distance"] * profiles, recording)
     below.align_ylabels(axes)
-    if marks is not None:
-        _write_marks(axes[-channels], recording, *marks)
+    for at, text in () if marks is None else zip(recording.times[marks[0]], marks[1], strict=True):
+        from matplotlib.patheffects import withStroke
+
+        style = {"xycoords": axes[-channels].get_xaxis_transform(), "ha": "center", "va": "top", "fontweight": "bold"}
+        style["path_effects"] = [withStroke(linewidth=3, foreground="white")]  # a rim, to be read on any line
+        axes[-channels].annotate(text, (at, 0.97), **style)
     return figure
 
 
@@ -280,13 +273,13 @@ def draw_recording(recording, most):
     return figure
 
 
-def _draw_queries(figure, queries, recording, found, notes, periods):
-    """Draw the queries side by side, and next to them notes, or what was found from its starts on.
+def _draw_queries(figure, queries, recording, found, periods):
+    """Draw the queries side by side, and next to them what was found from its starts on.
 
     For a query that is a period of the recording it is drawn why.
     """
     columns = len(queries) + 1 + (periods is not None)
-    ratios = [1] * (columns - 1) + [1.35 if notes or columns == 2 else 1]
+    ratios = [1] * (columns - 1) + [1.35 if columns == 2 else 1]
     parts = np.ravel(figure.subfigures(1, columns, width_ratios=ratios))
     if periods is not None:
         _draw_periods(parts[-2], periods, len(queries[0].values))
@@ -298,13 +291,7 @@ def _draw_queries(figure, queries, recording, found, notes, periods):
         if query.weight is None:
             display.colorbar_.remove()
         _name_rows(axes, names, query)
-    if notes:
-        ax = parts[-1].subplots()
-        ax.set_axis_off()
-        text = "\n\n".join(fill(line, 72) for line in notes)
-        ax.text(0.02, 1.0, text, va="top", fontsize=9.5, linespacing=1.4, transform=ax.transAxes)
-    else:
-        _draw_found(parts[-1], recording, found)
+    _draw_found(parts[-1], recording, found)
 
 
 def shortened(text, most):
@@ -333,12 +320,9 @@ def _name_rows(axes, names, recording=None):
         ax.label_outer()
     label, own = getattr(recording, "time_name", None) or "sample", axes[-1].get_xlabel()
     if getattr(getattr(getattr(recording, "times", None), "dtype", None), "kind", "") == "m":
-        from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-        count = max(1, round(axes[0].bbox.width / CLOCK_WIDTH))
         for ax in axes:
-            ax.xaxis.set_major_locator(MaxNLocator(count, steps=CLOCK_STEPS))
-            ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: clock_of(seconds)))
+            ax.locator_params("x", nbins=6, steps=(1, 2, 3, 6, 10))  # 30 or 60 seconds, not 25
+            ax.xaxis.set_major_formatter(lambda seconds, _: clock_of(seconds))
         own = label
     axes[-1].set_xlabel(own if own.startswith("time (") else label)
 
@@ -362,18 +346,6 @@ def _draw_periods(part, periods, chosen):
     ax.axvline(chosen, color="black", linewidth=0.9, linestyle="dashed")
     ax.set_xscale("log")
     ax.set(xlabel="lag in samples", ylabel="resembles itself", ylim=(0, 1))
-
-
-def _write_marks(ax, recording, index, texts):
-    """Name the marked samples along the upper edge of the axes."""
-    from matplotlib.patheffects import withStroke
-
-    style = {"path_effects": [withStroke(linewidth=3, foreground="white")]}  # a rim, to be read on any line
-    style |= {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points", "ha": "center", "va": "top"}
-    bottom, top = ax.get_ylim()
-    ax.set_ylim(bottom, top + HEADROOM * (top - bottom))
-    for at, text in zip(recording.times[index], texts, strict=True):
-        ax.annotate(text, (at, 1), (0, -3), fontsize=9, fontweight="bold", **style)
 
 
 def draw_alignment(x, y, path, tx, ty, title):

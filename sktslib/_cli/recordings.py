@@ -149,6 +149,7 @@ class Files:
         except ValueError as error:
             unread = part is None and (":" in given[2:] or parse_slice(given))
             hint = f" A part of a file is written {PART}." if unread else ""
+            hint = f" The unit is missing: {timed.text}." if unread and (timed := split_slice(f"{given}s")[1]) else hint
             raise ValueError(said_of_files(f"{error}{hint}")) from None
         found |= {"notes": list(map(said_of_files, found["notes"])), "others": source.frame if is_table else None}
         recording = FileRecording(path=path, option=option, reading=self.reading, **found)
@@ -186,7 +187,7 @@ def mapped(text):
     return dict(pairs)
 
 
-def compared(queries, sequence, names=False, of="query"):
+def compared(queries, sequence, names=False, of=("query", "sequence")):
     """Return the queries and sequence with the same channels by the same names, and a line that says what is compared.
 
     Parameters
@@ -197,8 +198,8 @@ def compared(queries, sequence, names=False, of="query"):
         The sequence; further columns of it are not compared.
     names : str or None, optional
         What --map was given, QUERY=RECORDING with commas between several; False where the command has no such option.
-    of : str
-        Whose the queries are, for messages.
+    of : tuple of str
+        What the queries and the sequence are called, for messages.
 
     Returns
     -------
@@ -209,7 +210,7 @@ def compared(queries, sequence, names=False, of="query"):
         if there not in sequence.channels:
             raise no_column("--map", there, {sequence.title: sequence.channels}, "columns of the recording behind =")
         if own not in wanted:
-            raise no_column("--map", own, {f"the {of}": wanted}, f"columns of the {of} before =")
+            raise no_column("--map", own, {f"the {of[0]}": wanted}, f"columns of the {of[0]} before =")
         called[there], written[own] = own, f"{own} with {there}"
     if called:
         sequence = sequence.take(sequence.channels, [called.get(name, name) for name in sequence.channels])
@@ -219,13 +220,13 @@ def compared(queries, sequence, names=False, of="query"):
         if not set(wanted) <= set(query.channels) and len(query.channels) != len(wanted):
             raise _other_columns("first query", queries[0], f"query {query.title}", query, False)
     if len(wanted) != len(there):
-        raise _other_columns(of, queries[0], "sequence", sequence, names is not False)
+        raise _other_columns(of[0], queries[0], of[1], sequence, names is not False)
     sequence = sequence.take(there)
     owns = (wanted if set(wanted) <= set(query.channels) else query.channels for query in queries)
     found = [query.take(own, there if both else None) for query, own in zip(queries, owns, strict=True)]
     text = listed(written.get(name, name) for name in wanted)
     if wanted != there:
-        text = f"{text} of the {of} with {listed(there)} of the sequence, in this order"
+        text = f"{text} of the {of[0]} with {listed(there)} of the {of[1]}, in this order"
     return found, sequence, f"columns compared: {text}"
 
 

@@ -78,12 +78,6 @@ def hints(estimator, segments):
         higher = "a higher --background takes what costs more for repetitions, too"
         yield f"--lengths: {what}: raise it, or leave it out" if short else higher
         return
-    doubt = "a repetition that costs far more than others may be none"
-    if estimator.background == "auto" and estimator._rules.background.slope is None:
-        one = f"a sample of background costs {output.write_numbers([estimator.background_])[0]}"
-        yield f"{one}; {doubt}: a lower --background leaves it out"
-    elif estimator.background == "auto" and estimator.threshold is None:
-        yield f"{doubt}: --threshold COST leaves out what costs more per point of the query"
     if segments.stretch.max() > LONG:
         what = f"repetitions are up to {segments.stretch.max():.1f} times as long as the query"
         yield f"{what}: bound them with --lengths SHORTEST,LONGEST, or take --metric adtw"
@@ -177,18 +171,14 @@ def _by_query(options, files):
         with errors_of(recording.title, options.parameters, "the recording"):
             estimator.set_params(query="auto").fit(searched(recording))
     else:
+        # Without names where the recording's columns have none, which would be missed in it.
+        inputs = [searched(one, timed, recording.names is not None) for one in queries]
+        weights = None if all(query.weight is None for query in queries) else [query.weight for query in queries]
+        several = len(queries) > 1
         with errors_of("--query", options.parameters, "the query"):
-            _fit(estimator, queries, timed, recording.names is not None)
+            estimator.fit(inputs if several else inputs[0], weight=weights if several else queries[0].weight)
     found = _found(options, estimator, recording, timed)
     return estimator, recording, queries or _learned(estimator), found
-
-
-def _fit(estimator, queries, timed, named):
-    """Fit the queries; without names where the recording's columns have none, which would be missed in it."""
-    weights, inputs = [query.weight for query in queries], [searched(one, timed, named) for one in queries]
-    one = len(queries) == 1
-    weight = None if all(w is None for w in weights) else weights[0] if one else weights
-    estimator.fit(inputs[0] if one else inputs, weight=weight)
 
 
 def _found(options, estimator, recording, timed):
@@ -235,7 +225,7 @@ def _by_model(options, files):
     output.tell_notes([recording])
     files.check()
     try:
-        queries, recording, line = compared(_learned(estimator), recording, options.map, "model")
+        queries, recording, line = compared(_learned(estimator), recording, options.map, ("model", "sequence"))
         output.note(line)
         names = getattr(estimator, "feature_names_in_", None)
         if names is not None and recording.names is not None:
