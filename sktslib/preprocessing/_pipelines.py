@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..io._objects import unwrapped
 from ..search import QuerySearcher, QuerySegmenter
-from ..search._chunks import located, one_each, refuse_several, several, taken_apart
+from ..search._chunks import located, one_each, one_sequence, several, taken_apart
 from ..search._results import Matches
 from ..search._segments.segmenter import Segments
 from ..search._sources import n_samples
@@ -120,8 +120,7 @@ def pipeline_segment(fitted: Any, X: Sequences, times: Times | None = None) -> S
     array([1, 4, 8])
     """
     steps, segmenter = _taken_apart(fitted, QuerySegmenter, "pipeline_segment")
-    X, times = unwrapped(X, times, whole=bool(steps))
-    refuse_several(X)
+    X, times = one_sequence(X, times, whole=bool(steps))
     return segmenter.segment(*_transformed(steps, X, times))
 
 

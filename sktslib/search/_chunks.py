@@ -276,13 +276,15 @@ def located(where):
         raise own(f"In {where}: {error}") from error
 
 
-def refuse_several(X):
-    """Refuse several sequences, for profiles, labels and segments belong to one."""
+def one_sequence(X, times, *, whole=False):
+    """Return a sequence as `unwrapped` does, and its times; refuse several, as profiles and segments belong to one."""
+    X, times = unwrapped(X, times, whole=whole)
     if several(X) is not None:
         raise ValueError(
             f"'X' must be one sequence here. Got a list of {len(X)} arrays, which is a list of sequences: call with "
             "each of them, or pass numpy.asarray of it if its arrays are the time points of one sequence."
         )
+    return X, times
 
 
 def one_each(values, count, name, what):

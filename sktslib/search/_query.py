@@ -28,7 +28,7 @@ from ..utils._sklearn import Estimator, check_fitted
 from ..utils._times import Queries, Sequences, Times, is_datetime, name_of, notice_column, times_of
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
 from ._channels import POLARITIES, signs_of
-from ._chunks import kernel_times, located, one_each, refuse_several, several
+from ._chunks import kernel_times, located, one_each, one_sequence, several
 from ._learning.choice import is_auto
 from ._learning.labels import UNLABELED, learn_queries
 from ._limits import observed_query
@@ -399,8 +399,7 @@ class QueryEstimator(MetricParameter, Estimator):
         if sample_weight is not None:
             rule, got = "be None: an event is found or not, whatever its time points weigh", shown(sample_weight)
             raise refused("sample_weight", rule, got, "Weights of the query's points are the 'weight' of fit.")
-        X, times = unwrapped(X, times)
-        refuse_several(X)
+        X, times = one_sequence(X, times)
         found = (self.segment if hasattr(self, "segment") else self.search)(X, times)
         y, unlabeled = known_labels(check_labels(y, n_samples(X)), self._self_train)
         known = [not unlabeled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]

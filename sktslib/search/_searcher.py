@@ -23,7 +23,7 @@ from ..utils.validation import as_weight, plain_count
 from . import _plan as plans
 from . import _thresholds as rules
 from ._channels import ChannelPlan, as_given, counts_of, points_of, with_polarity
-from ._chunks import located, notice, one_each, refuse_several, several, validated
+from ._chunks import located, notice, one_each, one_sequence, several, validated
 from ._learning import choice as metric_choice
 from ._learning.dialogue import relearned
 from ._learning.labels import EXAMPLES, learn_threshold
@@ -289,8 +289,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         -------
         ndarray of shape (n,)
         """
-        X, times = unwrapped(X, times)
-        refuse_several(X)
+        X, times = one_sequence(X, times)
         matches = self.search(X, times)
         labels = np.zeros(n_samples(X), np.int64)
         for rank in range(len(matches), 0, -1):
@@ -574,8 +573,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def _each_profile(self, X, times, run):
         """Return what `run` makes of a sequence for each query."""
         check_fitted(self)
-        X, times = unwrapped(X, times)
-        refuse_several(X)
+        X, times = one_sequence(X, times)
         source = self._source(X, times)
         found = run(source, [plan for plan, _ in self._searches], self.n_jobs, self.verbose)
         if source.in_memory:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...io._objects import unwrapped
 from ...utils._jobs import progress
 from ...utils._names import names_of, warn
 from ...utils._parameters import Interval, ParameterHolder, StrOptions
@@ -25,7 +24,7 @@ from ...utils._times import MetricLike, Queries, Sequences, Times, distinct, tim
 from ...utils.validation import as_floats, as_times, check_count, refused, shown
 from .. import _chunks, _sources, _thresholds
 from .._channels import with_polarity
-from .._chunks import ChunkStream, SparseTimes, refuse_several
+from .._chunks import ChunkStream, SparseTimes, one_sequence
 from .._learning import choice, labels
 from .._plan import check_domain, check_room, resolve_mode, warn_of_lengths, warn_of_sequences, with_metric
 from .._profile import LastSamples
@@ -518,8 +517,7 @@ class QuerySegmenter(QueryEstimator):
             The repetitions in temporal order; samples between them are background.
         """
         check_fitted(self)
-        X, times = unwrapped(X, times)
-        refuse_several(X)
+        X, times = one_sequence(X, times)
         segmentation = source, found, queries, ranges_of = self._segmentation(X, times)
         interval = None
         if self._counts_phases and self.threshold is None:
@@ -749,8 +747,7 @@ class QuerySegmenter(QueryEstimator):
 
     def _calibrated(self, X, times):
         """Return the calibrations of the queries in a recording, as the only entry of a list."""
-        X, times = unwrapped(X, times)
-        refuse_several(X)
+        X, times = one_sequence(X, times)
         return [calibrations_in(self, self._segmentation(X, times))]
 
 
