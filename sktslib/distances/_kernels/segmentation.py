@@ -333,16 +333,6 @@ def difference_of(a, b, later):
     return np.where(near.all(axis=(0, 1)) & alike.all(axis=(0, 1)), offset, np.nan)[()]
 
 
-def differences_of(then, last, step, out):
-    """Fill out[1:] with the constants by which the costs of each lane i - 1 exceed those of lane i.
-
-    The state `last` counts for lane i - 1, and `then` for lane i. The samples of lane i are counted from `step` samples
-    after those of lane i - 1. See `difference_of`.
-    """
-    a, b = (state.reshape(len(state), -1, SEGMENT_LANES) for state in (then, last))
-    out[1:] = difference_of(a[:, :, 1:], b[:, :, :-1], step)
-
-
 @kernel
 def _windows(cost, lengths, begin_at, end, background, transitions, edges, best):
     k = cost.shape[0]

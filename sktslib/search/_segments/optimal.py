@@ -589,8 +589,10 @@ class Stretches:
 
         `known` is the state that the first stretch must meet; None: no such state.
         """
-        zeros, apart = [], np.empty(SEGMENT_LANES)
-        kernel.differences_of(self.states[0], self.states[-1], self.shape.step, apart)
+        first, last = (one.reshape(len(one), -1, SEGMENT_LANES) for one in (self.states[0], self.states[-1]))
+        # By how much each stretch costs more than the one before it, where that one ends.
+        apart = np.append(np.nan, kernel.difference_of(first[:, :, 1:], last[:, :, :-1], self.shape.step))
+        zeros = []
         for lane in range(known is None, SEGMENT_LANES):
             at = self.shape.at + lane * self.shape.step
             if known is None and not np.isnan(apart[lane]):  # the stretch before it holds, and this one meets it
