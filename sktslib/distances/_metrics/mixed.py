@@ -393,31 +393,29 @@ class Mixed(Metric):
             total = total + part.weight * distances(part, part.of(x), weights)
         return total
 
+    def _sum_of(self, method, x, w, y, tx, ty, *rest):
+        """Return the weighted sum of what a method of its metric gives of each part."""
+
+        def of_part(part, a, v):
+            times = (tx, ty) if part.metric.uses_times else (None, None)
+            return getattr(part.metric, method)(a, v, part.of(y), *times, *rest)
+
+        return self._summed(x, w, of_part)
+
     def _distance(self, x, w, y, tx, ty):
-        return float(self._summed(x, w, lambda part, a, v: float(part.metric._distance(a, v, part.of(y), tx, ty))))
+        return float(self._sum_of("_distance", x, w, y, tx, ty))
 
     def _windows(self, x, w, y, tx, ty):
-        return self._summed(x, w, lambda part, a, v: part.metric._windows(a, v, part.of(y), *part_times(part, tx, ty)))
+        return self._sum_of("_windows", x, w, y, tx, ty)
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
-        rest = normalize, exactly or self._may_be_negative
-        return self._summed(
-            x, w, lambda part, a, v: part.metric._profile(a, v, part.of(y), *part_times(part, tx, ty), *rest)
-        )
+        return self._sum_of("_profile", x, w, y, tx, ty, normalize, exactly or self._may_be_negative)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
-        rest = normalize, length
-        return self._summed(
-            x, w, lambda part, a, v: part.metric._scaled_profile(a, v, part.of(y), *part_times(part, tx, ty), *rest)
-        )
+        return self._sum_of("_scaled_profile", x, w, y, tx, ty, normalize, length)
 
 
 def of_both(part, X, Y):
     """Return a part's channels of two collections, which may be the same."""
     of_x = [part.of(x) for x in X]
     return of_x, of_x if Y is X else [part.of(y) for y in Y]
-
-
-def part_times(part, tx, ty):
-    """Return the times that a part compares."""
-    return (tx, ty) if part.metric.uses_times else (None, None)
