@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state
 
 from ..distances._barycenters import CANDIDATES, Partners, Task, added, among_medians, partners_of, placed, soft
 from ..distances._collection import as_collection, has_gaps, is_matrix
-from ..distances._metrics.base import Alignment, Metric
+from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import collection_weight, distances_between, driver_of
@@ -487,7 +487,7 @@ def at_length(y, z):
 def _partners(metric, w, z, series):
     """Return for each series the pairs of points (2, K) that should be alike, and the count of each (K,) or None."""
     # A path needs no distance.
-    return [metric._partners(Alignment(0.0, metric, metric._problem(z, w, y, None, None))) for y in series]
+    return [metric._partners(metric._problem(z, w, y, None, None)) for y in series]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -101,7 +101,7 @@ class Partners:
         far, met, total = np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))
         for at, y in enumerate(self.series[k] for k in members):
             found = self.metric._distance(x, w, y, None, None)
-            path, counts = self.metric._partners(found)
+            path, counts = self.metric._partners(found._problem)
             (i, j), counts = path[:, ::-1], None if counts is None else counts[::-1]  # as `soft` adds
             far[at], met[at] = found, np.bincount(i, counts, m)
             for row, v in zip(total[at], y[:, j], strict=True):
@@ -162,7 +162,8 @@ class Task(NamedTuple):
         """Return `z` with each point moved to the best place among its partners in all series (channels, m)."""
         if sums is not None:
             return placed(z, *sums)
-        return among_medians(z, self.for_each(self.metric._partners, far), self.series, self.share)
+        partners = self.for_each(lambda found: self.metric._partners(found._problem), far)
+        return among_medians(z, partners, self.series, self.share)
 
     def limits_after(self, x, found, after):
         """Return about the highest costs of the series with `after` in place of `x`; None if they are not known."""

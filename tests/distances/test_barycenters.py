@@ -290,7 +290,7 @@ def test_partners_are_counted_and_summed_as_paths_list_them(X, data):
         far, counts, totals = Partners(metric, ys).sums(z, w, np.arange(len(ys)))
     np.testing.assert_allclose(far, [metric._distance(z, w, y, None, None) for y in ys], rtol=1e-12)
     for count, total, y in zip(counts, totals, ys, strict=True):
-        (i, j), weights = metric._partners(metric._distance(z, w, y, None, None))
+        (i, j), weights = metric._partners(metric._problem(z, w, y, None, None))
         np.testing.assert_allclose(count, np.bincount(i, weights, z.shape[1]), rtol=1e-12)
         for row, values in zip(total, y[:, j], strict=True):
             values = values if weights is None else weights * values
@@ -420,7 +420,7 @@ def test_partners_are_the_points_that_meet(name, data):
         if step == naive.DIAG:
             want.append((i - 1, j - 1))
         i, j = i - (step != naive.LEFT), j - (step != naive.UP)
-    got = metric._partners(metric.distance(x, y, weight=w))[0]
+    got = metric._partners(metric.distance(x, y, weight=w)._problem)[0]
     if name == "edr":
         full = naive.relative(w, len(x), naive.points(x).shape[1])
         want = [(i, j) for i, j in want if naive.within(full[i], naive.points(x)[i], naive.points(y)[j], 1.0)]

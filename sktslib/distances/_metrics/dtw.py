@@ -21,7 +21,7 @@ from .._collection import as_collection
 from .._kernels import recurrence, scalar
 from .._kernels.compile import pieces
 from .._series import ALIKE, deviation, full_weight, normalize_values, standardize
-from .base import BAND_CONSTRAINTS, Alignment
+from .base import BAND_CONSTRAINTS
 from .elastic import INF, NOTHING_FREE, ElasticMetric, PreparedPair, Query, norm_of
 from .registry import register
 
@@ -73,7 +73,7 @@ class WarpingMetric(ElasticMetric):
 
     def _weighted_terms(self, x, w, y):
         problem = self._problem(x, w, y, None, None)
-        (i, j), counts = self._partners(Alignment(0.0, self, problem))
+        (i, j), counts = self._partners(problem)
         terms = self._query(x, np.ones_like(x), problem.shape[1]).w[:, i] * (problem.x[:, i] - problem.y[:, j]) ** 2
         if counts is not None:
             terms *= counts
@@ -446,9 +446,9 @@ class WDTW(WarpingMetric):
             factors = 1.0 / (1.0 + np.exp(-float(self.g) * (np.arange(longest + 1) - (m if search else longest) / 2)))
         return recurrence.WDTWRecord(factors)
 
-    def _partners(self, alignment):
-        path = alignment.path
-        return path, alignment._problem.record.factors[np.abs(path[0] - path[1])]
+    def _partners(self, problem):
+        path = self._path(problem)
+        return path, problem.record.factors[np.abs(path[0] - path[1])]
 
 
 @register

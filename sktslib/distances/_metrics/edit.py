@@ -198,9 +198,9 @@ class EDR(MatchingMetric):
         record = recurrence.EditRecord(norm_of(x, 2.0), float(self.eps))
         return Query(record, x, w, np.array([point, np.zeros(len(point)), point]))
 
-    def _partners(self, alignment):
-        path, steps = self._cells_and_moves(alignment._problem)
-        return matched(path[:, steps == 0], alignment._problem, self.eps), None
+    def _partners(self, problem):
+        path, steps = self._cells_and_moves(problem)
+        return matched(path[:, steps == 0], problem, self.eps), None
 
     def _distance_of_cost(self, cost, points, n):
         return cost / np.maximum(points.shape[1], n)
@@ -214,8 +214,8 @@ class GapCostMetric(ElasticMetric):
 
     _center = "median"
 
-    def _partners(self, alignment):
-        path, steps = self._cells_and_moves(alignment._problem)
+    def _partners(self, problem):
+        path, steps = self._cells_and_moves(problem)
         return path[:, steps == 0], None
 
 

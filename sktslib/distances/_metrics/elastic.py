@@ -212,9 +212,9 @@ class ElasticMetric(BandedMetric):
 
     # What an average of series needs to know.
 
-    def _partners(self, alignment):
+    def _partners(self, problem):
         """Return the pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
-        return alignment.path, None
+        return self._path(problem), None
 
     def _reported_costs(self, cost, problem, features):
         """Return the distances behind accumulated costs (k,) of a query and series of any lengths."""

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...distances._barycenters import Task, dba, soft
-from ...distances._metrics.base import Alignment
 from ...distances._metrics.elastic import ElasticMetric
 from ...distances._metrics.soft import SoftDTW
 from ...distances._pairwise import distances_between, driver_of, pairwise_distances
@@ -187,7 +186,7 @@ def variances(x, pieces, metric):
     total, count = np.zeros(x.shape), np.zeros(x.shape[1])
     for y in pieces:
         if isinstance(metric, ElasticMetric):
-            (i, j), _ = metric._partners(Alignment(0.0, metric, metric._problem(x, None, y, None, None)))  # no distance
+            (i, j), _ = metric._partners(metric._problem(x, None, y, None, None))
         else:
             i, j = np.arange(x.shape[1]), np.linspace(0, y.shape[1] - 1, x.shape[1]).round().astype(int)
         np.add.at(count, i, 1)
