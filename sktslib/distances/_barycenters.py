@@ -87,7 +87,7 @@ class Partners:
         metric, m = self.metric, x.shape[1]
         problem = metric._problem(x, w, self.series[members[self.lengths[members].argmax()]], None, None)
         strips = metric._in_strips(problem)
-        if strips is None or any(strips[-2:]) or not (self.plain and batch.fits(m, n)):
+        if strips is None or any(strips[-2:]) or not self.plain or m * n > batch.MOVES:
             return self._one_by_one(x, w, members)
         values, begins, lengths = self.compared
         compared = values, begins[members], lengths[members]

@@ -467,11 +467,6 @@ def scan(queries, collection, candidates, n, lo, hi, k, limits, slack, costs):
 MOVES = block_size(2**22, 2**10)  # most cells of a pair whose moves are kept, to bound memory
 
 
-def fits(m, n):
-    """Return whether the m * n moves of a pair of series fit into memory."""
-    return m * n <= MOVES
-
-
 @inner
 def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, boundary, row, codes, first):
     """Accumulate the costs of query point i and the series points from `begin` on; return the end of those computed.
