@@ -67,6 +67,30 @@ def series(draw, channels, low=1, high=9, values=None):
     return a[:, 0] if channels == 1 and draw(st.booleans()) else a
 
 
+def recording(kind, rng, n, channels):
+    """A recording (n, channels) of one of the kinds that are hard for sums, bounds and ties."""
+    y = rng.normal(size=(n, channels))
+    if kind in ("walk", "offset"):
+        y = y.cumsum(axis=0) + (1e6 if kind == "offset" else 0.0)
+    elif kind == "loud and quiet":
+        y *= np.exp(rng.normal(size=(n, 1)).cumsum(axis=0) / 4)
+    elif kind == "flat":
+        y[n // 4 : n // 2] = 0.25
+        y[3 * n // 4 :, 0] = 1.0
+    elif kind == "step":
+        y *= 1e-3
+        y[n // 3 : n // 2] = 1e6
+    elif kind == "spike":
+        y[rng.integers(0, n)] = 1e9
+    elif kind == "steps":
+        y = (2 * y).round() / 2
+    elif kind == "integers":
+        y = rng.integers(-1, 2, y.shape).astype(float)
+    elif kind == "copies":
+        y = np.tile(y[: n // 5 + 1], (6, 1))[:n]
+    return y * {"tiny": 1e-120, "vanishing": 1e-200, "huge": 1e130}.get(kind, 1.0)
+
+
 @st.composite
 def weights(draw, m, channels):
     """None, one weight a point, or one a point and channel; dyadic, some of them 0, at least one above."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import exact_profile
-from strategies import long_without_compiler, small_sizes
+from inputs import exact_profile, identical
+from strategies import long_without_compiler, recording, small_sizes
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
@@ -26,24 +26,6 @@ CUTS = [f"distances._kernels.mass.{name}" for name in ("GROUP", "HELD", "WINDOWS
 KINDS = ["noise", "walk", "offset", "step", "spike", "flat", "copies"]
 
 
-def recording(kind, rng, channels, n):
-    y = rng.normal(size=(channels, n))
-    if kind == "walk":
-        y = y.cumsum(axis=1)
-    elif kind == "offset":
-        y += 1e5
-    elif kind == "step":
-        y *= 1e-3
-        y[:, n // 3 : n // 2] = 1e6
-    elif kind == "spike":
-        y[:, rng.integers(0, n, 3)] = 1e7
-    elif kind == "flat":
-        y[:, n // 4 : n // 2] = 0.25
-    elif kind == "copies":
-        y[:] = np.tile(y[:, : n // 8], 9)[:, :n]
-    return np.ascontiguousarray(y)
-
-
 @pytest.mark.slow
 @given(st.data())
 def test_sliding_profile_equals_the_exact_kernels(data):
@@ -51,7 +33,7 @@ def test_sliding_profile_equals_the_exact_kernels(data):
     kind, channels = data.draw(st.sampled_from(KINDS)), data.draw(st.sampled_from([1, 1, 2]))
     m, n = data.draw(st.sampled_from([1, 5, 40, 130, 200])), data.draw(st.integers(220, 700))
     record, scaling = data.draw(st.sampled_from(RECORDS)), data.draw(st.sampled_from([0, 1, 2, 3, 4]))
-    y = recording(kind, rng, channels, n)
+    y = np.ascontiguousarray(recording(kind, rng, n, channels).T)
     begin = rng.integers(0, n - m + 1)
     x = y[:, begin : begin + m] + rng.choice([0.0, 1e-9, 0.1]) * rng.normal(size=(channels, m))
     w = None
@@ -114,8 +96,7 @@ def test_matches_are_those_of_the_exact_profile(name, how, rule, monkeypatch):
     monkeypatch.setattr(mass, "LEAST", 1)
     assert searcher.profile(y)._slack > 0
     got = searcher.search(y)
-    np.testing.assert_array_equal(got.start, want.start)
-    np.testing.assert_array_equal(got.distance, want.distance)
+    identical(got, want, ("start", "distance"))
     threshold = want.distance[2]  # inclusive, to the bit
     limited = QuerySearcher(name, normalize=how, **{**rule, "n_matches": None}, threshold=threshold).fit(x).search(y)
     assert limited.distance.max() == threshold
@@ -199,7 +180,7 @@ def test_only_sums_of_squares_and_products_slide():
 def test_windows_computed_together_are_those_computed_alone(name, how):
     rng = np.random.default_rng(3)
     for kind in KINDS:
-        y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
+        y, x = np.ascontiguousarray(recording(kind, rng, 900, 2).T), rng.normal(size=(2, 30))
         reader = CandidateReader(QueryPlan(get_metric(name), x, normalize=how), ArraySource(y, None))
         start = rng.permutation(870)[: 40 if numba.config.DISABLE_JIT else 100]
         want = [reader.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
@@ -209,7 +190,7 @@ def test_windows_computed_together_are_those_computed_alone(name, how):
 @pytest.mark.parametrize("rule", [{"threshold": 20.0}, {"threshold": Percentile(30.0)}])
 def test_a_flat_stretch_is_computed_together(rule, monkeypatch):
     rng = np.random.default_rng(5)
-    y, x = recording("noise", rng, 1, 2_400)[0], rng.normal(size=200)
+    y, x = rng.normal(size=2_400), rng.normal(size=200)
     y[400:1_800] = 0.125  # as of a sensor in standby: more than a thousand windows at the same distance
     monkeypatch.setattr(mass, "LEAST", 1)
     calls, alone = [], Search.distances
@@ -220,5 +201,4 @@ def test_a_flat_stretch_is_computed_together(rule, monkeypatch):
     assert len(calls) < 200
     monkeypatch.setattr(mass, "LEAST", 2**40)
     want = searcher.search(y)
-    np.testing.assert_array_equal(found.start, want.start)
-    np.testing.assert_array_equal(found.distance, want.distance)
+    identical(found, want, ("start", "distance"))

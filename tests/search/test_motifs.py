@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import motifs as reference
-from strategies import small_sizes
+from strategies import recording, small_sizes
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import DTW, SoftDTW, pairwise_distances
@@ -23,20 +23,6 @@ METRICS = [
     (DTW(alpha=0.3), None),  # not symmetric
     (SoftDTW(gamma=10.0, divergence=False), None),  # negative
 ]
-
-
-def recording(kind, rng, n, channels):
-    y = rng.normal(size=(n, channels))
-    if kind == "walk":
-        y = y.cumsum(axis=0)
-    elif kind == "flat":
-        y[n // 4 : n // 2] = 0.25
-        y[-n // 5 :, 0] = 1.0
-    elif kind == "steps":
-        y = y.round()
-    elif kind == "spike":
-        y[rng.integers(0, n)] = 1e6
-    return y
 
 
 def distances(y, other, m, metric, normalize, weight=None):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices
-from strategies import long_without_compiler, small_sizes, unmeant, weights
+from strategies import long_without_compiler, recording, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
@@ -42,24 +42,6 @@ METRICS = [
 ]
 
 
-def recording(kind, rng, channels, n):
-    y = rng.normal(size=(n, channels))
-    if kind == "walk":
-        y = y.cumsum(axis=0)
-    elif kind == "offset":
-        y = 1e4 + y.cumsum(axis=0)
-    elif kind == "flat":
-        y[n // 4 : n // 2] = 0.25
-        y[3 * n // 4 :, 0] = 1.0
-    elif kind == "copies":
-        y = np.tile(y[: n // 5 + 1], (6, 1))[:n]
-    elif kind == "steps":
-        y = y.round()
-    elif kind == "spike":
-        y[rng.integers(0, n)] = 1e9
-    return y
-
-
 @pytest.fixture
 def any_size(monkeypatch):
     monkeypatch.setattr(_pruning, "LEAST", 1)
@@ -74,7 +56,7 @@ def test_matches_are_those_of_the_whole_profile(name, parameters, data):
     several = [1, 1, 2] if numba.config.DISABLE_JIT or name != "lcss" else [1]  # whose norm would be compiled once more
     channels, m = data.draw(st.sampled_from(several)), data.draw(st.sampled_from([1, 2, 7, 16, 23]))
     n = data.draw(st.sampled_from([m, m + 3, 60, 150] if numba.config.DISABLE_JIT else [m, m + 3, 60, 300]))
-    y = recording(data.draw(st.sampled_from(KINDS)), rng, channels, max(n, m))
+    y = recording(data.draw(st.sampled_from(KINDS)), rng, max(n, m), channels)
     begin = int(rng.integers(0, len(y) - m + 1))
     x = y[begin : begin + m] * rng.choice([1.0, 2.0]) + rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=(m, channels))
     rule = {
@@ -103,7 +85,7 @@ def test_matches_are_those_of_the_whole_profile(name, parameters, data):
 def test_matches_are_those_of_the_reference(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
     channels, m, n = data.draw(st.sampled_from([1, 2])), data.draw(st.integers(2, 9)), 70
-    y, x = recording("walk", rng, channels, n), rng.normal(size=(m, channels)).cumsum(axis=0)
+    y, x = recording("walk", rng, n, channels), rng.normal(size=(m, channels)).cumsum(axis=0)
     w, how = data.draw(weights(m, channels)), data.draw(st.sampled_from([None, "zscore", "mean", "minmax", "robust"]))
     rule = data.draw(st.sampled_from([{"n_matches": 1}, {"n_matches": 4}, {"n_matches": None, "threshold": float(m)}]))
     distance = naive.windows("dtw", x, y, w, normalize=how)

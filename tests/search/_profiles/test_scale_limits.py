@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices, refused, searcher_of
 from sklearn.base import clone
-from strategies import small_sizes, unmeant, weights
+from strategies import recording, small_sizes, unmeant, weights
 
 from sktslib.search import _sources, merge_parts
 
@@ -19,26 +19,6 @@ pytestmark = unmeant
 BLOCKS = ["search._limits.BLOCK", "search._limits.TERMS", "search._pruning.LEAST"]
 METRICS = [("dtw", {"window": 0.2}), ("dtw", {}), ("euclidean", {}), ("cosine", {}), ("cid_dtw", {})]
 NORMALIZATIONS = [None, "mean", "zscore", "minmax", "robust"]
-
-
-def recording(kind, rng, n, channels):
-    y = rng.normal(size=(n, channels))
-    if kind == "walk":
-        y = y.cumsum(axis=0)
-    elif kind == "loud and quiet":
-        y *= np.exp(rng.normal(size=(n, 1)).cumsum(axis=0) / 4)
-    elif kind == "flat":
-        y[n // 4 : n // 2] = 0.25
-        y[3 * n // 4 :, 0] = 1.0
-    elif kind == "offset":
-        y = 1e6 + y.cumsum(axis=0)
-    elif kind == "spike":
-        y[rng.integers(0, n)] = 1e7
-    elif kind == "steps":
-        y = (2 * y).round() / 2
-    elif kind == "tiny":
-        y *= 1e-120
-    return y
 
 
 KINDS = ["noise", "walk", "loud and quiet", "flat", "offset", "spike", "steps", "tiny"]
