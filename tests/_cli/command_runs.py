@@ -18,15 +18,6 @@ Y, TS = ECG.sequence[:N], ECG.ts[:N]
 ZONED = pd.date_range("2024-03-31 01:59:58", periods=N, freq="10ms", tz="Europe/Berlin")
 
 
-def stand_by_files(folder, monkeypatch):
-    """Write the electrocardiogram in several ways into a folder, and stand in it."""
-    monkeypatch.chdir(folder)
-    pd.DataFrame({"time": TS, "mV": Y}).to_csv("rec.csv", index=False)
-    pd.DataFrame({"time": TS, "mV": Y, "double": 2 * Y}).to_csv("two.csv", index=False)
-    pd.DataFrame({"time": ECG.tq, "mV": ECG.query, "weight": ECG.weight}).to_csv("beat.csv", index=False)
-    return folder
-
-
 def printed(capsys, line, *argv, code=0):
     """What a command line, or its first words and further ones, prints."""
     assert main([*shlex.split(line), *argv]) == code

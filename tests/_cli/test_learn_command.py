@@ -6,17 +6,11 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import ECG, TS, ZONED, N, Y, printed, same, stand_by_files, table
+from command_runs import ECG, TS, ZONED, N, Y, printed, same, table
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
 from sktslib.search import Learning
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    return stand_by_files(tmp_path, monkeypatch)
-
 
 EVENTS = np.column_stack([ECG.beats - 12, ECG.beats + 18]).clip(0)[ECG.beats < N - 20] // 4
 CLASSES = ECG.beat_kinds[ECG.beats < N - 20]

@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import ECG, Y, printed, stand_by_files, table
+from command_runs import ECG, Y, printed, table
 
 from sktslib import QuerySearcher, QuerySegmenter, load_model
 from sktslib._models import save
@@ -24,15 +24,14 @@ SAVED = "--model must name a file that `sktslib learn` saved. Got "
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    stand_by_files(tmp_path, monkeypatch)
+def files(files):
     few = ECG.sequence[::4]
     labels = labels_from_events(EVENTS, n_samples=len(few))
     frame = pd.DataFrame({"time": ECG.ts[::4], "mV": few, "late": np.roll(few, 1), "beat": labels})
     frame.to_csv("rec.csv", index=False)
     frame["time"] = pd.Timestamp("2024-05-01") + pd.to_timedelta(frame["time"], unit="s")
     frame.rename(columns={"time": "date"}).to_csv("dates.csv", index=False)
-    return tmp_path
+    return files
 
 
 @pytest.fixture

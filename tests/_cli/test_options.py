@@ -5,17 +5,11 @@ import subprocess
 import sys
 
 import pytest
-from command_runs import printed, stand_by_files
+from command_runs import printed
 
 from sktslib.__main__ import main
 from sktslib._cli import commands
 from sktslib._cli.commands import parse_metric
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    return stand_by_files(tmp_path, monkeypatch)
-
 
 # ------------------------------------------------------------------------------------------------------------- errors
 WRONG = {

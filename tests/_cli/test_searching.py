@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import ECG, TS, ZONED, N, Y, printed, same, stand_by_files, table
+from command_runs import ECG, TS, ZONED, N, Y, printed, same, table
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
@@ -18,11 +18,6 @@ from sktslib._cli import commands, output
 from sktslib.distances import DTW
 from sktslib.metrics import event_report, labels_from_events
 from sktslib.search import ChannelPlan, Windows
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    return stand_by_files(tmp_path, monkeypatch)
 
 
 @pytest.fixture

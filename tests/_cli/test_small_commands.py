@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import TS, ZONED, N, Y, printed, stand_by_files, table
+from command_runs import TS, ZONED, N, Y, printed, table
 
 from sktslib._cli.commands import parse
 from sktslib._cli.looking import session_of
@@ -20,13 +20,12 @@ KINDS, NAMES = ["a", "b", "a", "b"], ["a", "a", "a", "b"]
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    stand_by_files(tmp_path, monkeypatch)
+def files(files):
     pd.DataFrame({"start": TRUE[:, 0], "end": TRUE[:, 1], "label": KINDS}).to_csv("true.csv", index=False)
     pd.DataFrame({"start": FOUND[:, 0], "end": FOUND[:, 1], "label": NAMES}).to_csv("found.csv", index=False)
     for k, x in enumerate(SERIES):
         pd.DataFrame({"t": np.arange(len(x)) * 0.5, "v": x}).to_csv(f"{k}.csv", index=False)
-    return tmp_path
+    return files
 
 
 def test_hits_misses_and_confusions(files, capsys):
