@@ -133,11 +133,12 @@ def test_far_series_are_as_far_as_the_pair_says():
         ([[1, 2], [1, np.nan]], None, {}, r"'X\[1\]' must be finite"),
         ([[1, 2]], [[[1, 2], [3, 4]]], {}, "channels"),
         ([[1, 2], [1, 2, 3]], None, {"weight": [1, 1]}, "one length"),
-        ([[1, 2]], None, {"weight": [1, 1, 1]}, "'weight'"),
-        ([[1, 2]], None, {"n_jobs": 0}, "'n_jobs'"),
-        ([[1, 2]], None, {"metric": "dtv"}, "'dtw'"),
+        ([[1, 2], [3, 4]], None, {"weight": [1, 1, 1]}, "'weight'"),
+        ([[1, 2], [3, 4]], None, {"n_jobs": 0}, "'n_jobs'"),
+        ([[1, 2], [3, 4]], None, {"metric": "dtv"}, "'dtw'"),
     ],
 )
 def test_wrong_input(X, Y, more, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        pairwise_distances(X, Y, **more)
+    for call in (pairwise_distances, nearest_neighbors):
+        with pytest.raises((ValueError, TypeError), match=message):
+            call(X, Y, **more)

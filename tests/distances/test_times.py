@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from inputs import refused
+from inputs import identical, refused
 
 from sktslib import QuerySearcher, Sampling, get_distance_dict
 from sktslib.cluster import TimeSeriesKMedoids
@@ -129,8 +129,7 @@ def test_months_large_integers_and_text():
     y = [0, 0, 1, 5, 0, 1, 5, 0]
     found = QuerySearcher("twed", n_matches=2).fit([0, 1, 5], times=[0, 3, 6]).search(y, times=nanoseconds)
     want = QuerySearcher("twed", n_matches=2).fit([0, 1, 5], times=[0, 3, 6]).search(y, times=3 * np.arange(8))
-    np.testing.assert_array_equal(found.start, want.start)
-    np.testing.assert_array_equal(found.distance, want.distance)
+    identical(found, want, ("start", "distance"))
     assert found.start_time[0] == nanoseconds[found.start[0]]
     stream = QuerySearcher("twed", threshold=9.0).fit([0, 1, 5], times=[0, 3, 6]).stream()
     parts = [stream.update(y[k : k + 3], times=nanoseconds[k : k + 3]).start for k in (0, 3, 6)] + [

@@ -104,32 +104,25 @@ def test_results_have_the_cases_as_index():
     np.testing.assert_array_equal(PairwiseDistances().fit_transform(CASES), want)
 
 
+def line_to_type(X, call=pairwise_distances):
+    """What the warning about a long table says to pass."""
+    with pytest.warns(UserWarning, match="column 'case' of 'X' repeats") as told:
+        call(X)
+    assert len(told) == 1
+    return str(told[0].message).partition("pass ")[2].partition("; if not")[0]
+
+
 @pytest.mark.parametrize("call", [pairwise_distances, lambda X: TimeSeriesKMeans(2, random_state=0).fit(X)])
 def test_a_long_table_is_told_and_the_line_to_type_works(call):
-    with pytest.warns(UserWarning, match="column 'case' of 'X' repeats") as told:
-        call(NUMBERED)
-    assert len(told) == 1
-    X = NUMBERED
-    way_out = str(told[0].message).partition("pass ")[2].partition("; if not")[0]
-    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), pairwise_distances(SERIES))
-    with pytest.warns(UserWarning, match="repeats") as told:
-        pairwise_distances(X.drop(columns="time"))
-    way_out = (
-        str(told[0].message).partition("pass ")[2].partition("; if not")[0].replace("X.", "X.drop(columns='time').")
-    )
-    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), pairwise_distances(SERIES))
+    X, want = NUMBERED, pairwise_distances(SERIES)
+    np.testing.assert_array_equal(pairwise_distances(eval(line_to_type(X, call), {"X": X})), want)
+    way_out = line_to_type(X.drop(columns="time")).replace("X.", "X.drop(columns='time').")
+    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), want)
     X = NUMBERED.sort_values(["time", "case"], kind="stable")  # its cases by turns, as some devices write them
-    with pytest.warns(UserWarning, match="repeats") as told:
-        pairwise_distances(X)
-    way_out = str(told[0].message).partition("pass ")[2].partition("; if not")[0]
     by_turns = pairwise_distances([SERIES[1], SERIES[2], SERIES[0]])  # 3, 5, 7
-    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), by_turns)
-    polars = pytest.importorskip("polars")
-    X = polars.DataFrame(NUMBERED)
-    with pytest.warns(UserWarning, match="column 'case' of 'X' repeats") as told:
-        pairwise_distances(X)
-    way_out = str(told[0].message).partition("pass ")[2].partition("; if not")[0]
-    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), pairwise_distances(SERIES))
+    np.testing.assert_array_equal(pairwise_distances(eval(line_to_type(X), {"X": X})), by_turns)
+    X = pytest.importorskip("polars").DataFrame(NUMBERED)
+    np.testing.assert_array_equal(pairwise_distances(eval(line_to_type(X), {"X": X})), want)
 
 
 def test_series_in_columns_beside_an_index_of_times():

@@ -32,7 +32,6 @@ REFUSED = {
         (lambda: d.get_metric(d.LCSS(), {"epps": 1}), "of LCSS. Did you mean 'eps'?"),
         (lambda: d.get_metric(d.DTW(alpha=3)), "'alpha' parameter of DTW"),
         (lambda: d.metric_names("elastik"), "Unknown family 'elastik'. Did you mean 'elastic'?"),
-        (lambda: QuerySearcher().set_params(metric__aplha=1), "Invalid parameter 'aplha'"),
         (lambda: get_distance_dict(["Euclidean Distanc"]), "Did you mean 'euclidean'? Valid: "),
         (lambda: get_distance_dict([None]), "Unknown distance None. Valid: "),
         # parameters that do not go together
@@ -305,6 +304,7 @@ ENTRIES = {
         (entry(function="dtw", multivariate="false"), "'multivariate' of the entry 'mine' must be 'yes' or 'no'."),
         (entry(function="dtw", parameters={"aplha": 1}), "Unknown parameter 'aplha' of the entry 'mine'."),
         (entry(function="dtw", parameters={3: 1}), "Unknown parameter 3 of the entry 'mine'."),
+        (entry(function="dtw", parameters={"time": "true"}), "Unknown parameter 'time' of the entry 'mine'."),
         (entry(function="dtw", parameters={"alpha": 2}), "'alpha' parameter of DTW"),
         (entry(function="dtw", parameters={"report": "path"}), "'report' of the entry 'mine' must be 'distance'"),
         (entry(function="dtw", parameters={"factor": 3}), "'factor' parameter of DTW must be None unless"),

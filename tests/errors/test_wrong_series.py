@@ -270,3 +270,5 @@ def test_query_times_alone_are_the_weights():
     by_position, by_name = (time_series_search(DTW_DICT, Q, S, *a, **k) for a, k in (([T], {}), ([], {"weight": T})))
     for key, value in by_name["Dynamic Time Warping"].items():
         np.testing.assert_array_equal(by_position["Dynamic Time Warping"][key], value)
+    cut = [time_series_segmentation(DTW_DICT, Q, S, *a, **k) for a, k in (([T], {}), ([], {"weight": T}))]
+    np.testing.assert_array_equal(*(one["Dynamic Time Warping"] for one in cut))

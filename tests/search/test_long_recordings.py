@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from inputs import searcher_of
+from inputs import identical, searcher_of
 
 from sktslib import load_ecg_example
 from sktslib.search import _chunks, _run, _sources
@@ -16,11 +16,6 @@ def ecg():
     """Nine seconds of a heart, and one of its beats."""
     y = load_ecg_example()["sequence"]
     return y, y[300:340]
-
-
-def assert_same(got, want):
-    for name in ("start", "end", "distance"):
-        np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
 
 
 def kinds(n):
@@ -45,9 +40,9 @@ def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
     monkeypatch.setattr(_sources, "CHUNK", 2000 if compiled else 50)
     searcher = searcher_of(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
     held = np.array(y)
-    assert_same(searcher.search(y), searcher.search(held))
+    identical(searcher.search(y), searcher.search(held))
     monkeypatch.setattr(_run, "LONG", n)
-    assert_same(searcher.search(y), searcher.search(held))
+    identical(searcher.search(y), searcher.search(held))
     if compiled:
         assert peak_of(searcher.search, y) < y.nbytes
         if not rule:  # matches keep a copy of the recording

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices, refused, searcher_of, segmenter_of
+from inputs import Slices, identical, refused, searcher_of, segmenter_of
 from strategies import SEVERAL, compiled, parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, load_ecg_example
@@ -122,8 +122,7 @@ def test_parts_give_what_one_search_of_the_whole_does(search, n_jobs, in_memory,
         given = y if in_memory else Slices(y)
         assert_same(searcher.search(given, times=ty), want)
         got = searcher.profile(given, times=ty)
-        np.testing.assert_array_equal(got.start, profile.start)
-        np.testing.assert_array_equal(got.end, profile.end)
+        identical(got, profile, ("start", "end"))
         equal = np.testing.assert_array_equal if not profile._slack else np.testing.assert_allclose
         equal(got.distance, profile.distance, **({} if not profile._slack else {"rtol": 1e-9, "atol": 1e-9}))
         equal(searcher.transform(given, times=ty), rows, **({} if not profile._slack else {"rtol": 1e-9, "atol": 1e-9}))
@@ -174,8 +173,7 @@ def test_parts_that_are_fed_give_what_one_search_does(search, cuts, sizes, dated
         if searcher.metric_._has_path:
             np.testing.assert_array_equal(alone.path(k), want.path(k))
     if ty is not None:
-        np.testing.assert_array_equal(alone.start_time, want.start_time)
-        np.testing.assert_array_equal(alone.end_time, want.end_time)
+        identical(alone, want, ("start_time", "end_time"))
 
 
 def ecg():
@@ -398,5 +396,4 @@ def test_long_parts_of_a_search_for_all_matches():
         for at in range(part.first, end, 500):
             part.feed(y[at : min(at + 500, end)])
     got, want = merge_parts(parts, y), searcher.search(y)
-    np.testing.assert_array_equal(got.start, want.start)
-    np.testing.assert_array_equal(got.distance, want.distance)
+    identical(got, want, ("start", "distance"))

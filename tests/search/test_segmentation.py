@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices, refused, segmenter_of
+from inputs import Slices, identical, refused, segmenter_of
 from strategies import compiled, long_without_compiler, pairs, parameters, plain, small_sizes, times, unmeant
 
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
@@ -293,8 +293,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
     if metric.name == "dtw":
-        for name in ("start", "end", "label"):
-            np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+        identical(got, want, ("start", "end", "label"))
         np.testing.assert_allclose(got.cost, want.cost, rtol=1e-9, atol=1e-9)
 
 
@@ -510,8 +509,7 @@ def test_times_and_holes_by_chunks():
             got = segmenter.segment(Slices(y), times=times)
         assert_same(got, want)
         assert len(got) > 10
-        np.testing.assert_array_equal(got.start_time, want.start_time)
-        np.testing.assert_array_equal(got.end_time, want.end_time)
+        identical(got, want, ("start_time", "end_time"))
         np.testing.assert_array_equal(got.path(3), want.path(3))
 
 

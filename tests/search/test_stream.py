@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices, refused, searcher_of, segmenter_of
+from inputs import Slices, identical, refused, searcher_of, segmenter_of
 from strategies import compiled, long_without_compiler, parameters, unmeant
 
 from sktslib.distances import DDTW, DTW, ERP, LCSS, WDTW, Euclidean, get_metric
@@ -249,8 +249,7 @@ def test_several_queries_read_a_long_sequence_once(rule, monkeypatch):
     searcher = searcher_of("dtw", **rule).fit([y[20:30].copy(), y[50:58].copy()])
     long = Unshaped(y)
     got, want = searcher.search(long), searcher.search(y)
-    for name in ("start", "end", "distance", "query"):
-        np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+    identical(got, want, ("start", "end", "distance", "query"))
     assert len(y) <= long.read < 2 * len(y)
     long = Unshaped(y)
     for a, b in zip(searcher.profile(long), searcher.profile(y), strict=True):

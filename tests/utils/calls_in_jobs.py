@@ -1,6 +1,7 @@
 """Calls that take `n_jobs`, and what they show and find."""
 
 import numpy as np
+from inputs import Slices
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
 from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
@@ -24,15 +25,6 @@ for k, first in enumerate(range(5, 290, 12)):
     S[first : first + 4] += OTHER_Q if k % 2 else Q
     LABELS[first : first + 4] = 1 + k % 2
 ENTRIES = get_distance_dict(["dtw", "euclidean"])
-
-
-class Slices:
-    """A recording that is read by chunks."""
-
-    shape = S.shape
-
-    def __getitem__(self, key):
-        return S[key]
 
 
 def ranges(found):
@@ -59,10 +51,10 @@ IN_JOBS = {
     "a query": (lambda **v: search(Q, S, **v), {"search"}),
     "queries": (lambda **v: search([Q, OTHER_Q], S, **v), {"search"}),
     "sequences": (lambda **v: search(Q, [S, S[:150]], **v), {"search"}),
-    "by chunks": (lambda **v: search([Q, OTHER_Q], Slices(), **v), {"search"}),
-    "several by chunks": (lambda **v: search(Q, [Slices(), Slices()], **v), {"search"}),
+    "by chunks": (lambda **v: search([Q, OTHER_Q], Slices(S), **v), {"search"}),
+    "several by chunks": (lambda **v: search(Q, [Slices(S), Slices(S)], **v), {"search"}),
     "profile": (lambda **v: QuerySearcher(**v).fit([Q, 2 * Q]).profile(S)[1].distance, {"profile"}),
-    "profile by chunks": (lambda **v: QuerySearcher(**v).fit(Q).profile(Slices()).distance, {"search"}),
+    "profile by chunks": (lambda **v: QuerySearcher(**v).fit(Q).profile(Slices(S)).distance, {"search"}),
     "transform": (lambda **v: QuerySearcher(**v).fit([Q, OTHER_Q]).transform(S), {"transform"}),
     "PairwiseDistances": (lambda **v: matrix(PairwiseDistances, **v), {"pairwise distances"}),
     "kneighbors": (lambda **v: matrix(KNeighborsTimeSeriesTransformer, **v), {"nearest neighbors"}),

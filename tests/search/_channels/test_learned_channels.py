@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import searcher_of
+from inputs import identical, searcher_of
 from strategies import long_without_compiler, quarters, unmeant
 
 from sktslib.distances import Mixed
@@ -52,8 +52,7 @@ def test_lags_with_labels_are_those_of_a_recording_without_lags(metric, rest):
     _, y, labels = recording()
     lagged = searcher_of(metric, channel_lag=LAGS, **rest).fit(y, labels)
     plain = searcher_of(metric, channel_lag=0, **rest).fit(aligned(y), shortened(labels, max(LAGS)))
-    np.testing.assert_array_equal(lagged.query_, plain.query_)
-    np.testing.assert_array_equal(lagged.weight_, plain.weight_)
+    identical(lagged, plain, ("query_", "weight_"))
     found, want = lagged.search(y), plain.search(aligned(y))
     np.testing.assert_array_equal([found.start, found.distance], [want.start, want.distance])
     assert found.distance[-1] < lagged.threshold_ < lagged.search_all(y).distance[len(STARTS)]
