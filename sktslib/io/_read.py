@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ..utils._times import Sampling
 from ..utils.validation import check_names, check_number
 from . import _objects
-from ._library import BY_ANOTHER, MixedRates, UnknownFile, split
+from ._library import BY_ANOTHER, MixedRates, Reader, UnknownFile, split
 from ._recording import Marks, Recording, changed, without
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..utils._times import Times
 
 GROUP = "sktslib.readers"
-OWN = "devices", "arrays", "columns"  # in the order in which they are asked; the last may be anything
+OWN = "devices", "arrays", "read", "columns"  # in the order in which they are asked; the last may be anything
 HEAD = 1024  # bytes of a file that readers are shown
 
 
@@ -209,25 +210,52 @@ def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
     return Recording(values, parts[0].times, known, units, marks).select(names)
 
 
-# ------------------------------------------------------------------- formats of text that are known and no tables
-COLLECTION = rb"(?:[#%].*\n|\s*\n)*@(?:problemname|timestamps|relation|data)\b"
+# ------------------------------------------------------------------------------- formats that are known and not read
 # Of each format its name, what its files are known by (suffixes, a pattern of the first bytes), and what opens one.
 REFUSED = [
-    ("a collection of series", (".ts",), COLLECTION, "aeon.datasets.load_from_ts_file(path)"),
+    ("TDMS", (".tdms",), rb"TDSm", "nptdms.TdmsFile.read(path)[group][channel][:]"),
+    ("C3D", (".c3d",), None, "ezc3d.c3d(path)['data']['analogs'][0].T"),
+    ("XDF", (".xdf", ".xdfz"), rb"XDF:", "pyxdf.load_xdf(path)[0][0]['time_series']"),
+    (
+        "a collection of series",
+        (".ts",),
+        rb"(?:[#%].*\n|\s*\n)*@(?:problemname|timestamps|relation|data)\b",
+        "aeon.datasets.load_from_ts_file(path)",
+    ),
     ("JSON, which may hold anything", (".json", ".jsonl"), None, "pandas.read_json(path)"),
     ("SLIST or TSPAIR", (".slist",), rb"TIMESERIES ", "obspy.read(path)"),
+    ("Empatica's AVRO", (".avro",), rb"Obj\x01", "avro.datafile.DataFileReader(file, avro.io.DatumReader())"),
     # whose first two lines are the start in seconds from 1970 on, and the rate
     ("Empatica's CSV", (), None, "numpy.loadtxt(path, delimiter=',', skiprows=2)"),
 ]
 EMPATICA = re.compile(r"(acc|bvp|eda|hr|temp)\.csv", re.IGNORECASE)
 
 
+def _format_of(path, head):
+    unpacked = re.sub(r"\.(gz|bz2|xz|zip)$", "", path.lower())
+    for entry in REFUSED:
+        if unpacked.endswith(entry[1]) or (entry[2] and re.match(entry[2], head, re.IGNORECASE)):
+            return entry
+    is_empatica = EMPATICA.fullmatch(os.path.basename(path)) and re.match(rb"1\d{9}(\.\d+)?\s*[,\n\r]", head)
+    return REFUSED[-1] if is_empatica else None
+
+
+def is_refused(path, head):
+    """Return whether a file is of one of these formats."""
+    return _format_of(path, head) is not None
+
+
+def refuse(path, **options):
+    """Refuse the file, and say what opens it."""
+    with Path(path).open("rb") as file:
+        check_format(path, file.read(1024))
+
+
 def check_format(path, head):
     """Refuse a file that begins as one of these formats."""
-    unpacked = re.sub(r"\.(gz|bz2|xz|zip)$", "", path.lower())
-    is_empatica = EMPATICA.fullmatch(os.path.basename(path)) and re.match(rb"1\d{9}(\.\d+)?\s*[,\n\r]", head)
-    for name, suffixes, begin, line in REFUSED:
-        is_it = unpacked.endswith(suffixes) or (begin and re.match(begin, head, re.IGNORECASE))
-        if is_it or (is_empatica and not suffixes):
-            way_out = f"Open it by {line}, and pass a {BY_ANOTHER}, or save it as CSV, with a column for each channel."
-            raise UnknownFile(f"{path}: files of this format, {name}, are not read. {way_out}")
+    if entry := _format_of(path, head):
+        way_out = f"Open it by {entry[3]}, and pass a {BY_ANOTHER}, or save it as CSV, with a column for each channel."
+        raise UnknownFile(f"{path}: files of this format, {entry[0]}, are not read. {way_out}")
+
+
+READERS = {"refused": Reader(is_refused, refuse)}
