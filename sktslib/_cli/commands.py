@@ -296,6 +296,7 @@ def number(text, convert, low, rule):
 
 # What else `add_argument` takes, by the names of options.
 SETTINGS = {
+    "--scale": {"choices": ("zscore",)},
     "part": {"nargs": "?"},
     "name": {"nargs": "?"},
     "--query": {"action": "append"},
@@ -419,6 +420,8 @@ def add_task(parser, argv, name="segment", counts=False):
         }
         add_options(parser, "what to look for", dict(list(table.items())[: None if searches else -1]))
     add_estimator(parser, name)
+    text = "zscore: compare columns less their means, over their standard deviations in the recording "
+    add_options(parser, None, {"--scale": text + "(default: as they are; the one that varies most decides)"})
     profile = {"--profile": "draw the distances of all candidates, however long they take (default: up to a second)"}
     text = "the part of the recording that the picture shows, written like a part of a file (default: all)"
     add_options(parser, "output", OUTPUT | (profile if searches else {}) | {"--time-range START-STOP": text})

@@ -13,9 +13,7 @@ from ..utils._times import EvenTimes
 from .commands import reading_of
 from .labels import label_column_name, read_labels_of
 from .output import check_picture, counted, draw_recording, note, print_frame, save_picture, tell_notes
-from .recordings import Files, searched
-
-CHUNK = 2**17  # samples of an array that is not in memory
+from .recordings import CHUNK, Files, searched
 
 
 def run_show(options):

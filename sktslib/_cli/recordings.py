@@ -11,14 +11,17 @@ import numpy as np
 from ..io._columns import NO_TIMES, channels_of, columns_of, no_column
 from ..io._library import split
 from ..io._parts import as_index, parse_slice, samples_of, split_slice, step_of, unit_of
-from ..io._recording import Recording, channel_names
+from ..io._recording import Recording, changed, channel_names
 from ..io._tables import Reading, Table, listed, source_of, split_names
 from ..utils._times import EvenTimes, Sampling
 from . import PART
 from .commands import in_options, parameters
+from .output import note
 
 # What is said about reading files, in the words of the command line.
 said_of_files = partial(in_options, parameters=parameters(dict.fromkeys([one.name for one in fields(Reading)], "")))
+
+CHUNK = 2**17  # samples of an array that is not in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +238,18 @@ def _other_columns(what, one, called, other, mapped):
     own, there = (f"{len(each.channels)} ({listed(each.channels)})" for each in (one, other))
     way_out = f"Without a header they are numbered from 1.{one.turned or other.turned}"
     return ValueError(f"--columns must say {rule}: the {what} has {own} and the {called} {there}. {way_out}")
+
+
+def scaled(recordings, by):
+    """Return recordings less the means of the channels of one of them, over its standard deviations."""
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler()
+    for start in range(0, len(by), CHUNK):
+        scaler.partial_fit(np.asarray(by.values[start : start + CHUNK], np.float64))
+    rows = zip(by.channels, scaler.mean_, scaler.scale_, strict=True)
+    note(f"columns scaled: {listed(f'{name} less {mean:.4g} over {scale:.4g}' for name, mean, scale in rows)}")
+    return [replace(one, values=changed(one.values, scaler.transform)) for one in recordings]
 
 
 def searched(recording, timed=True, named=True):

@@ -10,7 +10,7 @@ from ..io._tables import listed
 from . import PART, output
 from .commands import TASKS, WARNING, errors_of, given, reading_of
 from .labels import label_column_name, lines_of_report, read_labels_of
-from .recordings import FileRecording, Files, compared, mapped, searched
+from .recordings import FileRecording, Files, compared, mapped, scaled, searched
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
@@ -166,6 +166,9 @@ def _by_query(options, files):
         queries, recording, line = compared(queries, recording, options.map)
     files.check()
     output.note(line)
+    if options.scale:
+        with errors_of(recording.title, (), "the recording"):
+            *queries, recording = scaled([*queries, recording], recording)
     timed = recording.times is not None and all(query.times is not None for query in queries)
     if not queries:
         with errors_of(recording.title, options.parameters, "the recording"):
@@ -208,7 +211,7 @@ def _by_model(options, files):
 
     values = given(options, options.parameters)
     refused = [one.option for one in options.parameters if one.name in values and one.name not in NO_MATTER]
-    refused += ["--metric"] * (options.metric is not None)
+    refused += [f"--{name}" for name in ("metric", "scale") if getattr(options, name, None) is not None]
     if refused:
         rule = "left out with --model, whose parameters are those it was learned with"
         raise ValueError(f"{refused[0]} must be {rule}. Learn again with `sktslib learn`.")
