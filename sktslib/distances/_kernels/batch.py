@@ -10,8 +10,8 @@ An average along warping paths needs two numbers per query point: how many serie
 sum. For each cell and lane one bit per move is kept, and each lane is traced back from its last pair. The path equals
 that of `strips.path`: vectors round as floats do, and ties are broken the same way.
 
-In a k-means the cost of each series hardly changes from one iteration to the next, so a limit for it is known in
-advance. Where costs never fall along a path, only the cells between the first and the last one at or below the limit in
+In barycenters and k-means, the cost of each series hardly changes from one iteration to the next, so a limit for it is
+known. Where costs never fall along a path, only the cells between the first and the last one at or below the limit in
 some lane matter for the next query point. All others may hold any number above the limit of their lane, because no path
 at or below the limit passes through them. Costs at or below the limit are exact bit for bit; series with a higher cost
 are computed again without a limit. So a limit may be a guess.
@@ -430,7 +430,7 @@ def _scan(queries, collection, candidates, cells, limits, slack, work, costs):
 
 
 def scan(queries, collection, candidates, n, lo, hi, k, limits, slack, costs):
-    """Fill `costs` with the accumulated costs of queries and their k nearest series; others may be left as they are.
+    """Fill `costs` with the accumulated costs of queries and their k nearest series; others may stay as they are.
 
     A cost is filled in if it is at most the limit of the query, and at most `(1 + share) * c + more` with its k-th
     smallest cost c until then. Return the numbers of series that were skipped by their bounds, that were abandoned,
