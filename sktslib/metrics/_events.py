@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..utils._parameters import StrOptions, validate_parameter_constraints
-from ..utils._times import Sampling, Sequences, Times, given_times
+from ..utils._times import Sampling, Sequences, Times, distinct, given_times
 from ..utils.validation import as_indices, as_times, check_count, check_flag, check_number, refused, shown
 
 if TYPE_CHECKING:
@@ -100,14 +100,6 @@ BACKGROUND = "", "0"  # texts that mean it
 def is_background(value):
     """Return whether a label means background: 0, False, an empty text or the text "0"."""
     return value in BACKGROUND if isinstance(value, str) else value == 0
-
-
-def in_order(labels):
-    """Return labels sorted; numbers and texts together as texts."""
-    try:
-        return sorted(labels)
-    except TypeError:
-        return sorted(labels, key=str)
 
 
 def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
@@ -714,8 +706,7 @@ class EventReport:
                 rule, got = "know the classes of both sides to count them", f"none of the {side} events"
                 given = "kinds" if side == "true" else "the result of a search or a segmentation"
                 raise refused("A report", rule, got, f"Give event_report labels of the time points, or {given}.")
-        named = (name for labels in sides.values() for name in labels.tolist() if name is not None)
-        names = in_order(dict.fromkeys(named))
+        names = distinct(name for labels in sides.values() for name in labels.tolist() if name is not None)
         number = dict(zip([*names, None], range(len(names) + 1), strict=True))
         counts = np.zeros((len(number), len(number)), np.int64)
         np.add.at(counts, tuple([number[name] for name in labels.tolist()] for labels in sides.values()), 1)

@@ -19,13 +19,13 @@ from ..distances._metrics.registry import get_metric
 from ..distances._names import MetricParameter
 from ..io._objects import unwrapped
 from ..metrics import event_f1_score
-from ..metrics._events import in_order, is_background, runs_of
+from ..metrics._events import is_background, runs_of
 from ..utils._conversion import n_samples
 from ..utils._names import warn
 from ..utils._parameters import JOBS, Interval, ParameterHolder, StrOptions
 from ..utils._sampling import gap_of, holes, interval
 from ..utils._sklearn import Estimator, check_fitted
-from ..utils._times import Queries, Sequences, Times, is_datetime, name_of, notice_column, times_of
+from ..utils._times import Queries, Sequences, Times, distinct, is_datetime, name_of, notice_column, times_of
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_names, refused, shown
 from ._channels import POLARITIES, signs_of
 from ._chunks import kernel_times, located, one_each, one_sequence, several
@@ -56,10 +56,10 @@ def read_labels(y):
     if missing:
         rule, got = "have a label for each time point", f"{missing} NaN or None; background is 0 or an empty text"
         raise refused("'y'", rule, got)
-    distinct = list(dict.fromkeys(values))
-    classes = in_order([v for v in distinct if not is_background(v)])
-    number = dict.fromkeys(distinct, 0) | {label: k + 1 for k, label in enumerate(classes)}
-    background = next((v for v in distinct if is_background(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
+    every = dict.fromkeys(values, 0)
+    classes = distinct(v for v in every if not is_background(v))
+    number = every | {label: k + 1 for k, label in enumerate(classes)}
+    background = next((v for v in every if is_background(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
     code = np.array([number[v] for v in values], dtype=np.int64)
     return Labels(code, np.array(classes, dtype=y.dtype), background)
 

@@ -87,7 +87,7 @@ class RangeTable:
             raise unknown_name("column", by, dict.fromkeys(columns), type(self).__name__)
         keys = [getattr(self, by)]
         if by == "label":
-            labels = distinct(self.label)
+            labels = distinct(self.label.tolist())
             keys = [np.array([labels.index(label) for label in self.label.tolist()], int)]
         elif by == "start" and getattr(self, "sequence", None) is not None:
             keys.append(self.sequence)
@@ -285,7 +285,7 @@ class RangeTable:
 
     def __repr__(self):
         counts = [(getattr(self, name), name, several) for name, several in self._counted.items()]
-        counts = [(len(distinct(values)), name, several) for values, name, several in counts if values is not None]
+        counts = [(len({*values.tolist()}), name, several) for values, name, several in counts if values is not None]
         parts = [f"{n} {several}" for n, _, several in counts if n > 1]
         values = getattr(self, self._measure)
         if len(self):
@@ -559,7 +559,7 @@ class Matches(Ranges, RangeTable):
 
     def _alone(self):
         """Return matches that all come from one of several sequences as matches in that sequence."""
-        found = distinct(self.sequence)
+        found = distinct(self.sequence.tolist())
         if len(found) != 1:
             raise ValueError(
                 "Matches in several sequences cannot be drawn in one picture. Got matches in "

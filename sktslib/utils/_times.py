@@ -409,5 +409,5 @@ def order(keys, reverse):
 
 
 def distinct(values):
-    """Return the values of an array, ascending; texts follow numbers."""
-    return sorted(set(values.tolist()), key=lambda value: (isinstance(value, str), value))
+    """Return the distinct values, ascending; texts follow numbers."""
+    return sorted({*values}, key=lambda value: (isinstance(value, str), value))

@@ -209,7 +209,7 @@ class Segments(RangeTable):
         if self.times is not None and len(self):
             times = self.start_time
             starts = _chunks.elapsed(times[np.zeros(len(self), int)], times)
-        for label in distinct(self.label):
+        for label in distinct(self.label.tolist()):
             own = (self.label == label) & ~self.partial
             row = {"count": int(own.sum()), "partial": int((self.label == label).sum() - own.sum())}
             for name, values in (("duration", duration[own]), ("interval", np.diff(starts[own]))):
