@@ -220,6 +220,14 @@ class Parameters:
             f"{name}={shown(short)} can stand for. {way_out}"
         )
 
+    def _validate(self):
+        """Refuse parameters that are out of their range."""
+        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+
+
+class ParameterHolder(Parameters):
+    """Base class of objects that hold parameters and are nobody's estimator."""
+
     _short_forms = (None,)  # of a parameter: those that stand for an object of the class
 
     @classmethod
@@ -229,14 +237,6 @@ class Parameters:
         Parameters that the short form does not say have their defaults.
         """
         return cls(**params) if isinstance(short, str | None) and short in cls._short_forms else None
-
-    def _validate(self):
-        """Refuse parameters that are out of their range."""
-        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
-
-
-class ParameterHolder(Parameters):
-    """Base class of objects that hold parameters and are nobody's estimator."""
 
     def __sklearn_clone__(self):
         return type(self)(**{name: _cloned(getattr(self, name)) for name in self._get_param_names()})
