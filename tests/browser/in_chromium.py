@@ -98,6 +98,13 @@ class Window:
         card = self.page.locator(".card.current")
         return tuple(map(int, card.get_attribute("data-id").split("-")))
 
+    def steps(self, key):
+        """Press a key that makes another match the current one."""
+        card = self.page.locator(".card.current")
+        before = card.get_attribute("data-id")
+        self.press(key)
+        expect(card).not_to_have_attribute("data-id", before)
+
     def writes(self, what):
         self.click(what)
         expect(self.part("status")).to_have_text(re.compile("^Written: "), timeout=60_000)
@@ -338,12 +345,10 @@ def test_matches_one_by_one(window):
         "data-id", window.page.locator(".card").nth(2).get_attribute("data-id")
     )
     for _ in range(8):  # over the end of the page of the strip
-        window.press("j")
-        window.page.wait_for_timeout(120)
+        window.steps("j")
     expect(window.part("place")).to_have_text(re.compile("^7.12 of "))
     for _ in range(10):
-        window.press("k")
-        window.page.wait_for_timeout(120)
+        window.steps("k")
     assert window.current() == first
     window.press("y")
     expect(window.part("precision")).to_contain_text("1 answer.")
@@ -362,9 +367,9 @@ def test_what_is_asked_is_seen_and_answered_once(window):
     """Also a candidate that is no mark, and in order of time; of the next one nothing was seen yet."""
     window.part("order").select_option("time")
     for _ in range(4):
+        window.page.evaluate("document.querySelector('[data-is=status]').textContent = ''")
         window.press("a")
         expect(window.part("status")).to_contain_text("Is this one?")
-        window.page.wait_for_timeout(300)
         window.painted()
     expect(window.part("place")).not_to_have_text(re.compile("^none"))
     asked = window.session._asked[-1]
