@@ -34,14 +34,13 @@ t = np.arange(0, 20 * np.pi, 0.1)
 SIN, SIN2 = np.sin(t), np.sin(2 * t)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 WARPED = ["dtw", *compiled(naive.WARPED)]  # the first more often
+NAMES = {True: WARPED, False: [name for name in WARPED if name in SEVERAL]}  # by whether there is one channel
 
 
 @given(st.data())
 def test_distance_matrix_and_path_equal_the_reference(data):
     x, y, w = data.draw(pairs())
-    several = [name for name in WARPED if name in SEVERAL]
-    names = WARPED if naive.points(x).shape[1] == 1 else several
-    metric, name, p = data.draw(metrics(names, min(len(x), len(y))))
+    metric, name, p = data.draw(metrics(NAMES[naive.points(x).shape[1] == 1], min(len(x), len(y))))
     tx = ty = None
     if metric.uses_times and data.draw(st.booleans()):
         tx, ty = data.draw(times(len(x))), data.draw(times(len(y)))
@@ -82,7 +81,7 @@ def test_costs_along_the_path_of_dtw_add_up(data):
 @given(st.data())
 def test_properties(data):
     x, y, w = data.draw(pairs(values=plain))
-    metric = data.draw(metrics(WARPED, min(len(x), len(y))))[0]
+    metric = data.draw(metrics(NAMES[naive.points(x).shape[1] == 1], min(len(x), len(y))))[0]
     d = float(metric.distance(x, y, weight=w))
     assert d >= 0
     one = metric.get_params().get("tolerance", 0) < len(x)

@@ -123,7 +123,7 @@ def test_registry_and_parameters():
     assert get_metric("Largest") == Greatest() == clone(Greatest()) != Greatest(power=2)
     assert repr(Own(scale=2)) == "Scaled(scale=2)"
     assert Own(scale=2).get_params() == {"scale": 2, "window": None, "factor": None}
-    assert pairwise_distances([[0, 1]], [[0, 3]], Own().set_params(scale=3.0)) == 12.0
+    assert Own().set_params(scale=3.0) == Own(scale=3.0)
     assert Summed(2.0)([0, 0], [1, 3]) == 10.0
     refused(lambda: get_metric("scaled", {"scal": 1}), "Unknown parameter 'scal' of Scaled. Did you mean 'scale'")
     refused(lambda: get_metric("scaled", {"scale": "1"}), "must be an instance of 'float' or an array-like")

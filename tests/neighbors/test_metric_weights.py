@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from naive.weight_learning import margin_loss, pull, warped_terms
 from sklearn.base import clone
+from strategies import quick
 
 from sktslib.distances import DTW, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.neighbors import (
@@ -139,7 +140,7 @@ def test_classifier_learns_within(series):
     assert not hasattr(model.set_params(weight=None).fit(series, Y), "metric_weights_")
 
 
-@pytest.mark.parametrize("metric", ["dtw", "twed", "euclidean"])
+@pytest.mark.parametrize("metric", quick(["dtw", "twed", "euclidean"], "dtw"))
 def test_weights_of_channels_for_series_of_any_lengths(metric):
     weight, metric = np.array([[0.5, 1.0, 0.2]]), get_metric(metric)
     wanted = [[metric(x, y, weight=np.repeat(weight, len(x), axis=0)) for y in RAGGED[5:9]] for x in RAGGED[:5]]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices, refused
 from numba.core.config import DISABLE_JIT
-from strategies import compiled, long_without_compiler, pairs, plain, small_sizes, unmeant
+from strategies import compiled, long_without_compiler, pairs, plain, quick, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DTW, TWED, get_metric, metric_names
@@ -204,7 +204,7 @@ SUMS = [
 ]  # not those of slopes, between two points
 
 
-@pytest.mark.parametrize("name", [*(naive.WARPED if DISABLE_JIT else WARPED), *SUMS])
+@pytest.mark.parametrize("name", quick([*(naive.WARPED if DISABLE_JIT else WARPED), *SUMS], "dtw"))
 @pytest.mark.parametrize("mode", ["auto", "windows"])
 def test_costs_of_an_explanation_add_up(name, mode):
     rng = np.random.default_rng(7)

@@ -196,6 +196,7 @@ def test_parts_are_fitted_to_their_own_channels():
     assert matches.channel_distance[0, 1] == pytest.approx(far)
 
 
+@pytest.mark.slow
 def test_sums_that_may_be_negative_are_exact(monkeypatch):
     monkeypatch.setattr(mass, "LEAST", 1)
     rng = np.random.default_rng(3)
