@@ -259,7 +259,7 @@ def test_columns_that_hold_no_numbers_are_named():
 @pytest.mark.parametrize(
     ("call", "parts"),
     [
-        (lambda: QuerySearcher(normalize="z-score").fit(Q), ["Did you mean 'zscore'?", "None means: values as they are."]),
+        (lambda: QuerySearcher(normalize="z-score").fit(Q), ["Did you mean 'zscore'? None means: values as they are."]),
         (lambda: QuerySearcher(normalize="none").fit(Q), ["Did you mean None? None means: values as they are."]),
         (lambda: QuerySearcher(n_matches="all").fit(Q), ["Got 'all'", "None means: as many as fit."]),
         (lambda: QuerySearcher(candidates="window").fit(Q), ["Did you mean 'windows'?"]),
