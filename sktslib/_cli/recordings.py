@@ -249,7 +249,13 @@ def scaled(recordings, by):
         scaler.partial_fit(np.asarray(by.values[start : start + CHUNK], np.float64))
     rows = zip(by.channels, scaler.mean_, scaler.scale_, strict=True)
     note(f"columns scaled: {listed(f'{name} less {mean:.4g} over {scale:.4g}' for name, mean, scale in rows)}")
-    return [replace(one, values=changed(one.values, scaler.transform)) for one in recordings]
+    names = by.names and [f"z of {name}" for name in by.names]
+
+    def change(values):
+        return (np.asarray(values, np.float64) - scaler.mean_) / scaler.scale_
+
+    values = (changed(one.values, change) for one in recordings)
+    return [replace(one, values=each, names=names, units=None) for one, each in zip(recordings, values, strict=True)]
 
 
 def searched(recording, timed=True, named=True):

@@ -465,10 +465,10 @@ class Matches(Ranges, RangeTable):
         Parameters
         ----------
         distance : array-like of shape (n_matches,), optional
-            What says which is nearer, such as ``matches.distance / matches.threshold[matches.query]``. Default: the
-            distance of each.
-        max_overlap : float, default=0.0
-            Share of the shorter of two matches that they may have in common.
+            Values to compare matches by, such as ``matches.distance / matches.threshold[matches.query]`` of several
+            queries with thresholds. Default: the distance of each.
+        max_overlap : float in [0, 1], default=0.0
+            Largest share of the shorter of two matches that they may have in common.
 
         Returns
         -------
@@ -482,7 +482,11 @@ class Matches(Ranges, RangeTable):
         >>> matches.start.tolist(), matches.without_overlaps().label.tolist()
         ([1, 2], ['a'])
         """
-        distance = self.distance if distance is None else np.asarray(distance, float)
+        distance = np.asarray(self.distance if distance is None else distance, float)
+        if distance.shape != self.start.shape or np.isnan(distance).any():
+            rule, got = f"hold one number for each of the {len(self)} matches, not NaN", shown(distance)
+            raise refused("The 'distance' parameter of without_overlaps", rule, got)
+        max_overlap = check_number(max_overlap, "max_overlap", low=0, high=1, owner="without_overlaps")
         apart = 0 if self.sequence is None else self.sequence * self.end.max(initial=0)
         return self[np.sort(select(distance, self.start + apart, self.end + apart, max_overlap=max_overlap))]
 

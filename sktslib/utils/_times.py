@@ -409,5 +409,9 @@ def order(keys, reverse):
 
 
 def distinct(values):
-    """Return the distinct values, ascending; texts follow numbers."""
-    return sorted({*values}, key=lambda value: (isinstance(value, str), value))
+    """Return the distinct values, ascending; texts follow numbers, and others that do not compare count as texts."""
+    every = {*values}
+    try:
+        return sorted(every, key=lambda value: (isinstance(value, str), value))
+    except TypeError:
+        return sorted(every, key=str)

@@ -409,7 +409,7 @@ class Session:
     def _on_threshold(self, message):
         self.found_by()
         if "value" in message:
-            self._change(["thresholds", self._made.key, message["value"]])
+            self._change(["thresholds", self._made.key, None if (value := message["value"]) is None else float(value)])
         (decoys, count, known), distance = self.finds.chance or ((), 1, -1.0), self.finds.distance
         expected = np.searchsorted(decoys, self.threshold, "right") / count if self.threshold <= known else None
         near = without_outliers(distance)  # a few that are far off must not squeeze the others

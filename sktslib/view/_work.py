@@ -65,7 +65,7 @@ class Finds(NamedTuple):
     def of(cls, table, distance, limits=(None,), first=0):
         """Return what a table holds, whose samples count from the `first` one; of finds that overlap the nearest."""
         query = np.zeros(len(table), int) if table.query is None else table.query
-        distance = distance / np.array(units(limits))[query]
+        distance = distance / np.array(units(limits))[query] if len(limits) > 1 else distance
         order = select(distance, table.start, table.end)
         table, distance = table[order], distance[order]
         limit = 1.0 if len(limits) > 1 else border_between(distance) if limits[0] is None else limits[0]

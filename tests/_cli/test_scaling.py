@@ -27,8 +27,13 @@ def test_columns_are_less_their_means_over_their_deviations(recording, tmp_path,
     np.testing.assert_array_equal(frame["start"], want.start)
     np.testing.assert_allclose(frame["distance"], want.distance, rtol=1e-9)
     assert f"columns scaled: {'acc' if recording == 'rec.csv' else '1'} less {X[:, 0].mean():.4g} over " in err
+    np.save("half.npy", X.astype(np.float16))
+    assert table(capsys, "search half.npy --query :40-60 --scale zscore")[0]["distance"][0] == 0
     frame, _ = table(capsys, "segment", *queried)
     want = QuerySegmenter().fit(Z[40:60]).segment(Z)
     np.testing.assert_array_equal(frame[["start", "end"]], np.column_stack([want.start, want.end]))
+    np.save("inf.npy", np.where(np.arange(20)[:, None] == 7, np.inf, X[40:60]))
+    _, err = printed(capsys, "search rec.npy --query inf.npy --scale zscore", code=2)
+    assert "--query: the query must be finite" in err
     _, err = printed(capsys, "segment", recording, "--model", "m.skops", "--scale", "zscore", code=2)
     assert "--scale must be left out with --model" in err

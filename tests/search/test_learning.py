@@ -56,6 +56,7 @@ def recording(pieces, gap=4, noise=0.05, seed=0):
         (["", "N", "N", "A", "0"], ["A", "N"], ""),
         (np.array([0, "N", 3, 3, ""], dtype=object), [3, "N"], 0),
         ([False, True, True, False, False], [True], False),
+        (np.array([0, b"a", b"a", 7, 0], dtype=object), [7, b"a"], 0),  # which do not compare
     ],
 )
 def test_labels_of_any_type(y, kinds, idle):

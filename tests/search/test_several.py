@@ -68,6 +68,9 @@ def test_of_matches_that_overlap_the_nearest_stays():
         expected = matches[np.sort(np.concatenate(chosen))].to_frame()
         pd.testing.assert_frame_equal(kept.to_frame(), expected)
         assert 0 < len(kept) < len(matches)
+    for distance in ([1.0, 2.0], matches.distance * np.nan, matches.distance[:, np.newaxis], 3.0):
+        refused(lambda given=distance: matches.without_overlaps(given), "one number for each of the", "not NaN")
+    refused(lambda: matches.without_overlaps(max_overlap=2), "max_overlap", "[0, 1]")
 
 
 @pytest.mark.parametrize("metric", ["dtw", "euclidean"])

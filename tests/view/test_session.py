@@ -336,6 +336,16 @@ def test_segments_and_counts():
     assert done(session, "relearn")["state"] == "done"
 
 
+def test_segments_of_several_classes():
+    y = np.tile(np.concatenate([SHAPE, -SHAPE]), 20) + 0.1 * np.random.default_rng(0).normal(size=40 * M)
+    session = Session(y)
+    say(session, "query", start=0, end=M)
+    say(session, "class", name="other")
+    say(session, "query", start=M, end=2 * M, **{"class": 1})
+    assert done(session, "segment")["state"] == "done"
+    assert {row["class"] for row in rows_of(session)} == {0, 1}
+
+
 def test_missing_values_and_gaps_in_time():
     y = recording()
     y[STARTS[3] + 5 : STARTS[3] + 50] = np.nan
@@ -418,6 +428,10 @@ def test_errors_are_answers():
     ]:
         assert text in session.handle(message)["error"], (message, session.handle(message))
     say(session, "query", start=5, end=90)
+    searched(session)
+    for value in ("abc", [1.0]):  # and it is not kept
+        assert "error" in session.handle({"type": "threshold", "value": value})
+        assert "error" not in session.handle({"type": "threshold"})
     found = say(session, "search", metric="nonsense")["job"]
     while (progress := session.handle({"type": "progress", "job": found}))["state"] == "running":
         time.sleep(0.005)
