@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distances._kernels.compile import block_size
+from ..distances._kernels.compile import block_size, stop_if_unwanted
 from ..distances._kernels.dispatch import closed_boundary
 from ..distances._kernels.scalar import oldest_start
 from ..distances._metrics.elastic import ElasticMetric
@@ -360,6 +360,7 @@ def neighbors(start, m, apart):
         return
     order = np.argsort(start, kind="stable")
     for run in np.split(order, np.flatnonzero(np.diff(start[order]) > apart) + 1):
+        stop_if_unwanted()  # there may be tens of thousands
         part = (start[run] - start[run[:1]]) // max(MOST_TERMS // m, 1)
         yield from np.split(run, np.flatnonzero(np.diff(part)) + 1)
 
