@@ -53,22 +53,18 @@ def braycurtis_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = N
     return lockstep.Braycurtis().distance(x, y, weight=weight)
 
 
+def _documented(function):
+    """Give a function the sections of the docstring above, which all have."""
+    if function.__doc__ is not None:  # Python may leave them out
+        head, examples = function.__doc__.split("    Examples\n")
+        sections = braycurtis_distance.__doc__[braycurtis_distance.__doc__.index("    Parameters\n") :]
+        function.__doc__ = f"{head}{sections.partition('    Examples')[0]}    Examples\n{examples}"
+    return function
+
+
+@_documented
 def canberra_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the Canberra distance, ``sum w |x - y| / (|x| + |y|)``; a term 0/0 counts 0.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -79,22 +75,9 @@ def canberra_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = Non
     return lockstep.Canberra().distance(x, y, weight=weight)
 
 
+@_documented
 def chebyshev_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the Chebyshev distance, ``max w |x - y|``.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -105,22 +88,9 @@ def chebyshev_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = No
     return lockstep.Chebyshev().distance(x, y, weight=weight)
 
 
+@_documented
 def correlation_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the correlation distance: one minus the correlation of the series; both constant: 0, one of them: 1.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -131,22 +101,9 @@ def correlation_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = 
     return lockstep.Correlation().distance(x, y, weight=weight)
 
 
+@_documented
 def cosine_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the cosine distance, one minus the cosine of the angle; both all zero: 0, one of them: 1.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -157,22 +114,9 @@ def cosine_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None)
     return lockstep.Cosine().distance(x, y, weight=weight)
 
 
+@_documented
 def euclidean_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the Euclidean distance, ``sqrt(sum w (x - y)^2)``.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -183,22 +127,9 @@ def euclidean_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = No
     return lockstep.Euclidean().distance(x, y, weight=weight)
 
 
+@_documented
 def hamming_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the Hamming distance: the weighted share of points that differ.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -209,26 +140,13 @@ def hamming_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None
     return lockstep.Hamming().distance(x, y, weight=weight)
 
 
+@_documented
 def kullback_leibler_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the Kullback-Leibler divergence of positive values, ``sum w (x log(x / y) - x + y)``.
 
     See Kullback & Leibler (1951).
 
     Values that are not positive are an error. Not symmetric: the query is `x`.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -269,22 +187,9 @@ def mahalanobis_distance(
     return lockstep.Mahalanobis(VI).distance(x, y, weight=weight)
 
 
+@_documented
 def manhattan_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the Manhattan distance, ``sum w |x - y|``.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -390,22 +295,9 @@ def short_time_series_distance(
     return lockstep.ShortTimeSeries().distance(x, y, weight=weight, tx=tx, ty=ty)
 
 
+@_documented
 def sqeuclidean_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Compute the squared Euclidean distance, ``sum w (x - y)^2``.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
