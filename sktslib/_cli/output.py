@@ -254,12 +254,13 @@ def draw(queries, recording, panels, shown=None, profile=None, threshold=None, m
             ax.set_title(name, loc="left", fontsize="medium")
     _name_rows(axes, recording._described_channels * len(panels) + ["distance"] * profiles, recording)
     below.align_ylabels(axes)
-    for at, text in () if marks is None else zip(recording.times[marks[0]], marks[1], strict=True):
+    if marks is not None:
         from matplotlib.patheffects import withStroke
 
         style = {"xycoords": axes[-channels].get_xaxis_transform(), "ha": "center", "va": "top", "fontweight": "bold"}
         style["path_effects"] = [withStroke(linewidth=3, foreground="white")]  # a rim, to be read on any line
-        axes[-channels].annotate(text, (at, 0.97), **style)
+        for at, text in zip(recording.times[marks[0]], marks[1], strict=True):
+            axes[-channels].annotate(text, (at, 0.97), **style)
     return figure
 
 

@@ -251,7 +251,7 @@ def scaled(recordings, by):
     note(f"columns scaled: {listed(f'{name} less {mean:.4g} over {scale:.4g}' for name, mean, scale in rows)}")
     names = by.names and [f"z of {name}" for name in by.names]
 
-    def change(values):
+    def change(values):  # in float64 whatever the file holds, and without checks, which estimators make
         return (np.asarray(values, np.float64) - scaler.mean_) / scaler.scale_
 
     values = (changed(one.values, change) for one in recordings)
