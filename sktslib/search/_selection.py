@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distances._kernels.compile import pieces, stop_if_unwanted
 from ..distances._kernels.selection import all_free, apart, greedy
 
 if TYPE_CHECKING:
@@ -168,12 +169,17 @@ class _Chosen:
             room = np.empty((2, max(size, 2 * self.n)), np.int64)
             room[:, : self.n] = self._room[:, : self.n]
             self._room = room
-        taken = np.empty(size - self.n, np.int64)
-        count = greedy(start, end, *self._room[:, :size], self.n, self._longest, self.max_overlap, taken)
-        taken = taken[:count]
-        self.n += count
-        self._longest = max(self._longest, int((end[taken] - start[taken]).max(initial=0)))
-        return taken
+        taken, before = np.empty(size - self.n, np.int64), self.n
+        for first, last in pieces(len(start), self.n + len(start)):  # each choice moves the chosen ranges after it
+            new = taken[self.n - before :]
+            count = greedy(
+                start[first:last], end[first:last], *self._room[:, :size], self.n, self._longest, self.max_overlap, new
+            )
+            new = new[:count]
+            new += first
+            self.n += count
+            self._longest = max(self._longest, int((end[new] - start[new]).max(initial=0)))
+        return taken[: self.n - before]
 
     def could_take(self, start, end):
         """Return which ranges `take` would choose."""
@@ -290,6 +296,7 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
         known, ranges = np.append(known, np.zeros(len(more), bool)), _ranges(start, end, which)
         top = min(bound * (1.0 - slack), limit)  # what is beyond comes after candidates of the next batch, or never
         while True:
+            stop_if_unwanted()
             order = np.lexsort((which, least))
             taken = order[chosen.could_take(*(each[order] for each in ranges))]
             taken = taken[least[taken] <= top]

@@ -9,6 +9,7 @@ from numbers import Integral
 
 import numpy as np
 
+from ..distances._kernels.compile import stop_if_unwanted
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._series import places, resample
@@ -101,6 +102,7 @@ class CandidateReader:
         """
         plan = self.plan
         for part in np.array_split(which, min(-(-len(which) * plan.x.size // terms), len(which))):
+            stop_if_unwanted()
             windows, times = np.empty((len(part), *plan.x.shape)), np.empty((len(part), plan.m))
             for k, (s, e) in enumerate(zip(start[part].tolist(), end[part].tolist(), strict=True)):
                 _, windows[k], ty = self.read(s, e)
