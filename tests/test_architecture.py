@@ -125,6 +125,16 @@ def test_distances_bring_numba_and_no_library_that_takes_longer():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_distances_and_looks_of_the_command_line_bring_neither_scikit_learn_nor_matplotlib():
+    query = str(PACKAGE / "datasets" / "data" / "query.csv")
+    code = (
+        "import sys; from sktslib.__main__ import main; "
+        f"assert main(['distance', {query!r}, {query!r}]) == main(['show', {query!r}]) == 0; "
+        "assert not {'matplotlib', 'sklearn', 'scipy.stats'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
 def test_importing_everything_compiles_nothing():
     code = (
         "import sktslib.search, sktslib.utils.visualisation, sktslib.metrics, sys; "

@@ -43,11 +43,15 @@ def run_distance(options):
     if not frame["path"].any():
         frame = frame.drop(columns="path")
     if options.picture is not None:
+        from . import pictures
+
         if drawn is None:
             raise ValueError("--picture needs a distance that aligns the series, such as dtw or twed, by --metric.")
         metric, d, path = drawn
         title = f"{x.short_title} (above) and {y.short_title}: {metric!r} {d:.4g}"
-        output.save_picture(output.draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture)
+        pictures.save_picture(
+            pictures.draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture
+        )
     about = {"first": x.title, "second": y.title, "columns": x.channels, "samples": [len(x), len(y)]}
     if options.format == "table":  # distances of one pair by several metrics have no scale in common
         frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]

@@ -44,11 +44,13 @@ def run(options):
 
     # The picture first: who reads only the head of the tables gets it all the same.
     if not options.no_picture:
+        from . import pictures
+
         about = {"names": ["mV"], "time_name": "time (s)"}
         title = "query and the weights of its points"
         drawn = [FileRecording(ecg.query, ecg.tq, path=title, weight=ecg.weight, **about)]
         sequence, marks = FileRecording(ecg.sequence, ecg.ts, **about), (ecg.beats, ecg.beat_kinds.tolist())
-        output.draw(drawn, sequence, panels, marks=marks).savefig(options.output)
+        pictures.draw(drawn, sequence, panels, marks=marks).savefig(options.output)
     for title, frame in zip(tables, frames, strict=True):
         print(title, *output.lines_of(frame, ecg.ts), "", sep="\n")
     print("\n".join(fill(line, 120) for line in text))

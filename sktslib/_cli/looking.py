@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 
-from .._plots.base import MAX_ROWS
 from ..io._columns import no_column
 from ..io._parts import as_index, since, slice_of
 from ..io._tables import listed, split_names
@@ -12,7 +11,7 @@ from ..utils._sampling import LONG, holes
 from ..utils._times import EvenTimes
 from .commands import reading_of
 from .labels import label_column_name, read_labels_of
-from .output import check_picture, counted, draw_recording, note, print_frame, save_picture, tell_notes
+from .output import check_picture, counted, note, print_frame, tell_notes
 from .recordings import CHUNK, Files, searched
 
 
@@ -43,6 +42,8 @@ def run_show(options):
         named = listed([f"{name} ({count})" for name, count in kinds], 8)
         note(f"{counted(recording.marks, 'mark')}, which --labels marks learns from: {named}")
     if options.picture is not None:
+        from .pictures import MAX_ROWS, draw_recording, save_picture
+
         if (count := len(recording.channels)) > MAX_ROWS:
             note(f"the picture shows the first {MAX_ROWS} of {count} channels; --columns names others")
         save_picture(draw_recording(recording, MAX_ROWS), options.picture)

@@ -120,6 +120,8 @@ def run(options):
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
     about |= {"columns": recording.channels, "samples": len(recording), "time_column": recording.time_name}
     if options.picture is not None:
+        from . import pictures
+
         count, where = output.counted(found, NOUNS[options.task][0]), output.shortened(recording.short_title, 40)
         title = f"{count} in {where}: {estimator.metric_.full_name}"
         more = {"shown": shown, "periods": getattr(estimator, "periods_", None)}
@@ -127,7 +129,7 @@ def run(options):
             more |= {"profile": estimator.profile(searched(recording)), "threshold": estimator.threshold_}
         elif options.task == "search":
             output.note("the picture leaves out the distances of all candidates, which take long to compute: --profile")
-        output.save_picture(output.draw(queries, recording, {title: found}, **more), options.picture)
+        pictures.save_picture(pictures.draw(queries, recording, {title: found}, **more), options.picture)
     if len(found) or options.format != "table":
         output.print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1

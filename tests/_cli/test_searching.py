@@ -14,7 +14,7 @@ from command_runs import ECG, TS, ZONED, N, Y, printed, same, table
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.__main__ import main
-from sktslib._cli import commands, output
+from sktslib._cli import commands, pictures
 from sktslib.distances import DTW
 from sktslib.metrics import event_report, labels_from_events
 from sktslib.search import ChannelPlan, Windows
@@ -23,9 +23,9 @@ from sktslib.search import ChannelPlan, Windows
 @pytest.fixture
 def drawn(monkeypatch):
     """Pictures that the commands draw."""
-    pictures, own = [], output.draw
-    monkeypatch.setattr(output, "draw", lambda *args, **rest: pictures.append(own(*args, **rest)) or pictures[-1])
-    return pictures
+    made, own = [], pictures.draw
+    monkeypatch.setattr(pictures, "draw", lambda *args, **rest: made.append(own(*args, **rest)) or made[-1])
+    return made
 
 
 # ------------------------------------------------------------------------------------------------------------- search
