@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import Parallel, delayed
 from numba import config
 
 from .distances import get_metric, nearest_neighbors, pairwise_distances
@@ -118,7 +117,10 @@ def warmup(
     if config.DISABLE_JIT:
         return
     calls = [(metric, task, min(n_channels, CHANNELS), weighted) for metric, task in product(metrics, tasks)]
-    if n_jobs not in (None, 1):  # processes, for a compiler takes the GIL
+    if n_jobs not in (None, 1):
+        from joblib import Parallel, delayed
+
+        # Processes, for a compiler takes the GIL.
         Parallel(n_jobs, backend="loky")(delayed(_run)(*call) for call in calls)
     for call in calls:
         begin = perf_counter()

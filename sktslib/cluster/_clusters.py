@@ -17,7 +17,6 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -31,7 +30,7 @@ from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import collection_weight, distances_between, driver_of
 from ..distances._series import resample
 from ..neighbors._collection_estimator import COUNT, CollectionEstimator
-from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, nothing, parts_for_jobs, progress, shared
+from ..utils._jobs import count_jobs, delayed, each_in_jobs, in_jobs, nothing, parts_for_jobs, progress, shared
 from ..utils._names import warn
 from ..utils._parameters import SEED, Interval, StrOptions
 from ..utils._times import MetricLike, Sequences

@@ -13,9 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import delayed
 
-from ..utils._jobs import as_plain, check_jobs, count_jobs, each_in_jobs
+from ..utils._jobs import as_plain, check_jobs, count_jobs, delayed, each_in_jobs
 from ..utils.validation import check_number, check_verbose
 from ._collection import Timed, lengths_of
 from ._kernels import batch, scalar

@@ -10,9 +10,8 @@ from math import ceil, isqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import delayed
 
-from ..utils._jobs import check_jobs, count_jobs, each_in_jobs
+from ..utils._jobs import check_jobs, count_jobs, delayed, each_in_jobs
 from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_verbose, shown
 from ._collection import (

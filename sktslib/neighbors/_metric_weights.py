@@ -14,7 +14,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from sklearn.base import clone
@@ -24,7 +23,7 @@ from ..distances._metrics.base import Metric
 from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import spread
-from ..utils._jobs import in_jobs, parts_for_jobs, progress
+from ..utils._jobs import delayed, in_jobs, parts_for_jobs, progress
 from ..utils._parameters import SEED, Interval, StrOptions
 from ..utils._times import MetricLike, Sequences
 from ..utils.validation import refused

@@ -9,7 +9,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -23,7 +22,7 @@ from ..search._profile import Search
 from ..search._pruning import Choice
 from ..search._query import named
 from ..search._results import matched
-from ..utils._jobs import count_jobs, each_in_jobs, in_jobs, progress
+from ..utils._jobs import count_jobs, delayed, each_in_jobs, in_jobs, progress
 from ..utils._names import warn
 from ..utils._parameters import SEED, StrOptions
 from ..utils._sklearn import names_out

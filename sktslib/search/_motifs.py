@@ -13,7 +13,6 @@ from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from joblib import delayed
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..distances._kernels import matrix_profile
@@ -23,7 +22,7 @@ from ..distances._metrics.registry import get_metric
 from ..distances._series import SCALINGS, fill, normalize_values
 from ..io._objects import unwrapped
 from ..utils import validation
-from ..utils._jobs import check_jobs, count_jobs, in_jobs, parts_for_jobs, progress
+from ..utils._jobs import check_jobs, count_jobs, delayed, in_jobs, parts_for_jobs, progress
 from ..utils._names import names_of, warn
 from ..utils._sampling import check_gap, gap_of, holes, notice_sampling
 from ..utils._times import is_datetime, notice_column, notice_index, times_of

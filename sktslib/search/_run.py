@@ -29,11 +29,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import delayed
 
 from ..distances._kernels.selection import all_free, near
 from ..distances._metrics.base import equal
-from ..utils._jobs import count_jobs, in_jobs, jobs_are_threads, losses_explained, progress, shared
+from ..utils._jobs import count_jobs, delayed, in_jobs, jobs_are_threads, losses_explained, progress, shared
 from ..utils._sampling import edges
 from ..utils._times import Sequences, Times, as_dates, given_times, times_of
 from ..utils.validation import as_points, as_series, as_times, check_count, refused

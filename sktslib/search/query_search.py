@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from joblib import delayed
 from numpy.typing import ArrayLike
 
-from ..utils._jobs import in_jobs
+from ..utils._jobs import delayed, in_jobs
 from ..utils._times import Queries, Sequences, times_of
 from ..utils.validation import check_verbose
 from ._plan import warn_of_sequences

@@ -14,8 +14,6 @@ from multiprocessing import TimeoutError as JobTimeout
 from numbers import Integral
 
 import numpy as np
-from joblib import Parallel, parallel_config
-from joblib.parallel import ThreadingBackend, get_active_backend
 
 from ._conversion import shown
 
@@ -37,6 +35,11 @@ def check_jobs(n_jobs):
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
     return max(min(int(n_jobs), MOST_THREADS), -(2**31))
+
+
+def delayed(call):
+    """Return a function that returns the call and what it is given, to be made in a job."""
+    return lambda *given, **more: (call, given, more)
 
 
 def in_jobs(calls, n_jobs, verbose, name, unit):
@@ -87,6 +90,8 @@ def _results(calls, total, n_jobs):
         return (call(*arguments, **keywords) for call, arguments, keywords in calls)
     if in_threads:
         return _in_threads(calls, min(jobs, total))
+    from joblib import Parallel
+
     # Large arrays are files to other processes of this machine, which may write to what they read of them.
     options = {"n_jobs": check_jobs(n_jobs), "prefer": "threads", "mmap_mode": "c"}
     try:
@@ -99,6 +104,8 @@ def _results(calls, total, n_jobs):
 
 def jobs_are_threads():
     """Return whether calls in jobs may change what they share."""
+    from joblib.parallel import ThreadingBackend, get_active_backend
+
     return type(get_active_backend(prefer="threads")[0]) is ThreadingBackend
 
 
@@ -176,6 +183,8 @@ def _executor(jobs):
     """Return an executor, and an event for which its threads look: they hear by it that nobody waits for them."""
     ended = threading.Event()
 
+    from joblib.parallel import ThreadingBackend, parallel_config
+
     def begin():
         threading.current_thread().unwanted = (ended,)
         parallel_config(ThreadingBackend(nesting_level=1), n_jobs=1)
@@ -227,6 +236,8 @@ def count_jobs(n_jobs):
 
     Processes that others started may start some as well; a thread that makes a call for another one starts none.
     """
+    from joblib.parallel import get_active_backend
+
     backend, usual = get_active_backend(prefer="threads")
     n_jobs = check_jobs(n_jobs)
     alone = n_jobs == 1 or hasattr(threading.current_thread(), "unwanted")

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from joblib import delayed
 
 from ...distances._metrics.dtw import ADTW, OMEGA
 from ...distances._metrics.registry import get_metric
@@ -19,7 +18,7 @@ from ...distances._series import full_weight
 from ...metrics import event_report
 from ...metrics._events import count_matched, pairs_by_iou
 from ...model_selection import BlockedSeriesSplit
-from ...utils._jobs import as_plain, in_jobs
+from ...utils._jobs import as_plain, delayed, in_jobs
 from .._channels import parts_of
 from .._profile import Search
 from .._results import matched

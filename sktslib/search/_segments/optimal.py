@@ -20,7 +20,6 @@ Segments that are listed have the costs of their ranges, each computed by itself
 from typing import NamedTuple
 
 import numpy as np
-from joblib import delayed
 
 from ...distances._kernels import segmentation as kernel
 from ...distances._kernels.dispatch import closed_boundary
@@ -28,7 +27,7 @@ from ...distances._kernels.scalar import agreed, before, likeliest, previous, th
 from ...distances._kernels.segmentation import INF, SEGMENT_LANES
 from ...distances._kernels.simd import aligned_zeros
 from ...distances._series import full_weight
-from ...utils._jobs import count_jobs, each_in_jobs, nothing, progress
+from ...utils._jobs import count_jobs, delayed, each_in_jobs, nothing, progress
 from .._chunks import Buffer
 from .._plan import check_lengths
 from .._profile import LastSamples, PreparedQueries, Search, window_profile
