@@ -80,7 +80,7 @@ def _row(rows, weighted, k, i):
 def _first(lo, i):
     """Return the first series point that query point i may be aligned with.
 
-    Without a band, `lo` is None and `hi` holds one number for all query points.
+    Without a band, `lo` is None and `hi` holds the number of series points for all query points.
     """
     return 0 if lo is None else lo[i]
 
@@ -156,7 +156,7 @@ def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end
 
 @inner
 def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
-    """Compute four query points over the series points [begin, end), some of which may be outside the band."""
+    """Compute four query points over the series points [begin, end), with cells outside the band excluded."""
     a, b = begin, end
     if lo is not None:  # a constant for the compiler: without a band it drops these branches
         a = maximum(begin, minimum(lo[minimum(i + ROWS, m) - 1], end))
@@ -259,7 +259,7 @@ def room_for(n):
 
 @inner
 def _beside(values, begins, lengths, block, size, lanes):
-    """Interleave the first `size` series of the block in `lanes`, after a pad; the last one is repeated in free lanes.
+    """Interleave `size` series of a block in `lanes`, after padding of one vector; free lanes repeat the last series.
 
     The first half of `block` holds the positions of the series, the second half is a buffer.
     """
@@ -282,7 +282,7 @@ def _beside(values, begins, lengths, block, size, lanes):
 
 @kernel
 def _accumulate_table(queries, collection, borders, until, cells, place, work, out):
-    """Compute blocks of series and their queries from `place` on; return whether all are done.
+    """Compute blocks of series and their queries, resuming at `place`; return whether all are done.
 
     See `table_of_costs`.
     """
@@ -469,12 +469,12 @@ MOVES = block_size(2**22, 2**10)  # most cells of a pair whose moves are kept, t
 
 @inner
 def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, boundary, row, codes, first):
-    """Accumulate the costs of query point i and the series points from `begin` on; return the end of those computed.
+    """Accumulate the costs of query point i and series points from `begin` on; return the end of the computed points.
 
-    Points before `known` are always computed, those from there to `end` as long as some lane has a cost at or below its
-    limit. `row` holds the costs of the previous query point and is overwritten; its column `begin`, in front of the
-    first of these points, becomes `boundary`. The moves are stored in `codes`, those of series point j as the pair
-    `first + j`.
+    Points before `known` are always computed; those from `known` to `end` only while some lane has a cost at or below
+    its limit. `row` holds the costs of the previous query point and is overwritten; its column `begin`, in front of the
+    first computed point, becomes `boundary`. The move of series point j is stored in `codes`, as that of pair `first +
+    j`.
     """
     here, weights = (points[0, i], points[1, i], points[2, i]), _row(rows, weighted, 0, i)
     diag, left, most = load(row, begin * BATCH), splat(boundary), load(limit, 0)

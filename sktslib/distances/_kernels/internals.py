@@ -44,7 +44,7 @@ class _LinkedLibrary(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Announce(LoweringPass):
-    """Register a function without machine code with the compiler."""
+    """Compiler pass that registers a function, without machine code of its own, so that kernels can link it."""
 
     _name = "sktslib_announce"
 
@@ -63,9 +63,9 @@ class _Announce(LoweringPass):
 
 
 class _QuickFlags(Flags):
-    """Compiler options that are hashed and compared by those that were set.
+    """Compiler options that are hashed and compared by the options that were set.
 
-    numba compares all options with their defaults, several times for each operator of a kernel.
+    numba itself compares all options with their defaults, several times for each operator of a kernel.
     """
 
     __slots__ = ()
@@ -189,7 +189,7 @@ class KernelCache:
         """Do nothing: numba calls this before it compiles again, which overwrites the files."""
 
     def _key(self, signature, target_context):
-        """Return the key of a compiled form: name and argument types, and name and features of the processor."""
+        """Return the key of a compiled form: its name and argument types, then name and features of the processor."""
         owner = self._name, tuple(sigutils.normalize_signature(signature)[0])
         return owner, target_context.codegen().magic_tuple()[1:]
 

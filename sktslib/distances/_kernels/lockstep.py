@@ -206,8 +206,8 @@ SQUARES, PRODUCTS = (SquaredRecord, EuclideanRecord), (CosineRecord, PearsonReco
 BLOCK = block_size(512, 8)  # windows at a time: sums and samples stay in the first-level cache
 COST = 4  # time of a term relative to a cell of a recurrence, because it may contain a division
 LEAST, MOST = 1e-250, 1e300  # sums between them lost nothing to underflow, and none of their terms overflowed
-FEW = 16  # up to this number of windows no kernel is used
-TOGETHER = block_size(2**14, 24)  # windows whose moments are held at a time
+FEW = 16  # up to this number of windows, numpy computes and no kernel is compiled
+TOGETHER = block_size(2**14, 24)  # windows whose moments are kept at a time
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
@@ -239,14 +239,14 @@ def _distance(p, x, y, w):
 
 @kernel
 def first_terms(p, x, y, w, out):
-    """out[k, i] = term of the pair x[k, i], y[k, i] in the first accumulator."""
+    """Fill in out[k, i], the term of the pair x[k, i], y[k, i] in the first accumulator."""
     for k in range(x.shape[0]):
         for i in range(x.shape[1]):
             out[k, i] = terms(p, w[k, i], x[k, i], y[k, i])[0]
 
 
 def one_to_many(p, x, w, series, out):
-    """out[s] = distance of x (channels, m) to series s of `series` (channels, m, n_series)."""
+    """Fill in out[s], the distance of x (channels, m) to series s of `series` (channels, m, n_series)."""
     _one_to_many(p, x, w, series, out)
     for s in np.flatnonzero(np.isnan(out)) if steep(p) else ():
         out[s] = distance(p, x, np.ascontiguousarray(series[:, :, s]), w)
@@ -268,7 +268,7 @@ def _one_to_many(p, x, w, series, out):
 
 @kernel
 def finish_all(p, a, b, c, out):
-    """out[j] = distance for the accumulators a[j], b (one number for all) and c[j]."""
+    """Fill in out[j], the distance for the accumulators a[j], b (one number for all) and c[j]."""
     for j in range(out.shape[0]):
         out[j] = finish(p, a[j], b, c[j])
 
@@ -337,11 +337,11 @@ def _row(y, at, share, row):
 
 # ------------------------------------------------------------------------------------------------------------ profiles
 def stretched(p, x, y, w, scaling, alike, left, share, out):
-    """out[j] = distance of the query to the window that starts at sample j.
+    """Fill in out[j], the distance of the query to the window that starts at sample j.
 
     Point i of the window is sample j + left[i], or with a `share` the point interpolated at share[i] of the step after
     that sample. `scaling` says how each window is normalized: 0 none, 1 mean, 2 zscore, 3 minmax, 4 minmax and then
-    mean. `alike` is that of `exact_moments`.
+    mean. `alike` is the tolerance for constant windows of `_exact_moments`.
     """
     span = y.shape[1] - len(out) + 1
     if x.size and len(out) <= FEW and isinstance(p, SQUARES + PRODUCTS):
@@ -375,7 +375,8 @@ def _normalized(windows, w, scaling, alike, left, share):
 def few(p, x, windows, w, scaling, alike, left, share, out):
     """Fill in the distances to windows (n, channels, span), bit for bit as `stretched` computes them.
 
-    This numpy code compiles nothing, which would take seconds. It supports the records of SQUARES and PRODUCTS.
+    This numpy code avoids compiling a kernel, which would take seconds. It supports the records of SQUARES and
+    PRODUCTS.
     """
     points, sums = _normalized(windows, w, scaling, alike, left, share), np.zeros((3, len(out)))
     for total, values in zip(sums[: size(p)], terms(p, w, x, points), strict=False):

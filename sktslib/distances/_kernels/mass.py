@@ -5,23 +5,24 @@ and
 
     sum w (x - y)^2 = M2(x) + M2(y) + W (mean(x) - mean(y))^2 - 2 sum w (x - mean(x)) y
 
-where nothing but the last term can cancel. The dot products of all windows come from overlap-save FFT, or from direct
-sums if the query is short. Means and M2 come from running sums that hold the samples of their own window alone,
-relative to a sample of the window, so that a huge value next to a window leaves no trace in it.
+where M2 is the weighted sum of squared deviations, W the total weight, and only the last term can cancel digits. The
+dot products of all windows come from an overlap-save FFT, or from direct sums if the query is short. Means and M2 come
+from running sums over the samples of a single window, relative to one of them, so a huge value next to a window does
+not affect its result.
 
-Results that this scheme cannot compute to 1e-12 of the sum of squares, and results that are small compared with it, are
-computed again by the exact kernels of `lockstep`. So every distance of such a profile is within a relative `SLACK` of
-the exact one.
+Results that this method cannot compute to within 1e-12 of the sum of squares, and results that are small compared with
+that sum, are *doubtful*: the exact kernels of `lockstep` compute them again. So every distance of such a profile is
+within a relative error `SLACK` of the exact one.
 
-One call computes a whole stretch of windows all of whose points count alike, normalized or not. Moments of normalized
-windows are those of the samples alone. Windows that are compared as they are need no moments:
+One call computes many windows whose points have equal weights, normalized or not. The moments of normalized windows
+depend on the samples only. Windows that are compared without normalization need no moments:
 
     sum (x - y)^2 = sum (y - c)^2 + sum (x - c)^2 - 2 sum (y - r)(x - c) - 2 (r - c) sum (x - c)
 
-with the query's rounded mean c and the mean r of a row of samples. The first sum is a running one, and as large as the
-numbers that rounding is compared with; the last one is next to nothing. There is one call, because between two calls
-another thread may get the interpreter, and must be waited for. A block is two rows of windows: the real and the
-imaginary part of one transform, since a query is real.
+with the query's rounded mean c and the mean r of a row of samples. The first sum is a running sum, and about as large
+as the numbers that rounding errors are compared with; the last sum is nearly zero. It is one call because between two
+calls another thread may take the interpreter lock. A block consists of two rows of samples: the real and the imaginary
+part of one transform, since samples are real.
 """
 
 import numpy as np
@@ -34,17 +35,21 @@ from .lockstep import PRODUCTS, SQUARES, finish_all
 from .moments import EPS, HUGE, RUN, SMALLEST, TINY, apart, find_constants, moments, rounding
 from .simd import aligned_zeros, fill, scratch
 
-ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
-SMALL = 1e-6  # of the sum of squares: what is less is computed directly
+ERROR = 1e-12  # largest error of a profile, relative to the sum of squares
+SMALL = 1e-6  # results below this share of the sum of squares are computed directly
 PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-level cache
 DOTS = block_size(512, 8)  # direct dot products at a time
-WINDOWS = block_size(2**19, 40)  # windows at a time of which it is noted which are in doubt
-COST = 16  # so many times what a cell of a recurrence takes a sample takes
+WINDOWS = block_size(2**19, 40)  # windows per mask of doubtful results
+COST = 16  # time of a sample relative to a cell of a recurrence
 
 
 @inner(fastmath={"reassoc", "contract"})
 def fill_rows(y, first, step, squared, rows, norm):
-    """rows[r] = the samples from `first + r * step` on less their mean, `squared` or not; 0 behind the end."""
+    """Fill row r with the samples from `first + r * step` on, minus their mean; zeros follow the last sample.
+
+    `squared` (True or None) says whether to square the differences. `norm` receives the Euclidean norm of each row and
+    the mean that was subtracted.
+    """
     n_rows, size = rows.shape
     for r in range(n_rows):
         begin = first + r * step
@@ -61,7 +66,7 @@ def fill_rows(y, first, step, squared, rows, norm):
             row[t] = d
             square += d * d
         row[v.shape[0] :] = 0.0
-        if not square > TINY:  # the error of what underflowed is not known
+        if not square > TINY:  # squares may have underflowed, so the error is unknown
             for t in range(v.shape[0]):
                 square = np.inf if v[t] != mean else square
         norm[r, 0], norm[r, 1] = np.sqrt(square), mean
@@ -69,7 +74,10 @@ def fill_rows(y, first, step, squared, rows, norm):
 
 @inner(fastmath={"reassoc", "contract"})
 def dots(v, x, out):
-    """out[j] = sum of x[i] v[j + i]; four points at a time, so that sums stay in registers."""
+    """Fill in sliding dot products: out[j] = sum of x[i] v[j + i].
+
+    Four points are added at a time, so that sums stay in registers.
+    """
     m = x.shape[0]
     for first in range(0, out.shape[0], DOTS):
         o = out[first : first + DOTS]
@@ -87,9 +95,9 @@ def dots(v, x, out):
 
 @kernel(error_model="numpy")
 def finish_products(p, a, norm, b, out):
-    """out[j] = the distance behind products a[j] and the squares of the query and of a window, `norm` and b[j].
+    """Fill in out[j], the distance for dot product a[j] and the squared norms of query (`norm`) and window (b[j]).
 
-    First all cosines, so that what has no branch is done side by side.
+    The cosines come first, in a loop without branches that the compiler can vectorize.
     """
     root = np.sqrt(norm)
     for j in range(a.shape[0]):
@@ -101,9 +109,9 @@ def finish_products(p, a, norm, b, out):
 
 @inner
 def _share_norm(rows, norms):
-    """Make the norms of rows that are transformed together what the error of both is relative to.
+    """Replace the norms of two rows that are transformed together by their joint norm, which bounds the error of both.
 
-    What is not finite is left out, and stays infinite.
+    Rows whose norm is not finite are set to 0 and keep an infinite norm.
     """
     square = 0.0
     for r in range(2):
@@ -117,10 +125,10 @@ def _share_norm(rows, norms):
 
 @kernel(error_model="numpy")
 def load_rows(y, first, step, squared, rows, spectra, norms, roots, room):
-    """Take the samples from `first` on, or their squares, as `dot_rows` takes them: two rows of windows at a time.
+    """Load the samples from `first` on, or their squares, into `spectra` as `dot_rows` reads them: two rows at a time.
 
-    `norms` of each row: what its error is relative to, and the mean that was subtracted. Without `roots` products are
-    summed directly: then no transform is compiled.
+    `norms` receives for each row the number that its error is relative to, and the mean that was subtracted. Without
+    `roots` (None) the rows are not transformed, because products are summed directly; then no transform is compiled.
     """
     for k in range(spectra.shape[0]):
         of_both = norms[2 * k : 2 * k + 2]
@@ -134,14 +142,14 @@ def load_rows(y, first, step, squared, rows, spectra, norms, roots, room):
 
 @inner
 def _transform(waves, spectra, roots, room):
-    """Fill in the transforms of the channels of a query."""
+    """Fill `spectra` with the Fourier transforms of the channels of a query."""
     for k in range(waves.shape[0]):
         forward(waves[k], spectra[k], roots, room)
 
 
 @kernel
 def dot_rows(spectra, own, step, out, roots, room):
-    """Fill in the dot products of a short series with the windows of rows: the first `step` of each row of `out`."""
+    """Fill the first `step` entries of each row of `out` with the dot products of the query and loaded windows."""
     for k in range(spectra.shape[0]):
         if roots is None:
             for r in range(2):
@@ -152,11 +160,12 @@ def dot_rows(spectra, own, step, out, roots, room):
 
 @inner(error_model="numpy")
 def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, mean_x, kind, mean, spread, error):
-    """Compute weighted moments of windows from weighted sums of samples and of squares, `s` and `q`.
+    """Fill in mean, spread and error of windows from `s` and `q`, their weighted sums of samples and of squares.
 
-    The samples of both are less the mean of their row.
+    The mean of each row was subtracted from both; `norm_s` and `norm_q` hold the norms of the rows and these means.
 
-    `kind` means count: 0 not at all, 1 by their difference from the query's, `mean_x`, 2 by the product with it.
+    `kind` says which error of the mean matters for the distance: 0 none, 1 that of its difference from the query's mean
+    `mean_x`, 2 that of its product with `mean_x`.
     """
     for r in range(s.shape[0]):
         base, wrong_s, wrong_q = norm_s[r, 1] - origin, bound * w_norm * norm_s[r, 0], bound * w_norm * norm_q[r, 0]
@@ -176,13 +185,16 @@ def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, m
 # One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
 @kernel(error_model="numpy")
 def standardize(scale, spread, error, total, scaling):
-    """Replace the moments of windows by those of the normalized windows, and fill in their `scale`."""
+    """Replace the moments of windows by those of the normalized windows; fill in `scale`, the factor that normalizes.
+
+    `scaling` is 1 for "mean" and 2 for "zscore".
+    """
     if scaling == 1:
         scale[:] = 1.0
         return
     for j in range(scale.shape[0]):
         scale[j] = total / spread[j] if spread[j] > 0.0 else 0.0
-    for j in range(scale.shape[0]):  # a constant window has no error, one that only seems constant any error
+    for j in range(scale.shape[0]):  # a constant window has no error; one that is only nearly constant may have any
         error[j] = error[j] * scale[j] if spread[j] > 0.0 else (0.0 if error[j] == 0.0 else np.inf)
     for j in range(scale.shape[0]):
         spread[j] = total if spread[j] > 0.0 else 0.0
@@ -192,13 +204,12 @@ def standardize(scale, spread, error, total, scaling):
 
 @inner(error_model="numpy")
 def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered):
-    """Replace the moments of windows by those of windows whose range is 1, and fill in their `scale`.
+    """Replace the moments of windows by those of the windows scaled to a range of 1, and fill in `scale`.
 
-    The `lift` becomes the mean of the normalized window, or 0 if it is centered.
-
-    The mean is given less the `origin`.
+    `lift` holds the windows' means minus the `origin`. It becomes the mean of the normalized window, or 0 if windows
+    are `centered`.
     """
-    relative = rounding(m)  # of the mean's share of the range, see `moments`
+    relative = rounding(m)  # error of the mean relative to the range, see `moments`
     for j in range(scale.shape[0]):
         scale[j] = 1.0 / (high[j] - low[j]) if high[j] > low[j] else 0.0
     for j in range(scale.shape[0]):
@@ -212,10 +223,11 @@ def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered)
 
 @inner
 def add_channel(products, dot, step, wrong, norms, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
-    """Add a channel to the sums a, their sizes b and errors c of windows; or start again.
+    """Add one channel to the sums `a`, the sizes `b` and the errors `c` of windows; the first channel overwrites them.
 
-    The sums are of squared differences, whose size is that of their terms, or of `products` (True, else None), whose
-    size is the window's own square. `wrong` is the error of a dot product with a row of norm 1, of the `norms`.
+    The sums are of squared differences, and their size is the sum of all terms, or of `products` (True, else None), and
+    their size is the window's own sum of squares. `wrong` is the error of a dot product with a row of norm 1; `norms`
+    are those of the rows. `more` says whether a channel came before.
     """
     for r in range(dot.shape[0]):
         w = wrong * norms[r, 0]
@@ -244,9 +256,9 @@ def add_channel(products, dot, step, wrong, norms, lift, scale, spread, error, o
 
 @inner
 def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
-    """Add a channel's windows to their squares, to the norms of their rows as scaled, and to their errors.
+    """Add one channel to the windows' sums of squares, scaled norms of rows, and errors; the first one overwrites them.
 
-    Or start again; norms are added up as squares, of which the last channel takes the root.
+    Norms are added up as squares; the last channel takes the root. `more` says whether a channel came before.
     """
     for r in range(norms.shape[0]):
         for first in range(r * step, min((r + 1) * step, scale.shape[0]), PIECE):
@@ -268,7 +280,7 @@ def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, 
 
 @inner
 def normalized_windows(y, m, first, scaling, scale, spread, error):
-    """Replace the moments of the windows of a channel by those after scaling."""
+    """Fill in `scale`, `spread` and `error` of the normalized windows of one channel."""
     moments(y, m, 0.0, first, None, spread, error)
     for begin in range(0, spread.shape[0], PIECE):
         here = slice(begin, begin + PIECE)
@@ -279,7 +291,7 @@ def normalized_windows(y, m, first, scaling, scale, spread, error):
 
 @inner
 def add_dots(dot, step, scale, a, more):
-    """Add a channel's products to a, or start again."""
+    """Add one channel's scaled dot products to `a`, or overwrite it if no channel came before (`more` is False)."""
     for r in range(dot.shape[0]):
         for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
             end = min(first + PIECE, (r + 1) * step, a.shape[0])
@@ -294,10 +306,11 @@ def add_dots(dot, step, scale, a, more):
 
 @inner
 def end_dots(dot, scale, norm, before, products, own, wrong, squares, rows, errors, a, b, c):
-    """Add the last channel's products to those before, and make of them what the channels one by one would have given.
+    """Add the last channel's dot products to those `before`, and fill in the sums a, sizes b and errors c.
 
-    A sum of products of norms is at most the product of the norms of both. Of one channel alone the row has a `norm`,
-    and neither `before` nor `rows` are read; else it is None. `products` is True or None.
+    The results are those of `add_channel` for all channels in turn. By the Cauchy-Schwarz inequality, the norms of all
+    channels together bound the error. A single channel has the `norm` of its row, and `before` and `rows` are not read;
+    with several channels `norm` is None. `products` is True or None.
     """
     if products is None:
         wrong = 2.0 * wrong
@@ -323,7 +336,7 @@ def end_dots(dot, scale, norm, before, products, own, wrong, squares, rows, erro
 
 @inner
 def drop_doubtful(a, doubtful):
-    """Make 0 of the sums that are in doubt, for they could be negative; how many those are."""
+    """Set the doubtful sums to 0, because they may be negative; return their number."""
     count = 0
     for j in range(a.shape[0]):
         count += doubtful[j]
@@ -335,16 +348,22 @@ def drop_doubtful(a, doubtful):
 
 @kernel(error_model="numpy")
 def judge_squares(a, b, c, norm, share, doubtful):
-    """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
+    """Mark sums of squares whose error may be too large, set them to 0, and return their number.
+
+    `share` bounds the part of the relative error that the errors of the means cause.
+    """
     for j in range(a.shape[0]):
-        # Not a comparison the other way round, and none that takes equals: NaN and infinity must be found too.
+        # Negated, with strict inequalities, so that NaN and infinity are doubtful, too.
         doubtful[j] = not (c[j] < (ERROR - share) * b[j] - ERROR * TINY and a[j] > SMALL * b[j])
     return drop_doubtful(a, doubtful)
 
 
 @kernel(error_model="numpy")
 def judge_products(a, b, c, norm, share, doubtful):
-    """The error of the window's norm counts as one of the products does; see `add_channel`."""
+    """Mark dot products whose error may be too large, and return their number.
+
+    The error of the window's norm counts as much as that of the product; see `add_channel`.
+    """
     count = 0
     for j in range(a.shape[0]):
         both = np.sqrt(norm * b[j]) if b[j] > 0.0 else 0.0
@@ -355,13 +374,14 @@ def judge_products(a, b, c, norm, share, doubtful):
     return count
 
 
-# Where windows are not normalized: sums of squares about one number need no mean.
+# Without normalization: sums of squares about one number need no mean.
 @inner
 def _squares_about(y, m, center, first, more, out, room):
-    """Add to `out`, or start again, the sums of (y - center)^2 over the windows that start at `first` and after.
+    """Add the sums of (y - center)^2 over the windows that start at `first` and after it to `out`.
 
-    A window that starts in a block of m samples is what the block holds from there on, and what the next block holds
-    before the window's end: running sums of samples of its own, as in `moments`. `room` is for four blocks.
+    Without earlier channels (`more` is False) `out` is overwritten. A window that starts within a block of m samples
+    consists of the end of this block and the start of the next one, so its sum is one running sum backward plus one
+    forward, both over samples of its own, as in `moments`. `room` is a buffer for four blocks.
     """
     turn = 0
     _run_squares(y[first : first + m], center, room[2], False, room[3], room[0])
@@ -373,7 +393,10 @@ def _squares_about(y, m, center, first, more, out, room):
 
 @inner
 def _run_squares(y, center, rest, more, out, back):
-    """out[k] = rest[k] + the sum of squares of the first k samples, or so much more; back[k] = that from k on."""
+    """Fill in out[k] = rest[k] + sum of the first k squares, or add it to out[k] (`more`); squares are about `center`.
+
+    back[k] is the sum of the squares from k on.
+    """
     n, done, done_back = y.shape[0], 0.0, 0.0
     for k0 in range(0, n, RUN):
         k1, s, t = min(k0 + RUN, n), 0.0, 0.0
@@ -386,15 +409,16 @@ def _run_squares(y, center, rest, more, out, back):
             t += (last[k] - center) * (last[k] - center)
             to_back[k] = done_back + t
         done, done_back = done + s, done_back + t
-    if n < out.shape[0]:  # the last window ends with the samples
+    if n < out.shape[0]:  # the last window ends with the last sample
         out[n] = out[n] + (rest[n] + done) if more else rest[n] + done
 
 
 @inner
 def _end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
-    """Make of dot products and of the windows' squares about a number the squared distances; how many are in doubt.
+    """Turn dot products and the windows' sums of squares into squared distances; return the number of doubtful ones.
 
-    The products still lack what their row and the query differ by from that number, `shifts`. See `judge_squares`.
+    `squares` are taken about the query's rounded mean. `shifts` holds for each row what its dot products lack because
+    the mean of the row was subtracted. See `judge_squares`.
     """
     count = 0
     for r in range(dot.shape[0]):
@@ -413,7 +437,7 @@ def _end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
 
 @inner
 def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, doubtful):
-    """Fill in the squared distances of the loaded windows, as they are; return the number of doubtful ones."""
+    """Fill in the squared distances of the loaded windows without normalization; return the number of doubtful ones."""
     m, step = sizes
     spectra, norms = loaded
     kernels, own, wrong, centers, rests = query
@@ -437,9 +461,9 @@ def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, dou
 
 @inner
 def _normalized(record, products, several, step, dot, scale, norms, of_windows, before, query, room, doubtful, out):
-    """Fill in the distances of normalized windows from their products `dot`; return the number of doubtful ones.
+    """Fill in the distances of normalized windows from their dot products `dot`; return the number of doubtful ones.
 
-    By few windows at a time, for what is noted of them in between takes more memory than they do.
+    Few windows at a time, because the intermediate results take more memory than the windows.
     """
     own, wrong = query
     squares, rows, errors = of_windows
@@ -465,11 +489,11 @@ def _normalized(record, products, several, step, dot, scale, norms, of_windows, 
 
 @kernel(error_model="numpy")
 def _plain_profile(record, raw, products, several, y, sizes, scaling, query, roots, rooms, first, last, doubtful, out):
-    """Fill out[first:last] and `doubtful`; how many are in doubt. `first` and what follows it are whole blocks.
+    """Fill `out[first:last]` and `doubtful`; return the number of doubtful windows. `first` is at the start of a block.
 
-    Whether windows are compared as they are (`raw`; then `scaling` is None), whether `products` count and not squares,
-    and `several` channels are True or None: what is None is left out by the compiler. The first call of all transforms
-    the query.
+    All points have equal weights. `raw` means windows without normalization (then `scaling` is None), `products` that
+    products count instead of squares, and `several` that there are several channels. These three are True or None,
+    because the compiler leaves out branches for None. The call with `first` = 0 transforms the query.
     """
     m, step = sizes
     waves, transforms, own, wrong, centers, rests = query
@@ -511,9 +535,10 @@ def _plain_profile(record, raw, products, several, y, sizes, scaling, query, roo
 
 @kernel(error_model="numpy")
 def _profile_by_channel(record, products, weighted, y, sizes, scaling, query, roots, rooms, first, last, doubtful, out):
-    """Fill out[first:last] and `doubtful` by other moments, channel by channel; return the number of doubtful ones.
+    """Fill `out[first:last]` and `doubtful` where weights or ranges matter; return the number of doubtful windows.
 
-    See `_plain_profile`. The samples of some pairs of rows are transformed before the query follows.
+    The channels are processed one by one, each from the transforms of several pairs of rows. For the parameters see
+    `_plain_profile`.
     """
     (m, step), (waves, transforms, of_averages, averages, bound, norm, numbers) = sizes, query
     rows, room, spectra, dots, of_rows, values, ranges, squares, averaged, of_squares = rooms
@@ -573,32 +598,32 @@ def _profile_by_channel(record, products, weighted, y, sizes, scaling, query, ro
     return count
 
 
-SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
-LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
+SLACK = 2 * ERROR / SMALL  # largest relative error of a distance
+LEAST = 2**20  # terms of a profile; with fewer, the exact kernels take less than a millisecond
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
-HELD = block_size(2**18, 1)  # samples of all channels held: with what is known of them 10 MB
+HELD = block_size(2**18, 1)  # samples of all channels held at a time; 10 MB with their transforms and sums
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 
 
 def slack(record, x, w, n_windows, scaling):
-    """Return the relative error of the distances of a profile found here; 0 where the exact kernels are faster."""
+    """Return the largest relative error of the distances of `profile`; 0 to use the exact kernels instead."""
     if x.shape[1] * n_windows < LEAST or not isinstance(record, SQUARES + PRODUCTS):
         return 0.0
     if scaling > 2 and w is not None:
         return 0.0
     if x.shape[1] < (24 if scaling else 96) * (1 if w is None else 2):
         return 0.0
-    # Pearson's second form has (1 - r) / (1 + r), and a power of it.
+    # The second form of Pearson's distance contains (1 - r) / (1 + r) and a power of it, which enlarge the error.
     relative = SLACK * (1.0 + 2.0 * max(getattr(record, "beta", 0.0), 0.0))
     return relative if relative < 0.01 and n_windows > 64 else 0.0
 
 
 # ------------------------------------------------------------------------------------------------------ dot products
 def row_size(m, n, weighted):
-    """Return the samples of a row of windows of m samples in n.
+    """Return the number of samples per row, for windows of m samples in a series of n.
 
-    It is the size of the transforms that costs least per window, by counting operations. Moments with weights are found
-    from the transforms, and lose digits to samples far from a window: rows stay short.
+    Rows have the transform size that costs least per window, by counting operations. With weights, moments come from
+    the transforms and lose digits to samples far from a window, so rows stay short.
     """
     if m < SHORTEST_FFT:
         return 4072 + m - 1
@@ -610,13 +635,13 @@ def row_size(m, n, weighted):
 
 # ----------------------------------------------------------------------------------------------------------- queries
 def _centered(x, w, squares, scaling):
-    """Return the channels of a query as they are correlated with windows: less their means, times the weights.
+    """Return the channels of a query minus their means, times the weights, and six numbers per channel.
 
-    With them six numbers of each channel: the weights' total, the origin that means of windows are taken less, the
-    query's mean less that, its weighted sum of squares, and the norms of it times its weights and of the weights.
+    The numbers are: total weight, origin that is subtracted from means of windows, query's mean minus this origin,
+    weighted sum of squares, norm of the weighted query, and norm of the weights.
     """
     weight, largest = np.ones_like(x) if w is None else w, np.abs(x).max()
-    if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
+    if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # products do not depend on the scale of the query
         x = np.ldexp(x, -np.frexp(largest)[1])
     totals = weight.sum(axis=1)
     counts = np.flatnonzero(totals > 0.0)
@@ -624,17 +649,20 @@ def _centered(x, w, squares, scaling):
     means[counts] = (weight * x).sum(axis=1)[counts] / totals[counts]
     centered = x - means[:, np.newaxis]
     rests[counts] = (weight * centered).sum(axis=1)[counts] / totals[counts]
-    if w is not None or scaling or not squares:  # else squares are about the first, whatever is left of the mean
+    if w is not None or scaling or not squares:  # else squares are about the rounded mean
         centered -= rests[:, np.newaxis]
     own = weight * centered
-    # Of squares only differences of means count: they are taken less the query's, to keep their digits.
+    # Squares depend on differences of means only, so the query's mean is subtracted from all, to keep digits.
     about = (means, rests) if squares and not scaling else (np.zeros_like(means), means + rests)
     norms = np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)])
     return own, np.array([totals, *about, (own * centered).sum(axis=1), *norms])
 
 
 def _as_waves(x, size, direct):
-    """Return channels (.., m) as kernels transform them, and room for that; or twice as direct sums need them."""
+    """Return channels (.., m) as `forward` reads them, and a buffer for their transforms.
+
+    Direct sums read the channels as they are; then both results are these.
+    """
     if direct:
         return (np.ascontiguousarray(x)[..., np.newaxis, :],) * 2
     out = aligned_zeros(2, *x.shape[:-1], 2, size)
@@ -643,17 +671,17 @@ def _as_waves(x, size, direct):
 
 
 # ----------------------------------------------------------------------------------------------------------- profile
-@np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
+@np.errstate(over="ignore", invalid="ignore")  # results that are not finite are computed again
 def profile(record, x, w, y, scaling, out, size=None):
     """Fill in the distances of a query (channels, m) to all windows, as `lockstep.stretched` does.
 
-    It is normalized already; `w` may be None. `size` replaces that of the transforms. Doubtful distances are those of
-    the exact kernels.
+    The query is already normalized; `w` is None if all weights are equal. `size` overrides the size of the transforms.
+    The exact kernels compute doubtful distances again.
     """
     squares, (channels, m), n_windows = isinstance(record, SQUARES), x.shape, len(out)
     size = row_size(m, y.shape[1], w is not None) if size is None else size
     step, direct = size - m + 1, m < SHORTEST_FFT
-    bound = EPS * (np.sqrt(m) if direct else np.log2(size))  # of a dot product's error, relative to the norms of both
+    bound = EPS * (np.sqrt(m) if direct else np.log2(size))  # error of a dot product, relative to the product of norms
     own, numbers = _centered(x, w, squares, scaling)
     waves, (totals, origins, means, own, norms, _) = _as_waves(own, size, direct), numbers
     plain = w is None and (scaling in (1, 2) or (scaling == 0 and squares))
@@ -684,7 +712,7 @@ def profile(record, x, w, y, scaling, out, size=None):
         query = *waves, *((None, None) if w is None else _as_waves(w, size, direct)), bound, whole, numbers
 
         def of_samples(name):
-            """Return room for the samples, or their squares: transforms, dot products and norms of rows."""
+            """Return buffers for the samples or their squares: transforms, dot products and norms of rows."""
             spectra, dots = scratch(name, (channels, pairs, 2, size)), scratch(f"dots of {name}", (2 * pairs, size))
             return spectra, dots, np.empty((channels, 2 * pairs, 2))
 
@@ -706,7 +734,7 @@ def profile(record, x, w, y, scaling, out, size=None):
 
 
 def _directly(record, x, w, y, scaling, which, out):
-    """Compute the windows `which` by the exact kernels, neighbors together."""
+    """Compute the windows `which` by the exact kernels; windows near each other share one call."""
     m = x.shape[1]
     for run in np.split(which, np.flatnonzero(np.diff(which) > 64) + 1) if len(which) else ():
         first, last = run[0], run[-1] + 1

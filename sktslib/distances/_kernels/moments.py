@@ -198,14 +198,14 @@ def scale_and_shift(windows, m, first, size, room, made):
 @step
 def normalized(v, scale, by_range):
     """Return v * scale, or v / scale if `by_range` is True (else None); v is relative to a mean or a minimum."""
-    if by_range is not None:  # a quotient, because a product with the inverse would not make the largest value 1
+    if by_range is not None:  # divided, because with a product the largest value would not be exactly 1
         return v / scale if scale > 0.0 else 0.0
     return v * scale
 
 
 @step
 def share_of(share, i):
-    """Return the interpolation share of point i of a window; None if points are samples."""
+    """Return the interpolation share of point i of a window; None if points are samples without interpolation."""
     return None if share is None else share[i]
 
 
@@ -374,12 +374,15 @@ def _normalize_channel(y, left, share, w, scaling, alike):
 
 
 def total_of(values):
-    """Return sums along the last axis, which is kept, in the order of the values; numpy's sum is pairwise."""
+    """Return sums along the last axis (kept as length 1), added in the order of the values.
+
+    numpy's `sum` adds pairwise, so its rounding would differ from that of kernels.
+    """
     return values.cumsum(axis=-1)[..., -1:]
 
 
 def points_at(y, left, share, base=0.0):
-    """Return the points at a `share` of the step after the samples `left` of a series, minus a `base`."""
+    """Return the points of a series at a `share` of the step after the samples `left`, minus a `base`."""
     before = y[..., left]
     if share is None:
         return before - base
