@@ -1,1 +1,1 @@
-"""Segmentation of sequences into repetitions of a query, and what lies between."""
+"""Segmentation of sequences into repetitions of a query and background."""

@@ -2,19 +2,20 @@
 
 Variants of a query, such as mirrored ones, count as queries of their own in a segmentation.
 
-Repetitions may be cut off by an end of the series: paths then start or end within a query, at no cost. At least half of
-the query's points must be observed. A path that starts at point i of its query has the start -i, as if the points
-before it were before the series, so bounds of the length hold for the whole repetition.
+The start or end of the series may cut repetitions off: paths then start or end within a query, at no cost, if at least
+half of the query's points are observed. A path that enters its query at point i has the start -i, as if the missing
+points came before the series, so limits of length apply to the whole repetition.
 
-A long series is computed in rounds. A round has LANES stretches of it side by side, of `step` samples each and at fixed
-positions. Each one starts `lead` samples early without knowing what was before. Once the cheapest segmentations that
-lead to the cells of a column have a boundary in common, what was before adds the same to all of them. A stretch is
-therefore right, except for a constant, if its column equals that of the stretch before it where that one ends.
-Otherwise the true column goes on until it meets that of the stretch, if need be to its end. What a round gives depends
-on its own samples alone unless its first stretch does not meet the round before. Rounds may therefore be computed in
-any order, and the numbers are the same. Costs are counted from the start of the last stretch that was met.
+A long series is computed in rounds. A round consists of LANES stretches that are computed at once, each of `step`
+samples at a fixed position. Each stretch starts `lead` samples early, without knowing the series before it. As soon as
+the cheapest segmentations of all cells in a column have a boundary in common, everything before it adds the same
+constant to all of them. So a stretch is correct, except for a constant, if its column equals that of the preceding
+stretch where that one ends. Otherwise the true column goes on until it equals the stretch's column, if necessary to the
+end of the stretch. A round depends only on its own samples, unless its first stretch does not meet the preceding round,
+so rounds may be computed in any order with the same results. Costs count from the start of the last stretch that was
+met.
 
-Segments that are listed have the costs of their ranges, each computed by itself.
+The listed cost of a segment is that of its range, computed by itself.
 """
 
 from typing import NamedTuple
@@ -33,16 +34,16 @@ from .._plan import check_lengths
 from .._profile import LastSamples, PreparedQueries, Search, window_profile
 from .._sources import CandidateReader
 
-ROUND = 2**30  # parts of a point in which the cost of background is counted by metrics that count points
-EXACT = 2.0**23  # floats from there on have no finer parts
+ROUND = 2**30  # metrics that count points round the cost of background to multiples of one over this
+EXACT = 2.0**23  # larger costs of background stay as they are
 
 
 class Background(NamedTuple):
-    """Cost of a sample: at most `limit`; with a `slope` it falls to 0 towards the `offset`.
+    """Cost of a background sample: at most `limit`; with a `slope` it falls to 0 towards the `offset`.
 
-    A constant cost tests how well a stretch fits a query. The distance from the offset also tests whether it fits the
-    query better than the background, so that a repetition of twice the query's amplitude still is one, and a ripple is
-    none.
+    A constant cost tests only how well a stretch fits a query. The distance from the offset also tests whether the
+    stretch fits the query better than the background. So a repetition with twice the query's amplitude still counts,
+    and a ripple does not.
     """
 
     limit: float
@@ -51,23 +52,23 @@ class Background(NamedTuple):
     power: float = 2.0
 
     def times(self, factor):
-        """Return a background that costs some times as much."""
+        """Return a background whose cost is multiplied by a factor."""
         return self._replace(limit=factor * self.limit, slope=None if self.slope is None else factor * self.slope)
 
     def exact_for(self, metric):
-        """Round a constant cost to a short binary fraction where the metric counts points.
+        """Return the background with a constant cost rounded to a short binary fraction, if the metric counts points.
 
-        Sums of both are exact then, so which of equally cheap segmentations is found depends on no chunk or job.
+        Sums are then exact, so which of several equally cheap segmentations is found does not depend on chunks or jobs.
         """
         if self.slope is not None or metric._replaces is None or not 0 < self.limit < EXACT:
             return self
         return self._replace(limit=max(round(self.limit * ROUND), 1) / ROUND)
 
     def costs(self, y):
-        """Return the costs of the samples (n,) of a series (channels, n); those of missing samples are 0."""
+        """Return the costs (n,) of the samples of a series (channels, n); missing samples cost 0."""
         if self.slope is None:
             return np.full(y.shape[1], self.limit)
-        apart = y - self.offset  # from here on in place, for fresh memory takes longer than the numbers
+        apart = y - self.offset  # modified in place from here on, because allocating memory would take longer
         np.abs(apart, out=apart)
         apart **= self.power
         apart *= self.slope
@@ -77,17 +78,17 @@ class Background(NamedTuple):
 
 
 def power_of(metric):
-    """Return the power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
+    """Return the power of differences in a metric's costs: 2, or 1 if they are absolute."""
     return 1.0 if metric._center == "median" else 2.0
 
 
 def background_cost(queries):
-    """Return the default cost of a background sample: that of the queries against a constant signal, on average."""
+    """Return the default cost of a background sample: a share of the queries' mean cost against a constant."""
     return queries[0].metric._background_share * float(np.mean([constant_cost(plan) for plan in queries]))
 
 
 def constant_cost(plan):
-    """Return the cost per sample of a query against a constant signal at its own weighted mean."""
+    """Return the cost per sample of a query against a constant signal at its weighted mean."""
     x, weight = plan.x, full_weight(plan.w, plan.x)
     total = weight.sum(axis=1, keepdims=True)
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
@@ -100,14 +101,14 @@ def constant_cost(plan):
 
 
 class Versions:
-    """All versions of some queries, those of a query one after the other.
+    """All versions of several queries, those of one query in a row.
 
     Attributes
     ----------
     queries : list of QueryPlan
-        Each version by itself.
+        A plan for each version.
     query, version : ndarray of int
-        Which version of which query each of them is.
+        Indices of the query and of its version, for each plan.
     """
 
     def __init__(self, queries):
@@ -117,26 +118,27 @@ class Versions:
         self.version = np.concatenate([np.arange(count) for count in counts])
 
     def readers(self, source):
-        """Return the reader of the samples of each version's segments."""
+        """Return a reader for the segments of each version."""
         return [CandidateReader(plan, source) for plan in self.queries]
 
 
 class Classes(NamedTuple):
-    """The classes of the queries, and by how much more the costs of a rare class count.
+    """The classes of the queries, and how much more the costs of rare classes count.
 
-    Whether a stretch is of a class is told by the ratio of its costs, as the size of its noise is not known. The rarer
-    a class, the cheaper it must be beside the others; and much more where it leaves over a larger share of what the
-    samples would cost as plain background than its occurrences do: what resembles nothing is of a frequent class.
+    The ratio of its costs under two classes decides the class of a stretch, because the amount of noise is unknown. The
+    rarer a class, the lower its cost must be. This is even stricter if the cost, as a share of the cost as plain
+    background, is larger than for typical occurrences, because a stretch that resembles nothing belongs to a frequent
+    class.
     """
 
-    of_query: np.ndarray  # (k,), from 0
-    # (n_classes,), occurrences of the most frequent class for one; None: all count alike
+    of_query: np.ndarray  # (k,), class of each query, from 0
+    # (n_classes,), number of occurrences of the most frequent class divided by the class's own; None: all count alike
     rarity: np.ndarray | None = None
-    share: np.ndarray | None = None  # (n_classes,), that an occurrence is expected to leave over
+    share: np.ndarray | None = None  # (n_classes,), expected cost of an occurrence as a share of plain background
     plain: Background | None = None
 
     def costs(self, readers, start, end):
-        """Return the costs of each range as each query (n, k), and how they count as each class (n, n_classes)."""
+        """Return the costs of ranges under each query (n, k), and weighted ones under each class (n, n_classes)."""
         own = np.column_stack([costs_by(reader, start, end) for reader in readers])
         counted = own
         if self.rarity is not None:
@@ -148,16 +150,16 @@ class Classes(NamedTuple):
         return own, out
 
     def background_costs(self, source, start, end):
-        """Return what the samples of each range cost as plain background."""
+        """Return the costs of ranges as plain background."""
         ranges = zip(start.tolist(), end.tolist(), strict=True)
         costs = [self.plain.costs(source.cut(s, e)[0]).sum() for s, e in ranges]
         return np.maximum(costs, np.finfo(float).tiny)
 
     def classified(self, readers, found):
-        """Return segments with their margins, each as the class that counts least if rare ones count more.
+        """Return segments with their margins; with weights of classes, each gets the class of lowest weighted cost.
 
-        A margin is how much less a range costs as its own class than as the next, as a share of that. Segments that an
-        end of the series cuts off stay as they are, without a margin.
+        The margin is 1 minus the cost under the own class divided by that under the next best class. Segments that an
+        end of the series cuts off keep their class and have no margin.
         """
         m, rows = np.array([reader.plan.m for reader in readers]), np.arange(len(found.query))
         whole = (found.shown == np.column_stack([np.zeros_like(rows), m[found.query]])).all(axis=1)
@@ -177,67 +179,67 @@ class Classes(NamedTuple):
         return found._replace(margin=np.where(whole & np.isfinite(other), margin, np.nan))
 
 
-RARER = 1 / 6  # power of how rare a class is by which its cost counts more
+RARER = 1 / 6  # power of the rarity of a class by which its costs are multiplied
 
 
 class Rules(NamedTuple):
-    """The rules that the cheapest segmentation follows."""
+    """The rules of the cheapest segmentation."""
 
     background: Background
     transitions: np.ndarray  # (k + 1, k + 1)
     limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
     partial: bool = False  # whether an end of the series may cut a repetition off
-    classes: Classes | None = None  # None for a single one
+    classes: Classes | None = None  # None if there is only one
 
 
 class SegmentTable(NamedTuple):
-    """The segments of a segmentation, in temporal order, with the query and the version of it that each repeats."""
+    """The segments of a segmentation in temporal order, with the query and the version of it that each repeats."""
 
     start: np.ndarray
     end: np.ndarray
     query: np.ndarray  # from 0
     cost: np.ndarray
     shown: np.ndarray  # (.., 2): half-open ranges of the query's points
-    version: np.ndarray | None = None  # from 0; None until they are known
-    margin: np.ndarray | None = None  # to the next class, NaN without one; None for a single class
+    version: np.ndarray | None = None  # from 0; None as long as unknown
+    margin: np.ndarray | None = None  # margin to the next class, NaN without one; None for a single class
 
     @property
     def per_point(self):
-        """The cost of each segment per query point that it covers."""
+        """Cost of each segment per query point that it covers."""
         return self.cost / np.diff(self.shown, axis=1)[:, 0]
 
     @classmethod
     def together(cls, tables):
-        """Return the segments of several tables, or of none, as one table."""
+        """Return the segments of several tables as one table."""
         none = np.empty(0, np.int64)
         empty = cls(none, none, none, np.empty(0), np.empty((0, 2), np.int64), none, np.empty(0))
-        tables = [one for one in tables if len(one.start)] or tables[-1:]  # an empty one may not know its columns
+        tables = [one for one in tables if len(one.start)] or tables[-1:]  # an empty one may lack optional columns
         columns = zip(empty, *tables, strict=True)
         return cls(*(None if column[-1] is None else np.concatenate(column) for column in columns))
 
     def take(self, which):
-        """Return some of the segments."""
+        """Return selected segments."""
         return SegmentTable(*(None if column is None else column[which] for column in self))
 
 
 # ------------------------------------------------------------------------------------------- costs of segments by range
-ALONE = np.full((2, 2), INF)  # nothing may follow a repetition
+ALONE = np.full((2, 2), INF)  # forbids anything after a repetition
 ANY_LENGTH = np.ones(1), np.full(1, 2.0**62)
-SLACK_FROM = 2**40  # a number of windows that no recording has
-SPAN = 2**9  # samples that are prepared in the time that a search of one range takes to begin
+SLACK_FROM = 2**40  # more windows than any recording has
+SPAN = 2**9  # number of samples whose preparation takes as long as starting the search of one range
 
 
 def depends_on_path(plan, rules):
-    """Return whether the cost that a segment's path carries may differ from that of its range."""
+    """Return whether the cost of a segment's path may differ from the cost of its range computed alone."""
     return plan.metric._depends_on_start or any(longest is not None for _, longest in rules.limits)
 
 
 def listed_costs(readers, rules, segments):
-    """Return the cost of each segment's query against its range, which the reader of that query computes.
+    """Return the cost of each segment's query against its range.
 
-    The path behind a segment is the cheapest one of its range, unless the best move into a cell depends on the path up
-    to there: on its start, or on others that were longer than allowed and dropped. The distances of many long windows
-    may come from Fourier transforms; those listed never do, so that a stream lists the same.
+    The path of a segment is the cheapest one of its range, unless the best move into a cell depends on the path so far:
+    on its start, or because longer paths were dropped. Costs are then computed again, by the readers of the queries. So
+    are distances of windows that may come from Fourier transforms, so that a stream lists the same costs.
     """
     plan = readers[0].plan
     if plan.mode != "windows" and not depends_on_path(plan, rules):
@@ -262,7 +264,7 @@ def costs_by(reader, start, end, shown=None):
             cost[own] = plan.metric._segment_cost(reader.distances(start[own], end[own]), plan.m)
     elif len(start):
         first, last = int(start[0]), int(end[-1])
-        # Ranges that depend on no other samples are prepared together where all between them are held.
+        # Ranges that depend on no other samples are prepared together if all samples between them are held.
         dense = plan.reach == 0 and last - first <= SPAN * len(start) and last <= reader.source.extent(first)[1]
         search = reader.search(first, last) if dense else None
         points = [None] * len(start) if shown is None else shown.tolist()
@@ -272,9 +274,9 @@ def costs_by(reader, start, end, shown=None):
 
 
 def costs_of_ranges(queries, series, start, end, query):
-    """Return the costs of ranges [start, end) of one series under an elastic metric, a lane for each.
+    """Return the costs of ranges [start, end) of one series under an elastic metric, one per lane.
 
-    `series` (channels, n + 1) are features of samples, and in front one that no range holds.
+    `series` (channels, n + 1) holds features of samples, with one additional column in front.
     """
     out = np.empty(len(start))
     for q in np.unique(query):
@@ -290,7 +292,7 @@ def costs_of_ranges(queries, series, start, end, query):
 class Queries(NamedTuple):
     """Several queries as the kernels read them."""
 
-    p: object  # their record, or a tuple of one each
+    p: object  # one record for all, or a tuple with one each
     rows: np.ndarray | None
     points: np.ndarray
     first: np.ndarray
@@ -298,7 +300,7 @@ class Queries(NamedTuple):
 
     @classmethod
     def of(cls, problems):
-        """Return the queries of several prepared pairs with one series."""
+        """Return queries from prepared pairs that share a series."""
         records = [problem.record for problem in problems]
         same = all(len(r) == 0 or not any(isinstance(v, np.ndarray) for v in r) for r in records)
         one = problems[0]
@@ -311,7 +313,7 @@ class Queries(NamedTuple):
         )
 
     def record(self, q):
-        """Return the record of the query `q`."""
+        """Return the record of query `q`."""
         return self.p if hasattr(self.p, "_fields") else self.p[q]
 
     def state(self, lanes=1):
@@ -323,14 +325,14 @@ class Queries(NamedTuple):
         return state
 
     def one(self, q):
-        """Return the query `q` alone."""
+        """Return query `q` alone."""
         own = slice(self.first[q], self.first[q + 1])
         rows, points = np.ascontiguousarray(self.rows[:, :, own]), np.ascontiguousarray(self.points[:, own])
         return Queries(self.record(q), rows, points, np.array([0, own.stop - own.start]), None)
 
     @property
     def at_cost(self):
-        """Indices of the costs of unfinished paths in a state: in the queries, and at their borders.
+        """Positions of the costs of unfinished paths in a state: within the queries, and at their borders.
 
         Their starts are in the next row of the state.
         """
@@ -338,29 +340,29 @@ class Queries(NamedTuple):
         return np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
 
     def live(self, state):
-        """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
+        """Return starts, labels and costs of unfinished paths; the cost is infinite where no path is."""
         number, at = np.arange(1, len(self.first)), self.at_cost
         label = np.concatenate([np.repeat(number, np.diff(self.first)), number])
         return state.take(at + state.shape[1]), label, state.take(at)
 
     def halves(self):
-        """Yield each query: its number, its first point, its number of points, and how many of them may be missing."""
+        """Yield for each query its index, first point, number of points, and how many of them may be missing."""
         m = np.diff(self.first)
         return zip(range(len(m)), self.first[:-1].tolist(), m.tolist(), (m // 2).tolist(), strict=True)
 
     def open_begin(self, state, at=0):
-        """Let paths start within the queries before the first sample `at`; changes `state`, see the kernel's."""
+        """Let paths start within the queries before the first sample `at`; changes `state`."""
         for q, a, m, unseen in self.halves():
             state[0, a : a + unseen] = 0.0
             state[1, a : a + unseen] = at - np.arange(1.0, unseen + 1)
-            if not closed_boundary(self.record(q)):  # where points may be skipped, more of them for their gap cost
+            if not closed_boundary(self.record(q)):  # an open boundary lets them skip further points, at their gap cost
                 state[0, a + unseen : a + m] = np.cumsum(self.points[0, a + unseen : a + m])
                 state[1, a + unseen : a + m] = at - unseen
 
     def open_end(self, state, n, best, begin, shortest, longest):
-        """Let paths end within the queries after the last of n samples, where that is cheaper; changes the last row.
+        """Let paths end within the queries after the last of n samples, if that is cheaper; changes the last row.
 
-        ``best`` is (k + 1,) and ``begin`` (k,). Return for each query how many of its points its last segment covers.
+        ``best`` is (k + 1,) and ``begin`` (k,). Return how many points of each query its last segment covers.
         """
         shown = np.diff(self.first)
         for q, a, m, unseen in self.halves():
@@ -376,9 +378,9 @@ class Queries(NamedTuple):
         return shown
 
 
-# ---------------------------------------------------------------------------------------------- what is not decided yet
+# ------------------------------------------------------------------------------------------------------ undecided rows
 class Undecided:
-    """Rows behind the last node that is decided, a boundary with the label of the part that ends there.
+    """Rows after the last decided node; a node is a boundary with the label of what ends there.
 
     Attributes
     ----------
@@ -388,52 +390,53 @@ class Undecided:
         Costs of the cheapest segmentations up to each boundary, by their last label (n + 1, k + 1), and starts of the
         last segments (n, k); a repetition that is cut off by the first sample starts before it.
     fresh : bool
-        Whether nothing is before it.
+        Whether the first row is the start of the series.
     unknown : bool
-        Whether what is before it is not known: then it is no node yet, and paths may come from before it.
+        Whether the part of the series before the first row is unknown: then that row is no node yet, and paths may come
+        from before it.
     """
 
     def __init__(self, base, best, starts, transitions, lengths, *, fresh=False, unknown=False):
         self.base, self.fresh, self.unknown, self._transitions = base, fresh, unknown, transitions
-        self._lengths = lengths  # of the queries
+        self._lengths = lengths  # numbers of points of the queries
         self.best, self.starts = Buffer.of(best, base), Buffer.of(starts, base)
         self._zeros = []  # see `count_from`
-        self._due = 0  # rows there must be before it pays to look what is decided
+        self._due = 0  # number of rows from which the next check for decided segments pays off
 
     def __len__(self):
         return len(self.best)
 
     @property
     def history(self):
-        """Costs, starts, transitions and the first boundary, as kernels trace paths: none starts before the series."""
+        """Costs, starts, transitions and first boundary, as kernels trace paths; no start is before the series."""
         starts = self.starts.values
         if self.fresh and len(starts) and starts.min() < self.base:
             starts = np.maximum(starts, self.base)
         return self.best.values, starts, self._transitions, self.base
 
     def append(self, best, starts):
-        """Add the rows that follow."""
+        """Append the next rows."""
         self.best.append(best)
         self.starts.append(starts)
 
     def count_from(self, zeros):
-        """Count costs behind boundaries from other zeros.
+        """Set new zeros of costs from some boundaries on.
 
-        `zeros` are pairs (boundary, how much larger costs are before it than they would be counted behind it).
+        `zeros` are pairs (boundary, cost at the new zero as it was counted before).
         """
         for at, zero in zeros:
-            if at == self.best.end - 1:  # the last row goes with what is to come, as the state behind it does
+            if at == self.best.end - 1:  # the last row is counted like the rows and the state that follow
                 self.best.values[-1] -= zero
                 at -= 1
             self._zeros.append((at, zero))
 
     def extend(self, other, zero):
-        """Add the rows of another, whose first row is the last one here and costs `zero` more here."""
+        """Append the rows of another object whose first row is the last one here; costs here are `zero` larger."""
         self.count_from([(other.base, zero), *other._zeros])
         self.append(other.best.values[1:], other.starts.values)
 
     def _between(self, start, end):
-        """Return the corrections of differences of costs at boundaries [start, end), as these count from zeros."""
+        """Return what to add to differences of costs between boundaries `start` and `end` with different zeros."""
         out = np.zeros(len(start))
         if self._zeros:
             at, zeros = (np.array(column) for column in zip(*self._zeros, strict=True))
@@ -443,17 +446,18 @@ class Undecided:
         return out
 
     def agreed(self, live):
-        """Return the node, row and label, that all live paths (starts, labels, costs) have in common.
+        """Return the last node (row, label) that all live paths, given as starts, labels and costs, have in common.
 
-        Row 0 means no such node.
+        Row 0 means that they have no node in common.
         """
         start, label, cost = live
         return agreed(*self.history, self.unknown, np.maximum(start, self.base) if self.fresh else start, label, cost)
 
     def settle(self, live):
-        """Return the segments decided by now and the label at the first row, see `decide`; None for nothing.
+        """Return the newly decided segments and the label at the first row (see `decide`); None without such.
 
-        After a vain look the next one is due at twice as many rows, so that all looks take no longer than the last.
+        After a check without success, the next one waits for twice as many rows, so that all checks together stay
+        cheap.
         """
         if len(self) < self._due:
             return None
@@ -462,9 +466,9 @@ class Undecided:
         return self.decide(*node) if node[0] else None
 
     def decide(self, j, label):
-        """Return the segments that lead to a node, and the label at the first row; later segments start from the node.
+        """Decide and return the segments that lead to a node, and the label at the first row; move the base there.
 
-        If the first segment starts before the first row, its cost is all that was paid up to its end.
+        If the first segment starts before the first row, its cost is everything paid up to its end.
         """
         labels, start, end, cost, first = trace(*self.history, self.fresh, j, label)
         query = labels - 1
@@ -482,12 +486,12 @@ class Undecided:
         return found, first
 
     def follow(self, base, found, first, zero):
-        """Return the segments up to the first row of another state, with those `found` from there on.
+        """Return the segments up to boundary `base`, where other rows start, and the segments `found` in these.
 
-        The first row of the other is the last one here. `first` is the other's label at its first row; costs here are
-        `zero` more than there.
+        Boundary `base` is the last row here. `first` is the label at the first of the other rows; costs here are `zero`
+        larger than there.
         """
-        if len(found.start) and found.start[0] < base:  # which comes from before it
+        if len(found.start) and found.start[0] < base:  # its first segment started before these rows
             s, label, best = int(found.start[0]) - self.base, int(found.query[0]) + 1, self.best.values
             first = before(best, s, self._transitions, label)
             paid = best[s, first] + (0.0 if self.fresh and not s else self._transitions[first, label])
@@ -496,11 +500,11 @@ class Undecided:
         return [self.decide(base - self.base, first)[0], found]
 
 
-# ------------------------------------------------------------------------------------------- stretches side by side
+# ------------------------------------------------------------------------------------------- stretches computed at once
 LEAD = 4  # query lengths after which stretches of a series mostly agree
 FULL = 16  # leads that a stretch has in a long series
-STEP = 2**13  # samples that it has at least
-AT_ONCE = 512  # samples of each lane that are computed before they are put in their places
+STEP = 2**13  # minimum number of samples of a stretch in a long series
+AT_ONCE = 512  # samples of each lane that are computed before they are copied to the results
 
 
 class Round(NamedTuple):
@@ -509,7 +513,7 @@ class Round(NamedTuple):
     at: int
     step: int
     lead: int
-    fresh: bool  # whether the series begins here
+    fresh: bool  # whether the series starts here
 
     @property
     def end(self):
@@ -517,10 +521,10 @@ class Round(NamedTuple):
 
 
 def rounds(at, end, m, fresh, ended):
-    """Yield the rounds of the samples [at, end) of a series, of which more may come unless it has `ended` there.
+    """Yield the rounds of the samples [at, end) of a series; more may follow unless it `ended` there.
 
-    They depend only on where the series starts and ends. All rounds except the last one or two are of full size, and
-    the last ones have one size, so that little is left over.
+    Rounds depend only on where the series starts and ends. All except the last one or two have full size; the last ones
+    share a smaller size, so that few samples are left.
     """
     lead = LEAD * m
     full = SEGMENT_LANES * max(FULL * lead, STEP)
@@ -535,25 +539,25 @@ def rounds(at, end, m, fresh, ended):
 
 
 class Joined(NamedTuple):
-    """Segments that are decided within a round, and the rows that are not."""
+    """Segments that are decided within a round, and the undecided rows."""
 
-    found: SegmentTable | None  # None: nothing is decided
+    found: SegmentTable | None  # None: no decided segments
     first: int | None  # the label at the first boundary, see `Undecided.decide`
-    listed: int  # segments from this one on have the cost of their range
+    listed: int  # from this segment on, costs are already those of the ranges
     rows: Undecided
-    begin: np.ndarray | None  # the state where the first stretch must meet the one before
-    end: np.ndarray  # the last state; samples are counted as in the whole series
+    begin: np.ndarray | None  # the state that the preceding round must reach for the first stretch to hold
+    end: np.ndarray  # the last state; samples count in the whole series
 
 
 class Stretches:
-    """The stretches of a round side by side, each counting costs from its own start.
+    """The stretches of a round, computed at once; each counts costs from its own start.
 
     Attributes
     ----------
     best, begin : ndarray of shape (width of the round + 1, k + 1) and (width of the round, k)
-        Costs and starts; of stretches but the first from the first mark on.
+        Costs and starts; those of all stretches but the first are filled from the first mark on.
     marks : ndarray
-        Samples after which the states were kept; the last one is the end.
+        Numbers of samples after which the states were stored; the last one is the end.
     states : ndarray
         These states.
     """
@@ -578,23 +582,23 @@ class Stretches:
         kernel.advance_lanes(queries, series, step, shape.at, rules, state, *found)
 
     def state(self, mark, lane):
-        """Return the state of one lane at a mark, with samples counted as in the whole series."""
+        """Return the state of one lane at a mark; samples count in the whole series."""
         one = self.states[mark].reshape(len(self.states[mark]), -1, SEGMENT_LANES)[:, :, lane].copy()
         one[[1, 4]] += self.shape.at + lane * self.shape.step
         return one
 
     def joined(self, known):
-        """Join the stretches: return their zeros, see `Undecided.count_from`, and the last state.
+        """Join the stretches; return their zeros, see `Undecided.count_from`, and the last state.
 
-        `known` is the state that the first stretch must meet; None: no such state.
+        `known` is the true state where the first stretch starts, if this stretch is known to differ; else None.
         """
         first, last = (one.reshape(len(one), -1, SEGMENT_LANES) for one in (self.states[0], self.states[-1]))
-        # By how much each stretch costs more than the one before it, where that one ends.
+        # Difference of costs between each stretch and the preceding one, where that one ends.
         apart = np.append(np.nan, kernel.difference_of(first[:, :, 1:], last[:, :, :-1], self.shape.step))
         zeros = []
         for lane in range(known is None, SEGMENT_LANES):
             at = self.shape.at + lane * self.shape.step
-            if known is None and not np.isnan(apart[lane]):  # the stretch before it holds, and this one meets it
+            if known is None and not np.isnan(apart[lane]):  # the preceding stretch holds, and the two agree
                 zeros.append((at + self.shape.lead, apart[lane]))
                 continue
             done, zero, known = self._meet(lane, at, self.state(-1, lane - 1) if known is None else known)
@@ -602,10 +606,10 @@ class Stretches:
         return zeros, self.state(-1, SEGMENT_LANES - 1) if known is None else known
 
     def _meet(self, lane, at, known):
-        """Let the `known` state of the stretch before go on in place of a stretch until it meets that.
+        """Continue from the `known` state of the preceding stretch until it agrees with this one; replace its rows.
 
-        Return how far it went, how much more it costs from there on, and None; or its last state, if it never meets
-        the stretch.
+        Return how many samples were computed, the difference of costs, and None. If they never agree, the last state
+        replaces None.
         """
         begin, done = lane * self.shape.step, self.shape.lead
         for mark, end in enumerate(self.marks.tolist()):
@@ -626,7 +630,7 @@ class Stretches:
 
 
 def in_order(queries, series, begin_at, offset, rules, state):
-    """Return rows of costs and starts of the samples from `begin_at` on, computed one by one; changes `state`."""
+    """Return rows of costs and starts of the samples from `begin_at` on, computed by one lane; changes `state`."""
     n, k = len(rules[0]), len(queries.first) - 1
     best, begin = np.empty((n, k + 1)), np.empty((n, k))
     kernel.advance(None, queries, series, begin_at, offset, rules, state, best.reshape(-1), begin.reshape(-1))
@@ -652,17 +656,17 @@ class Columns:
         self._prepared = None
 
     def begin(self, at):
-        """Start again at a sample."""
+        """Restart at a sample."""
         self.at = self.run = at
         self.state = None
 
     def due(self, base):
-        """Return the least number of samples that may decide a segment that starts at `base` or later."""
+        """Return the least number of samples that may decide a segment starting at `base` or later."""
         return 0
 
     @property
     def needed(self):
-        """The first sample that is still needed."""
+        """First sample that is still needed."""
         back = self.at - max(self.reach, 1)
         if self._looks_back and self.state is not None:
             start, _, cost = self.live()
@@ -675,7 +679,7 @@ class Columns:
             self._kernel = Queries.of(self._prepared.problems)
 
     def _series(self, y, ty):
-        """Return the series that the kernel of one lane compares, features or costs with each query, and its times."""
+        """Return the series that the kernel of one lane compares (features, or costs for each query), and its times."""
         parts, ty = self._prepared.series(y), self.queries[0].compared(ty)
         if self._kernel.rows is None:
             return np.concatenate(parts, axis=1), None
@@ -683,7 +687,7 @@ class Columns:
         return y, None if ty is None else np.concatenate([ty[:1] - 1.0, ty])
 
     def go_on(self, feed, upto, end):
-        """Return rows of `best` and `begin` for the samples up to `upto`; no gap is before sample `end`."""
+        """Return rows of `best` and `begin` for the samples up to `upto`; there is no gap before sample `end`."""
         back = self.needed
         y, ty = feed.cut(back, min(end, upto + self.reach))
         self._prepare(y)
@@ -700,25 +704,25 @@ class Columns:
         return rows
 
     def task(self, feed, shape, upto):
-        """Return the samples up to `upto` that the features of a round depend on, the first of them, and the round."""
+        """Return the arguments of `compute`: the samples of a round, the index of the first one, and the round."""
         back = max(self.run, shape.at - 1 - 2 * self.reach)
         y, _ = feed.cut(back, min(upto, shape.end + self.reach))
         self._prepare(y)
         return y, back, shape
 
     def compute(self, y, back, shape, listed, known=None, rows=None):
-        """Compute a round: the segments that are decided within it, and the rows that are not.
+        """Compute a round; return the segments that it decides, and the undecided rows.
 
         Parameters
         ----------
         y, back, shape
-            What `task` returns.
+            The results of `task`.
         listed : bool
-            Whether segments are to have the costs of their ranges.
+            Whether segments get the costs of their ranges.
         known : ndarray
-            The true state of the series where the first stretch must meet it, if it is known not to.
+            The true state of the series where the first stretch starts, if the round was found not to agree with it.
         rows : Undecided
-            What is not decided there.
+            The undecided rows up to there.
         """
         at, skip, own = shape.at, 0 if shape.fresh else shape.lead, slice(shape.at - back, shape.end - back)
         series = np.ascontiguousarray(self._series(y, None)[0][:, own.start : own.stop + 1])
@@ -736,19 +740,19 @@ class Columns:
         settled = rows.settle(queries.live(end))
         if settled is None:
             return Joined(None, None, 0, rows, first, end)
-        rows.best.shrink()  # it may wait for long
+        rows.best.shrink()  # because they may wait for long
         rows.starts.shrink()
         found, label = settled
-        known_from = at + (skip if known is None else 0)  # what comes from before has no cost yet
+        known_from = at + (skip if known is None else 0)  # segments that start earlier have no cost yet
         k = int(np.searchsorted(found.start, known_from)) if listed else len(found.start)
-        k += int(found.shown[:1, 0].sum() > 0)  # the first may be a part
+        k += int(found.shown[:1, 0].sum() > 0)  # the first segment may be partial
         if k < len(found.start):
             ranges = found.start[k:] - at, found.end[k:] - at, found.query[k:]
             found.cost[k:] = costs_of_ranges(queries, series, *ranges)
         return Joined(found, label, k, rows, first, end)
 
     def live(self):
-        """Return starts, labels and costs of unfinished paths; costs are infinite without a path."""
+        """Return starts, labels and costs of unfinished paths; the cost is infinite where no path is."""
         if self.state is None:
             return np.empty(0), np.empty(0, np.int64), np.empty(0)
         return self._kernel.live(self.state)
@@ -767,18 +771,18 @@ class Columns:
         return shown
 
     def keep(self, held, best):
-        """Drop all paths but those for whose starts and labels `held` (start, label) is true."""
+        """Drop all paths for which `held(start, label)` is false; `best` are the costs that remain."""
         if self.state is not None:
             start, label, _ = self.live()
             self.state.reshape(-1)[self._kernel.at_cost[~held(start.astype(np.int64), label)]] = np.inf
             self.state[2, : len(best[-1])] = (best[-1][:, np.newaxis] + self.rules.transitions).min(axis=0)
 
     def forget(self, base):
-        """Drop nothing: no segment that starts at a boundary or later needs more than is held."""
+        """Do nothing: a column needs no samples or costs before the base."""
 
 
 class Windows:
-    """Costs of the windows of each query's length."""
+    """Costs of windows with each query's length."""
 
     is_elastic, reach = False, 0
 
@@ -789,28 +793,28 @@ class Windows:
             check_lengths(m, shortest, longest, "'lengths'")
         self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
         self.label = np.repeat(np.arange(1, len(self.lengths) + 1), self.lengths - 1)
-        self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when unfinished ones began
+        self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # ages of unfinished windows
 
     def begin(self, at):
-        """Start again at a sample."""
+        """Restart at a sample."""
         self.at = self.run = at
-        self.edges = Buffer((len(self.lengths) + 1,), first=at)  # minimum cost where each label follows
+        self.edges = Buffer((len(self.lengths) + 1,), first=at)  # minimum cost if a label follows
         self.edges.append(np.zeros((1, len(self.lengths) + 1)))
 
     def due(self, base):
-        """Return the least number of samples that may decide a segment that starts at `base` or later.
+        """Return the least number of samples that may decide a segment starting at `base` or later.
 
-        The longest of the unfinished windows starts where nothing is decided yet.
+        The longest unfinished window may start at the last undecided boundary.
         """
         return base + self.short + self.long - 1
 
     @property
     def needed(self):
-        """The first sample that is still needed."""
-        return max(self.at - max(self.long - 1, 1), self.run)  # one sample shows whether a gap is next
+        """First sample that is still needed."""
+        return max(self.at - max(self.long - 1, 1), self.run)  # the last sample shows whether a gap follows
 
     def go_on(self, feed, upto, end):
-        """Return rows of `best` and `begin` for the samples up to `upto`; no gap is before sample `end`."""
+        """Return rows of `best` and `begin` for the samples up to `upto`; there is no gap before sample `end`."""
         first = max(self.needed, self.edges.first)
         old, k = self.at - first, len(self.lengths)
         cost = np.full((k, upto - first), np.inf)
@@ -830,38 +834,38 @@ class Windows:
         return rows[old + 1 :], starts
 
     def live(self):
-        """Return starts, labels and costs of unfinished windows; costs are infinite for those that cannot be."""
+        """Return starts, labels and costs of unfinished windows; the cost is infinite where no window is possible."""
         start = self.at - self.ago
         return start, self.label, np.where(start >= self.run, 0.0, np.inf)
 
     def open_end(self, rows):
-        """Return the number of points of each query that a repetition covers: all."""
+        """Return the number of points of each query that a repetition covers: all of them."""
         return self.lengths
 
     def keep(self, held, best):
-        """Continue only from what `best` still holds."""
+        """Keep only continuations of the finite costs in `best`."""
         edges = self.edges.values
         edges[:] = (best[:, :, np.newaxis] + self.rules.transitions).min(axis=1)
         if self.edges.first == self.run:
             edges[0] = 0.0
 
     def forget(self, base):
-        """Drop what no segment that starts at a boundary or later needs."""
+        """Drop the costs that no segment starting at boundary `base` or later needs."""
         self.edges.forget(base)
 
 
 # -------------------------------------------------------------------------------------------------- whole segmentations
-BLOCK = 2**13  # samples that are computed one by one before a look at what is decided
-WINDOWS = 2**17  # the same where the segments are windows
-AHEAD = 16  # rounds that are handed out together, for each job
+BLOCK = 2**13  # samples that are computed before a check for decided segments
+WINDOWS = 2**17  # the same for windows
+AHEAD = 16  # rounds per job that are distributed together
 
 
 class Segmentation:
-    """The cheapest segmentation of a recording that comes by chunks of any size, each stretch without a gap by itself.
+    """The cheapest segmentation of a recording that arrives in chunks; a gap ends one segmentation and starts another.
 
-    No result depends on the chunks or on the number of jobs. If it is `listed`, the costs of segments are those of
-    their ranges. A stream's segmentation is `prompt`: it decides what each chunk lets it decide, and after `max_delay`
-    samples by the cheapest segmentation until then. It then has no rounds.
+    Results do not depend on the chunks or on the number of jobs. If the segmentation is `listed`, the costs of segments
+    are those of their ranges. A `prompt` segmentation, as in a stream, decides as much as each chunk allows, and after
+    `max_delay` samples it follows the cheapest segmentation so far. It has no rounds.
     """
 
     def __init__(self, queries, rules, feed, n_jobs=None, count=nothing, *, listed=True, prompt=False, max_delay=None):
@@ -874,7 +878,7 @@ class Segmentation:
         self._readers = versions.readers(feed) if listed else None
         self._paths = (Columns if self._plan.mode == "subsequence" else Windows)(versions.queries, rules)
         self._lists = listed and self._paths.is_elastic and depends_on_path(self._plan, rules)
-        self._noted, self._told = 0, []  # samples that were looked at; segments that are decided
+        self._noted, self._told = 0, []  # number of samples processed; decided segments to return
         self._begin(0)
 
     def _begin(self, at):
@@ -882,7 +886,7 @@ class Segmentation:
         transitions, k = self._rules.transitions, len(self._paths.lengths)
         first = np.array([[0.0] + [np.inf] * k])
         self._rows = Undecided(at, first, np.empty((0, k)), transitions, self._paths.lengths, fresh=True)
-        self._next = at  # where the next round begins
+        self._next = at  # start of the next round
 
     @property
     def due(self):
@@ -891,9 +895,10 @@ class Segmentation:
         return due if self._max_delay is None else min(due, base + self._max_delay + 1)
 
     def take(self, last=False, timed=False):
-        """Return the segments that are decided by the samples that came; all of them with the `last` sample.
+        """Return the segments that are newly decided; at the `last` sample all remaining ones.
 
-        A prompt segmentation that is `timed` waits for the sample behind a segment, whose time is that of its end.
+        A prompt segmentation that is `timed` waits for the sample after a segment, because that gives the time of its
+        end.
         """
         feed, begin = self._feed, self._noted
         done, self._noted = begin, feed.seen
@@ -915,7 +920,7 @@ class Segmentation:
 
     @property
     def needed(self):
-        """The first sample that is still needed."""
+        """First sample that is still needed."""
         reach = self._paths.reach
         least = min(self._rows.base - reach, self._paths.needed)
         return least if self._prompt else min(least, self._next - 1 - 2 * reach)
@@ -931,9 +936,9 @@ class Segmentation:
         self._tell(found)
 
     def _tell(self, found, listed=None):
-        """Add segments to those that `take` returns next.
+        """Add segments to those that the current `take` returns.
 
-        Segments from the number `listed` on already have the costs of their ranges; by default none has.
+        From segment number `listed` on, costs are already those of the ranges; by default none has such a cost.
         """
         if not len(found.start):
             return
@@ -944,11 +949,11 @@ class Segmentation:
         self._told.append(found)
 
     def _advance(self, upto, last=False):
-        """Advance to a sample, where the stretch ends if it is the `last`."""
+        """Advance to sample `upto`; if it is the `last`, the stretch ends there."""
         paths = self._paths
         if upto == paths.run:
             return
-        # Stretches side by side are possible where neither times nor the caller's costs are compared.
+        # Several stretches can be computed at once unless times or the caller's own costs are compared.
         alone = self._prompt or self._plan.tx is not None or getattr(self._plan.metric, "dist", None) is not None
         if paths.is_elastic and not alone:
             self._advance_by_rounds(upto, last)
@@ -961,7 +966,7 @@ class Segmentation:
                 return
             self._count(end - paths.at)
             self._rows.append(*paths.go_on(self._feed, end, upto))
-            if not (self._prompt or (last and end == upto)):  # at the end of a stretch all is decided
+            if not (self._prompt or (last and end == upto)):  # the end of a stretch decides everything anyway
                 self._settle()
 
     def _settle(self):
@@ -971,7 +976,7 @@ class Segmentation:
             self._paths.forget(self._rows.base)
 
     def _settle_promptly(self, timed):
-        """Decide what all segmentations that may be the cheapest have in common, and what is late."""
+        """Decide what all segmentations that may be cheapest have in common, and whatever `max_delay` requires."""
         rows, seen = self._rows, self._feed.seen
         node = rows.agreed(self._paths.live())
         if self._max_delay is not None:
@@ -979,13 +984,13 @@ class Segmentation:
             if node[0] < late:
                 node = self._force(late)
         if node[0] and timed and rows.base + node[0] == seen:
-            node = previous(*rows.history, *node)  # the time of an end is that of the sample there
+            node = previous(*rows.history, *node)  # wait for the next sample, which gives the time of the end
         if node[0]:
             self._tell(rows.decide(*node)[0])
             self._paths.forget(rows.base)
 
     def _force(self, late):
-        """Decide by the cheapest segmentation up to a boundary, and drop all paths that disagree."""
+        """Decide by the cheapest segmentation up to a boundary, and drop all paths that disagree with it."""
         best, _, T, base = history = self._rows.history
         node = likeliest(*history, late)
         agree = through(*history, *node, late)
@@ -1002,7 +1007,7 @@ class Segmentation:
         return node
 
     def _advance_by_rounds(self, upto, last):
-        """Compute the rounds that are known by now; a few for each job at a time."""
+        """Compute the rounds that are known by now, several for each job at a time."""
         paths, feed = self._paths, self._feed
         longest = int(paths.lengths.max())
         shapes = list(rounds(self._next, upto, longest, self._next == paths.run, last))
@@ -1016,7 +1021,7 @@ class Segmentation:
                 self._join(task, one)
 
     def _join(self, task, one):
-        """Add what a round gives, or, if it does not meet the rounds before, what it gives behind them."""
+        """Append the results of a round, recomputed from the preceding state if it does not agree with that."""
         paths, rows, shape = self._paths, self._rows, task[-1]
         zero = 0.0 if shape.fresh else kernel.difference_of(one.begin, paths.state, 0.0)
         if np.isnan(zero):
@@ -1040,8 +1045,8 @@ class Segmentation:
 def segment(queries, rules, source, n_jobs=None, verbose=0, *, listed=False):
     """Return the segments of the cheapest segmentation of a sequence, which is in memory or read by chunks.
 
-    No segment crosses a missing value or a gap in time: a new segmentation starts there. If they are `listed`, the
-    costs are those of the ranges, and classes are told.
+    No segment crosses a missing value or a time gap; a new segmentation starts after it. With `listed`, costs are those
+    of the ranges, and margins of classes are computed.
     """
     whole, found, total = source.in_memory, [], len(source)
     samples = source if whole else LastSamples(queries[0])

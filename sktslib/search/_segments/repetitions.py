@@ -1,13 +1,12 @@
-"""Repetitions of a recording that has no query: their period, their average as the query, and their number.
+"""Repetitions in a recording without a query: their period, their average as the query, and their number.
 
-The period is the shortest lag at which the recording resembles itself nearly as much as it does at any. One stretch of
-a period is compared with the next by its own variance, so neither drift nor rest nor a random walk resembles itself.
-A stretch between two repetitions that is about as long as one or two, and no rest, holds repetitions, too: a stride in
-a turn, or a premature beat, is unlike the others.
+The period is the shortest lag at which the recording resembles itself nearly as much as at the best lag. Each stretch
+of one period is compared with the next, relative to its own variance, so drift, rest and random walks show no
+resemblance. A loud stretch between two repetitions, about as long as one or two, counts as repetitions, too: a stride
+in a turn, or a premature beat, looks different.
 
-The start of a repetition is arbitrary. A recording is therefore segmented from several phases of the query, and the
-number of repetitions is the mean over the phases: a repetition that an end cuts off is then counted neither always nor
-never.
+The start of a repetition is arbitrary. So a recording is segmented with several phases of the query, and the number of
+repetitions is the mean over the phases. A repetition that an end cuts off is then counted in part.
 """
 
 from copy import copy
@@ -24,25 +23,25 @@ from .._limits import runs
 from .._sources import ArraySource, CandidateReader
 from .optimal import SegmentTable, costs_by, power_of, segment
 
-ROUNDS = 3  # of segmentation and averaging
-STRETCH = 1.6  # how many times longer or shorter than the period a repetition may be
-SHORTEST = 4  # samples of a period
-STEP = 1.04  # from one lag to the next
-FINE = 32  # samples of a period that are enough to compare it: longer ones are averaged down to them
-NEARLY = 0.7  # of the largest gain: the first peak as high as that is the period, not a multiple of it
+ROUNDS = 3  # rounds of segmentation and averaging
+STRETCH = 1.6  # factor by which a repetition may be longer or shorter than the period
+SHORTEST = 4  # minimum samples of a period
+STEP = 1.04  # ratio of neighboring lags
+FINE = 32  # samples per period that suffice to compare it: longer periods are averaged down to this number
+NEARLY = 0.7  # share of the largest gain: the first peak of this height is the period, not a multiple of it
 PHASES = 16
-LOUD = 0.5  # of the usual cost of repetitions as background: from there on a stretch between two of them is no rest
-MISSED = 2  # repetitions in a row that may be unlike the query: a longer stretch is a pause, however loud
-LOST = 0.2  # of a repetition: what the mean over the phases misses at a border of rest, where only whole ones count
-LOOSER = 0.5  # of the penalty "auto" of a step that stretches: the lengths are bounded, and rest is cheap background
+LOUD = 0.5  # share of the usual cost of a repetition as background: a stretch that costs more is not rest
+MISSED = 2  # most repetitions in a row that may be unlike the query: a longer stretch is a pause, however loud
+LOST = 0.2  # repetitions that the mean over the phases misses at a border of rest, where only whole ones count
+LOOSER = 0.5  # factor of the "auto" penalty for stretching: lengths are limited, and rest is cheap background
 
 
 def gains(z, shortest, longest):
-    """Return lags, and how well each channel (channels, n) repeats itself at them (lags, channels): 1 exactly, 0 not.
+    """Return lags, and a gain (lags, channels) that says how well each channel (channels, n) repeats at them.
 
-    The gain at a place is the share of the variance of two adjacent stretches that is no difference between them, at
-    least 0. Places count by their standard deviation: loud ones more than rest, but an artifact not for all others.
-    Lags that leave few places count less.
+    The gain at a position is 1 minus the difference of two adjacent stretches relative to their variance, at least 0;
+    it is 1 for exact repetition. Positions are averaged with their standard deviation as weight, up to a limit: loud
+    ones count more than rest, but an artifact does not outweigh all others. Lags that leave few positions count less.
     """
     lags, found, lag, pooled, y = [], [], float(shortest), 1, z
     total, squares = _totals(y), _totals(y * y)
@@ -65,21 +64,21 @@ def gains(z, shortest, longest):
 
 
 def _totals(a):
-    """Return the sums of the first samples (channels, n + 1)."""
+    """Return running sums (channels, n + 1)."""
     total = np.zeros((len(a), a.shape[1] + 1))
     np.cumsum(a, axis=1, out=total[:, 1:])
     return total
 
 
 def _within(total, p):
-    """Return the sums of p adjacent samples (channels, n - p + 1)."""
+    """Return the sums of p adjacent samples (channels, n - p + 1), from running sums."""
     return total[:, p:] - total[:, :-p]
 
 
 def dominant_period(z, bounds=(None, None)):
-    """Return the period of a standardized recording (channels, n) in samples, and the gain of each channel there.
+    """Return the period of a standardized recording (channels, n) in samples, and the gain of each channel at it.
 
-    A channel counts by the square of its largest gain. Also return the lags and the mean gain at each (k, 2).
+    Channels are weighted by the square of their largest gain. The third result (k, 2) holds lags and their mean gains.
     """
     n = z.shape[1]
     shortest, longest = max(bounds[0] or SHORTEST, SHORTEST), min(bounds[1] or n // 2, n // 2)
@@ -87,7 +86,7 @@ def dominant_period(z, bounds=(None, None)):
     weight = gain.max(axis=0, initial=0.0) ** 2
     mean = np.pad(gain @ weight, 1, constant_values=0.0 if bounds == (None, None) else -1.0)
     peaks = np.flatnonzero((mean[1:-1] >= mean[:-2]) & (mean[1:-1] > mean[2:]) & (mean[1:-1] > 0))
-    if bounds == (None, None):  # before the first lag and behind the last one nothing was compared
+    if bounds == (None, None):  # lags outside the range were not compared
         peaks = peaks[(peaks > 0) & (peaks < len(lags) - 1)]
     if not peaks.size:
         where = "" if bounds == (None, None) else f" with a period in 'lengths', {bounds}"
@@ -102,18 +101,18 @@ def dominant_period(z, bounds=(None, None)):
 
 
 def most_alike(z, period, weight):
-    """Return the start of the stretch of one period that resembles its neighbors most."""
+    """Return the start of the stretch of one period that is most similar to its neighbors."""
     apart = _within(_totals(weight @ (z[:, period:] - z[:, :-period]) ** 2), period)[0]
     mean = _within(_totals(z), 2 * period) / (2 * period)
     own = _within(_totals(weight @ (z * z)), 2 * period)[0] - 2 * period * (weight @ mean**2)[0]
-    gain = np.where(own < np.median(own) / 4, -1.0, 1 - apart / np.maximum(own, 1e-9))  # rest resembles itself, too
+    gain = np.where(own < np.median(own) / 4, -1.0, 1 - apart / np.maximum(own, 1e-9))  # excludes rest
     if len(gain) <= period:
         return int(np.argmax(gain))
     return int(np.argmax(gain[period:] + gain[:-period])) + period
 
 
 def fit_recording(segmenter, data, times, bounds):
-    """Fit the average period of a recording (channels, n), within bounds, as the query, with weights of channels."""
+    """Fit the average period of a recording (channels, n) as the query, with weights of channels; `bounds` limit it."""
     if segmenter.weight is not None:
         raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
     segmenter._check_domain(data, "'X'")
@@ -147,9 +146,9 @@ def fit_recording(segmenter, data, times, bounds):
 
 
 def refined(queries, source, segments):
-    """Return the queries as averages of their repetitions in a segmentation.
+    """Return the queries replaced by averages of their repetitions in a segmentation.
 
-    A query with too few repetitions stays as it is, and so do alternatives of a query.
+    A query with too few repetitions stays as it is, and so do alternatives.
     """
     out = []
     for k, plan in enumerate(queries):
@@ -168,9 +167,9 @@ def refined(queries, source, segments):
 
 
 def refined_segments(queries, source, ranges_of, rounds, verbose):
-    """Return the queries and the segments of a sequence after averaging the repetitions in some rounds.
+    """Return queries and segments of a sequence after several rounds of averaging the repetitions.
 
-    The function `ranges_of` segments the sequence by queries.
+    `ranges_of` is a function that segments the sequence by queries.
     """
     segments = ranges_of(queries)
     with progress(rounds, verbose if rounds else 0, "refine", "round") as count:
@@ -185,7 +184,7 @@ def refined_segments(queries, source, ranges_of, rounds, verbose):
 
 
 def looser(queries):
-    """Return the queries with a lower penalty for stretching, where it is the one that "auto" means."""
+    """Return the queries with a lower penalty for stretching, if it is the "auto" one."""
     metric = queries[0].metric
     if getattr(metric, "omega", None) != "auto":
         return queries
@@ -195,7 +194,7 @@ def looser(queries):
 
 
 def quietest(plan):
-    """Return the point of a periodic query about which it moves least."""
+    """Return the point of a periodic query around which it moves least."""
     move = np.abs(plan.x - np.roll(plan.x, 1, axis=1)) ** power_of(plan.metric)
     move = (move if plan.w is None else move * plan.w).sum(axis=0)
     half = plan.m // 16 + 1
@@ -203,7 +202,7 @@ def quietest(plan):
 
 
 def rolled(plan, by):
-    """Return the plan of a periodic query that starts `by` points later; one with times stays."""
+    """Return the plan of a periodic query that starts `by` points later; a query with times stays as it is."""
     if plan.tx is not None:
         return plan
     w = None if plan.w is None else np.roll(plan.w, -by, axis=1)
@@ -211,9 +210,9 @@ def rolled(plan, by):
 
 
 def with_unlike(plan, found, source, rules):
-    """Return the segments of a recording with those between two of them that are unlike the query, but no rest.
+    """Return the segments of a recording, with further ones for loud stretches between them that are unlike the query.
 
-    A constant cost of background does not say what is rest, so nothing is added then.
+    With a constant cost of background, rest cannot be recognized, and nothing is added.
     """
     background, (shortest, longest) = rules.background, rules.limits[0]
     between = found.start[1:] - found.end[:-1]
@@ -226,7 +225,7 @@ def with_unlike(plan, found, source, rules):
     for k in np.flatnonzero(fits):
         a, b = int(found.end[k]), int(found.start[k + 1])
         y, ty = source.cut(a - 1, b + 1)
-        whole = np.array_equal(plan.runs(y, ty), [[0, y.shape[1]]])  # no repetition crosses a hole
+        whole = np.array_equal(plan.runs(y, ty), [[0, y.shape[1]]])  # no repetition crosses a gap
         if whole and background.costs(y[:, 1:-1]).mean() >= LOUD * usual:
             edges.append(np.linspace(a, b, number[k] + 1).round().astype(np.int64))
     if not edges:
@@ -241,10 +240,7 @@ def with_unlike(plan, found, source, rules):
 
 
 def by_phases(plan, found, ranges_of, source, rules):
-    """Return the plan and the segments of the phase whose number is the mean over the phases, and an interval of it.
-
-    Each run of repetitions between pauses longer than a period has a mean of its own, more by `LOST` for each end in a
-    pause. The interval holds the numbers of all phases, and one more or less for each run.
+    """Return plan and segments of the phase with the mean number of repetitions, and an interval of the number.
 
     Parameters
     ----------
@@ -274,7 +270,7 @@ def by_phases(plan, found, ranges_of, source, rules):
 
 
 def _run_sizes(found, pause, n):
-    """Return how many repetitions each run between pauses has, with what the mean over the phases misses there."""
-    paused = np.append(found.start, n) - np.append(0, found.end) > pause  # before each, and behind the last one
+    """Return the number of repetitions between pauses, corrected for what the mean over phases misses there."""
+    paused = np.append(found.start, n) - np.append(0, found.end) > pause  # before each one, and after the last
     border = np.unique([0, *np.flatnonzero(paused), len(found.start)])
     return np.diff(border) + LOST * (paused[border[:-1]].astype(int) + paused[border[1:]])

@@ -1,7 +1,7 @@
 """QuerySegmenter: segment a recording into repetitions of one or several queries.
 
-Its results are the repetitions, their alignment to the query, and tables of them. A stream segments chunk by chunk: the
-part that all segmentations agree on which may still be the cheapest is decided.
+Results are the repetitions with their alignment to the query. A stream segments chunk by chunk: it decides the part
+that all segmentations that may still be cheapest have in common.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Segments(RangeTable):
     cost: np.ndarray
     query: np.ndarray
     partial: np.ndarray
-    _shown: np.ndarray  # (n_segments, 2): half-open ranges of query points
+    _shown: np.ndarray  # (n_segments, 2), half-open ranges of query points
     count_interval: tuple[int, int] | None = None
     margin: np.ndarray | None = None
     _columns = ("start", "end", "label", "cost", "margin", "stretch", "polarity", *RATES)
@@ -169,7 +169,7 @@ class Segments(RangeTable):
         return np.array([self._warped(k) for k in chosen]).reshape(-1, m, channels)
 
     def _warped(self, k):
-        """Return the k-th repetition on its query's time base (m, channels)."""
+        """Return the k-th repetition on the time base of its query (m, channels)."""
         search = self._found(k)[0]
         i, j = self.path(k)
         first, last = self._shown[k]
@@ -306,8 +306,8 @@ class Learning(ParameterHolder):
     class_weight: str | None = None
 
 
-LEARNING = Learning()  # where the parameter is None
-UNLIKE = 3.0  # times what a query costs against a constant signal: three times its amplitude, too, is like it
+LEARNING = Learning()  # if the parameter is None
+UNLIKE = 3.0  # default threshold, as a multiple of a query's cost against a constant: allows 3 times its amplitude
 
 
 @dataclass(eq=False, repr=False)
@@ -532,7 +532,7 @@ class QuerySegmenter(QueryEstimator):
         return self._listed(found, queries, source, source.times, rates, **rest)
 
     def _listed(self, found, queries, source, times, rates, **rest):
-        """Return what was found as `Segments`, of queries that were compared with the samples of a source."""
+        """Return `Segments` from a table; `source` holds the samples that the queries were compared with."""
         names, query = self.classes_[self._numbers], found.query
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([plan.m for plan in self._queries])[query]
         readers = [_sources.CandidateReader(plan, source) for plan in queries]
@@ -594,18 +594,18 @@ class QuerySegmenter(QueryEstimator):
     def _thresholds(self):
         """The threshold of each query, or None.
 
-        Where background costs more the louder it is, loud ranges would be repetitions that are unlike their query.
+        If background costs more the louder it is, a default threshold excludes loud ranges that are unlike their query.
         """
         if self.threshold is None and self._unlike is not None:
             return [self._unlike] * len(self._queries)
         return _thresholds.set_thresholds(self)
 
-    # Without a penalty repetitions would stretch over the background, and what 1.0 means depends on the unit.
+    # Without a penalty, repetitions would stretch over the background; and a fixed penalty would depend on the unit.
     _named_defaults = {"adtw": {"omega": "auto"}}
 
     @property
     def _is_partial(self):
-        """Whether `partial` is set, whatever the query."""
+        """Whether `partial` is set regardless of the query."""
         return self.partial != "auto" and bool(self.partial)
 
     @property
@@ -617,7 +617,7 @@ class QuerySegmenter(QueryEstimator):
         return int(self._learning.self_train)
 
     def _resolve(self):
-        """Resolve the kind of candidates, and refuse a metric that cannot segment."""
+        """Set the kind of candidates, and refuse a metric that cannot segment."""
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
         if self._is_partial and not self._may_be_partial:
@@ -628,11 +628,11 @@ class QuerySegmenter(QueryEstimator):
 
     @property
     def _may_be_partial(self):
-        """Whether there is a path through a part of a query."""
+        """Whether paths through a part of a query are possible."""
         return self._mode == "subsequence" and not self.metric_.uses_times and self.metric_._can_be_cut
 
     def _fit_marked(self, marked, weight):
-        """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
+        """Learn from a marked recording: metric, queries and background, then self-training, then the threshold."""
         known, self.report_ = marked if marked.unlabeled is None else labels.learnable(marked), None
         if choice.is_auto(self.metric):
             choice.choose_metric(self, known, weight, choice.elastic_candidates(), choice.evidence_of_segments)
@@ -646,7 +646,7 @@ class QuerySegmenter(QueryEstimator):
         return self
 
     def _fit_labels(self, marked, weight, examples=None):
-        """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
+        """Learn the queries of the marked classes and the background; queries from `examples`, if given."""
         examples = marked if examples is None else examples
         queries, learned = self._learn(examples, weight, self._learning.n_templates)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
@@ -655,13 +655,13 @@ class QuerySegmenter(QueryEstimator):
             self._rules = self._rules._replace(classes=classes_of(self, examples))
 
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, names=None, offset=None):
-        """Store validated queries, with the background and the bounds that belong to them.
+        """Store validated queries with their background and limits of length.
 
-        A query that was taken from a recording comes with the `offset` of the recording.
+        A query taken from a recording comes with the `offset` of this recording.
         """
         _thresholds.forget_threshold(self)
         k = len(queries)
-        if any(plan.tx is None for plan in queries):  # one clock for all: samples, unless all have times
+        if any(plan.tx is None for plan in queries):  # count samples, unless all queries have times
             queries = [plan.untimed for plan in queries]
         queries = [with_polarity(plan, self.polarity) for plan in with_metric(self._made_metric(), queries)]
         if offset is not None and isinstance(self.metric, str):
@@ -675,9 +675,9 @@ class QuerySegmenter(QueryEstimator):
         else:
             self.classes_ = np.arange(1, k + 1) if names is None else names
             self._background_label = self.classes_.dtype.type()
-        self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
+        self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # class of each query, from 0
         given = check_lengths_of(self._lengths, k)
-        if limits is not None and self._mode == "subsequence":  # those that are not given are learned
+        if limits is not None and self._mode == "subsequence":  # limits that are not given are learned
             both = zip(given, limits, strict=True)
             given = tuple(tuple(b if a is None else a for a, b in zip(*pair, strict=True)) for pair in both)
         self._counts_phases = self.partial == "auto" and offset is not None and self._may_be_partial
@@ -705,9 +705,9 @@ class QuerySegmenter(QueryEstimator):
         return self
 
     def _counting(self, timed):
-        """Return queries and rules for a series; without times, samples are counted in their place.
+        """Return queries and rules for a series; if it has no times, samples are counted instead.
 
-        A cost of background that was learned or set stays.
+        A learned or given cost of background stays.
         """
         if timed or self._queries[0].tx is None:
             return self._queries, self._rules
@@ -718,10 +718,10 @@ class QuerySegmenter(QueryEstimator):
         return queries, rules
 
     def _segmentation(self, X, times):
-        """Return the segmentation of a recording with what is needed to segment it again by other queries.
+        """Return the segmentation of a recording, and what is needed to segment it again by other queries.
 
-        It is the source of the samples, the segments, the queries, and a function of queries that segments. A long
-        recording is read by chunks, once for each segmentation.
+        The results are the source of the samples, the segments, the queries, and a function that segments by given
+        queries. A long recording is read by chunks, once per segmentation.
         """
         if _sources.is_long(X):
             source = _sources.ChunkedSource(self, X, times)
@@ -746,12 +746,12 @@ class QuerySegmenter(QueryEstimator):
         return source, found, queries, ranges_of
 
     def _calibrated(self, X, times):
-        """Return the calibrations of the queries in a recording, as the only entry of a list."""
+        """Return a list with one entry, the calibrations of the queries in a recording."""
         X, times = one_sequence(X, times)
         return [calibrations_in(self, self._segmentation(X, times))]
 
 
-# ------------------------------------------------------------------------------------------------------ what is given
+# ---------------------------------------------------------------------------------------------------- given parameters
 def check_transitions(transitions, k):
     """Return the costs of the transitions between labels as an array (k + 1, k + 1)."""
     if transitions is None:
@@ -767,10 +767,10 @@ def check_transitions(transitions, k):
 
 
 def check_searched(queries, y):
-    """Refuse values that the metric is not defined for, and windows that do not fit into the sequence."""
+    """Refuse values for which the metric is not defined, and windows that do not fit into the sequence."""
     for plan in queries:
         check_domain(plan.metric, plan.x, "The query", plan.normalize)
-    if queries[0].mode == "windows":  # those that fit are found
+    if queries[0].mode == "windows":  # with several queries it is enough that the shortest one fits
         check_room(min(plan.shortest for plan in queries), y.shape[1], WAY_OUT)
     check_domain(queries[0].metric, y, "The sequence", queries[0].normalize)
 
@@ -779,7 +779,7 @@ WAY_OUT = "take an elastic metric such as 'dtw', which cuts segments of any leng
 
 
 def lengths_in_samples(lengths, X, times):
-    """Return bounds of lengths with durations as numbers of samples, by the usual step of the times of `X`."""
+    """Return limits of length with durations converted to samples, by the usual step of the times of `X`."""
     if isinstance(lengths, list | tuple | np.ndarray):
         found = [lengths_in_samples(one, X, times) for one in lengths]
         return tuple(found) if isinstance(lengths, tuple) else found
@@ -800,7 +800,7 @@ def lengths_in_samples(lengths, X, times):
 
 
 def check_lengths_of(lengths, k):
-    """Return the bounds (shortest, longest) of the length of the repetitions of each of k queries."""
+    """Return the limits (shortest, longest) of the length of repetitions, for each of k queries."""
     rule = (
         "The 'lengths' parameter of QuerySegmenter must be None, a pair (shortest, longest) of numbers of samples, "
         "either of which may be None, or a list of such pairs, one for each query."
@@ -821,7 +821,7 @@ def check_lengths_of(lengths, k):
 
 # ------------------------------------------------------------------------------------------------ learned from labels
 def classes_of(segmenter, marked):
-    """Return the classes of the queries that were learned from a marked recording."""
+    """Return the `Classes` of queries that were learned from a marked recording."""
     numbers, queries, source = segmenter._numbers, segmenter._queries, marked.source
     classes = Classes(numbers, plain=labels.plain_background(queries, labels.offset_of(marked)))
     if segmenter._learning.class_weight == "balanced" or segmenter.transitions is not None:
@@ -836,11 +836,11 @@ def classes_of(segmenter, marked):
     return classes._replace(rarity=count.max() / count, share=share)
 
 
-FOLDS = 3  # in which occurrences are held out to see whether their class can be told
+FOLDS = 3  # number of folds that hold out occurrences, to see whether their class is recognized
 
 
 def queries_of_others(segmenter, marked, weight):
-    """Return the queries of a part of the labels, compared as those of all are, and the class of each, from 0."""
+    """Return queries learned from a part of the labels, compared like the final ones, and the class of each, from 0."""
     queries, learned = segmenter._learn(marked, weight, segmenter._learning.n_templates)
     if segmenter._queries[0].tx is None:
         queries = [plan.untimed for plan in queries]
@@ -849,7 +849,7 @@ def queries_of_others(segmenter, marked, weight):
 
 
 def warn_of_alike_classes(segmenter, marked, weight):
-    """Warn of classes whose occurrences mostly count less as another class, each held out of what is learned."""
+    """Warn of classes whose held-out occurrences are mostly assigned to another class."""
     classes, names, source = segmenter._rules.classes, segmenter.classes_.tolist(), marked.source
     fold = np.where(np.bincount(marked.code)[marked.code] >= FOLDS, _thresholds.blocks_of(marked.code, FOLDS), -1)
     called = np.zeros((len(names),) * 2, int)
@@ -874,7 +874,7 @@ def warn_of_alike_classes(segmenter, marked, weight):
 
 
 def train_itself(segmenter, marked, known, weight):
-    """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
+    """Learn repeatedly, with certain repetitions of the unlabeled part as occurrences, until these recur."""
     rounds, met, k, counts = segmenter._self_train, [labels.NOTHING], len(segmenter.classes_), []
     if marked.unlabeled is None:
         warn(
@@ -890,7 +890,7 @@ def train_itself(segmenter, marked, known, weight):
             counts.append(np.bincount(taken.code - 1, minlength=k))
             count(word=f"{len(taken.code)} taken")
             if any(np.array_equal(taken.ranges, one.ranges) and np.array_equal(taken.code, one.code) for one in met):
-                break  # learned again they would give what was there before
+                break  # learning again would return an earlier result
             met.append(taken)
             segmenter.metric_ = segmenter._made_metric()
             offset = known._replace(offset=taken.offset)
@@ -899,15 +899,15 @@ def train_itself(segmenter, marked, known, weight):
 
 
 def fit_conformal(segmenter, marked, weight):
-    """Find the threshold of each class by what the other blocks of the labels show."""
+    """Find the threshold of each class from what is found in held-out blocks of the labels."""
     bounds = dict(zip(segmenter._numbers.tolist(), segmenter._rules.limits, strict=True))
 
     def found_by(others):
-        # Bounds of lengths and the cost of background stay: what they leave out is out in the end, too.
+        # Limits of length and the cost of background stay, because what they exclude is excluded in the end, too.
         (queries, numbers), rules = queries_of_others(segmenter, others, weight), segmenter._rules
         classes = rules.classes and rules.classes._replace(of_query=numbers)
         rules = rules._replace(classes=classes, limits=tuple(bounds[number] for number in numbers.tolist()))
-        if len(rules.transitions) != len(numbers) + 1:  # another number of templates
+        if len(rules.transitions) != len(numbers) + 1:  # the number of templates has changed
             rules = rules._replace(transitions=np.zeros((len(numbers) + 1,) * 2))
         found = segment(queries, rules, marked.source, segmenter.n_jobs, listed=rules.classes is not None)
         return choice.HeldOut(np.column_stack([found.start, found.end]), numbers[found.query] + 1, found.per_point)
@@ -917,12 +917,12 @@ def fit_conformal(segmenter, marked, weight):
 
 # -------------------------------------------------------------------------------------------------------- thresholds
 def rated(found, calibrations, thresholds, rule=None):
-    """Return the segments within thresholds and `rule`, their three rates, each None without, and the thresholds."""
+    """Return the segments within the thresholds and `rule`, their three rates (or None), and the thresholds."""
     if isinstance(rule, Margin) and found.margin is not None:
         found = found.take(~(found.margin < rule.least))
     if calibrations is None and thresholds[0] is None:
         return found, [None] * 4
-    limits = np.array(thresholds, float)  # NaN for None
+    limits = np.array(thresholds, float)  # None becomes NaN
     found = found.take(~(found.per_point > limits[found.query]))
     if calibrations is None:
         return found, [*[None] * 3, limits]
@@ -933,7 +933,7 @@ def rated(found, calibrations, thresholds, rule=None):
 
 
 def calibrations_in(segmenter, segmentation):
-    """Return the calibration of each query in a recording, by decoys that are segmented, too."""
+    """Return the calibration of each query in a recording; decoys are segmented as well."""
     source, found, queries, ranges_of = segmentation
     rate = _thresholds.rate_of(segmenter)
     _thresholds.check_rate(segmenter, rate)
@@ -1014,7 +1014,7 @@ class SegmentStream(ChunkStream):
         return self._decided(gaps)
 
     def _decided(self, gaps, last=False):
-        """Return the segments that are decided by now; None for none."""
+        """Return the segments that are decided by now, or None."""
         if not gaps and self._feed.seen < self._due:
             return None
         found = self._segmentation.take(last, timed=self._times is not None)
