@@ -1,8 +1,9 @@
-"""Choice of the metric by labels, in blocks of a recording that are held out.
+"""Choice of the metric by labels, evaluated on blocks of a recording that are held out.
 
-The parameter `metric` of estimators that are fitted on queries may be a name, an object or "auto". With "auto" metric,
-stiffness and normalization are chosen so that they separate the marked occurrences from all else. What estimators that
-learned from a part of a marked recording find in the block that was held out is the evidence, and makes a report.
+The parameter `metric` of estimators that are fitted on queries may be a name, an object or "auto". With "auto", metric,
+stiffness and normalization are chosen such that they separate the marked occurrences from everything else. For each
+block, estimators learn from the rest of the recording; the evidence is what they find in the block. It also makes a
+report.
 """
 
 from copy import copy
@@ -29,46 +30,46 @@ from . import labels
 
 
 class HeldOut(NamedTuple):
-    """Ranges found in held-out parts of a recording, each by what was learned from the rest."""
+    """Ranges found in held-out blocks of a recording, each by an estimator that learned from the rest."""
 
     ranges: np.ndarray  # (k, 2)
-    code: np.ndarray  # (k,), of their classes
+    code: np.ndarray  # (k,), their classes
     distance: np.ndarray  # (k,)
 
     @classmethod
     def together(cls, parts):
-        """Return the ranges of several parts, or classes, as one table."""
+        """Return the ranges of several blocks or classes as one table."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def take(self, which):
-        """Return a selection of the ranges."""
+        """Return selected ranges."""
         return HeldOut(*(values[which] for values in self))
 
     @property
     def nearest(self):
-        """The ranges without overlap: of overlapping ranges, which several classes may have, the nearest."""
+        """The ranges without overlaps: of overlapping ranges, possibly of several classes, the nearest is kept."""
         start, end = np.ascontiguousarray(self.ranges.T)
         return self.take(np.sort(select(self.distance, start, end))) if len(self.code) else self
 
     def report(self, marked):
-        """Return a report of the ranges as events, compared with the marked ones."""
+        """Return a report that compares the ranges, as events, with the marked ones."""
         names = marked.labels.classes
         found = SimpleNamespace(start=self.ranges[:, 0], end=self.ranges[:, 1], label=names[self.code - 1])
         return event_report(marked.ranges, found, kinds=names[marked.code - 1])
 
 
 BLOCKS = 3  # each query is learned from two thirds of the occurrences; more blocks take longer
-# Multiples of what omega="auto" stands for. Steps of 4, as of the background: half of one changes little. At the
-# lower end it is nearly dynamic time warping; at the upper end a repetition stretches by a few samples at most.
+# Multiples of the penalty that omega="auto" stands for. Steps of 4, as for the background: doubling changes little. The
+# smallest is nearly dynamic time warping; with the largest a repetition stretches by a few samples at most.
 STIFFNESS = 1.0, 4.0, 1 / 4, 16.0, 1 / 16
 WINDOWS = None, "mean", "zscore"
-WRONG = 0.02  # share of the marks that may be wrong: as many of the worst hits and best false ones do not count
+WRONG = 0.02  # share of marks that may be wrong: this share of the worst hits and the best false matches is ignored
 ALIKE = 0.05  # margins that differ by less are equal: a twentieth of what background costs
-UNLIKE = 2.0  # |x - y|^2 / |y|^2 of series that have nothing in common and one size; further apart is no better
+UNLIKE = 2.0  # |x - y|^2 / |y|^2 of unrelated series of equal size; larger values are no better
 
 
 class Stiff(ADTW):
-    """ADTW with a multiple of the penalty that "auto" stands for; fixed by series it is a plain ADTW."""
+    """ADTW with a multiple of the penalty that "auto" stands for; fitting it to series makes it a plain ADTW."""
 
     times = 1.0
 
@@ -77,15 +78,15 @@ class Stiff(ADTW):
 
 
 class Candidate(NamedTuple):
-    """A way to compare that is tried."""
+    """A candidate of the choice: a metric, its penalty and a normalization."""
 
     name: str
-    times: float | None = None  # multiple of the penalty that "auto" stands for
+    times: float | None = None  # factor of the penalty that "auto" stands for
     normalize: str | None = None
 
     @property
     def metric(self):
-        """The metric object; its penalty is fixed by the queries, as that of "auto" is."""
+        """The metric object; its penalty is fixed by the queries, as with "auto"."""
         if self.times is None:
             return get_metric(self.name)
         metric = Stiff("auto")
@@ -94,32 +95,34 @@ class Candidate(NamedTuple):
 
     @property
     def omega(self):
-        """The penalty as a multiple of the variance of the queries; NaN without one."""
+        """The penalty as a multiple of the variance of the queries; NaN without a penalty."""
         return np.nan if self.times is None else OMEGA * self.times
 
 
 class Evidence(NamedTuple):
-    """Hits and false matches in a held-out block, by queries that were learned from the rest.
+    """Hits and false matches in a held-out block, found by queries that were learned from the rest.
 
-    Shares are costs of ranges as shares of what they cost without a query; infinite where an occurrence is never found.
+    A share is the cost of a range relative to its cost without a query, as background. It is infinite for an occurrence
+    that is never found.
     """
 
-    hits: np.ndarray  # (k,) shares of the occurrences
-    false: np.ndarray  # (l,) shares of what else is found if much is allowed, in no order
-    right: int  # of the ranges that are found with what was learned from the rest
-    accepted: int  # number of these ranges
-    found: HeldOut | None = None  # these
+    hits: np.ndarray  # (k,), shares of the occurrences
+    false: np.ndarray  # (l,), shares of everything else that is found under a loose limit, in any order
+    right: int  # number of correct ranges found with the learned threshold or background
+    accepted: int  # number of all ranges found with it
+    found: HeldOut | None = None  # these ranges
 
     @property
     def score(self):
-        """F1 of the occurrences with what was learned from the rest."""
+        """F1 of the ranges that are found with the learned threshold or background."""
         return 2 * self.right / (len(self.hits) + self.accepted)
 
     @property
     def margin(self):
         """Share of the best false match minus that of the worst hit.
 
-        A hit is no better for leaving less over than is usual: the easier a metric stretches the less it leaves.
+        Shares of hits below the usual one count as usual, because an elastic metric makes them small without being
+        better.
         """
         k = int(WRONG * len(self.hits))
         worst = np.sort(self.hits)[-1 - k]
@@ -128,23 +131,23 @@ class Evidence(NamedTuple):
 
 
 def elastic_candidates(normalize=None):
-    """Return the elastic candidates, from rigid dynamic time warping to that without a penalty, the default first."""
+    """Return the elastic candidates, from stiff amerced to plain dynamic time warping; the default comes first."""
     return [*(Candidate("adtw", times, normalize) for times in STIFFNESS), Candidate("dtw", None, normalize)]
 
 
 def rigid_candidates(normalize=None):
-    """Return the candidates that compare windows point by point, with several normalizations unless one is given."""
+    """Return the candidates that compare windows point by point, with each normalization unless one is given."""
     return [Candidate("euclidean", None, one) for one in (WINDOWS if normalize is None else (normalize,))]
 
 
 class Block(NamedTuple):
-    """A block [first, last) of samples, which is held out."""
+    """A held-out block [first, last) of samples."""
 
     first: int
     last: int
 
     def without(self, marked):
-        """Return the rest of a marked recording."""
+        """Return the marked recording without the block."""
         keep = np.ones(marked.data.shape[1], bool)
         keep[self.first : self.last] = False
         ranges, outside = self.rest_of(marked.ranges)
@@ -157,24 +160,24 @@ class Block(NamedTuple):
         )
 
     def holds(self, ranges):
-        """Return a mask of the ranges (k, 2) that have their middle in the block."""
+        """Return a mask of the ranges (k, 2) whose middle is in the block."""
         middle = ranges.sum(axis=1)
         return (middle >= 2 * self.first) & (middle < 2 * self.last)
 
     def rest_of(self, ranges):
-        """Return the other ranges, counted as if the block were not there, and a mask of them."""
+        """Return the ranges outside the block, counted as if it had been cut out, and a mask of them."""
         outside = ~self.holds(ranges)
         ranges = ranges[outside]
-        # What reaches into the block ends, or starts, at its border.
+        # A range that reaches into the block is cut at its border.
         late = ranges >= self.last
         return np.where(late, ranges - (self.last - self.first), np.minimum(ranges, self.first)), outside
 
 
 def blocks_of(ranges, n):
-    """Return contiguous blocks [first, last) of n samples with as many of the occurrences (k, 2) each.
+    """Return contiguous blocks [first, last) of n samples that hold about equally many of the occurrences (k, 2).
 
-    The borders are midway between occurrences. There are fewer blocks where one would have less than FEW occurrences,
-    and none where there would be one block.
+    The borders are midway between occurrences. Each block has at least FEW occurrences; if that allows only one block,
+    the list is empty.
     """
     count = min(BLOCKS, len(ranges) // labels.FEW)
     if count < 2:
@@ -185,16 +188,16 @@ def blocks_of(ranges, n):
 
 
 def evidence_of(true, found, share, accepted):
-    """Return the evidence of ranges.
+    """Return the evidence that found ranges give about occurrences.
 
     Parameters
     ----------
     true : ndarray of shape (k, 2)
         The occurrences.
     found, share : ndarray of shape (l, 2) and (l,)
-        All that was found, in any order and as often as it was.
+        All ranges found under any limit, in any order, repetitions included, and their shares.
     accepted : ndarray of shape (j, 2)
-        What is found with what was learned from the rest.
+        The ranges found with the learned threshold or background.
     """
     hits = np.full(len(true), np.inf)
     rows, columns = pairs_by_iou(true, found, labels.SHIFTED)
@@ -203,17 +206,17 @@ def evidence_of(true, found, share, accepted):
     other[columns] = False
     start, end = np.ascontiguousarray(found[other].T)
     false = share[other]
-    false = false[select(false, start, end)] if len(false) else false  # each stretch once
+    false = false[select(false, start, end)] if len(false) else false  # count each place once
     right = count_matched(*pairs_by_iou(true, accepted, labels.SHIFTED), len(true), len(accepted))
     return Evidence(hits, false, right, len(accepted))
 
 
 def compare(candidates, evidence):
-    """Return the table of the candidates, arrays by name, and the number of the best one.
+    """Return the table of the candidates, arrays by name, and the index of the best one.
 
-    `evidence` has that of each candidate in each block. Candidates whose F1 is within one standard error of the best
-    one, or within an event, are as good. Of these the largest margin decides. Of those with nearly that margin the
-    first is taken, which is the nearest to the default.
+    `evidence` is a list per candidate with an entry per block. Candidates whose F1 is within one standard error, or
+    within one event, of the best count as equally good. Of these, the largest margin wins; of those with nearly this
+    margin the first one, which is nearest to the default.
     """
     scores = np.array([[block.score for block in blocks] for blocks in evidence])
     margins = np.array([[block.margin for block in blocks] for blocks in evidence])
@@ -239,19 +242,19 @@ def compare(candidates, evidence):
 
 
 def is_auto(metric):
-    """Return whether a metric is to be chosen; capital letters do not count, as in all names of metrics."""
+    """Return whether a metric is "auto", in upper or lower case as for all names of metrics."""
     return isinstance(metric, str) and metric.lower() == "auto"
 
 
 def choose_metric(estimator, marked, weight, candidates, evidence):
-    """Choose what metric="auto" stands for by a marked recording; too few occurrences leave it as it is.
+    """Choose the metric that "auto" stands for from a marked recording; with too few occurrences nothing changes.
 
     Parameters
     ----------
     candidates : list of Candidate
-        Those that are tried.
+        The candidates to try.
     evidence : callable
-        ``evidence(trial, marked, block, weight)`` returns what a trial of a candidate finds in a block.
+        ``evidence(trial, marked, block, weight)`` returns the `Evidence` of a trial in a block.
     """
     estimator.cv_results_ = estimator.best_index_ = None
     blocks = blocks_of(marked.ranges, marked.data.shape[1])
@@ -267,16 +270,16 @@ def choose_metric(estimator, marked, weight, candidates, evidence):
 
 
 def _tried(estimator, candidate):
-    """Return an estimator that compares as a candidate does, and works in one job and in silence."""
+    """Return a copy of the estimator that compares as a candidate does, in one job and without messages."""
     trial = copy(estimator)
-    trial.n_jobs, trial.verbose, trial.max_gap = None, 0, None  # times are numbers by then, as `_max_gap` is
-    trial.threshold = None  # what separates is learned
+    trial.n_jobs, trial.verbose, trial.max_gap = None, 0, None  # times are already numbers, `_max_gap` holds the gap
+    trial.threshold = None  # it is learned
     _take(trial, candidate)
     return trial
 
 
 def _take(estimator, candidate):
-    """Compare as a candidate does."""
+    """Make the estimator compare as a candidate does."""
     estimator._candidate, estimator.metric_ = candidate, candidate.metric
     estimator._resolve()
 
@@ -287,12 +290,12 @@ LEAST = np.finfo(float).tiny
 def evidence_of_segments(trial, marked, block, weight):
     """Return the evidence of a trial of a segmenter.
 
-    Every background that is tried on the rest segments the whole recording, so the same segmentations show what is
-    found in the block. A share is the cost of a range divided by that of its samples as background of factor one.
+    Learning the background segments the whole recording with each background that is tried, so these segmentations also
+    show what is found in the block. A share is the cost of a range divided by its cost as background with factor one.
     """
     marked = marked._replace(data=as_plain(marked.data))
     rest, tried, source = block.without(marked), [], marked.source
-    background, trial.background = trial.background, 0.0  # queries alone are learned
+    background, trial.background = trial.background, 0.0  # learn the queries only
     trial._fit_labels(rest, weight)
     queries = trial._queries
 
@@ -319,9 +322,9 @@ def evidence_of_segments(trial, marked, block, weight):
 
 
 def unit_of(tried, queries):
-    """Return the background of factor one.
+    """Return the background with factor one.
 
-    Of the backgrounds that were tried some know the offset, and the factor of such a one is removed. If none does, each
+    If one of the tried backgrounds depends on the distance from an offset, it is divided by its factor. Otherwise each
     sample costs what a query costs against a constant signal, on average.
     """
     known = next((one for one in tried if one.slope is not None), None)
@@ -333,11 +336,11 @@ def unit_of(tried, queries):
 
 
 def left_over(plan, found):
-    """Return the costs of matches as shares of those of their query against a constant.
+    """Return the costs of matches, each divided by the cost of its query against a constant.
 
-    Compared by channel only the channels that vote in a match count.
+    With channels compared alone, only the channels that vote in a match count.
     """
-    plan = plan._replace(scale_limits=None)  # a constant is within none
+    plan = plan._replace(scale_limits=None)  # a constant would be outside the limits
     if plan.by_channel is None:
         cost = found.distance if plan.mode == "subsequence" else plan.metric._segment_cost(found.distance, plan.m)
         return cost / max(constant_cost(plan) * plan.m, LEAST)
@@ -354,7 +357,7 @@ def left_over(plan, found):
 def evidence_of_matches(trial, marked, block, weight):
     """Return the evidence of a trial of a searcher.
 
-    A share is the cost of a match divided by that of its query against a constant.
+    A share is the cost of a match divided by the cost of its query against a constant.
     """
     marked = marked._replace(data=as_plain(marked.data))
     rest, own, parts = block.without(marked), block.holds(marked.ranges), []

@@ -1,8 +1,7 @@
-"""Learning from answers about matches: which are occurrences and which are not.
+"""Learning from a user's answers about matches: which ones are occurrences, and which are not.
 
-Which matches to ask about: those nearest to where occurrences end and other candidates begin.
-
-The threshold, the shapes and the weights that answers tell.
+Answers change the threshold, the shape of the query, and its weights. It is best to ask about the matches near the
+border between occurrences and other candidates.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from .labels import FEW, average, best_cut, distances, groups, variances, weigh
 
 
 class Answers(NamedTuple):
-    """A query as it was before any answer, and the answers about it."""
+    """A query before any answer, and the answers about it."""
 
     plan: QueryPlan
-    count: int  # occurrences that the query is the average of
-    fixed: bool  # whether its weights were given, or learned from labels
-    good: tuple = ()  # samples (channels, n) and times of the occurrences
+    count: int  # number of occurrences that the query is the average of
+    fixed: bool  # whether its weights were given or learned from labels, so that answers do not change them
+    good: tuple = ()  # samples (channels, n) and times of each confirmed occurrence
     bad: tuple = ()
 
 
 def plan_of_answers(answers, limits):
-    """Return the plan of a query in the light of the answers: its shape, its weights, and its alternatives.
+    """Return the plan of a query after the answers: with their shape, weights and alternatives.
 
-    `limits` are those of the length of its matches.
+    `limits` are the limits of the length of its matches.
     """
     plan = answers.plan._replace(limits=limits)
     good = [comparable(plan, y) for y, _ in answers.good]
@@ -47,8 +46,8 @@ def plan_of_answers(answers, limits):
         return plan
     first = comparable(plan, plan.x)
     far = distances([first, *good], plan.metric)
-    # Occurrences of another shape would blur the average. They have a template of their own, and as an alternative of
-    # the query, not a query beside it, so that no occurrence is found by both.
+    # Occurrences of another shape would blur the average. They get a template of their own, as an alternative of the
+    # query and not as a second query, so that no occurrence is found by both.
     shapes = sorted(groups(far[1:, 1:], "auto"), key=lambda group: far[0, 1 + group].mean())
     members = [[first, *(good[k] for k in shapes[0])]]
     queries = [average([first] * (answers.count - 1) + members[0], first, plan.metric, plan.w)]
@@ -65,17 +64,20 @@ def plan_of_answers(answers, limits):
 
 
 def comparable(plan, y):
-    """Return a piece (channels, n) as it is averaged with the query: normalized; windows have the query's length."""
+    """Return the samples (channels, n) of an occurrence in the form that is averaged with the query.
+
+    They are normalized, and for a search by windows resampled to the query's length.
+    """
     if plan.mode == "windows" and y.shape[1] != plan.m:
         y = resample(y, plan.m)
     return y if plan.normalize is None else normalize_values(y, full_weight(plan.w, plan.x), plan.normalize)
 
 
 def threshold_of_answers(good, bad, others):
-    """Return the largest distance of an occurrence, by the distances of `good` matches, `bad` ones and `others`.
+    """Return the threshold for distances, given the distances of `good` matches, `bad` ones and `others`.
 
-    It is that of the largest expected F1, where the share of occurrences falls with the distance: from 1 at 0, in lines
-    between the answers, to 0 at the distance that one more match is expected to have.
+    It has the largest expected F1. The probability that a match is an occurrence falls with its distance: it is 1 at 0,
+    is interpolated between the answers, and is 0 at the distance where one further match is expected.
     """
     from sklearn.isotonic import IsotonicRegression  # takes longer to import than the package
 
@@ -92,11 +94,11 @@ def threshold_of_answers(good, bad, others):
     return beyond if threshold is None else threshold
 
 
-MOST_OTHERS = 1000  # matches nobody was asked about, the distances of which are looked at
+MOST_OTHERS = 1000  # matches without an answer whose distances are used
 
 
 def relearned(searcher, matches, good, bad):
-    """Return a searcher that has learned from answers about matches, see `QuerySearcher.learn_from_answers`."""
+    """Return a searcher that has learned from answers about matches; see `QuerySearcher.learn_from_answers`."""
     if any(plan.by_channel is not None and not plan.by_channel.is_joint for plan in searcher._queries):
         rule = "be called of a searcher whose channels have no lags, and as many points each"
         got, out = repr(searcher.channels), "Cut the good matches out, matches.cut(), and fit a query of them."
@@ -137,7 +139,7 @@ def relearned(searcher, matches, good, bad):
 
 
 def _answered(searcher):
-    """Return the `Answers` about each query until now, a list."""
+    """Return a list with the `Answers` about each query before this call."""
     if hasattr(searcher, "_answers"):
         return searcher._answers
     counts = getattr(searcher, "_counts", [1] * len(searcher._queries))
@@ -148,7 +150,7 @@ def _answered(searcher):
 
 
 def _check_matches(searcher, matches):
-    """Refuse matches of another searcher."""
+    """Refuse matches that are not from this searcher or from one that it was learned from."""
     if not isinstance(matches, Matches):
         rule, out = "be Matches of a search", "What 'good' and 'bad' hold are numbers of them."
         raise refused("The 'matches' parameter of learn_from_answers", rule, shown(matches), out, error=TypeError)
@@ -165,13 +167,13 @@ def _check_matches(searcher, matches):
 
 
 def _turned(matches, i):
-    """Return the samples (channels, n) of a match and their times, with the signs that the query was given with."""
+    """Return the samples (channels, n) and times of a match; where the query was mirrored, the samples are as well."""
     y, ty = matches._source.piece(matches.start[i], matches.end[i], i)
     return (y, ty) if matches.polarity is None else (y * np.reshape(matches.polarity[i], (-1, 1)), ty)
 
 
 def _numbers(value, matches, name):
-    """Return numbers of matches, ascending; a single number or a tuple of them is valid."""
+    """Return the given numbers of matches in ascending order; a single number and a tuple are valid, too."""
     if isinstance(value, Integral | tuple) and not isinstance(value, bool):
         value = list(value) if isinstance(value, tuple) else [value]
     try:

@@ -1,8 +1,8 @@
-"""Learning from labels: queries with weights and bounds of lengths, background, threshold, and self-training.
+"""Learning from labels: queries with weights and limits of length, background, threshold, and self-training.
 
-Queries are templates of labeled occurrences; mirrored ones are turned to the signs that most of their class have. The
-cost of background and the threshold are those with which the marked occurrences are found best. Self-training takes
-repetitions of the part of a recording that nobody labeled as further occurrences.
+Queries are templates of labeled occurrences; mirrored occurrences are turned to the signs that most of their class
+have. The cost of background and the threshold are those that find the marked occurrences best. Self-training treats
+repetitions in the unlabeled part of a recording as further occurrences.
 """
 
 from typing import NamedTuple
@@ -21,9 +21,10 @@ from .._segments.optimal import Background, background_cost, power_of
 
 
 def aligned(pieces, signs, metric):
-    """Return pieces (channels, n) times the signs with which the medoid fits them best, turned as most of them were.
+    """Return pieces (channels, n) multiplied by signs that make them fit each other; most keep their signs.
 
-    The average of opposite pieces would be none. The medoid is that of the pieces turned like the first.
+    Without that, opposite pieces would cancel in an average. The signs are those that fit the medoid best; then all are
+    multiplied by the signs that most of them got.
     """
     signs = signs.reshape(len(signs), -1, 1)
     turned, _ = _turned(pieces, pieces[0], signs, metric)
@@ -34,37 +35,34 @@ def aligned(pieces, signs, metric):
 
 
 def _turned(pieces, middle, signs, metric):
-    """Return the pieces turned so that `middle` fits them, and the number of the signs of each."""
+    """Return the pieces multiplied by the signs that fit `middle` best, and the index of these signs for each piece."""
     far = pairwise_distances([middle * sign for sign in signs], pieces, metric=metric, channels_first=True)
     which = np.argmin(far, axis=0)
     return [piece * signs[k] for piece, k in zip(pieces, which, strict=True)], which
 
 
-EXAMPLES = 50  # occurrences of a class that are averaged, as many as a medoid is searched for among
-FEW = 3  # with fewer there is no average and no spread
-MERGED = 1.75  # times the usual length of its class: two occurrences that touch
-STRETCH = 1.5  # how much longer or shorter than the marked occurrences a repetition may be
-LEAST_SPREAD = 0.1  # of a point's variance, as a share of the mean over the points
+EXAMPLES = 50  # most occurrences of a class that are compared for the medoid and averaged
+FEW = 3  # with fewer occurrences there is no average and no spread
+MERGED = 1.75  # an occurrence longer than this multiple of the median length counts as two that touch
+STRETCH = 1.5  # factor by which a repetition may be longer or shorter than the marked occurrences
+LEAST_SPREAD = 0.1  # smallest variance of a point, as a share of the mean over the points
 MOST_TEMPLATES = 4
-CLEAR = 0.4  # silhouette from which on groups of occurrences count as such
-ITERATIONS, TOLERANCE = 20, 1e-6  # of averages
+CLEAR = 0.4  # silhouette from which groups of occurrences are separated
+ITERATIONS, TOLERANCE = 20, 1e-6  # of barycenters
 
 
 class Learned(NamedTuple):
-    """A query that was learned."""
+    """A query learned from labels."""
 
     x: np.ndarray  # (channels, m)
     w: np.ndarray | None
     tx: np.ndarray | None
-    number: int  # of its class, from 0
+    number: int  # its class, from 0
     limits: tuple[int, int]  # shortest and longest repetition to look for
 
 
 def single(ranges):
-    """Return the ranges of one class without those that are long enough to be two occurrences.
-
-    Such occurrences were marked without a gap between them.
-    """
+    """Return the ranges of one class without those that are long enough to be two occurrences marked without a gap."""
     length = ranges[:, 1] - ranges[:, 0]
     return ranges[length <= MERGED * np.median(length)]
 
@@ -107,7 +105,7 @@ def learn_queries(marked, metric, n_templates, verbose, signs):
                 s, e = own[middle]
                 tx = None if times is None or x.shape[1] != e - s else times[s:e] - times[s]
                 lengths = np.diff(own[group], axis=1)[:, 0]
-                # Marks that were cut short by the next one are left out.
+                # Marks that the next one may have cut short do not count.
                 shortest = min(max(lengths.min(), np.median(lengths) / MERGED), x.shape[1])
                 limits = max(int(np.ceil(shortest / STRETCH)), 1), int(max(lengths.max(), x.shape[1]) * STRETCH)
                 found.append(Learned(x, None, tx, int(label) - 1, limits))
@@ -120,9 +118,9 @@ def learn_queries(marked, metric, n_templates, verbose, signs):
 
 
 def as_comparable(pieces, metric):
-    """Return pieces as the metric compares them.
+    """Return pieces in the form that the metric compares.
 
-    Where points meet one by one, they are resampled to their median length.
+    For metrics that compare point by point, they are resampled to their median length.
     """
     if isinstance(metric, ElasticMetric) or len({piece.shape[1] for piece in pieces}) == 1:
         return pieces
@@ -131,12 +129,12 @@ def as_comparable(pieces, metric):
 
 
 def distances(pieces, metric):
-    """Return the symmetric distances (k, k) of the pieces from each other."""
+    """Return the symmetric matrix (k, k) of the distances between pieces."""
     far = np.zeros((len(pieces), len(pieces)))
     if len(pieces) >= FEW:
         metric._check_collection(pieces, "X")
         metric._warn_of_scale(pieces, pieces)
-        order = np.argsort([piece.shape[1] for piece in pieces], kind="stable")  # as `pairwise_distances` compares them
+        order = np.argsort([piece.shape[1] for piece in pieces], kind="stable")  # the order of `pairwise_distances`
         some = [pieces[k] for k in order]
         driver = driver_of(metric, some, some, None)
         far[np.ix_(order, order)] = distances_between(driver, metric, None, some, some, metric.is_symmetric)
@@ -144,16 +142,16 @@ def distances(pieces, metric):
 
 
 def groups(far, n_templates):
-    """Return the indices of the occurrences that make a template each, by average linkage.
+    """Return groups of occurrences, as arrays of indices, by average linkage; each group makes a template.
 
-    "auto" takes the number of groups with the largest silhouette, if that is a clear one. Groups of fewer than three
-    are left out unless there are no others, for an average of them would show their accidents.
+    "auto" takes the number of groups with the largest silhouette if that is clear, else one group. Groups of fewer than
+    three are left out unless there are no larger ones, because their average would show accidents.
     """
     n = len(far)
     everything = [np.arange(n)]
     if n_templates == 1 or n < 2 * FEW or not np.isfinite(far).all():
         return everything
-    from sklearn.cluster import AgglomerativeClustering  # these two take longer to import than the package
+    from sklearn.cluster import AgglomerativeClustering  # both imports take longer than that of the package
     from sklearn.metrics import silhouette_score
 
     best, cut = CLEAR, None
@@ -170,7 +168,7 @@ def groups(far, n_templates):
 
 
 def average(pieces, middle, metric, w=None, verbose=0):
-    """Return the barycenter (channels, m) of pieces, starting from `middle`; metrics without one get a plain mean."""
+    """Return the barycenter (channels, m) of pieces, starting from `middle`; for other metrics their plain mean."""
     is_elastic = isinstance(metric, ElasticMetric)
     if not (is_elastic or isinstance(metric, SoftDTW)):
         return np.mean([resample(piece, middle.shape[1]) for piece in pieces], axis=0)
@@ -182,7 +180,7 @@ def average(pieces, middle, metric, w=None, verbose=0):
 
 
 def variances(x, pieces, metric):
-    """Return the mean squared difference (channels, m) of each point from the points that it meets."""
+    """Return the mean squared difference (channels, m) between each point and the points aligned with it."""
     total, count = np.zeros(x.shape), np.zeros(x.shape[1])
     for y in pieces:
         if isinstance(metric, ElasticMetric):
@@ -196,11 +194,11 @@ def variances(x, pieces, metric):
 
 
 def weigh(spreads, shapes, power):
-    """Return the weights of the points of all templates, the inverse of their spread; the largest of all is 1.
+    """Return the weights of the points of all templates, a power of their inverse spread; the largest weight is 1.
 
-    A variance is drawn towards the mean over the points, the more the fewer occurrences it is from; a template of too
-    few occurrences has the same weight everywhere. In each channel the (geometric) mean weight of every template is the
-    same: else the template with the largest spread would fit everything at the least cost.
+    A point's variance is shrunk towards the mean over the points, the more so the fewer occurrences there are;
+    templates without a variance get equal weights. In each channel all templates have the same geometric mean weight,
+    because otherwise the template with the largest spread would fit everything at the lowest cost.
     """
     known = [variance.mean(axis=1) for variance, _ in spreads if variance is not None]
     usual = np.mean(known, axis=0) if known else np.zeros(shapes[0][0])
@@ -220,36 +218,37 @@ def weigh(spreads, shapes, power):
 
 
 # ---------------------------------------------------------------------------------- background, threshold, unlabeled
-SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart
+SHIFTED = 1 / 3  # intersection over union of two ranges of equal length, shifted by half of it
 STEPS = 4.0 ** np.arange(-3, 4)
 CLOSER = 2.0, np.sqrt(2.0)
 TRIALS = len(STEPS) + 2 * len(CLOSER)
 PERFECT = 0.99
-TWICE = 2.0  # what a stretch as strong as the query costs at least that does not correlate with it, over its power
-USUAL = 0.25  # of a stretch's power its query leaves over, before anything is known: it explains the larger part by far
+TWICE = 2.0  # cost, relative to its power, of a stretch of samples as strong as the query and uncorrelated with it
+USUAL = 0.25  # prior for the share of an occurrence's power that its query does not explain
 
 
 def learn_background(marked, queries, constant, segment, verbose=0):
     """Return the cost of background with which a segmentation finds the marked occurrences best.
 
-    Tried are a cost that grows with the distance from the offset of the background and, where that does not do, a
-    constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
-    the largest change to either side does no harm. With less than 1 a stretch is background that is nearer to the query
-    than to the background. That is right where false ones are as near: the best of all windows of noise, or a neighbor
-    of the occurrences. How far down it may go shows in the misses, and those of occurrences without a mark are not
-    seen: the smaller the share with a mark, the closer to 1 the range begins. The fewer occurrences or stretches of
-    background there are to learn from, the closer the factor stays to 1.
+    Two kinds are tried, each with several factors: a cost that grows with the distance from the offset of the
+    background, and, if that does not find all, a constant one. Where a range of factors is equally good, its middle is
+    taken, because it tolerates the largest change in either direction. With a factor below 1, a stretch that is nearer
+    to the query than to the background counts as background. That is right if false matches are as near: the best of
+    all windows of noise, or a neighbor of the occurrences. How small the factor may get depends on the misses; but
+    misses of occurrences without a mark are unknown, so the smaller the share of marked occurrences, the closer to 1
+    the range starts. The fewer occurrences or stretches of background there are to learn from, the closer the factor
+    stays to 1.
 
     Parameters
     ----------
     marked : Annotation
     queries : list of QueryPlan
     constant : float
-        A constant cost to begin with.
+        The constant cost to start from.
     segment : function
-        `SegmentTable` of the segmentation with a `Background`.
+        Returns the `SegmentTable` of the segmentation with a `Background`.
     verbose : int
-        Above 0: a bar counts the segmentations.
+        Above 0: a progress bar counts the segmentations.
     """
     data, code = marked.data, marked.labels.code
     unit = plain_background(queries, offset_of(marked))
@@ -269,7 +268,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
             factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
         return best[0], one.times(factor**sure if nearest else factor)
 
-    # No sample of background costs more than the strongest sample of an occurrence: artifacts are no occurrences.
+    # Background costs per sample at most the strongest sample of an occurrence, because artifacts are no occurrences.
     relative = tried(unit._replace(limit=strongest), 1.0) if strongest else (-1, None)
     if relative[0] >= PERFECT or not 0 < constant < np.inf:
         return relative[1] or Background(constant)
@@ -286,20 +285,20 @@ def offset_of(marked):
 
 
 def plain_background(queries, offset):
-    """Return the background of the factor 1: the mean weight of the queries' points, and no maximum."""
+    """Return the background with factor 1: the mean weight of the queries' points, and no maximum."""
     full = np.concatenate([full_weight(plan.w, plan.x) for plan in queries], axis=1)
     return Background(np.inf, full.mean(axis=1, keepdims=True), offset, power_of(queries[0].metric))
 
 
 def background_of(queries):
-    """Return the background that given queries tell: that of the factor 2 about their ends, or a constant one.
+    """Return the background that follows from given queries: factor 2 about the mean of their ends, or a constant cost.
 
-    A stretch is a repetition if it costs less than twice its own squared distance from the offset, the mean of the
-    first and last points of the queries, from which background goes on. If it is as strong as the query, that means
-    that it correlates with the query; a weaker copy must have at least .41 of the amplitude, so that neither rest nor
-    ripples are repetitions. No sample costs more than the strongest point of the queries. That is so for
-    ADTW(omega="auto"); for others it is a constant, and where the ends are so far apart that rest at one of them would
-    cost more than stretching a repetition over it.
+    A stretch of samples is a repetition if it costs less than twice its own squared distance from the offset, the mean
+    of the first and last points of the queries, where background is expected. For a stretch as strong as the query,
+    this means that the two correlate; a weaker copy must have at least .41 of the amplitude, so that neither rest nor
+    ripples are repetitions. No sample costs more than the strongest point of the queries. This applies to
+    ADTW(omega="auto"). Other metrics get a constant cost, and so do queries whose ends are so far apart that rest at
+    one of the ends would cost more than a repetition that is stretched over it.
     """
     if not queries[0].metric._background_by_sample:
         return Background(background_cost(queries))
@@ -312,19 +311,19 @@ def background_of(queries):
 
 
 def shares_of(cost, start, end, plain):
-    """Return the costs of ranges as shares of what their samples cost as background, `plain` (n,)."""
+    """Return the costs of ranges divided by what their samples cost as background, `plain` (n,)."""
     total = np.append(0.0, np.cumsum(plain))
     return cost / np.maximum(total[end] - total[start], np.finfo(float).tiny)
 
 
 def f1_of_marks(ranges, found, plain):
-    """Return the F1 of what was found against marked occurrences (k, 2), and the share of occurrences with a mark.
+    """Return the F1 of segments against marked occurrences (k, 2), and the share of occurrences that are marked.
 
-    The F1 is that of labels that mark all occurrences. Half of all occurrences cost less than the median of the marked
-    ones, each as a share of what it costs as plain background. The occurrences without a mark are therefore about twice
-    as many as the finds without a mark that cost less than that median. Labels that miss nothing leave no such finds,
-    and this is plain F1. Where labels miss some, a missing mark means less: a find that is nearer to the query than to
-    the background counts as false by the share that is marked.
+    The F1 estimates that of labels that mark all occurrences. About half of all occurrences have a share (cost divided
+    by cost as plain background) below the median of the marked ones. So the number of unmarked occurrences is about
+    twice the number of unmarked segments below this median. If the labels are complete there are no such segments, and
+    the result is the plain F1. If they are incomplete, a missing mark means less: an unmarked segment that is nearer to
+    the query than to the background counts as false only by the share of marked occurrences.
 
     Parameters
     ----------
@@ -339,7 +338,7 @@ def f1_of_marks(ranges, found, plain):
         return 0.0, 1.0
     share, known = shares_of(found.cost, *events.T, plain), np.unique(j)
     others, most = np.delete(share, known), of_another(np.median(share[known]), len(known))
-    right = hits + min(2 * int((others <= most).sum()), len(others))  # with those that nobody marked
+    right = hits + min(2 * int((others <= most).sum()), len(others))  # including those that are unmarked
     near = max(int((others < 1).sum()) - right + hits, 0)
     wrong = len(others) - right + hits
     recall, precision = hits / len(ranges), right / (right + wrong - near + near * hits / right)
@@ -347,24 +346,25 @@ def f1_of_marks(ranges, found, plain):
 
 
 def of_another(share, k):
-    """Return the share that a further occurrence leaves over, by that of `k` from which the query was learned.
+    """Return the expected share of a further occurrence, given the `share` of the `k` that the query was learned from.
 
-    The query is their average, or one of them, so they are nearer to it than others are: their mean squared distance
-    is to that of others as ``k - 1`` to ``k + 1``. Few of them tell little of how occurrences differ, and their share
-    is drawn towards USUAL.
+    The query is their average or one of them, so they are nearer to it than others: their mean squared distance is to
+    that of others as ``k - 1`` to ``k + 1``. If they are few, the result is shrunk towards USUAL.
     """
     return (k * share * (k + 1) / max(k - 1, 1) + FEW * USUAL) / (k + FEW)
 
 
 def middle_of_the_best(value, k, nearest=0.0):
-    """Return the middle of the factors whose value is the best one or as good, and the best value.
+    """Return the middle of the factors whose value is best or as good as the best, and the best value.
 
-    The values are F1 of `k` events, of which an error, a miss or a false one, takes half an event, and the share of all
-    events that these are: where many have no mark, F1 says less. As good as the best is what has one error more, and of
-    many events as many more as their number varies by chance, the root of it, up to a hundredth of F1.
+    `value` returns the F1 of `k` events and the share of all events that are marked; if many are unmarked, F1 means
+    less. One error, a miss or a false event, changes F1 by half an event. A value is as good as the best if it has at
+    most one more error, plus the root of the number of errors, by which that number varies by chance; this tolerance is
+    at most a hundredth of F1 where there are many events.
 
-    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Where
-    `nearest` is among the best, the range below it (in powers) is cut to the least share of marks in the range.
+    First, powers of 4 are tried, then factors around the best ones, twice, each time at half the distance (in powers).
+    If the best range contains `nearest`, its part below `nearest` is shrunk (in powers) by the smallest share of marked
+    events in the range.
     """
     values = {factor: value(factor) for factor in STEPS.tolist()}
     for step in CLOSER:
@@ -379,7 +379,7 @@ def middle_of_the_best(value, k, nearest=0.0):
 
 
 def _best_range(values, k):
-    """Return the least and the largest of the neighboring factors about the best one whose values are as good."""
+    """Return the smallest and largest factor of the contiguous range around the best one with values as good."""
     factors = sorted(values)
     first = last = factors.index(max(values, key=values.get))
     best, share = values[factors[first]]
@@ -393,9 +393,9 @@ def _best_range(values, k):
 
 
 def learn_threshold(matches, ranges):
-    """Return the distance with which a search finds the marked occurrences (k, 2) best, or None.
+    """Return the threshold with which a search finds the marked occurrences (k, 2) best, or None.
 
-    It is midway between the last match within it and the next one. Each occurrence counts once.
+    It is midway between the last match that it accepts and the next one. Each occurrence counts once.
     """
     order = np.argsort(matches.distance, kind="stable")
     found = np.column_stack([matches.start, matches.end])[order]
@@ -411,21 +411,21 @@ def learn_threshold(matches, ranges):
 
 
 def best_cut(f1, distance):
-    """Return the threshold of the highest F1, by that with each of some distances, which ascend, as the threshold.
+    """Return the threshold with the highest F1, given the F1 for each of the ascending distances as the threshold.
 
-    It is midway to the next distance; None behind the last one. Of equally good ones it is the largest.
+    It is midway to the next distance; None if the last distance is best. Of equally good ones it is the largest.
     """
-    f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold takes all that are as far
+    f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold accepts all equal distances
     last = len(f1) - 1 - int(np.argmax(f1[::-1]))
     return None if last + 1 == len(f1) else float((distance[last] + distance[last + 1]) / 2)
 
 
 UNLABELED = -1  # as in scikit-learn's semi-supervised estimators
-SLACK = np.sqrt(STRETCH)  # midway between the length of the labeled occurrences and the bounds of a repetition
+SLACK = np.sqrt(STRETCH)  # tolerance of lengths: half of STRETCH, as a power
 
 
 class Taken(NamedTuple):
-    """Repetitions that are taken as occurrences, in temporal order, and the median of what is in no repetition."""
+    """Repetitions that self-training treats as occurrences, in temporal order, and the median of all other samples."""
 
     ranges: np.ndarray  # (k, 2)
     code: np.ndarray  # (k,)
@@ -436,9 +436,9 @@ NOTHING = Taken(np.empty((0, 2), np.int64), np.empty(0, np.int64), None)
 
 
 def learnable(marked, taken=NOTHING):
-    """Return a marked recording with what is taken as further occurrences.
+    """Return a marked recording that includes the `taken` repetitions as occurrences.
 
-    Its other unlabeled samples become missing.
+    All other unlabeled samples become missing.
     """
     hidden, code = marked.unlabeled.copy(), np.where(marked.unlabeled, UNLABELED, marked.labels.code)
     for (s, e), number in zip(taken.ranges.tolist(), taken.code.tolist(), strict=True):
@@ -455,12 +455,13 @@ def learnable(marked, taken=NOTHING):
 
 
 def sure_ones(marked, queries, numbers, found):
-    """Return the repetitions of the unlabeled part that are as sure as those of the labeled occurrences.
+    """Return the repetitions in the unlabeled part that are as certain as the labeled occurrences.
 
-    They cost at most the largest share, of what they would as plain background, of an occurrence of their class that
-    was found, as `of_another` estimates it, and less than any false repetition of the labeled part. From a share of 1
-    on the background is nearer. They are about as long as the labeled ones, too: a metric that stretches without
-    charge finds an occurrence, but not its borders, and queries learned from that would grow from round to round.
+    A repetition qualifies if its share (cost divided by cost as plain background) is at most the largest share of an
+    occurrence of its class, as `of_another` estimates it, below 1, where background would be nearer, and below the
+    share of every false repetition in the labeled part. Its length must also be similar to those of the labeled
+    occurrences. A metric that stretches at no cost finds an occurrence but not its borders, and queries learned from
+    such ranges would grow from round to round.
 
     Parameters
     ----------
