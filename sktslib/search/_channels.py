@@ -1,4 +1,4 @@
-"""Queries that are compared by channel: each channel is a query of its own, of its own length, lag, sign and weight.
+"""Queries compared by channel: each channel is a query of its own, with its own length, lag, sign and weight.
 
 The query is kept as an array over the range of a match (channels, M): each channel has its points at its lag, and zeros
 of weight 0 elsewhere. A sign or a decoy that applies to the query as a whole therefore applies to each channel.
@@ -22,18 +22,18 @@ from ..utils.validation import check_names, check_number, plain_count, refused, 
 
 
 class ByChannel(NamedTuple):
-    """Lag, points and weight of each channel of a query; channel c has the points x[c, lead[c] : lead[c] + length[c]].
+    """Lag, points and weight of each channel of a query that is compared by channel.
 
-    The points of channel c are x[c, lead[c] : lead[c] + length[c]].
+    Channel c has the points x[c, lead[c] : lead[c] + length[c]].
     """
 
-    lag: np.ndarray  # samples behind a match's start at which the query, as it was given, begins
-    first: np.ndarray  # the first point of it that the channel has
-    length: np.ndarray  # points from there on; 0: none
-    weight: np.ndarray  # of its distance, times what the metric gives it
-    tolerance: int = 0  # samples by which the lag may be less or more
-    votes: int | None = None  # number of least weighted distances that are summed up; None: all
-    mirrored: bool = False  # whether each channel has a sign of its own
+    lag: np.ndarray  # samples from the start of a match to the first point of the query as it was given
+    first: np.ndarray  # the first point that the channel has
+    length: np.ndarray  # number of points that it has; may be 0
+    weight: np.ndarray  # factor of its distance, including the factor that the metric gives it
+    tolerance: int = 0  # samples by which the lag may be smaller or larger
+    votes: int | None = None  # number of channels, those with the least weighted distances, that are summed; None: all
+    mirrored: bool = False  # whether each channel chooses its own sign
 
     @property
     def lead(self):
@@ -42,17 +42,17 @@ class ByChannel(NamedTuple):
 
     @property
     def taking_part(self):
-        """The channels that have points and count."""
+        """The channels that have points and a weight above 0."""
         return np.flatnonzero((self.length > 0) & (self.weight > 0))
 
     @property
     def is_joint(self):
-        """Whether all channels have points over the whole range, at one place."""
+        """Whether all channels have points over the whole range, without lags or tolerance."""
         return self.tolerance == 0 and not self.lead.any() and bool((self.length == self.length.max()).all())
 
 
 class Part(NamedTuple):
-    """A channel that takes part."""
+    """A channel that takes part in the comparison."""
 
     channel: int
     lead: int
@@ -61,16 +61,16 @@ class Part(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Contribution of each channel to the distances of some ranges, as arrays (n, channels)."""
+    """Contribution of each channel to the distances of several ranges, as arrays (n, channels)."""
 
-    distance: np.ndarray  # unweighted; NaN of channels that do not take part
-    lag: np.ndarray  # at which its query begins
+    distance: np.ndarray  # without weight; NaN for channels that do not take part
+    lag: np.ndarray  # lag at which the channel fits best
     sign: np.ndarray
-    votes: np.ndarray  # whether its distance is in the sum
+    votes: np.ndarray  # whether the channel's distance is in the sum
 
     @classmethod
     def empty(cls, n, by):
-        """Return the shares of n ranges for which nothing is known yet."""
+        """Return initial shares of n ranges, before any channel is entered."""
         shape = n, len(by.lag)
         return cls(
             np.full(shape, np.nan), np.tile(by.lag, (n, 1)), np.ones(shape, np.int64), np.zeros(shape, dtype=bool)
@@ -89,7 +89,7 @@ def placed(plan, by):
 
 
 def as_given(plan):
-    """Return the query and its weights or None, arrays (m, channels), with NaN where a channel has no points."""
+    """Return the query and its weights (or None), arrays (m, channels), with NaN where a channel has no points."""
     by = plan.by_channel
     if by is None:
         return plan.x.T, None if plan.w is None else plan.w.T
@@ -111,7 +111,7 @@ def in_range(plan):
 
 
 def parts_of(plan):
-    """Return the channels that take part, each with the plan by which it is compared alone."""
+    """Return the channels that take part, each with a plan that compares it alone."""
     by, found, metrics = plan.by_channel, [], plan.metric._by_channel(len(plan.x))
     for c in by.taking_part.tolist():
         metric = metrics[c][0]
@@ -127,12 +127,12 @@ def parts_of(plan):
 
 
 def signed(plan, sign):
-    """Return a query times a sign; no zero is -0.0."""
+    """Return a plan whose query is multiplied by a sign; zeros stay positive."""
     return plan._replace(x=plan.x * sign + 0.0)
 
 
 def each_alone(plan):
-    """Return the plans that a query is compared by: its own, or one for each channel that is compared alone."""
+    """Return the plans that a query is compared by: its own plan, or one per channel if channels are compared alone."""
     return [plan] if plan.by_channel is None else [part.plan for part in parts_of(plan)]
 
 
@@ -169,10 +169,11 @@ def channel_profile(plan, y, ty, profile, *, exactly=False):
 
 
 def _in_channel(part, by, start, stop, y, ty, profile):
-    """Return what the windows of one channel are in matches with starts in [start, stop).
+    """Return the profile of one channel where it affects matches that start in [start, stop).
 
-    It is the first sample that is looked at, the distances from it on, their error, and where the mirrored query is
-    nearer. Samples outside of these windows are left out: of a single match they are most.
+    The result is the first sample of the profile, its distances from there on, their error, and a mask of the windows
+    to which the mirrored query is nearer (None without mirroring). Other samples are left out, because for a single
+    match they are the larger part.
     """
     c, first = part.channel, max(start + part.lead - by.tolerance, 0)
     high = stop - 1 + part.lead + by.tolerance + part.plan.m
@@ -186,10 +187,10 @@ def _in_channel(part, by, start, stop, y, ty, profile):
 
 
 def shares_of(plan, y, ty, start, profile):
-    """Return the contribution of each channel to the distances of the windows with the given starts in a stretch."""
+    """Return the contribution of each channel to the distances of the windows with the given starts."""
     by, out = plan.by_channel, Shares.empty(len(start), plan.by_channel)
     near = np.arange(-by.tolerance, by.tolerance + 1)
-    near = near[np.argsort(np.abs(near), kind="stable")]  # of equal distances the nearest lag, then the earlier
+    near = near[np.argsort(np.abs(near), kind="stable")]  # ties: the smallest shift of the lag, then the earlier one
     weighted = np.full(out.distance.shape, np.inf)
     rows = np.arange(len(start))
     for part in parts_of(plan):
@@ -212,14 +213,14 @@ def shares_of(plan, y, ty, start, profile):
 
 
 POLARITIES = ("same", "any", "channels")
-MOST_CHANNELS = 8  # that may have signs of their own: a search takes as long as one of 256 queries then
+MOST_CHANNELS = 8  # that may have signs of their own: 2^8 combinations, each searched like a query of its own
 
 
 def signs_of(polarity, channels):
-    """Return the signs of a query (k,), or those of its channels (k, channels); None for the query as it was given.
+    """Return the signs that a query may have, (k,) or per channel (k, channels); None if only those as given.
 
-    The signs as they were given come first, then those that mirror fewer channels. Of signs that mirror as many
-    channels, those that mirror later channels come first.
+    The signs as given come first, then those that mirror fewer channels. Among signs that mirror equally many channels,
+    those that mirror later channels come first.
     """
     if polarity == "same":
         return None
@@ -236,8 +237,8 @@ def signs_of(polarity, channels):
 
 
 def with_polarity(plan, polarity):
-    """Return a plan whose query, and each alternative of it, may have other signs."""
-    if plan.by_channel is not None and polarity == "channels":  # each channel finds its own, for it counts by itself
+    """Return a plan whose query, and each of its alternatives, may also be mirrored."""
+    if plan.by_channel is not None and polarity == "channels":  # each channel chooses its sign by its own distance
         return plan._replace(by_channel=plan.by_channel._replace(mirrored=True))
     return plan if plan.signs is not None or polarity == "same" else with_signs(plan, signs_of(polarity, len(plan.x)))
 
@@ -252,12 +253,12 @@ def with_signs(plan, signs):
 
 
 LONGEST = 10**7  # samples of a lag, as of a window
-LARGEST = 1e100  # weight of a channel: times any distance, a number
-SHORTEST = 2  # points of a channel that are learned from labels
+LARGEST = 1e100  # largest weight of a channel, so that its product with a distance stays finite
+SHORTEST = 2  # fewest points of a channel that is learned from labels
 
 
 def counts_of(metric, channels):
-    """Return the factor of each channel's distance in that of a metric; 0 for channels that are not compared."""
+    """Return the factor of each channel's distance in a metric's distance; 0 for channels that are not compared."""
     return [share for _, share in metric._by_channel(channels)]
 
 
@@ -311,7 +312,10 @@ class ChannelPlan(ParameterHolder):
     min_votes: int | None = None
 
     def _with_channels(self, plan, first, length, names):
-        """Return a query (channels, m) compared by channel; channel c has `length[c]` points from `first[c]` on."""
+        """Return a plan that compares a query (channels, m) by channel.
+
+        Channel c has `length[c]` points from `first[c]` on.
+        """
         lag, tolerance, weight, _ = vars(self._in_samples(plan, names)).values()
         weight = weight * counts_of(plan.metric, len(plan.x))
         by = ByChannel(lag, first, length, weight, tolerance, plain_count(self.min_votes))
@@ -323,7 +327,7 @@ class ChannelPlan(ParameterHolder):
             rule = f"not exceed the number of channels in which a query has points and whose weight is above 0, {count}"
             raise refused("The 'min_votes' parameter of ChannelPlan", rule, self.min_votes)
         total = int((by.lead + by.length)[by.taking_part].max())
-        if 2 * tolerance >= total:  # two matches that do not overlap may be the same windows at other lags
+        if 2 * tolerance >= total:  # otherwise two matches without overlap could have the same windows at other lags
             raise ValueError(
                 f"The 'tolerance' parameter of ChannelPlan must be less than half of a match's length, {total} "
                 f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If the "
@@ -347,10 +351,10 @@ class ChannelPlan(ParameterHolder):
         return ChannelPlan(lag, tolerance, weight, self.min_votes)
 
     def _aligned(self, marked, shares):
-        """Return a marked recording without lags, so that all channels of an occurrence start and end together.
+        """Return a marked recording with channels shifted by their lags, so that an occurrence is at one place in all.
 
-        Lags must be `_in_samples`; `shares` says how much each channel counts. Whole occurrences are marked, from
-        the start of the first channel to the end of the last one.
+        Lags must be `_in_samples`; `shares` are the factors of the channels. Labels mark whole occurrences, from the
+        start of the first channel to the end of the last one.
         """
         lag = self.lag[self.weight * shares > 0].max(initial=0)
         if lag == 0:
@@ -367,7 +371,7 @@ class ChannelPlan(ParameterHolder):
         return marked._replace(data=np.array(data), ranges=marked.ranges - [0, lag])
 
     def _of_each(self, values, name, shape, names, default):
-        """Return a list with the value of each channel of a query of a shape (channels, m)."""
+        """Return a list with the value of each channel, for a query of this shape (channels, m)."""
         channels = shape[0]
         if values is None:
             return [default] * channels
@@ -414,7 +418,7 @@ class ChannelPlan(ParameterHolder):
 
 
 def of_channels(values, name, channels, names, default):
-    """Return a list with the value of each channel from a dict by names or numbers; `names` is None without names."""
+    """Return a list with one value per channel from a dict by names or numbers; `names` is None without names."""
     known = list(range(channels)) if names is None else [*names, *range(channels)]
     if names is None and any(isinstance(key, str) for key in values):
         raise ValueError(
@@ -426,11 +430,11 @@ def of_channels(values, name, channels, names, default):
     return [values.get(key, values.get(c, default)) for c, key in enumerate(named)]
 
 
-# ------------------------------------------------------------------------------------- channels of lengths of their own
+# ------------------------------------------------------------------------------- channels with lengths of their own
 def points_of(x, whole):
-    """Return the first point of each channel of a query (channels, m) and its number of points; all others are NaN.
+    """Return the first point and the number of points of each channel of a query (channels, m), padded with NaN.
 
-    With `whole` a NaN between the points of a channel is an error.
+    With `whole`, a NaN between the points of a channel is an error.
     """
     seen = ~np.isnan(x)
     some = seen.any(axis=1)

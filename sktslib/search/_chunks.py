@@ -1,6 +1,6 @@
-"""Buffers for samples, costs and times that grow at one end and are forgotten at the other, and the chunks of a stream.
+"""Buffers that grow at one end and forget at the other, for samples, costs and times; and the chunks of a stream.
 
-Sequences and chunks are validated here for both estimators, which have a base class of streams, too.
+Sequences and chunks are validated here for both estimators, whose streams share a base class.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..utils._sampling import check_gap, holes, notice_sampling, numbers_of
 from ..utils._sklearn import check_columns, warn_of_names
 from ..utils._times import Sampling, Times, as_dates, is_datetime, name_of, notice_index, times_of
 
-ROOM = 64  # entries that a buffer has room for, at least
+ROOM = 64  # smallest number of entries that a buffer has room for
 
 
 class Buffer:
-    """Last entries of an array that grows along its first axis, with room enough to move each entry only a few times.
+    """Last entries of an array that grows along its first axis, with spare room so that entries are rarely moved.
 
     Attributes
     ----------
     first, end : int
-        The entries held are the half-open range of these among all that ever came.
+        Half-open range of the entries that are held, counted from the first entry ever appended.
     """
 
     def __init__(self, shape=(), dtype=np.float64, first=0):
@@ -35,7 +35,7 @@ class Buffer:
 
     @classmethod
     def of(cls, values, first=0):
-        """Return a buffer of entries, which owns their array from then on."""
+        """Return a buffer that holds these entries and takes over their array."""
         buffer = cls(first=first)
         buffer._array, buffer.end = values, first + len(values)
         return buffer
@@ -45,15 +45,15 @@ class Buffer:
 
     @property
     def values(self):
-        """Entries that are held; their memory is used again, so copy what is to stay."""
+        """The entries that are held; the memory is reused, so copy what has to last."""
         return self.cut(self.first, self.end)
 
     def cut(self, start, end):
-        """Return the entries [start, end), in memory that is used again."""
+        """Return the entries [start, end), in memory that is reused."""
         return self._array[start - self._offset : end - self._offset]
 
     def append(self, values):
-        """Add the entries that follow."""
+        """Append entries."""
         end = self.end + len(values)
         if end - self._offset > len(self._array):
             self._make_room(len(values))
@@ -61,18 +61,18 @@ class Buffer:
         self.end = end
 
     def forget(self, before):
-        """Drop the entries before one."""
+        """Drop the entries before index `before`."""
         self.first = min(max(self.first, before), self.end)
 
     def shrink(self):
-        """Hold no more memory than the entries take; the next append makes room again."""
+        """Release the spare memory; the next append allocates room again."""
         self._array, self._offset = self.values.copy(), self.first
 
     def _make_room(self, count):
         held, size = self.values, len(self) + count
-        # It doubles, unless few are held and many come: to move those few each time takes less than memory for more.
+        # Double the room, unless few entries are held and many come: moving few entries costs less than more memory.
         least = min(2 * size, size + 2 * len(self))
-        # Where little is left of much the room shrinks again.
+        # The room also shrinks once few entries are left in it.
         if not least <= len(self._array) <= 16 * (size + ROOM):
             self._array = np.empty((least + ROOM, *held.shape[1:]), held.dtype)
         self._array[: len(held)] = held
@@ -83,18 +83,18 @@ class Buffer:
 
 
 class TimeBuffer:
-    """Times of the last samples, as the caller gave them, from the `first` sample on."""
+    """Times of the last samples in the form the caller gave them, from sample `first` on."""
 
     def __init__(self, first=0):
         self._buffer, self.zone, self._begin = None, None, first
 
     def append(self, times):
-        """Add the times that follow, which must be later."""
+        """Append the times of the next samples, which must be later."""
         given, zone = as_dates(times), getattr(times, "tz", None)
         if self._buffer is None:
             self._buffer, self.zone = Buffer(dtype=given.dtype, first=self._begin), zone
         dtype = self.kind_with(given, zone)
-        if dtype != self._buffer.values.dtype:  # room for finer dates, or for floats after integers
+        if dtype != self._buffer.values.dtype:  # convert to finer dates, or from integers to floats
             held = self._buffer
             self._buffer = Buffer(dtype=dtype, first=held.first)
             self._buffer.append(held.values)
@@ -120,11 +120,11 @@ class TimeBuffer:
         return dtype
 
     def at(self, samples):
-        """Return the times of samples as numpy arrays; the end of the last sample is one last step behind it."""
+        """Return the times of samples as numpy arrays; the end of the last sample is one time step after it."""
         return times_at(self._buffer.values, np.asarray(samples, np.int64) - self._buffer.first)
 
     def as_given(self, times):
-        """Return times from `at` in the form in which the caller gave them."""
+        """Convert times from `at` back to the form in which the caller gave them."""
         if self.zone is None:
             return times
         import pandas as pd
@@ -132,18 +132,18 @@ class TimeBuffer:
         return pd.DatetimeIndex(times).tz_localize("UTC").tz_convert(self.zone)
 
     def forget(self, before):
-        """Drop the times of the samples before one."""
+        """Drop the times of the samples before sample `before`."""
         self._buffer.forget(before)
 
 
 # -------------------------------------------------------------------------------------------- times as they were given
 class SparseTimes:
-    """Times of some samples of a sequence; an array of them where one is asked for.
+    """Times of selected samples of a sequence; numpy can read it as an array of these times.
 
     Attributes
     ----------
     samples : ndarray of int of shape (n,)
-        Sample indices, ascending. The end of a range counts as the sample behind it.
+        Sample indices, ascending. The end of a range counts as the sample after it.
     times : ndarray or pandas.DatetimeIndex of shape (n,)
         Their times.
     """
@@ -159,12 +159,12 @@ class SparseTimes:
         return np.array(self.times, dtype)
 
     def at(self, index: Any) -> Any:
-        """Return the times of samples that are among those known."""
+        """Return the times of samples, all of which must be among the known ones."""
         return self.times[np.searchsorted(self.samples, index)]
 
 
 def times_at(times, index):
-    """Return the times of sample indices; the end of the last sample is one last step behind it."""
+    """Return the times of sample indices; the end of the last sample is one time step after it."""
     if times is None:
         return None
     index = np.asarray(index)
@@ -179,24 +179,24 @@ def times_at(times, index):
 
 
 def kept_times(times, index):
-    """Return the times of some samples alone, or None for no times."""
+    """Return the times of the given samples only; None without times."""
     return None if times is None else SparseTimes(index, times_at(times, index))
 
 
 def joined(first, *others):
-    """Return pieces of times of one kind, one after the other; only a pandas index knows time zones."""
+    """Concatenate times of one kind; a pandas index keeps its time zone."""
     return first.append(list(others)) if hasattr(first, "append") else np.concatenate([first, *others])
 
 
 def times_in(times, sequence, index):
-    """Return the times of sample indices in several sequences; `sequence` has the number of each one's sequence.
+    """Return the times of sample indices in several sequences; `sequence` holds the sequence number of each index.
 
     Some sequences may have no times.
     """
     timed = [k for k, one in enumerate(times) if one is not None]
     used = [k for k in timed if (sequence == k).any()] or timed
     column = merged([times_at(times[k], index[sequence == k]) for k in used])
-    place = np.full(len(index), -1)  # of each index in the column
+    place = np.full(len(index), -1)  # position of each index in the column
     place[np.concatenate([np.flatnonzero(sequence == k) for k in used])] = np.arange(len(column))
     if len(column) == len(index):
         return column[place]
@@ -209,12 +209,12 @@ def times_in(times, sequence, index):
 def merged(parts):
     """Return the times of several sequences as one column.
 
-    They are in the time zone that all have, else in UTC; of several kinds (numbers and datetimes, datetimes with a zone
-    and without) they are objects.
+    The column is in the time zone that all share, else in UTC. If kinds differ (numbers and datetimes, or datetimes
+    with and without a zone), it holds objects.
     """
     aware = [getattr(part, "tz", None) is not None for part in parts]
     if all(aware):
-        # The same zone may come from several packages.
+        # Compare zones by name, because the same zone may come from different packages.
         zone = parts[0].tz if len({str(part.tz) for part in parts}) == 1 else "UTC"
         return joined(*(part.tz_convert(zone) for part in parts))
     if not any(aware) and len({"number" if part.dtype.kind in "iuf" else part.dtype.kind for part in parts}) == 1:
@@ -233,20 +233,20 @@ def elapsed(start, end):
 
 
 def _instants(times):
-    # Python subtracts the wall clocks of datetimes of one zone, which may have changed in between.
+    # Convert to UTC: Python subtracts wall clocks of datetimes in one zone, even across a clock change.
     out = np.empty(len(times), object)
     out[:] = [t.astimezone(UTC) if getattr(t, "tzinfo", None) is not None else t for t in times]
     return out
 
 
 def taken_apart(X, times):
-    """Return the samples and times of a chunk; its own `Sampling` begins with it, and not with the stream."""
+    """Return the samples and times of a chunk; a `Sampling` in the chunk counts from the chunk, not from the stream."""
     given, (X, times) = times, unwrapped(X, times, whole=True)
     return X, times.at(np.arange(len(X))) if given is None and isinstance(times, Sampling) else times
 
 
 def check_delay(max_delay, least, what, ahead, otherwise):
-    """Refuse a longest delay of a decision that is too short to see what has to be decided."""
+    """Refuse a `max_delay` that is too short to see the samples that a decision depends on."""
     validation.check_count(max_delay, "max_delay", none=True, owner="stream")
     if max_delay is not None and max_delay < least + ahead:
         more = f" and the {ahead} that the metric looks ahead" if ahead else ""
@@ -255,18 +255,18 @@ def check_delay(max_delay, least, what, ahead, otherwise):
 
 
 def several(X):
-    """Return the series of a list with an array in it, which is a list of series; None for anything else."""
+    """Return the series of a list that holds an array, which is a list of series; None for anything else."""
     if not isinstance(X, list | tuple):
         return None
     arrays = [len(getattr(part, "shape", ())) > 0 for part in X]
-    # What is neither array nor list is refused as the series that it should be, by its place.
+    # Other entries stay in the list, so that the error for an invalid series can name its place.
     mixed = any(arrays) and not any(isinstance(part, tuple) for part in X)
     return list(X) if mixed else None
 
 
 @contextmanager
 def located(where):
-    """Add to an error where it is, in a chunk or an entry of a list of series; None leaves it as it is."""
+    """Prefix errors raised within the block with their place, a chunk or an entry of a list; None changes nothing."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -277,7 +277,7 @@ def located(where):
 
 
 def one_sequence(X, times, *, whole=False):
-    """Return a sequence as `unwrapped` does, and its times; refuse several, as profiles and segments belong to one."""
+    """Return a single sequence, as `unwrapped` does, and its times; refuse a list of several."""
     X, times = unwrapped(X, times, whole=whole)
     if several(X) is not None:
         raise ValueError(
@@ -288,7 +288,7 @@ def one_sequence(X, times, *, whole=False):
 
 
 def one_each(values, count, name, what):
-    """Return a list with an entry for each of several series."""
+    """Return `values` as a list with one entry for each of several series."""
     if values is None:
         return [None] * count
     if isinstance(values, Sampling):
@@ -300,24 +300,24 @@ def one_each(values, count, name, what):
 
 
 def kernel_times(estimator, times, n, name="times"):
-    """Return times of a recording, as `given_times` returns them, as kernels count them; None stays None."""
+    """Return times, given as `given_times` returns them, as the numbers that kernels use; None stays None."""
     check_gap(estimator.max_gap, times, is_datetime(times), name, type(estimator).__name__)
     return validation.as_times(times, n, name)
 
 
 def check_table(estimator, X):
-    """Refuse a table with other columns than the fitted one, and warn of columns without names."""
+    """Refuse a table whose columns differ from the fitted ones, and warn if columns have no names."""
     names = getattr(estimator, "feature_names_in_", None)
-    if names is None:  # a nameless query fits named channels
+    if names is None:  # a query without names accepts named channels
         return
     if hasattr(X, "columns"):
         check_columns(estimator, X, reset=False)
-    elif names.tolist() != [getattr(X, "name", None)]:  # a column of a table has a name
+    elif names.tolist() != [getattr(X, "name", None)]:  # a single column of a table has the right name
         warn_of_names(estimator, names)
 
 
 def refuse_channels(estimator, shape, whose="query"):
-    """Refuse a sequence of this shape with other channels than the fitted ones."""
+    """Refuse a sequence of this shape if its number of channels is not the fitted one."""
     channels = shape[1] if len(shape) == 2 else 1
     if channels == estimator.n_features_in_:
         return
@@ -333,14 +333,14 @@ def refuse_channels(estimator, shape, whose="query"):
 
 
 def validated(estimator, X, times):
-    """Return the array of a sequence, its times for the kernels, and its times as they were given."""
+    """Return the array of a sequence, its times as kernels use them, and its times as given."""
     y = validation.as_series(X, "X", missing=estimator.nan_policy == "omit")
     check_table(estimator, X)
     if y.shape[0] != estimator.n_features_in_:
         refuse_channels(estimator, np.asarray(X).shape)
     if estimator.metric_._has_domain:
         estimator._check_domain(y, "'X'")
-    if times is None and type(X) is np.ndarray and estimator.max_gap is None:  # in short, for most are of this kind
+    if times is None and type(X) is np.ndarray and estimator.max_gap is None:  # fast path for most calls
         return y, None, None
     name = name_of(times)
     times = times_of(X, times)
@@ -356,9 +356,9 @@ def validated(estimator, X, times):
 
 
 def notice(estimator, X, times, ty):
-    """Warn of a valid sequence whose times, `ty` as kernels count them, are uneven or unlike the query's.
+    """Warn of a sequence whose times, `ty` as kernels use them, are uneven or have another step than the query's.
 
-    They do not matter to a query that is compared with them.
+    No warning is needed if the metric compares times.
     """
     notice_index(X, times)
     queries = [plan for plan in estimator._queries if plan.tx is None]
@@ -370,7 +370,7 @@ def notice(estimator, X, times, ty):
 
 
 class Clock:
-    """Conversion of the caller's times to those of kernels: datetimes in seconds from the first one of the sequence."""
+    """Conversion of the caller's times to numbers for kernels: datetimes become seconds since the first one."""
 
     def __init__(self, queries):
         self.origin, self.reads = None, any(plan.reads_times for plan in queries)
@@ -383,7 +383,7 @@ class Clock:
         return validation.as_times(times, len(given), "times", self.origin)
 
     def begin(self, given):
-        """Count datetimes from the first of these, unless an origin is known."""
+        """Set the origin to the first of these datetimes, unless there is one."""
         if self.reads and self.origin is None and validation.are_counted(given):
             self.origin = given[0]
 
@@ -394,30 +394,30 @@ class Entrance:
     Attributes
     ----------
     seen : int
-        Number of samples that came.
+        Number of samples received.
     times : TimeBuffer or None
-        Times of the last samples as they were given.
+        Times of the last samples as given.
     """
 
     def __init__(self, estimator, clock=None, first=0, *, notices=True):
         self._estimator, self._channels = estimator, estimator.n_features_in_
         self.clock = clock or Clock(estimator._queries)
-        self.times, self.seen, self.first = None, first, first  # first: the sample at which it begins
-        self._last = None  # the time of the last sample for the kernels
-        # Whether a chunk of several samples was looked at for times that are uneven or unlike the query's.
+        self.times, self.seen, self.first = None, first, first  # first: the sample at which the stream starts
+        self._last = None  # time of the last sample, as kernels use it
+        # Whether a chunk of several samples was already checked for uneven times and for another step than the query's.
         self._noticed = first > 0 or not notices
 
     def __call__(self, X, times):
-        """Return the samples (channels, n) of the next chunk, its times for the kernels, and whether it is incomplete.
+        """Return the samples (channels, n) of the next chunk, its times for kernels, and whether it is incomplete.
 
-        It is incomplete if a value is missing or if there is a gap before or in it. None is returned for an empty
-        chunk. Times are kept as they were given.
+        It is incomplete if a value is missing or if there is a time gap in it or in front of it. For an empty chunk,
+        None is returned. Times are kept as given.
         """
         y, ty, gaps = self._plain(X) if times is None else None, None, False
         if y is not None and self.seen == self.first:
             check_table(self._estimator, X)
         if y is None:
-            if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
+            if hasattr(X, "__len__") and len(X) == 0:  # nothing arrived in time
                 return None
             with located(f"the chunk that begins at sample {self.seen}"):
                 times = times if times is None else times_of(X, times, self.seen)
@@ -441,7 +441,7 @@ class Entrance:
         return y, ty, gaps
 
     def _plain(self, X):
-        """Return the samples (channels, n) of an array that is valid as it is; None where a closer look is needed."""
+        """Return the samples (channels, n) of an array that is valid as it is; None if it needs a full check."""
         if type(X) is not np.ndarray or X.dtype is not validation.FLOAT or not X.size or self.times or self.clock.reads:
             return None
         if self._estimator.metric_._has_domain:
@@ -452,7 +452,7 @@ class Entrance:
             y = X.T
         else:
             return None
-        if not validation.sum_of_squares(X) < validation.LARGEST_SQUARE:  # also where it is NaN
+        if not validation.sum_of_squares(X) < validation.LARGEST_SQUARE:  # also true for NaN
             return None
         return y
 
@@ -460,10 +460,10 @@ class Entrance:
 class ChunkStream:
     """Base class of streams: chunks of a sequence go in, and results come out as soon as they are decided.
 
-    A subclass says what the next samples decide (`_take`; false for nothing) and what the end decides (`_decided`). It
-    makes a table of that, an empty one of None (`_result`), and drops the samples that nothing undecided depends on
-    (`_forget`, which returns the first sample that is left). Where no times come to be compared with the queries', the
-    stream starts again without these (`_count_samples`).
+    A subclass implements five methods. `_take` returns the results that the next samples decide (false for nothing),
+    and `_decided` those that the end decides. `_result` makes a table of either, and an empty table of None. `_forget`
+    drops the samples that no open decision needs, and returns the first sample kept. `_count_samples` restarts the
+    stream without times if the chunks have no times to compare with the queries'.
     """
 
     def __init__(self, estimator: Any, entrance: Any = None) -> None:
@@ -476,11 +476,11 @@ class ChunkStream:
 
     @property
     def _times(self):
-        """Times of the samples that are held, as they were given."""
+        """Times of the samples that are held, as given."""
         return self._entrance.times
 
     def _update(self, X, times):
-        """Return the result of the next samples."""
+        """Process a chunk and return the results that it decides."""
         self._check_open()
         X, times = taken_apart(X, times)
         first = self._entrance.seen == self._entrance.first
@@ -495,13 +495,13 @@ class ChunkStream:
         return result
 
     def _no_result(self):
-        """Return an empty result, which is made once because it is the answer to most chunks."""
+        """Return the empty result, which is cached because most chunks decide nothing."""
         if self._nothing is None or (self._nothing.times is None) != (self._times is None):
             self._nothing = self._result(None)
         return self._nothing
 
     def _flush(self):
-        """Return the result of the end."""
+        """End the stream and return the results that the end decides."""
         self._check_open()
         found = self._decided(gaps=True, last=True)
         self._flushed = True

@@ -1,14 +1,15 @@
-"""Profiles of subsequences that are normalized each by itself: for each sample the nearest of all that end there.
+"""Profiles of subsequences that are each normalized by themselves: for each sample, the nearest one that ends there.
 
-Ranges of other lengths have other centers and scales. No column of costs therefore serves all of them, and each is
-compared as two whole series are. Where the metric sums squared differences, `bounds` leaves out boxes of ranges that
-cost more than can be chosen, or more than the nearest known range at each of their ends. It divides the other boxes
-down to single ranges. Boxes without a range within the limits of scale and offset are left out before, see
-`range_limits`.
+Subsequences of different lengths have different means and scales. So no column of costs can serve all of them, and each
+is compared as a whole series. Where the metric sums squared differences, `bounds` first excludes boxes of subsequences
+that cost more than a match may, or more than the nearest known subsequence at each of their ends. The other boxes are
+divided until single subsequences are left. Boxes without a subsequence within the limits of scale and offset are
+excluded before that, see `LimitedRanges`.
 
-Of k matches none is farther than the farthest of k ends, if no match overlaps the candidates of two of them: k - 1
-matches leave a candidate of one of these, which is a match itself or overlaps one that comes before it. The candidate
-that ends at `e` overlaps [a, b) only if a < e < b + longest, which are 2 longest - 1 samples at most.
+The limit for k matches: choose k ends such that no match overlaps the candidates of two of them. Then the k nearest
+matches are no farther than the farthest of these k candidates, because k - 1 matches leave at least one of the k
+candidates without overlap. The candidate that ends at `e` overlaps a match [a, b) only if a < e < b + longest, a range
+of at most 2 longest - 1 samples.
 """
 
 from functools import reduce
@@ -24,18 +25,18 @@ from ._limits import LimitedRanges, allowed_ranges
 from ._pruning import Choice
 from ._selection import Profile, select
 
-LEAST = 2**20  # cells of all ranges together; with fewer the whole profile takes no time
-SHARE = 2  # of the shortest range that the ends of the first boxes are apart, at most: their moments are much the same
-PARTS = 4  # into how many a box is divided, by ends and by lengths
-BATCH = 2**10  # boxes that are divided together
-SEEDS = 2**10  # boxes of each size that are divided first, at least
-EACH = 4  # of them in a stretch, at most
-TERMS = 2**19  # of ranges that are normalized together
-CLOSE = 1e-9  # what bounds of single ranges may be too low by, as a share
+LEAST = 2**20  # cells of all ranges together; with fewer, comparing all takes no noticeable time
+SHARE = 2  # the ends of a first box span at most the shortest length divided by this, so that their moments are similar
+PARTS = 4  # number of parts into which a box is divided, by ends and by lengths
+BATCH = 2**10  # boxes that are divided at a time
+SEEDS = 2**10  # minimum number of boxes of each size that are divided first
+EACH = 4  # maximum number of these per stretch of samples
+TERMS = 2**19  # points of ranges that are normalized at a time
+CLOSE = 1e-9  # relative error of the bounds of single ranges
 
 
 def range_profile(plan, y, ty, rule=None, first=0):
-    """Return the profile of the ends behind sample `first`; a `rule` may leave out candidates that it cannot choose.
+    """Return the profile of the ends after sample `first`; with a `rule`, without candidates it cannot choose.
 
     Of equally near ranges the shortest counts. No range crosses a missing value or a gap in time.
     """
@@ -46,12 +47,12 @@ def range_profile(plan, y, ty, rule=None, first=0):
             piece, times = np.ascontiguousarray(y[:, a:b]), None if one.compared(ty) is None else ty[a:b]
             _enter(one, piece, times, known, int(a), max(first - int(a), 0))
         profiles.append(Profile(known.distance[first:], known.start[first:]))
-        rule = rule.below(known.limit)  # what is farther cannot be chosen beside those so far
+        rule = rule.below(known.limit)  # candidates beyond the limit cannot be chosen
     return reduce(Profile._or_nearer, profiles)
 
 
 def of_ranges(plan, y, ty, start, end):
-    """Return the exact distances of ranges of a series without gaps; infinity beyond the limits of scale and offset."""
+    """Return the exact distances of ranges of a series without gaps; infinite beyond the limits of scale and offset."""
     out, ty = np.full(len(start), np.inf), plan.compared(ty)
     tx = None if ty is None else plan.tx - plan.tx[0]
     for length in np.unique(end - start).tolist():
@@ -71,7 +72,7 @@ def of_ranges(plan, y, ty, start, end):
 
 
 def _enter(plan, y, ty, known, offset, first):
-    """Enter the ranges of a piece without gaps that end behind its sample `first`."""
+    """Enter the ranges of a piece without gaps that end after its sample `first` into `known`."""
     shortest, longest = plan.range_lengths
     n, longest = y.shape[1], min(longest, y.shape[1])
     first = max(first, shortest - 1)
@@ -90,7 +91,7 @@ def _enter(plan, y, ty, known, offset, first):
 
 
 class _Known:
-    """Nearest known range that ends at each sample, and the distance that no match is beyond."""
+    """Nearest known range that ends at each sample, and the distance that every match is within."""
 
     def __init__(self, n, longest, rule):
         self.distance, self.start = np.full(n, np.inf), np.full(n, -1, np.int64)
@@ -98,21 +99,21 @@ class _Known:
         self.limit = np.inf if rule.threshold is None else rule.threshold
 
     def learn(self, end, length, distance):
-        """Enter ranges, several of which may have one end; of equally near ones the shortest counts."""
+        """Enter ranges, several of which may share an end; of equally near ones the shortest counts."""
         start, at = end - length, end - 1
         order = np.lexsort((-start, distance, at))
-        order = order[np.diff(at[order], prepend=-1) > 0]  # the best of each end
+        order = order[np.diff(at[order], prepend=-1) > 0]  # keep the best one of each end
         at, start, distance = at[order], start[order], distance[order]
         near = (distance < self.distance[at]) | ((distance == self.distance[at]) & (start > self.start[at]))
         near &= distance < np.inf
         self.distance[at[near]], self.start[at[near]] = distance[near], start[near]
 
     def tighten(self):
-        """Lower the limit to the distance before which there are k matches."""
+        """Lower the limit to a distance within which there are certainly `n_matches` matches."""
         if self.rule.n_matches is None:
             return
         end = np.flatnonzero(self.distance <= self.limit)
-        # Where matches may overlap each other wholly, each candidate is one.
+        # If matches may overlap completely, each candidate can be a match.
         apart = 2 * self.longest - 1 if self.rule.max_overlap < 1.0 else 1
         chosen = select(self.distance[end], end - apart, end, n_matches=self.rule.n_matches)
         if len(chosen) == self.rule.n_matches:
@@ -122,13 +123,14 @@ class _Known:
 class _Boxes:
     """Search of the ranges of a piece without gaps, in boxes of neighboring `ends` and `lengths`.
 
-    Boxes are arrays (3, k): the end of the first range, the least length, and the least cost of a range.
+    A column of a `boxes` array (3, k) holds the end of the first range, the shortest length, and the lower bound of
+    cost.
     """
 
     def __init__(self, plan, y, known, offset, first, limits):
         self.plan, self.y, self.known, self.offset, self.first, self.limits = plan, y, known, offset, first, limits
         self.limited = None if plan.scale_limits is None else LimitedRanges(plan, y)
-        self.flat = None  # how many samples up to each end are equal, if that is known
+        self.flat = None  # number of equal samples up to each end, if computed
         metric = plan.metric
         record, x, w, points = metric._query(plan.compared_query, plan.w, plan.m)
         weight = full_weight(w, x)
@@ -137,11 +139,11 @@ class _Boxes:
         self.problem = PreparedPair(record, x, w, y, None, None, points)
 
     def _cost(self, distance):
-        """Return the cost that a range of a distance is not above, up to the rounding of bounds."""
+        """Return the cost that corresponds to a distance, enlarged by the rounding error of bounds."""
         return self.plan.metric._cost_of_distance(distance, self.problem) * (1.0 + CLOSE)
 
     def search(self):
-        """Enter all ranges that can be chosen."""
+        """Enter all ranges that may be chosen as matches into the known ones."""
         (shortest, longest), n = self.limits, self.y.shape[1]
         ends = 1
         while ends * PARTS * SHARE <= shortest:
@@ -157,7 +159,7 @@ class _Boxes:
         self._refine(boxes, ends, lengths)
 
     def _learn_flat(self):
-        """Enter constant ranges, whose distances depend on their lengths alone, so that none is compared."""
+        """Enter constant ranges: their distance depends on the length only, so one per length is compared."""
         (shortest, longest), n = self.limits, self.y.shape[1]
         changes = (self.y[:, 1:] != self.y[:, :-1]).any(axis=0)
         at = np.arange(n)
@@ -175,9 +177,9 @@ class _Boxes:
         self.known.tighten()
 
     def _seed(self, boxes, ends, lengths):
-        """Compare the most promising ranges, a few at most of each stretch, so that a limit is known.
+        """Compare the most promising ranges, at most a few from each stretch of samples, to get a limit early.
 
-        They are looked for in the most promising boxes, and there again in the most promising parts.
+        They are found in the most promising boxes, and within these in the most promising parts.
         """
         k = self.known.rule.n_matches
         if k is None:
@@ -195,7 +197,7 @@ class _Boxes:
         self._learn(*boxes[:2].astype(np.int64))
 
     def _refine(self, boxes, ends, lengths):
-        """Divide boxes down to single ranges, the most promising first, and compare those that are left."""
+        """Divide boxes down to single ranges, the most promising first, and compare the ranges that remain."""
         boxes = boxes[:, np.argsort(boxes[2], kind="stable")]
         for begin in range(0, boxes.shape[1], BATCH):
             part = self._open(boxes[:, begin : begin + BATCH], ends)
@@ -205,17 +207,17 @@ class _Boxes:
                 self._refine(*self._smaller(part, ends, lengths))
 
     def _smaller(self, boxes, ends, lengths):
-        """Return boxes divided into smaller ones, without those that cannot hold a match, and their sizes."""
+        """Return the parts of boxes that may hold a match, and the numbers of ends and lengths of a part."""
         sizes = -(-ends // PARTS), -(-lengths // PARTS)
         steps = [np.arange(0, whole, size) for whole, size in zip((ends, lengths), sizes, strict=True)]
         end, length = boxes[:2].astype(np.int64)[:, :, np.newaxis, np.newaxis]
         parts = np.broadcast_arrays(end + steps[0][:, np.newaxis], length + steps[1])
         end, length = (part.ravel() for part in parts)
-        some = (end <= self.y.shape[1]) & (length <= self.limits[1])  # the others hold no range
+        some = (end <= self.y.shape[1]) & (length <= self.limits[1])  # other parts hold no range
         return self._bounded(np.array([end, length])[:, some], *sizes), *sizes
 
     def _bounded(self, boxes, ends, lengths):
-        """Return the boxes that may hold a match, with bounds."""
+        """Return the boxes that may hold a match, with their bounds."""
         if self.limited is not None:
             boxes = boxes[:, self.limited.may_lie_in(boxes[0], ends, boxes[1], lengths)]
         else:
@@ -223,7 +225,7 @@ class _Boxes:
             top = np.minimum(boxes[1] + lengths - 1, self.limits[1])
             boxes = boxes[:, self.flat[last - 1] < top + (last - boxes[0])]
         low, cutoff = np.empty(boxes.shape[1]), self._cost(self.known.limit)
-        order = np.lexsort((boxes[0], boxes[1]))  # of one length; neighbors in neighboring lanes
+        order = np.lexsort((boxes[0], boxes[1]))  # by length; then neighboring boxes are in neighboring lanes
         cuts = np.flatnonzero(np.diff(boxes[1][order], prepend=-1, append=-1))
         for a, b in pairwise(cuts.tolist()):
             own = order[a:b]
@@ -233,7 +235,7 @@ class _Boxes:
         return self._open(np.array([*boxes, low]), ends)
 
     def _open(self, boxes, ends):
-        """Return the boxes that may hold a range within the limit, nearer than the known one of its end."""
+        """Return the boxes whose bound is within the limit and below the known distance of one of their ends."""
         boxes = boxes[:, (boxes[2] <= self._cost(self.known.limit)) & (boxes[2] < np.inf)]
         at = boxes[0].astype(np.int64)[:, np.newaxis] - 1 + np.arange(ends)
         known = self.known.distance[np.minimum(at, self.y.shape[1] - 1) + self.offset]
@@ -245,7 +247,7 @@ class _Boxes:
         self.known.tighten()
 
     def _compare(self, boxes):
-        """Compare single ranges, first the one of each end with the least bound."""
+        """Compare single ranges; first, for each end, the one with the lowest bound."""
         boxes = boxes[:, np.lexsort((boxes[2], boxes[0]))]
         is_first = np.diff(boxes[0], prepend=-1) > 0
         self._learn(*boxes[:2, is_first].astype(np.int64))

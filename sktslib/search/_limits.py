@@ -1,16 +1,16 @@
 """Limits of scale and offset relative to the query, and missing values.
 
-The limits bound what normalization removes, so that flat noise is no candidate (Wu et al. 2019, KV-match). Whether a
-window is within the limits is decided by its exact moments, which do not depend on its place. Running moments decide it
+The limits bound what normalization removes, so that flat noise is not a candidate (Wu et al. 2019, KV-match). Exact
+moments, which do not depend on the position of a window, decide whether it is within the limits. Running moments decide
 for all windows that are within or beyond the limits by more than their error.
 
-Ranges of any length that are normalized each by itself have limits, too. The ranges of a box have samples in common,
-its core, and all are in a stretch, its hull. The sum of the squares about the mean of a part of a stretch is at most
-that of the whole, and the difference bounds how far the means are apart: with l of the h samples of the hull in a
-range, and sums of squares Q, ``(mean - mean_h)**2 <= (h - l) / (h l) (Q_h - Q)``. So core and hull bound the moments of
-all ranges between them; of a single range they are the moments.
+Subsequences of any length that are normalized each by itself have limits, too. The ranges of a box share some samples,
+its core, and all are contained in its hull. A part of the hull has a sum of squared deviations from its mean that is at
+most that of the hull, and the difference bounds how far the two means are apart: for a range with l of the h samples of
+the hull, and sums of squares Q, ``(mean - mean_h)**2 <= (h - l) / (h l) (Q_h - Q)``. So core and hull bound the moments
+of all ranges of the box; for a single range the bounds are its moments.
 
-Missing values are left out of a search, or bound the ranges that it may find.
+Missing values are left out of a distance, or they limit the ranges that a search may find.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from ._channels import of_channels
 
 METHODS = [StrOptions(set(NORMALIZATIONS) - {None}), None]
 BLOCK = 2**13  # windows whose moments stay in the second-level cache
-TERMS = 2**19  # points of windows whose exact moments are found together
-# Of a moment's size. Exact moments are rounded, too, by some 2^-52 times the root of the number of points; what this
-# takes for doubtful beyond need is one window in 10^11, and costs a look at its samples.
+TERMS = 2**19  # points of windows whose exact moments are computed at a time
+# Relative error of a moment. Exact moments are rounded, too, by about 2^-52 times the root of the number of points.
+# This generous bound needlessly sends one window in 10^11 to the exact check.
 NEAR = 2.0**-40
 
 
 class ScaleLimits(NamedTuple):
-    """Limits, inclusive, that each channel that counts must keep."""
+    """Inclusive limits that each compared channel must be within."""
 
-    scale: tuple[float, float] | None = None  # of the standard deviation over that of the query
-    offset: np.ndarray | None = None  # (channels,), of the difference of the means, either way
+    scale: tuple[float, float] | None = None  # of the standard deviation divided by that of the query
+    offset: np.ndarray | None = None  # (channels,), of the absolute difference of the means
 
     def of_channel(self, c):
         """Return the limits of one channel."""
@@ -54,21 +54,21 @@ class ScaleLimits(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Mean and population standard deviation of each channel (..., channels); NaN where no point has a weight."""
+    """Mean and population standard deviation of each channel (..., channels); NaN if no point has a weight."""
 
     mean: np.ndarray
     deviation: np.ndarray
 
     @classmethod
     def of(cls, a, w):
-        """Return weighted moments of series (..., channels, m); no other series changes a bit of them."""
+        """Return weighted moments of series (..., channels, m); no bit of one depends on the others."""
         heavy = w.argmax(axis=1)[:, np.newaxis]
         base = np.take_along_axis(a, np.broadcast_to(heavy, (*a.shape[:-1], 1)), axis=-1)
         apart = a - base if w.all() else np.where(w > 0, a - base, 0.0)
-        weight = None if (w == 1.0).all() else w  # weights cost as much as the rest
+        weight = None if (w == 1.0).all() else w  # multiplying by weights would double the time
         mean = mean_of(apart, weight)
         apart -= mean
-        rest = mean_of(apart, weight)  # what the mean lost to rounding
+        rest = mean_of(apart, weight)  # the rounding error of the mean
         apart -= rest
         none = ~w.any(axis=1)
         found = (base + (mean + rest))[..., 0], np.sqrt(mean_of(apart * apart, weight))[..., 0]
@@ -76,7 +76,7 @@ class Moments(NamedTuple):
 
 
 def relative(query, others):
-    """Return scale and offset (..., channels) of series relative to a query, by the moments of both.
+    """Return scale and offset (..., channels) of series relative to a query, from the moments of both.
 
     The scale is NaN where the query is constant. Both are NaN where no point of the query has a weight.
     """
@@ -87,7 +87,7 @@ def relative(query, others):
 
 
 def within_limits(limits, query, others):
-    """Return whether series (...) are within the limits relative to a query, by the moments of both."""
+    """Return whether series (...) are within the limits relative to a query, from the moments of both."""
     scale, offset = relative(query, others)
     counts, within = ~np.isnan(query.mean), np.ones(scale.shape, bool)
     if limits.scale is not None:
@@ -98,23 +98,23 @@ def within_limits(limits, query, others):
 
 
 def moments_of_windows(windows, w):
-    """Return the moments of windows (..., channels, length), resampled to as many points as there are weights."""
+    """Return the moments of windows (..., channels, length), resampled to the number of weights."""
     m, length = w.shape[1], windows.shape[-1]
     if length == m:
         return Moments.of(windows, w)
-    base = windows[..., :1]  # so that an offset costs no digits
+    base = windows[..., :1]  # subtracted, so that an offset costs no digits
     apart = resample((windows - base).reshape(-1, length), m).reshape(*windows.shape[:-1], m)
     mean, deviation = Moments.of(apart, w)
     return Moments(base[..., 0] + mean, deviation)
 
 
 def points_alike(plan, length):
-    """Return equal weights of `length` points; they are 0 in channels in which no point of the query has a weight."""
+    """Return weights of 1 for `length` points; 0 in channels in which no point of the query has a weight."""
     return np.repeat(full_weight(plan.w, plan.x).any(axis=1)[:, np.newaxis].astype(float), length, axis=1)
 
 
 def moments_of_query(plan):
-    """Return the moments of a query; they are not weighted where it is compared with ranges of any length."""
+    """Return the moments of a query; unweighted if it is compared with ranges of any length."""
     return Moments.of(plan.x, points_alike(plan, plan.m) if plan.by_range else full_weight(plan.w, plan.x))
 
 
@@ -133,12 +133,12 @@ def beside(plan, windows):
 
 
 def is_allowed(limits, x, w, windows):
-    """Return whether windows (..., channels, length) are within the limits, if any, by weights (channels, m)."""
+    """Return whether windows (..., channels, length) are within the limits, if any, with weights (channels, m)."""
     return limits is None or within_limits(limits, Moments.of(x, w), moments_of_windows(windows, w))
 
 
 def limited(plan, windows, times):
-    """Return the distances of windows (n, channels, m), see `of_windows`; infinity beyond the limits."""
+    """Return the distances of windows (n, channels, m), see `of_windows`; infinite beyond the limits."""
     allowed = is_allowed(plan.scale_limits, plan.x, full_weight(plan.w, plan.x), windows)
     return np.where(allowed, plan.of_windows(windows, times), np.inf)
 
@@ -161,18 +161,18 @@ def allowed_windows(limits, x, w, y):
             of_query = query.mean[k], query.deviation[k], weight[k].sum()
             limit = None if limits.offset is None else limits.offset[k]
             for value, wrong, low, high in _judged(limits.scale, limit, m, *of_query, *known):
-                # What is no number is neither.
+                # NaN is neither within nor beyond the limits.
                 allowed[part] &= (value - wrong >= low) & (value + wrong <= high)
                 beyond[part] |= (value + wrong < low) | (value - wrong > high)
     windows = sliding_window_view(y, m, axis=1).transpose(1, 0, 2)
-    for which in blocks(np.flatnonzero(~(allowed | beyond)), weight.size):  # decided by exact moments
+    for which in blocks(np.flatnonzero(~(allowed | beyond)), weight.size):  # decide by exact moments
         allowed[which] = within_limits(limits, query, Moments.of(np.ascontiguousarray(windows[which]), weight))
     return allowed
 
 
 @np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def _weighted_moments(y, w, first, count):
-    """Return mean, weighted sum of squared deviations and the error of that."""
+    """Return mean, weighted sum of squared deviations, and error of this sum, for `count` windows from `first` on."""
     mean, inverse = moments.weighted_windows(y, w, first, 2, count)
     spread = np.where(inverse > 0.0, w.sum() / inverse**2, 0.0)
     return mean, spread, 2.0**-52 * 8.0 * (len(w) + 4.0) * spread
@@ -180,7 +180,7 @@ def _weighted_moments(y, w, first, count):
 
 @np.errstate(over="ignore", invalid="ignore")
 def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
-    """Return each limited quantity by running moments: its values, what they may be wrong by, and its two bounds."""
+    """Return for each limited quantity its values from running moments, their error, and the two limits."""
     found = []
     if scale is not None:
         low, high = ((edge * deviation) ** 2 * total for edge in scale)
@@ -196,10 +196,10 @@ def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
 
 
 def limited_distances(plan, y, ty, exactly=False):
-    """Return the distances of the query to all windows of a sequence without gaps; infinity beyond the limits.
+    """Return the distances of the query to all windows of a sequence without gaps; infinite beyond the limits.
 
-    By an elastic metric the windows beyond the limits are not compared. Other metrics have profiles that are cheaper
-    than windows one by one, so only long stretches without a window are left out.
+    With an elastic metric, windows beyond the limits are not compared. Other metrics compute profiles, which cost less
+    than single windows, so only long stretches without an allowed window are left out.
     """
     if plan.scale_limits is None:
         return plan.distances(y, ty, exactly)
@@ -221,7 +221,7 @@ def limited_distances(plan, y, ty, exactly=False):
 
 
 def allowed_lengths(plan, y, length):
-    """Return whether each window of another length is within the limits when resampled to the query's length."""
+    """Return whether each window of `length` samples is within the limits when resampled to the query's length."""
     allowed, weight = np.ones(y.shape[1] - length + 1, bool), full_weight(plan.w, plan.x)
     windows = sliding_window_view(y, length, axis=1).transpose(1, 0, 2)
     if plan.scale_limits is not None:
@@ -231,9 +231,10 @@ def allowed_lengths(plan, y, length):
 
 
 def covered(found, m, apart=None):
-    """Return the half-open ranges of the samples that found windows of m samples cover, ascending, as two arrays.
+    """Return starts and ends of the ranges of samples that the windows in the mask `found` cover, ascending.
 
-    Between ranges there is at least a sample, or there are at least `apart` starts without a window.
+    Windows have m samples. Those that touch or overlap are in one range, or, with `apart`, those whose starts differ by
+    at most that.
     """
     start = np.flatnonzero(found)
     cut = np.flatnonzero(np.diff(start) > (m if apart is None else apart))
@@ -242,7 +243,7 @@ def covered(found, m, apart=None):
 
 
 def blocks(which, size):
-    """Yield parts of some windows of `size` points each whose points are handled together."""
+    """Yield parts of the indices `which` of windows, each of `size` points, that are processed at a time."""
     count = max(1, TERMS // size)
     return (which[at : at + count] for at in range(0, len(which), count))
 
@@ -301,12 +302,12 @@ NORMALIZE = [*METHODS, Normalization]
 
 
 def normalization_of(normalize):
-    """Return the `Normalization` that a parameter says, a name or an object."""
+    """Return the `Normalization` for a parameter that is a name or already an object."""
     return normalize if isinstance(normalize, Normalization) else Normalization(normalize)
 
 
 def limits_of(normalization, plan, names):
-    """Return the limits of a normalization for a query; None without. `names` are names of channels."""
+    """Return the `ScaleLimits` of a normalization for a query, or None; `names` are the names of channels."""
     scale_limits, offset_limit, channels = normalization.scale_limits, normalization.offset_limit, len(plan.x)
     scale = offset = None
     if scale_limits is not None:
@@ -347,7 +348,7 @@ def limits_of(normalization, plan, names):
 
 
 def floats_of(values):
-    """Return the numbers of a list, a tuple or an array as floats; an empty list if one is no number or too large."""
+    """Return the numbers of a list, a tuple or an array as floats; an empty list if one is invalid or too large."""
     is_list = isinstance(values, tuple | list) or (isinstance(values, np.ndarray) and values.ndim > 0)
     if not is_list or not all(isinstance(one, Real) and not isinstance(one, bool | np.bool_) for one in values):
         return []
@@ -361,13 +362,13 @@ EPS = np.finfo(float).eps
 
 
 def allowed_ranges(plan, windows):
-    """Return whether ranges (..., channels, length) are within the limits, by moments without weights."""
+    """Return whether ranges (..., channels, length) are within the limits, by unweighted moments."""
     found = Moments.of(windows, points_alike(plan, windows.shape[-1]))
     return within_limits(plan.scale_limits, moments_of_query(plan), found)
 
 
 class LimitedRanges:
-    """Test of boxes of ranges for the limits, by running sums of deviations and of their squares up to each sample."""
+    """Check of boxes of ranges against the limits, by running sums of deviations and of their squares."""
 
     def __init__(self, plan, y):
         self.limits, self.query, n = plan.scale_limits, moments_of_query(plan), y.shape[1]
@@ -375,18 +376,18 @@ class LimitedRanges:
         self.mean = y.mean(axis=1)
         apart = y - self.mean[:, np.newaxis]
         self.sums, self.squares = np.zeros((2, len(y), n + 1))
-        with np.errstate(over="ignore", invalid="ignore"):  # what is no number leaves nothing out
+        with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite exclude nothing
             np.cumsum(apart, axis=1, out=self.sums[:, 1:])
             np.cumsum(apart * apart, axis=1, out=self.squares[:, 1:])
             total = self.squares[:, -1]
-            self.wrong = EPS * (n + 8.0) * np.sqrt(n * total)  # what a difference of two sums may be wrong by,
-            self.wrong_squares = 2.0 * EPS * (n + 8.0) * total  # and of two of squares
+            self.wrong = EPS * (n + 8.0) * np.sqrt(n * total)  # error of a difference of two sums,
+            self.wrong_squares = 2.0 * EPS * (n + 8.0) * total  # and of two sums of squares
 
     @np.errstate(over="ignore", invalid="ignore")
     def may_lie_in(self, end, ends, length, lengths):
         """Return whether boxes may hold a range within the limits.
 
-        A box has the ranges that end at `ends` samples from `end` on, of `lengths` lengths from `length` on.
+        The ranges of a box end at `ends` consecutive samples from `end` on and have `lengths` lengths from `length` on.
         """
         n = self.sums.shape[1] - 1
         hull = np.maximum(end - (length + lengths - 1), 0), np.minimum(end + ends - 1, n)
@@ -408,9 +409,9 @@ class LimitedRanges:
         return possible
 
     def _moments(self, c, start, end):
-        """Return the mean of [start, end), the sum of squares about it, and the error of that sum.
+        """Return the mean of [start, end), the sum of squared deviations from it, and the error of this sum.
 
-        The sum is 0 where the range is empty.
+        The sum is 0 if the range is empty.
         """
         size = np.maximum(end - start, 1)
         total = self.sums[c, end] - self.sums[c, start]
@@ -420,7 +421,7 @@ class LimitedRanges:
 
 
 def observed_query(x, w):
-    """Return a query and its weights, where a missing point has the weight 0."""
+    """Return a query with its missing points filled, and weights that are 0 there."""
     if not np.isnan(x).any():
         return x, w
     seen = np.where(np.isnan(x), 0.0, full_weight(w, x))
@@ -430,9 +431,9 @@ def observed_query(x, w):
 
 
 def runs(y, holes=()):
-    """Return the half-open ranges (k, 2) without a missing value in any channel that span no gap in the times.
+    """Return the half-open ranges (k, 2) without a missing value in any channel and without a time gap.
 
-    Each of `holes` is the sample behind such a gap.
+    `holes` are the samples that follow a gap.
     """
     if y.size and isfinite(sum_of_squares(y)):
         ranges = np.array([[0, y.shape[1]]])
@@ -441,7 +442,7 @@ def runs(y, holes=()):
         ranges = np.flatnonzero(seen[1:] != seen[:-1]).reshape(-1, 2)
     if not len(holes):
         return ranges
-    # Behind a cut that lies in no range nothing new begins.
+    # A gap outside of all ranges splits nothing.
     within = np.searchsorted(ranges[:, 0], holes) - 1
     inside = holes[(within >= 0) & (holes < ranges[within, 1])] if len(ranges) else holes[:0]
     return np.sort(np.concatenate([ranges.ravel(), inside, inside])).reshape(-1, 2)
@@ -450,9 +451,9 @@ def runs(y, holes=()):
 def observed_profile(plan, y, ty, exactly=False):
     """Return the distances of the query to all windows of a sequence with missing values or gaps in its times.
 
-    Lockstep sums leave missing terms out and are rescaled by the observed weight; maxima and ratios use what is
-    observed. A window is infinitely far if less than half of its weight is observed, if a value is missing under
-    another metric, if it spans a gap in time, or if it is beyond the limits of scale and offset by what is observed.
+    Lockstep sums leave missing terms out and are rescaled by the observed weight; maxima and ratios use the observed
+    terms. The distance is infinite if less than half of the weight is observed, if a value is missing under another
+    metric, if the window spans a time gap, or if its observed part is beyond the limits of scale and offset.
     """
     metric, x, tx, m = plan.metric, plan.x, plan.tx, plan.m
     if isinstance(metric, Mixed):  # a gap in one channel is not a gap in the others
@@ -472,7 +473,7 @@ def observed_profile(plan, y, ty, exactly=False):
         return out
     full, missing = full_weight(plan.w, x), np.append(0, np.cumsum(np.isnan(y).any(axis=0)))
     holes = np.append(0, np.cumsum(np.isin(np.arange(y.shape[1]), plan.holes(ty))))
-    # Windows with a missing value, before none of whose samples but the first is a gap.
+    # Windows with a missing value and without a gap after their first sample.
     for s in np.flatnonzero((missing[m:] > missing[:-m]) & (holes[m:] == holes[1 : len(holes) - m + 1])):
         window = y[:, s : s + m]
         seen = np.where(np.isnan(window), 0.0, full)

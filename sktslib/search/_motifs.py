@@ -1,8 +1,8 @@
-"""Motifs and discords: what repeats in a recording, and what is like nothing else in it, without a query.
+"""Motifs and discords: what repeats in a recording, and what is unlike everything else in it, without a query.
 
-Motifs are the nearest pairs of windows, discords the windows whose nearest one is the farthest. Both are found exactly,
-without computing all distances. The nearest window of a window is found as a search finds it, and bounds of its
-distance leave out most searches.
+Motifs are the nearest pairs of windows; discords are the windows whose nearest neighbor is farthest. Both are exact,
+without computing all distances: the nearest neighbor of a window is found by a search, and bounds of its distance make
+most searches unnecessary.
 """
 
 from __future__ import annotations
@@ -40,41 +40,41 @@ NONE = np.inf, -1
 
 
 class Rows(NamedTuple):
-    """Windows of a sequence, each of which is searched for among those of another one, or of the same."""
+    """Windows of a sequence, and another or the same sequence in which their nearest windows are searched for."""
 
-    plan: QueryPlan  # its query is replaced by a window
+    plan: QueryPlan  # a window takes the place of its query
     y: np.ndarray  # (channels, n)
     other: np.ndarray
     m: int
-    apart: int  # samples that the starts of windows of one sequence must at least be apart
-    is_one: bool  # whether both sequences are one; in another process they may be two copies of it
-    places: tuple  # of either sequence a mask of the windows that no gap and no missing value breaks
-    windows: Windows | None = None  # those of `other`, where what normalizes them is found once for all queries
+    apart: int  # least distance of the starts of two windows of one sequence
+    is_one: bool  # whether both sequences are the same; in a worker process they may be two copies
+    places: tuple  # for each sequence, a mask of the windows without a gap or a missing value
+    windows: Windows | None = None  # those of `other`, with their normalization computed once for all queries
 
     def of(self, i):
-        """Return the plan by which the i-th window is searched for."""
+        """Return the plan of a search for the i-th window."""
         return self.plan._replace(x=np.ascontiguousarray(self.y[:, i : i + self.m]))
 
     @property
     def prepared(self):
-        """The rows with the prepared windows of `other`, where a search leaves out some windows."""
+        """The rows with the windows of `other` prepared, if searches prune windows."""
         plan = self.plan
         if not prunes(plan, Choice(1), self.other.shape[1]):
             return self
         windows = Windows(plan.x, plan.w, self.other, plan.normalize)
         if plan.normalize in SCALINGS:
-            windows.prepare(np.ptp(self.y, axis=1).max(), keep=True)  # what a mean is taken off is no larger
+            windows.prepare(np.ptp(self.y, axis=1).max(), keep=True)  # at least as large as any value minus its mean
         return self._replace(windows=windows)
 
     def distance(self, i, j):
-        """Return the distance of the i-th window from the j-th one of the other sequence."""
+        """Return the distance between the i-th window and the j-th one of the other sequence."""
         piece = np.ascontiguousarray(self.other[:, j : j + self.m])
         return float(self.of(i).distances(piece, None, exactly=True)[0])
 
     def nearest(self, i, limit, free, *, after=False):
-        """Return distance and place of the nearest free window up to a limit; with `after` of one that starts later.
+        """Return distance and start of the nearest free window within a limit; with `after`, of those that start later.
 
-        Of several that are equally near it is the first.
+        Ties: the first.
         """
         if self.is_one:
             free = free.copy()
@@ -88,7 +88,7 @@ class Rows(NamedTuple):
         return best
 
     def _nearest_in(self, plan, first, last, limit):
-        """Return the nearest window of [first, last) up to a limit: its distance and its number from `first` on."""
+        """Return distance and index (from `first` on) of the nearest window of [first, last) within a limit."""
         if self.windows is not None:
             return nearest_window(plan.metric, plan.x, self.windows.part(first, last), limit)
         piece = np.ascontiguousarray(self.other[:, first : last + self.m - 1])
@@ -96,32 +96,32 @@ class Rows(NamedTuple):
         return (float(found.distance[0]), int(found.start[0])) if len(found.start) else NONE
 
     def allows(self, i, j):
-        """Return whether the i-th window may be compared with the j-th one of the other sequence, if there is one."""
+        """Return whether the other sequence has a valid j-th window that the i-th one may be compared with."""
         whole = 0 <= j < len(self.places[1]) and self.places[1][j]
         return whole and not (self.is_one and abs(i - j) < self.apart)
 
 
 def free_windows(place, taken, apart):
-    """Return a mask of the windows in `place` that start at least `apart` from all starts in `taken`."""
+    """Return a mask of the windows in `place` that start at least `apart` samples from all starts in `taken`."""
     free = place.copy()
     for start in taken:
         free[max(start - apart + 1, 0) : start + apart] = False
     return free
 
 
-CERTAIN = 1e-10  # relative error up to which a running sum of squares is taken
-MARGIN = 4 * CERTAIN  # of a correlation: what such sums, and the roots of two, may be wrong by
+CERTAIN = 1e-10  # relative error up to which a running sum of squares is used
+MARGIN = 4 * CERTAIN  # error of a correlation that such sums, and the roots of two, cause
 EACH = 4  # ranges of diagonals for each job
-SQUARES = {"euclidean": 2.0, "sqeuclidean": 1.0}  # the power of a distance that is a sum of squares
+SQUARES = {"euclidean": 2.0, "sqeuclidean": 1.0}  # the power that turns a distance into a sum of squares
 
 
 def are_known(plan):
-    """Whether there are bounds: of Euclidean distances of z-normalized windows without weights."""
+    """Return whether bounds exist: for Euclidean distances of z-normalized windows without weights."""
     return plan.metric.name in SQUARES and plan.normalize == "zscore" and plan.w is None
 
 
 def bounds(rows, n_jobs, verbose, *, above=False):
-    """Return a lower, with `above` an upper, bound of each window's least distance to others; infinite without any."""
+    """Return a lower (or with `above` an upper) bound of the distance of each window to its nearest neighbor."""
     plan, y, same = rows.plan, rows.y, rows.is_one
     m = plan.m
     own = _windows(y, m, rows.places[0])
@@ -140,10 +140,10 @@ def bounds(rows, n_jobs, verbose, *, above=False):
 
 
 def _bounds_and_order(rows, n_jobs, verbose, *, above=False):
-    """Return what the nearest window of each is at least, with `above` at most, away, and what orders the windows.
+    """Return bounds of each window's distance to its nearest neighbor, values to order windows by, and Euclidean rows.
 
-    Without bounds they are infinite; then the order, if there is one, is by those of the Euclidean distance of the rows
-    that are returned last.
+    The bounds are lower ones, or upper ones with `above`. Without bounds for the metric they are infinite; the order is
+    then that of the bounds for the Euclidean distance, if these exist. The last result is `rows` with this distance.
     """
     alike = rows._replace(plan=rows.plan._replace(metric=get_metric("euclidean")))
     least = order = np.full(len(rows.places[0]), np.inf if above else -np.inf)
@@ -155,19 +155,19 @@ def _bounds_and_order(rows, n_jobs, verbose, *, above=False):
 
 
 def _shares(first, last, count):
-    """Return the edges of up to `count` ranges of the diagonals [first, last), of about equally many pairs of windows.
+    """Return the edges of up to `count` ranges of the diagonals [first, last) with about equally many pairs of windows.
 
     Inner edges are multiples of `DIAGONALS` before `last`.
     """
     if last <= first:
         return []
-    left = (last - first) * np.sqrt(1.0 - np.arange(count + 1) / count)  # the pairs behind grow with its square
+    left = (last - first) * np.sqrt(1.0 - np.arange(count + 1) / count)  # the number of pairs grows with its square
     edges = last - np.maximum(left // DIAGONALS * DIAGONALS, 0).astype(int)
     return sorted({first, last, *(e for e in edges.tolist() if first < e < last)})
 
 
 def _swept(x, z, m, sign, first, last, same, turned):
-    """Return the largest sums of correlations, less what the other window lacks, for the windows of x or `turned` z."""
+    """Return the largest sum of correlations minus the other window's `lack`, for windows of x, or `turned` of z."""
     best = np.full(len(x[-1]), -np.inf)
     others = best if same else np.full(len(z[-1]), -np.inf)
     matrix_profile.sweep(x, z, m, sign, first, last, best, others)
@@ -175,32 +175,32 @@ def _swept(x, z, m, sign, first, last, same, turned):
 
 
 def _windows(y, m, place):
-    """Return the padded arrays of a sequence for `matrix_profile.sweep`; windows outside `place` are near no other."""
+    """Return the padded arrays of a sequence for `matrix_profile.sweep`; windows not in `place` match nothing."""
     y = less_offset(y)
     mean, half, whole, inverse = np.zeros((4, len(y), y.shape[1] - m + 1))
     for k, channel in enumerate(y):
         spread, error = np.empty((2, mean.shape[1]))
         moments(channel, m, 0.0, 0, mean[k], spread, error)
         windows = sliding_window_view(channel, m)
-        for some in blocks(np.flatnonzero(~(error <= CERTAIN * spread)), m):  # constant ones are known to the digit
+        for some in blocks(np.flatnonzero(~(error <= CERTAIN * spread)), m):  # also finds constant windows exactly
             exact = Moments.of(windows[some, np.newaxis], np.ones((1, m)))
             mean[k, some], spread[some] = exact.mean[:, 0], m * exact.deviation[:, 0] ** 2
         varied = spread > 0.0
         inverse[k, varied] = 1.0 / np.sqrt(spread[varied])
     half[:, 1:] = (y[:, m:] - y[:, :-m]) / 2
     whole[:, 1:] = (y[:, m:] - mean[:, 1:]) + (y[:, :-m] - mean[:, :-1])
-    lack = (inverse > 0.0).sum(axis=0) / 2.0  # a constant window is zeros
+    lack = (inverse > 0.0).sum(axis=0) / 2.0  # a constant window becomes zeros
     lack[~place] = np.inf
     room = [(0, 0), (0, ROOM)]
     padded = (np.pad(a, room) for a in (y, mean, half, whole, inverse))
     return *padded, np.pad(lack, room[1:], constant_values=np.inf)
 
 
-WINDOWS_EACH = 64  # windows that a job searches for, until all jobs know what was found
+WINDOWS_EACH = 64  # windows that a job searches for before the jobs share their results
 
 
 def nearest_pairs(rows, count, n_jobs, verbose):
-    """Return distances and starts of the nearest pairs, at most `count`, none of which overlaps one before it."""
+    """Return distances and starts of the nearest pairs, at most `count`, without overlaps with earlier pairs."""
     least, order, alike = _bounds_and_order(rows, n_jobs, verbose)
     rows = rows.prepared
     found, taken = [], ([], [])
@@ -209,7 +209,7 @@ def nearest_pairs(rows, count, n_jobs, verbose):
         others = free if rows.is_one else others
         best = np.inf, -1, -1
         if order is not least:
-            # What is near point by point is a limit to begin with for what is near along a path.
+            # The pair that is nearest point by point gives the first limit for distances along paths.
             near = _nearest(alike, order, order, free, others, best, n_jobs, 0)
             best = best if near[1] < 0 else (rows.distance(*near[1:]), *near[1:])
         best = _nearest(rows, least, order, free, others, best, n_jobs, verbose)
@@ -222,9 +222,9 @@ def nearest_pairs(rows, count, n_jobs, verbose):
 
 
 def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
-    """Return the nearest pair of free windows, (distance, start, other start), or the `best` if that comes before it.
+    """Return the nearest pair of free windows (distance, start, other start), or `best` if that is nearer.
 
-    Ties: the first. Windows are searched for in an order, as long as they may be nearer than the best.
+    Ties: the first. Windows are processed in the given order, as long as their bound allows a nearer pair.
     """
     which = np.flatnonzero(free)
     which = which[np.argsort(order[which], kind="stable")]
@@ -232,7 +232,7 @@ def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
         for part in _parts(which, n_jobs):
             some = part[least[part] <= best[0]]
             if not len(some) and order is least:
-                break  # all that follow have larger bounds
+                break  # all further windows have larger bounds
             for pairs in _shared(_nearest_each, rows, some, (best[0], others), n_jobs):
                 best = min([best, *((d, i, j) for i, (d, j) in pairs if j >= 0)])
             count(len(part))
@@ -240,9 +240,9 @@ def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
 
 
 def farthest_windows(rows, count, n_jobs, verbose):
-    """Return the windows whose nearest one is the farthest, at most `count` of them.
+    """Return the windows whose nearest neighbor is farthest, at most `count` of them.
 
-    Each entry has the distance from the nearest window, the start, and the start of the nearest window.
+    Each entry has the distance to the nearest neighbor, the window's start, and the neighbor's start.
     """
     most, order, _ = _bounds_and_order(rows, n_jobs, verbose, above=True)
     rows, known, found = rows.prepared, Nearest(most, np.full(len(most), -1), np.zeros(len(most), np.int64)), []
@@ -268,14 +268,17 @@ def farthest_windows(rows, count, n_jobs, verbose):
 
 
 class Nearest(NamedTuple):
-    """The nearest window of each window as far as it is known."""
+    """The nearest neighbor of each window as far as it is known."""
 
-    most: np.ndarray  # what it is at most away
-    partner: np.ndarray  # where it starts; -1: not known
-    lag: np.ndarray  # behind a window where one starts that is near: that of the last neighbor that one was found for
+    most: np.ndarray  # upper bound of its distance
+    partner: np.ndarray  # its start; -1: unknown
+    lag: np.ndarray  # start of a near window minus the own start, as it was for the last neighboring window
 
     def learn(self, i, distance, j, is_nearest, reach):
-        """Enter the distance from a window, perhaps the nearest; neighbors within `reach` may be near it, too."""
+        """Enter the distance of window i to window j, perhaps its nearest.
+
+        Windows within `reach` of window i will try the same lag first.
+        """
         self.lag[max(i - reach + 1, 0) : i + reach] = j - i
         self.most[i] = distance if is_nearest else min(distance, self.most[i])
         if is_nearest:
@@ -283,9 +286,10 @@ class Nearest(NamedTuple):
 
 
 def _nearest_of_far(rows, which, known, least):
-    """Return each window with the distance and start of its nearest window, or of another one nearer than `least`.
+    """Return entries (window, distance, start, is_nearest) of the windows `which`.
 
-    The last value of an entry is whether it is the nearest; a window that has no other one near it has no entry.
+    If a window is found nearer than `least`, the search for the nearest one is skipped, because the window cannot be a
+    discord; `is_nearest` is then False. A window without any allowed neighbor has no entry.
     """
     known = Nearest(*map(np.copy, known))
     found, everything = [], rows.places[1]
@@ -307,21 +311,22 @@ def _nearest_of_far(rows, which, known, least):
 
 
 def _parts(which, n_jobs):
-    """Return the batches of windows that all jobs search for before they share what they found."""
+    """Return batches of windows; the jobs share their results after each batch."""
     size = WINDOWS_EACH * count_jobs(n_jobs)
     return (which[k : k + size] for k in range(0, len(which), size))
 
 
 def _shared(search, rows, which, rest, n_jobs):
-    """Return what each job finds of its part of some windows."""
+    """Return the results of all jobs, each of which searches for a part of the windows `which`."""
     calls = [delayed(search)(rows, part.tolist(), *rest) for part in parts_for_jobs(which, n_jobs)]
     return in_jobs(calls, n_jobs, 0, "compare windows", "part")
 
 
 def _nearest_each(rows, which, limit, free):
-    """Return some windows, each with the distance and start of its nearest window within the limit, or (inf, -1).
+    """Return windows, each with distance and start of its nearest neighbor within the limit, or (inf, -1).
 
-    The nearest pair of all is wanted, so the limit falls; where order does not count only later windows are compared.
+    Only the nearest pair of all is needed, so each result lowers the limit. Where the distance is symmetric, only later
+    windows are compared.
     """
     found, after = [], rows.plan.metric._is_symmetric_with(rows.plan.w)  # weights of a path are the query's
     for i in which:
@@ -506,7 +511,7 @@ def discords(
 
 
 def _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, gaps, times):
-    """Return the windows that are compared, the sequences, their times, and the names of the channels."""
+    """Return the `Rows` to compare, the sequences, their times, and the names of the channels."""
     owner, nan_policy, max_gap = gaps
     validation.check_names([nan_policy], ["raise", "omit"], "nan_policy", owner)
     omit = nan_policy == "omit"
@@ -524,7 +529,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
             out = "Time runs along the first axis; a second recording is the parameter 'other'."
             raise validation.refused("length", rule, m, out)
     share = validation.check_number(max_overlap, "max_overlap", low=0.0, high=1.0)
-    apart = max(m - floor(share * m), 1)  # windows whose starts are so far apart have at most that share in common
+    apart = max(m - floor(share * m), 1)  # windows that start so far apart overlap by at most that share
     if other is None and y.shape[1] - m < apart:
         warn(
             f"Nothing is found: 'sequence' has {y.shape[1]} samples, and two windows of 'length' {m} with "
@@ -566,7 +571,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
 
 
 def _matches(rows, number, sequence, start, partner, distance, series, times, channels):
-    """Return the matches table of windows, each compared with the window that starts at its partner."""
+    """Return the matches table of windows, each compared with the window that starts at `partner`."""
     listed, readers = sequence is not None, []
     own = np.zeros(len(start), int) if sequence is None else sequence
     for k, j in zip(own, partner, strict=True):

@@ -21,9 +21,9 @@ from ._channels import ByChannel, each_alone, parts_of
 from ._limits import ScaleLimits, floats_of, runs
 
 MODES = ("auto", "windows", "subsequence")
-LONGEST = 10**7  # samples of a window
-LONGER = 2  # times the query: the longest subsequence that is normalized by itself, unless it is said
-SEEN = 1000  # samples of a sequence, about: where they tell enough, no others are looked at
+LONGEST = 10**7  # most samples of a window
+LONGER = 2  # default of the longest subsequence that is normalized by itself, in lengths of the query
+SEEN = 1000  # about the number of samples of a sequence that are checked first; if they suffice, no others are
 
 
 @dataclass(eq=False, repr=False)
@@ -97,12 +97,12 @@ CANDIDATES = [StrOptions({*MODES}), Windows, Subsequences]
 
 
 def mode_of(candidates):
-    """Return the kind of candidates that a parameter says: "windows", "subsequence", or "auto"."""
+    """Return the kind of candidates that a parameter means: "windows", "subsequence", or "auto"."""
     return {Windows: "windows", Subsequences: "subsequence"}.get(type(candidates), candidates)
 
 
 def length_bounds(candidates, plan):
-    """Return the least and the largest length of a query's matches; None for no bound, and for windows."""
+    """Return the shortest and the longest length of a query's matches; None for no bound, and for windows."""
     if plan.mode == "windows":
         return None, None
     shortest, longest = getattr(candidates, "min_length", "auto"), plain_count(getattr(candidates, "max_length", None))
@@ -112,59 +112,59 @@ def length_bounds(candidates, plan):
 
 
 class QueryPlan(NamedTuple):
-    """A validated plan by which a query is compared with a sequence or ranges of it."""
+    """A validated plan of how a query is compared with a sequence or with ranges of it."""
 
     metric: Metric
     x: np.ndarray  # (channels, m)
     w: np.ndarray | None = None
-    tx: np.ndarray | None = None  # None too where the metric compares no times
+    tx: np.ndarray | None = None  # None if the metric compares no times, too
     mode: str = "windows"  # or "subsequence"
     normalize: str | None = None
-    lengths: np.ndarray | None = None  # of windows that are resampled to the query's length, ascending
+    lengths: np.ndarray | None = None  # lengths of windows that are resampled to the query's length, ascending
     limits: tuple[int | None, int | None] = (None, None)  # shortest and longest match of a subsequence search
-    gaps: bool = True  # whether sequences may have missing values, where nothing tells that they have none
-    datetimes: bool | None = None  # whether the times that came with the query were datetimes; None: none came
-    interval: float | None = None  # their usual step
-    max_gap: float | None = None  # the longest step of a sequence's times that is no gap, as kernels count times
-    alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
-    signs: np.ndarray | None = None  # (k,), or of channels (k, channels), which versions come with; None: as given
-    by_channel: ByChannel | None = None  # what each channel has of its own, where it is compared by itself
-    scale_limits: ScaleLimits | None = None  # what scale and offset of a candidate may be; None: any
+    gaps: bool = True  # whether sequences may have missing values; False if they are known to have no such values
+    datetimes: bool | None = None  # whether the query's times were datetimes; None: it came without times
+    interval: float | None = None  # usual step of the query's times
+    max_gap: float | None = None  # largest time step that does not count as a gap, as kernels count times
+    alternatives: tuple = ()  # further versions (x, w) of the query: the nearest version of each candidate counts
+    signs: np.ndarray | None = None  # (k,) or (k, channels), the signs that versions may have; None: only as given
+    by_channel: ByChannel | None = None  # lag, points and weight of each channel if channels are compared alone
+    scale_limits: ScaleLimits | None = None  # limits of a candidate's scale and offset; None: no limits
 
     @property
     def n_versions(self):
-        """The number of versions of the query: itself and its alternatives."""
+        """The number of versions of the query: the query itself and its alternatives."""
         return 1 + len(self.alternatives)
 
     @property
     def n_unsigned(self):
-        """The number of versions with the signs as given, which come first."""
+        """The number of versions with the signs as given; these come first."""
         return self.n_versions if self.signs is None else self.n_versions // len(self.signs)
 
     @property
     def unsigned(self):
-        """The plan whose versions have the signs as given alone."""
+        """The plan with only those versions that have the signs as given."""
         return self._replace(alternatives=self.alternatives[: self.n_unsigned - 1], signs=None)
 
     def signs_of(self, versions):
-        """Return the signs of versions, by their numbers; None where all are as they were given."""
+        """Return the signs of versions, by their numbers; None if all have the signs as given."""
         return None if self.signs is None else self.signs[versions // self.n_unsigned]
 
     def version(self, k):
-        """Return the k-th version of the query by itself."""
+        """Return the plan of the k-th version of the query alone."""
         x, w = self.alternatives[k - 1] if k else (self.x, self.w)
         return self._replace(x=x, w=w, alternatives=(), signs=None)
 
     @property
     def versions(self):
-        """All versions of the query, each by itself."""
+        """A list of plans, one for each version of the query."""
         if not self.alternatives and self.signs is None:
             return [self]
         return [self.version(k) for k in range(self.n_versions)]
 
     @property
     def m(self):
-        """Points of the query."""
+        """Number of points of the query."""
         return self.x.shape[1]
 
     @property
@@ -179,43 +179,43 @@ class QueryPlan(NamedTuple):
 
     @property
     def by_range(self):
-        """Whether candidates are subsequences that are normalized each by itself, and not found along open paths."""
+        """Whether candidates are subsequences that are each normalized by themselves."""
         return self.mode == "subsequence" and self.normalize is not None
 
     @property
     def range_lengths(self):
-        """The least and the largest length of such candidates."""
+        """Shortest and longest length of subsequences that are each normalized by themselves."""
         shortest = self.limits[0] or 1
         return shortest, self.limits[1] or max(LONGER * self.m, shortest)
 
     @property
     def compared_query(self):
-        """The query as it is compared; by its plain moments beside ranges of any length, which have no weights."""
+        """The query in its normalized form; for ranges of any length its weights do not count."""
         return normalize_values(self.x, full_weight(None if self.by_range else self.w, self.x), self.normalize)
 
     @property
     def reach(self):
-        """Samples to either side of a range that it depends on."""
+        """Number of samples on each side of a range that its distance depends on."""
         if self.by_channel is not None:
-            return 2 * self.by_channel.tolerance  # of lags, and of the starts that are compared by them
+            return 2 * self.by_channel.tolerance  # of the lags, and of the starts that compete with each other
         return self.metric._context if self.mode == "subsequence" and not self.by_range else 0
 
     @property
     def untimed(self):
-        """The plan without times, for a sequence that has no times to compare with the query's."""
+        """The plan without the query's times, for a sequence without times."""
         return self if self.tx is None else self._replace(tx=None)
 
     @property
     def reads_times(self):
-        """Whether it matters when the samples of a sequence were taken."""
+        """Whether results depend on the times of a sequence."""
         return self.tx is not None or self.max_gap is not None
 
     def compared(self, ty):
-        """Return the times of a sequence that are compared with the query's; None where samples are counted."""
+        """Return the times of a sequence if the metric compares them with the query's, else None."""
         return None if self.tx is None else ty
 
     def holes(self, ty):
-        """Return the samples before which the times of a sequence have a gap."""
+        """Return the samples that follow a gap in the times of a sequence."""
         return holes(ty, self.max_gap)
 
     def runs(self, y, ty):
@@ -223,7 +223,7 @@ class QueryPlan(NamedTuple):
         return runs(y, () if self.max_gap is None else self.holes(ty))
 
     def problem(self, y, ty=None):
-        """Return the query and a series without gaps as kernels read them in a subsequence search."""
+        """Return the query and a series without gaps in the form that kernels read in a subsequence search."""
         return self.metric._problem(self.x, self.w, y, self.tx, self.compared(ty), search=True)
 
     def distances(self, y, ty, exactly=False):
@@ -231,9 +231,9 @@ class QueryPlan(NamedTuple):
         return self.metric._profile(self.x, self.w, y, self.tx, self.compared(ty), self.normalize, exactly)
 
     def of_windows(self, windows, times):
-        """Return distances of the query to copies (n, channels, m) of windows, whose times (n, m) begin at 0.
+        """Return the distances of the query to copies (n, channels, m) of windows, whose times (n, m) start at 0.
 
-        For elastic metrics, and lockstep metrics that compare copies.
+        For elastic metrics, and for lockstep metrics that compare copies.
         """
         if isinstance(self.metric, LockstepMetric):
             return self.metric._of_copies(self.x, self.w, windows, self.normalize)
@@ -244,10 +244,7 @@ class QueryPlan(NamedTuple):
 
 
 def with_metric(metric, queries):
-    """Return the queries with a metric whose open parameters are fixed by the queries.
-
-    The queries count as they are compared.
-    """
+    """Return the plans of queries with a metric whose "auto" parameters are fixed by the normalized queries."""
     alone = [one for plan in queries for one in each_alone(plan)]
     series, weights = [plan.compared_query for plan in alone], [full_weight(plan.w, plan.x) for plan in alone]
     if queries[0].by_channel is None:
@@ -259,7 +256,7 @@ def with_metric(metric, queries):
 
 
 def resolve_mode(metric, mode, normalize):
-    """Return the kind of candidates that metric, mode and normalization mean together: "windows" or "subsequence"."""
+    """Return the kind of candidates, "windows" or "subsequence", that metric, mode and normalization imply."""
     if metric.family == "time":
         raise ValueError(
             f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
@@ -282,7 +279,7 @@ def resolve_mode(metric, mode, normalize):
 
 
 def check_lengths(m, shortest, longest, name="'min_length' and 'max_length'"):
-    """Refuse bounds of the length that leave out windows of the query's length, m."""
+    """Refuse limits of length that exclude windows of the query's length, m."""
     if (shortest or m) > m or (longest or m) < m:
         got = f"{shortest} and {longest}; a search by windows knows no other length"
         raise refused(name, f"let windows of the query's length through, {m} points", got)
@@ -296,7 +293,7 @@ def check_room(m, n, otherwise="search by an elastic metric with candidates='sub
 
 
 def check_domain(metric, a, what, normalize):
-    """Refuse values that the metric is not defined for, and a normalization that may give some."""
+    """Refuse values for which the metric is not defined, and normalizations that may produce such values."""
     if metric._has_domain:
         if normalize is not None:
             rule = f"be None with the {metric.full_name}, which is not defined for all normalized values"
@@ -305,7 +302,7 @@ def check_domain(metric, a, what, normalize):
 
 
 def warn_of_query(plan):
-    """Warn of a query that normalization makes zeros of."""
+    """Warn of a query that normalization turns into zeros."""
     if plan.normalize in (None, "mean") or any(one.compared_query.any() for one in each_alone(plan)):
         return
     spread = NORMALIZATIONS[plan.normalize].scale
@@ -317,9 +314,9 @@ def warn_of_query(plan):
 
 
 def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
-    """Warn of whole sequences that cannot be meant for queries, compared in one way.
+    """Warn of whole sequences that are probably not meant for these queries.
 
-    They may be `shorter`, or lie `elsewhere`, with no value in common with the queries.
+    They may be `shorter` than the queries, or `elsewhere`, with no value in common with them.
     """
     first = queries[0]
     m, n = max(plan.m for plan in queries), max(y.shape[1] for y in series)
@@ -330,7 +327,7 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
         )
     if m <= n and first.mode == "subsequence":
         warn_of_lengths([plan.limits[0] for plan in queries], n)
-    groups = {} if first.by_channel else {None: (queries, None)}  # of one metric each
+    groups = {} if first.by_channel else {None: (queries, None)}  # queries with one metric each
     for plan in queries if first.by_channel else ():
         for part in parts_of(plan):
             some, channels = groups.setdefault(id(part.plan.metric), ([], set()))
@@ -347,7 +344,7 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
 
 
 def warn_of_lengths(shortest, n, name="'min_length'"):
-    """Warn of sequences of up to n samples that are shorter than any match may be."""
+    """Warn of sequences of at most n samples that are shorter than the shortest match."""
     least = min((length or 1 for length in shortest), default=1)
     if least > n:
         warn(
@@ -357,8 +354,8 @@ def warn_of_lengths(shortest, n, name="'min_length'"):
 
 
 def _warn_of_offset(queries, series):
-    """Warn of a sequence without a value near those of any query, if that counts for more than the queries' shapes."""
-    rows = {}  # channel -> queries, and the number of the channel in each
+    """Warn of a sequence without a value near those of any query, if this offset outweighs the queries' shapes."""
+    rows = {}  # channel -> queries, and the index of the channel in each
     for plan in queries:
         for one in plan.versions:
             if plan.by_channel is None:
@@ -384,16 +381,16 @@ def _warn_of_offset(queries, series):
 
 
 def _gap(low, high, y):
-    """Return by how much a channel of a sequence is above (low, high), or, negative, below; 0 if neither."""
+    """Return how far a channel of a sequence is above (low, high), negative if below; 0 if they overlap."""
     some = y[:: len(y) // SEEN + 1]
-    if ((low <= some) & (some <= high)).any():  # which spares the look at all others
+    if ((low <= some) & (some <= high)).any():  # then the other samples need no check
         return 0.0
     least, most = np.fmin.reduce(y), np.fmax.reduce(y)
     return least - high if least > high else most - low if most < low else 0.0
 
 
 def _outweighs(gap, plan, row):
-    """Return whether a query is farther from itself with a channel shifted by `gap` than with this channel constant."""
+    """Return whether a shift by `gap` in a channel changes a query more than making this channel constant."""
     shifted, flat = plan.x.copy(), plan.x.copy()
     shifted[row] += gap
     flat[row] = flat[row].mean()
@@ -402,7 +399,7 @@ def _outweighs(gap, plan, row):
 
 
 def scaled_lengths(scales, m):
-    """Return the ascending lengths of windows that `scales` mean for a query of m points; None for its own alone."""
+    """Return the ascending lengths of windows that `scales` mean for a query of m points; None for m alone."""
     if scales is None:
         return None
     factors = floats_of(scales)

@@ -1,7 +1,7 @@
-"""The search for one query in one sequence, the choice of matches, and the fit of a match to its query.
+"""The search for one query in one sequence, the choice of matches, and explanations of a match.
 
-Query x sequence -> profile -> matches: windows of the query's length, or subsequences of any length. Profiles chunk by
-chunk: a sequence goes in, and candidates come out as soon as they are known.
+Query and sequence give a profile, and the profile gives matches: windows of the query's length, or subsequences of any
+length. Incremental profiles take a sequence in chunks and return candidates as soon as they are known.
 """
 
 from bisect import bisect_right
@@ -29,7 +29,7 @@ from ._selection import Candidates, From, Profile, select, select_exactly
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Cost of a match, point by point, and its alignment in time; see `Matches.explain`.
+    """Cost of a match per query point, and its alignment in time; see `Matches.explain`.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Explanation:
         differences. With a `ChannelPlan`: each channel's own costs times its weight, at its lag; 0 without a vote.
         Windows under `Mixed`: each part's own costs times its weight.
     lag : ndarray of shape (m,)
-        How many samples later than at an even pace each query point is aligned, on average; NaN without a partner.
+        Average number of samples by which a query point is aligned later than at a uniform pace; NaN if unpaired.
     advance, delay, phase : float
         Shares of the path's steps in which only the query moves, only the sequence moves, and both move, as in the time
         alignment measurement (Folgado et al. 2018).
@@ -64,7 +64,7 @@ def _costs(search, start, end):
             if votes:
                 cost[c, lead : lead + plan.m] = weight * _costs(own, first, first + plan.m)[:, 0]
         return cost.T
-    if search.aligns_parts:  # each along its own alignment
+    if search.aligns_parts:  # each part along its own alignment
         for part, own in search.parts:
             cost[part.channels] = part.weight * _costs(own, start, end).T
         return cost.T
@@ -76,13 +76,13 @@ def _costs(search, start, end):
     problem = search.piece(start, end) if whole else metric._problem(x, search.plan.w, y, *times)
     path = metric._path(problem, whole=whole)
     costs = metric._accumulate(problem, keep="costs", whole=whole)[2]
-    # What lies between two listed pairs counts at the second of them, what lies behind the last at the last.
+    # A move that the path does not list counts at the next listed pair; moves after the last pair count there.
     total = costs[path[1], path[0]] if path.size else np.empty(0)
     rise = np.diff(total, prepend=0.0)
     if path.size:
         rise[-1] += costs[-1, -1] - total[-1]
     apart = x[:, path[0]] - y[:, path[1]]
-    apart = w[:, path[0]] * np.ldexp(apart, -np.frexp(np.abs(apart).max(initial=0.0))[1]) ** 2  # no square overflows
+    apart = w[:, path[0]] * np.ldexp(apart, -np.frexp(np.abs(apart).max(initial=0.0))[1]) ** 2  # squares stay finite
     summed = apart.sum(axis=0)
     share = np.divide(apart, summed, out=np.full_like(apart, 1.0 / len(x)), where=summed > 0)
     np.add.at(cost, (slice(None), path[0]), share * rise)
@@ -92,23 +92,23 @@ def _costs(search, start, end):
 def window_profile(plan, y, ty, rule=None, *, exactly=False, room=None):
     """Return the profile of all windows.
 
-    With `lengths` each start counts with the length that fits best (ties: the shortest). With a `rule` windows that it
-    cannot choose may be left out. Only distances computed `exactly` have no slack. Where there is `room`, a profile by
-    Fourier transforms may be in it.
+    With `lengths`, each start counts with the length that fits best (ties: the shortest). With a `rule`, windows that
+    it cannot choose may be left out. Without `exactly`, distances may have a small relative error, the profile's slack.
+    `room` is a buffer that a profile by Fourier transforms may use for its result.
     """
     if plan.alternatives:
         best = None
         for one in plan.versions:
             found = window_profile(one, y, ty, rule, exactly=exactly, room=room if best is None else None)
             best = found if best is None else best._or_nearer(found)
-            if best._start is not None:  # what is farther cannot be chosen beside those so far
+            if best._start is not None:  # candidates beyond the known distances cannot be chosen
                 rule = rule.below(rule.bound(best.distance, best.start, best.end))
         return best
     if plan.by_channel is not None:
-        exactly = exactly or plan.metric._may_be_negative  # an error of a summand may be any share of the sum
+        exactly = exactly or plan.metric._may_be_negative  # a sum with negative terms has no relative error
         distance, slack = channel_profile(plan, y, ty, partial(window_profile, exactly=exactly), exactly=exactly)
         return Profile(distance, None, plan.m, slack)
-    # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
+    # A sum with a NaN is not finite; as it may also overflow, its terms are checked then.
     gaps = plan.gaps and not np.isfinite(y.sum()) and np.isnan(y).any()
     gaps = gaps or (plan.max_gap is not None and len(plan.holes(ty)) > 0)
     metric, x, w, m, n = plan.metric, plan.x, plan.w, plan.m, y.shape[1]
@@ -135,19 +135,19 @@ def window_profile(plan, y, ty, rule=None, *, exactly=False, room=None):
 
 
 def scaled_path(path, m, start, end):
-    """Return the path of a window that was resampled to m points, in the nearest samples of the sequence."""
+    """Return the path of a window that was resampled to m points, in indices of the nearest samples."""
     left, share = places(end - start, m)
     nearest = left + (share >= 0.5)
     return np.array([path[0], start + nearest[path[1]]])
 
 
-MOST_TERMS = 2**19  # of windows that are computed together
+MOST_TERMS = 2**19  # points of windows that are computed at a time
 
 
 class Search:
-    """Search of a sequence, or of a stretch of one from sample `first` on, for a query; positions are in the sequence.
+    """Search for a query in a sequence, or in a stretch of one from sample `first` on; positions count in the sequence.
 
-    A query with alternatives has a profile and a nearest candidate alone; all else is of one version of it.
+    A query with alternatives has only a profile and a nearest candidate; other methods need a single version.
     """
 
     def __init__(self, plan, y, ty=None, first=0):
@@ -156,7 +156,7 @@ class Search:
         elif ty is not None and not plan.reads_times:
             ty = None
         self.plan, self.y, self.ty, self.first = plan, y, ty, first
-        self.runs = ()  # subsequence searches: where the stretches without a gap begin, and these prepared
+        self.runs = ()  # subsequence searches: the starts of the stretches without a gap, with their prepared pairs
         if plan.mode == "windows":
             check_room(plan.shortest, y.shape[1])
         elif not (plan.alternatives or plan.by_range):
@@ -164,7 +164,7 @@ class Search:
 
     @classmethod
     def of(cls, plan, y, ty=None):
-        """Return a search after a check that the metric is defined for query and sequence."""
+        """Return a search after checking that the metric is defined for query and sequence."""
         check_domain(plan.metric, plan.x, "The query", plan.normalize)
         check_domain(plan.metric, y, "The sequence", plan.normalize)
         return cls(plan, y, ty)
@@ -174,7 +174,7 @@ class Search:
         return np.ascontiguousarray(self.y[:, start:end]), None if self.ty is None else self.ty[start:end]
 
     def profile(self, rule=None):
-        """Return distance and range of every candidate; a `rule` may leave out candidates that it cannot choose."""
+        """Return distance and range of every candidate; a `rule` may leave out those that it cannot choose."""
         if self.plan.mode == "windows":
             return window_profile(self.plan, self.y, self.ty, rule)
         if self.plan.by_range:
@@ -194,7 +194,7 @@ class Search:
         return Profile(distance, start)
 
     def distances(self, start, end):
-        """Return the exact distances of candidates; by windows all windows of the stretch are computed together."""
+        """Return the exact distances of candidates; for windows all in the stretch are computed at once."""
         if self.plan.mode == "windows":
             return window_profile(self.plan, self.y, self.ty, exactly=True).distance[start - self.first]
         if self.plan.by_range:
@@ -208,8 +208,8 @@ class Search:
     def nearest(self):
         """Return the distance of the best candidate in the stretch, or infinity.
 
-        All of the stretch is a candidate, too, if its length is allowed. Of the candidates that end at a sample the
-        profile knows only the best, which may be too short or too long.
+        If its length is allowed, the whole stretch is a candidate, too: the profile knows only the best candidate for
+        each end, and that may be too short or too long.
         """
         if self.plan.alternatives:
             return min(Search(one, self.y, self.ty, self.first).nearest() for one in self.plan.versions)
@@ -221,16 +221,16 @@ class Search:
 
     @property
     def whole(self):
-        """Whether candidates are compared from end to end, also by a metric whose ends are free."""
+        """Whether candidates are compared from end to end even if the metric has free ends."""
         return self.plan.mode == "subsequence" and not self.plan.by_range
 
     def shares(self, start):
-        """Return the `Shares` of channels in candidates, where channels are compared by themselves."""
+        """Return the `Shares` of channels in candidates, if channels are compared alone."""
         exact = partial(window_profile, exactly=True)
         return shares_of(self.plan, self.y, self.ty, start - self.first, exact)
 
     def centered(self, start):
-        """Return the best start at the given lags, of starts at equal distance up to the tolerance of lags later."""
+        """Return starts moved such that lags are as given, if the distances are equal within the tolerance of lags."""
         by, first = self.plan.by_channel, start - self.first
         some = slice(first, first + by.tolerance + 1)
         distance, at_lags = (
@@ -240,13 +240,13 @@ class Search:
         return start + int(np.argmin(np.where(distance == distance[0], at_lags, np.inf)))
 
     def run(self, start):
-        """Return the stretch without gaps that holds a sample."""
+        """Return the stretch without gaps that contains a sample."""
         return self.runs[bisect_right(self.runs, start, key=lambda run: run[0]) - 1]
 
     def piece(self, start, end, shown=None):
-        """Return the query and [start, end) of the sequence as kernels read them, in a subsequence search.
+        """Return the query and [start, end) of the sequence as kernels read them in a subsequence search.
 
-        Of the query only the points that are `shown` are returned.
+        With `shown`, only this range of the query's points is compared.
         """
         if self.plan.by_range:
             x, y, *times = self.window(start, end)
@@ -261,10 +261,10 @@ class Search:
         return self.plan.metric._cost(self.piece(start, end, shown), whole=self.whole)
 
     def channel_windows(self, start):
-        """Yield the windows of the channels that take part in a candidate, if channels are compared by themselves.
+        """Yield the window of each channel in a candidate, if channels are compared alone.
 
-        They are the channel's part, the search of the channel alone, with its sign, the start of the window, its
-        distance without weight, and whether that is in the sum.
+        Each entry has the channel's `Part`, the search of this channel with its sign, the start of the window, its
+        distance without weight, and whether the distance is in the sum.
         """
         shares, by = self.shares(np.array([start])), self.plan.by_channel
         for part in parts_of(self.plan):
@@ -276,13 +276,13 @@ class Search:
 
     @property
     def aligns_parts(self):
-        """Whether each part of the metric aligns its channels by itself."""
+        """Whether each part of the metric aligns its own channels."""
         plan = self.plan
         return isinstance(plan.metric, Mixed) and plan.by_channel is None and not plan.metric._has_path
 
     @property
     def parts(self):
-        """The parts of the metric that count something, each with a search of its channels."""
+        """The parts of the metric with a weight above 0, each with a search of its channels."""
         for part in self.plan.metric._parts(len(self.plan.x)):
             tx = self.plan.tx if part.metric.uses_times else None
             one = self.plan._replace(metric=part.metric, x=part.of(self.plan.x), w=part.of(self.plan.w), tx=tx)
@@ -294,7 +294,7 @@ class Search:
         counted = []
         if self.plan.by_channel is not None:
             for part, own, at, distance, _ in self.channel_windows(start):
-                if part.channel == channel:  # which has no pairs if it is infinitely far
+                if part.channel == channel:  # if it is infinitely far, it has no pairs
                     path = own.path(at, at + part.plan.m)[:, : None if np.isfinite(distance) else 0]
                     return path + np.array([[self.plan.by_channel.first[channel]], [0]])
                 counted.append(part.channel)
@@ -314,7 +314,7 @@ class Search:
         """Return the alignment of the query, or its points `shown`, with [start, end), in indices of whole series."""
         metric, m = self.plan.metric, self.plan.m
         if not metric._has_path and self.plan.by_channel is None:
-            return metric._path(None)  # an error that says why
+            return metric._path(None)  # raises an error that says why
         if self.plan.mode == "subsequence":
             path = metric._path(self.piece(start, end, shown), whole=self.whole)
             return path + np.array([[0 if shown is None else shown[0]], [start]])
@@ -325,7 +325,7 @@ class Search:
         return scaled_path(path, m, start, end)
 
     def window(self, start, end):
-        """Return the query and the window [start, end) as they are compared, and the times of both."""
+        """Return the query and the window [start, end) in the form that is compared, and the times of both."""
         plan, m, full = self.plan, self.plan.m, full_weight(self.plan.w, self.plan.x)
         y, ty = self._cut(start - self.first, end - self.first)
         ty = plan.compared(ty)
@@ -346,7 +346,7 @@ class Search:
         alone = self.aligns_parts
         path = scaled_path(np.tile(np.arange(m), (2, 1)), m, start, end) if alone else self.path(start, end)
         cost = _costs(self, start, end)
-        first = self.first  # small numbers have more digits behind the point
+        first = self.first  # with smaller numbers, fewer digits are lost
         pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
         met = np.bincount(path[0], minlength=m)
         late = np.bincount(path[0], path[1] - first - pace, minlength=m)
@@ -355,28 +355,28 @@ class Search:
 
 
 def neighbors(start, m, apart):
-    """Yield the indices of windows of m samples in groups to compute together; steps in a group are at most `apart`."""
+    """Yield groups of windows (as indices) to compute together; neighboring starts differ by at most `apart`."""
     if not len(start):
         return
     order = np.argsort(start, kind="stable")
     for run in np.split(order, np.flatnonzero(np.diff(start[order]) > apart) + 1):
-        stop_if_unwanted()  # there may be tens of thousands
+        stop_if_unwanted()  # because there may be tens of thousands of groups
         part = (start[run] - start[run[:1]]) // max(MOST_TERMS // m, 1)
         yield from np.split(run, np.flatnonzero(np.diff(part)) + 1)
 
 
 def percentile_of(distance, percentile, exact=None, slack=0.0):
-    """Return a percentile of the finite distances; infinity if no distance is finite.
+    """Return a percentile of the finite distances; infinite if no distance is finite.
 
-    Where distances have a relative error of up to `slack`, those that may be the percentile are computed exactly, by
-    their numbers.
+    If distances have a relative error of up to `slack`, `exact` recomputes those that may be the percentile, by their
+    indices.
     """
     which = np.flatnonzero(np.isfinite(distance))
     if not len(which):
         return np.inf
     values = distance[which]
     if slack:
-        # The exact percentile lies within the error of the one found, and so does each value of what it came out as.
+        # The exact percentile is within the error of the computed one; so is each value that it is interpolated from.
         low, high = (np.percentile(values, percentile, method=side) for side in ("lower", "higher"))
         near = (values >= low * (1.0 - 3.0 * slack)) & (values <= high * (1.0 + 3.0 * slack))
         values[near] = exact(which[near])
@@ -384,10 +384,10 @@ def percentile_of(distance, percentile, exact=None, slack=0.0):
 
 
 def choose(reader, candidates, choice):
-    """Choose matches from candidates; the `reader` knows the exact distance of a range.
+    """Choose matches from candidates; the `reader` computes exact distances of ranges.
 
-    Return, in the order of their choice, their starts, ends, the distance each was chosen by, the one that is reported,
-    and the version of the query that each is nearest to (ties: the first), from 0.
+    Return, in the order of choice: starts, ends, the distance that each was chosen by, the distance that is reported,
+    and the version of the query that each is nearest to, from 0 (ties: the first).
     """
     distance, start, end, slack = candidates
     exact = lambda which: reader.distances(start[which], end[which])  # noqa: E731
@@ -407,27 +407,27 @@ def choose(reader, candidates, choice):
     return *ranges, by, reported, reader.versions(*ranges)
 
 
-# ---------------------------------------------------------------------------------------------- profiles chunk by chunk
+# --------------------------------------------------------------------------------------------- incremental profiles
 ENDLESS = 2**62
 
 
 NONE = Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
-FEW = block_size(32, 2)  # samples: fewer are faster column by column
-LEAST_HELD = 1024  # samples that are held before any is forgotten
+FEW = block_size(32, 2)  # with fewer samples, the scalar driver is faster
+LEAST_HELD = 1024  # samples that are held before any are forgotten
 
 
 class State(NamedTuple):
-    """State of a profile at a sample: all that later candidates depend on, except samples."""
+    """State of a profile at a sample: everything that later candidates depend on, except for samples."""
 
-    seen: int  # samples there were
-    at: int  # known candidates end at or before this sample; of windows: the next one starts there
-    since: int  # where what is still looked at begins
-    costs: np.ndarray | None = None  # of a column, and where its paths start; None: no window needs any
+    seen: int  # number of samples seen
+    at: int  # known candidates end at or before this sample; for windows: start of the next one
+    since: int  # first sample that is still needed
+    costs: np.ndarray | None = None  # column of costs; None for windows
     starts: np.ndarray | None = None
 
 
 class LastSamples:
-    """The last samples of a sequence that comes in chunks; samples before the `first` are as if there were none."""
+    """The last samples of a sequence that arrives in chunks, from sample `first` on."""
 
     def __init__(self, plan, first=0):
         self.plan = plan
@@ -442,25 +442,24 @@ class LastSamples:
 
     @property
     def seen(self):
-        """The number of samples of the sequence up to now."""
+        """Number of samples that have arrived."""
         return self._y.end
 
     @property
     def is_full(self):
-        """Whether enough samples are held to make it worth looking for those that are not needed any more."""
+        """Whether enough samples are held to make it worth forgetting some."""
         return self.seen - self.first >= self._full
 
     def append(self, y, ty=None):
-        """Add the next samples."""
+        """Append the next samples."""
         self._y.append(y.T)
         if self._ty is not None:
             self._ty.append(ty)
 
     def runs(self, plan, begin):
-        """Return the ranges of the samples from `begin` on without a missing value and without a gap in time.
+        """Return the ranges without a missing value and without a time gap among the samples from `begin` on.
 
-        Only the first range may start before `begin`: then it continues the run that ended there. Otherwise all are
-        new.
+        Only the first range may start before `begin`; it then continues the run that ended there.
         """
         if not (plan.gaps or plan.max_gap is not None):
             return [(max(begin - 1, 0), self.seen)]
@@ -469,60 +468,60 @@ class LastSamples:
         return found[found[:, 1] > begin]
 
     def extent(self, start):
-        """Return the half-open range of the samples that are held."""
+        """Return the half-open range of samples that are held."""
         return self.first, self.seen
 
     def cut(self, start, end):
-        """Return the samples and times of [start, end), in memory that may be used again."""
+        """Return the samples and times of [start, end), in memory that may be reused."""
         y = self._y.cut(start, end).T
         return y if y.flags.c_contiguous else y.copy(), None if self._ty is None else self._ty.cut(start, end)
 
     def forget(self, before):
-        """Drop the samples before `before` that are not needed any more."""
+        """Drop the samples before `before`, except those that are still needed."""
         self._y.forget(min(before, self.needed))
         if self._ty is not None:
             self._ty.forget(self._y.first)
         self._full = 2 * (self.seen - self.first) + LEAST_HELD
 
     def shrink(self):
-        """Hold no more memory than the samples take."""
+        """Release spare memory."""
         for buffer in (self._y, self._ty):
             if buffer is not None:
                 buffer.shrink()
 
     @property
     def needed(self):
-        """The first sample that is needed whatever the caller forgets."""
+        """First sample that `forget` must keep."""
         return self.seen
 
 
 class IncrementalProfile(LastSamples):
-    """Base class of profiles that are computed chunk by chunk; a `rule` may leave out candidates it cannot choose."""
+    """Base class of profiles computed chunk by chunk; a `rule` may leave out candidates that it cannot choose."""
 
-    short = long = 1  # the lengths of the shortest and the longest candidate to come
+    short = long = 1  # lengths of the shortest and the longest candidate to come
 
     def __init__(self, plan, rule=None, first=0):
         super().__init__(plan, first)
-        self.rule, self.at = rule, first  # at: samples, or starts of windows, that are done
+        self.rule, self.at = rule, first  # at: number of finished samples, or of finished starts of windows
 
     def state(self):
         """Return the state that later candidates depend on."""
         return State(self.seen, self.at, self.needed)
 
     def agrees(self, state, limit):
-        """Return whether later candidates are those that follow from another state."""
+        """Return whether later candidates are the same as from another state."""
         return self.state() == state
 
     def due(self, end):
-        """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come."""
+        """Return how many samples are needed before no later candidate can start before `end`."""
         return min(end, self.at + self.short) + self.long + self.plan.reach - 1
 
     def drop(self, before):
-        """Discard candidates that started before a sample and are not complete."""
+        """Discard unfinished candidates that start before a sample."""
 
 
 class WindowProfile(IncrementalProfile):
-    """Profile of windows of the query's length, or of several lengths."""
+    """Incremental profile of windows of the query's length, or of several lengths."""
 
     def __init__(self, plan, rule=None, first=0):
         super().__init__(plan, rule, first)
@@ -537,9 +536,9 @@ class WindowProfile(IncrementalProfile):
         return self.at
 
     def candidates(self, last=False):
-        """Return the candidates that the samples complete.
+        """Return the candidates that are complete.
 
-        Each start waits for its longest window and the samples which that depends on.
+        A start is complete once the samples of its longest window, and those that this window depends on, have arrived.
         """
         begin, reach = self.at, self.plan.reach
         end = self.seen - (self.short if last else self.long + reach) + 1
@@ -552,14 +551,15 @@ class WindowProfile(IncrementalProfile):
 
 
 class RangeProfile(IncrementalProfile):
-    """Profile of subsequences that are normalized each by itself.
+    """Incremental profile of subsequences that are each normalized by themselves.
 
-    A candidate depends on no more samples before its end than the longest candidate has, so no state is carried.
+    A candidate depends only on the samples before its end, up to the length of the longest one, so there is no other
+    state.
     """
 
     def __init__(self, plan, rule=None, first=0):
         super().__init__(plan, rule, first)
-        self.long, self._old = plan.range_lengths[1], first  # old: no candidate to come begins before this sample
+        self.long, self._old = plan.range_lengths[1], first  # old: no further candidate starts before this sample
 
     @property
     def needed(self):
@@ -570,7 +570,7 @@ class RangeProfile(IncrementalProfile):
         return self.needed
 
     def candidates(self, last=False):
-        """Return the candidates that the samples complete."""
+        """Return the candidates that are complete."""
         back, at = self.needed, self.at
         if at == self.seen:
             return NONE
@@ -584,22 +584,22 @@ class RangeProfile(IncrementalProfile):
 
 
 class SubsequenceProfile(IncrementalProfile):
-    """Profile of subsequences: a column of accumulated costs for each version advances along the sequence."""
+    """Incremental profile of subsequences: one column of accumulated costs per version advances by samples."""
 
     def __init__(self, plan, rule=None, first=0):
         super().__init__(plan, rule, first)
         self.limits = plan.limits[0] or 1, plan.limits[1] or ENDLESS
-        self.context = max(plan.reach, 1)  # samples before the next one that are looked at again
-        self.noted = first  # samples that are known to be missing or not
+        self.context = max(plan.reach, 1)  # samples before the next one that are read again
+        self.noted = first  # samples checked for missing values
         self._versions, self._prepared = plan.versions, None
-        self._old = first  # no path on its way begins before this sample
+        self._old = first  # no unfinished path starts before this sample
         self._looks_back = plan.tx is not None or plan.metric._looks_back
         self._begin(first)
 
     def _begin(self, at):
-        """Start again at a sample, as at the start of the sequence."""
-        self.at = self.run = at  # samples done; where the present stretch without a gap begins
-        self.columns = None  # costs and starts, of each version
+        """Restart at a sample, as at the start of a sequence."""
+        self.at = self.run = at  # number of finished samples; start of the current stretch without a gap
+        self.columns = None  # costs and starts of each version
 
     @property
     def needed(self):
@@ -614,16 +614,16 @@ class SubsequenceProfile(IncrementalProfile):
         return State(self.seen, self.at, max(self.at - self.context, self.run), *column)
 
     def agrees(self, state, limit):
-        """Return whether later candidates within a distance are those that follow from another state, to the bit."""
+        """Return whether later candidates within the limit are the same, to the bit, as from another state."""
         own = self.state()
         if own[:3] != state[:3] or (own.costs is None) != (state.costs is None):
             return False
         if own.costs is None:
             return True
-        # The first cell is the boundary, the same at all samples.
+        # The first cell is the boundary, which is the same at all samples.
         costs, others = own.costs[..., 1:], state.costs[..., 1:]
         same = (costs == others) & ((own.starts[..., 1:] == state.starts[..., 1:]) | (costs == np.inf))
-        if limit < np.inf and self.plan.metric._is_monotone:  # what costs more now comes to no candidate
+        if limit < np.inf and self.plan.metric._is_monotone:  # costs above the limit lead to no candidate
             same |= (self._reported(costs) > limit) & (self._reported(others) > limit)
         return bool(same.all())
 
@@ -631,7 +631,7 @@ class SubsequenceProfile(IncrementalProfile):
         return self.plan.metric._match_distance_of_cost(costs, self._prepared.problems[0])
 
     def _oldest(self, limit):
-        """Return the first start of an unfinished path with a finite cost of at most `limit`."""
+        """Return the earliest start of an unfinished path with a finite cost of at most `limit`."""
         oldest = self.at
         for costs, starts in self.columns:
             reported = costs[1:] if limit == np.inf else self._reported(costs[1:])
@@ -639,27 +639,27 @@ class SubsequenceProfile(IncrementalProfile):
         return oldest
 
     def horizon(self, threshold=np.inf):
-        """Return the sample before which no later candidate of at most the threshold starts.
+        """Return the sample before which no later candidate within the threshold starts.
 
-        Costs can only grow, so paths above the threshold do not count.
+        Costs never fall along a path if the metric is monotone, so paths above the threshold do not count.
         """
         if self.columns is None:
             return self.at
         return self._oldest(threshold if self.plan.metric._is_monotone else np.inf)
 
     def due(self, end):
-        """Return the number of samples that bring the horizon to the `end` of a candidate, or of one to come.
+        """Return how many samples are needed before no later candidate can start before `end`.
 
-        The path of a new candidate is itself unfinished until a sample comes after it.
+        The path of a new candidate remains unfinished until one more sample arrives.
         """
         return self.seen + (2 if end == ENDLESS else 1)
 
     def candidates(self, last=False):
-        """Return the candidates that the samples complete."""
+        """Return the candidates that are complete."""
         begin, self.noted = self.noted, self.seen
         found, done = [], begin
         for a, b in [*self.runs(self.plan, begin), (self.seen, self.seen)]:
-            if a >= begin and done < b:  # missing values or a gap in time, behind which the sequence starts again
+            if a >= begin and done < b:  # after missing values or a time gap the sequence restarts
                 found.append(self._advance(done, True))
                 self._begin(int(a))
             if a < b:
@@ -673,9 +673,9 @@ class SubsequenceProfile(IncrementalProfile):
         return Candidates(*(np.concatenate(columns) for columns in zip(*(part.columns for part in found), strict=True)))
 
     def _advance(self, end, last):
-        """Return the candidates with ends up to sample `end`.
+        """Return the candidates that end up to sample `end`.
 
-        Candidates whose features need later samples wait, unless `end` is the `last`.
+        Candidates whose features need later samples wait, unless `end` is the `last` sample.
         """
         upto = end if last else end - self.plan.reach
         if upto <= self.at:
@@ -689,11 +689,11 @@ class SubsequenceProfile(IncrementalProfile):
         if self.columns is None:
             self.columns = [metric._start_column(problem) for problem in prepared.problems]
             for _, starts in self.columns:
-                starts += np.where(starts < 0, -self.at, self.at)  # ~sample is -sample - 1
+                starts += np.where(starts < 0, -self.at, self.at)  # a start of ~sample is -sample - 1
         ends, profiles = From(self.at + 1), []
         ty, at = self.plan.compared(ty), (self.at - back, self.at)
         for k, (problem, column) in enumerate(zip(prepared.problems, self.columns, strict=True)):
-            if self._looks_back:  # cells without a path may hold a start of long ago
+            if self._looks_back:  # cells without a path may hold an outdated start
                 column[1][1:][~np.isfinite(column[0][1:])] = self.at if closed_boundary(problem.record) else ~self.at
             count = upto - self.at
             d, s = np.empty(count), np.empty(count, np.int64)
@@ -707,7 +707,7 @@ class SubsequenceProfile(IncrementalProfile):
         return Candidates(nearest.distance, nearest.start, ends)
 
     def drop(self, before):
-        """Discard paths that started before a sample."""
+        """Discard unfinished paths that start before a sample."""
         if self.columns is not None and self._old < before:
             for costs, starts in self.columns:
                 costs[1:][np.where(starts[1:] >= 0, starts[1:], ~starts[1:]) < before] = np.inf
@@ -715,11 +715,11 @@ class SubsequenceProfile(IncrementalProfile):
 
 
 class PreparedQueries:
-    """Queries as kernels read them chunk by chunk, made once for up to `size` samples at a time."""
+    """Queries as kernels read them, prepared once for chunks of up to `size` samples."""
 
     def __init__(self, queries, y):
         self.queries = queries
-        self._local = getattr(queries[0].metric, "dist", None) is not None  # the kernel takes the caller's local costs
+        self._local = getattr(queries[0].metric, "dist", None) is not None  # the metric is a caller's local cost
         self.size = ENDLESS if self._local else 2 * y.shape[1]
         y = y if self._local else np.zeros((len(y), self.size))
         ty = None if queries[0].tx is None else np.zeros(y.shape[1])
@@ -727,7 +727,7 @@ class PreparedQueries:
         self.problems = [p._replace(y=p.y[:1] if p.x is None else p.y[:, :1], ty=None) for p in problems]
 
     def series(self, y):
-        """Return the series that the kernel compares: features of samples, or local costs with each query."""
+        """Return the series that the kernel compares: features of samples, or local costs for each query."""
         if self._local:
             return [plan._replace(tx=None).problem(y).y for plan in self.queries]
         return [self.queries[0].metric._features(y)]

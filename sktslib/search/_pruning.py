@@ -1,15 +1,13 @@
-"""Windows that a selection may choose, and what is known of their costs.
+"""Windows that a selection may choose, found without the distances of all others.
 
-Windows of a sequence as they are compared: normalized exactly, or by running moments.
+A window is normalized exactly, or by running moments as scale and shift of its samples.
 
-The windows that a selection can choose, found without the distances of the others.
+Which windows may be chosen is limited beforehand: by the threshold, and for k matches by the distance of the last of 2k
+- 1 known windows that do not overlap each other. All windows have one length, so a match excludes at most two of these.
+After k - 1 matches at least one of them is left, so the k-th match is no farther than the farthest of them.
 
-What may be chosen is known beforehand: distances up to a threshold, and, of k matches, up to the distance of the
-(2k - 1)-th of windows that may be chosen together. For a chosen window excludes two of them at most, since all are of
-one length: so k - 1 matches leave one of them, and the k-th match is no farther than the farthest.
-
-Costs above the limit so found are not computed to the end. The others are found again as the whole profile finds them,
-so that the choice is the same, ties and roundings included.
+Costs above this limit are not computed to the end. All other windows are then computed again as the whole profile
+computes them, so that the choice is the same, including ties and rounding.
 """
 
 from copy import copy
@@ -34,25 +32,25 @@ from ._selection import select
 class Candidates(NamedTuple):
     """Windows that may be within the limit."""
 
-    where: np.ndarray  # (count,): where they start
-    low: np.ndarray  # (count,): what they cost at least
-    moments: np.ndarray  # (2, channels, count): scale and shift; without channels where windows are compared exactly
+    where: np.ndarray  # (count,): starts
+    low: np.ndarray  # (count,): lower bounds of the costs
+    moments: np.ndarray  # (2, channels, count): scale and shift; without channels if windows are normalized exactly
 
     @classmethod
     def joined(cls, parts):
-        """Return the candidates of all parts."""
+        """Return the candidates of all parts together."""
         return cls(*(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True)))
 
     def of(self, which):
-        """Return the candidates of some numbers, or of a slice of them."""
+        """Return selected candidates, given their indices or a slice."""
         return Candidates(self.where[which], self.low[which], self.moments[..., which])
 
     def within(self, limit):
-        """Return copies of the candidates whose bounds are not above a limit."""
+        """Return copies of the candidates whose bounds are at most the limit."""
         return self.of(np.flatnonzero(self.low <= limit))
 
     def divided(self, count):
-        """Return the `count` candidates with the least bounds, and all others."""
+        """Return the `count` candidates with the lowest bounds, and all others."""
         if len(self.low) <= count:
             return self, self.of(slice(0))
         best = np.zeros(len(self.low), bool)
@@ -60,18 +58,15 @@ class Candidates(NamedTuple):
         return self.of(best), self.of(~best)
 
 
-BLOCK_OF_MOMENTS = 2**16  # windows whose moments are found at a time
-OFFSET_SAMPLE = 128  # samples that tell of an offset
-LARGE = 16  # times the spread: offsets that are taken off first
-UNCERTAINTY = 1e-8  # of the values' scale: what running moments may be wrong by
+BLOCK_OF_MOMENTS = 2**16  # windows whose moments are computed at a time
+OFFSET_SAMPLE = 128  # samples from which an offset is estimated
+LARGE = 16  # offsets above this multiple of the deviation are subtracted first
+UNCERTAINTY = 1e-8  # error of values normalized by running moments, relative to the scale of the values
 EACH = 8  # stretches of windows for each thread
 
 
 def less_offset(y):
-    """Return a sequence less its offset, if that is large.
-
-    Running moments then lose no digits by the offset.
-    """
+    """Return a sequence with its offset subtracted if that is large, so that running moments lose no digits."""
     some = y[:, :: max(1, y.shape[1] // OFFSET_SAMPLE)]
     offset = some.mean(axis=1, keepdims=True)
     offset[np.abs(offset) < LARGE * deviation(some)] = 0.0
@@ -79,10 +74,10 @@ def less_offset(y):
 
 
 class Windows:
-    """The windows of a sequence: normalized as in a profile, or by running moments, as scale and shift of samples.
+    """The windows of a sequence, normalized exactly as in a profile, or by running moments (scale and shift).
 
-    By moments values are known up to an `uncertainty`; where they are not, the scale is NaN. Scale and shift that are
-    kept for queries in general serve each of them; without entries they are found where they are needed.
+    By moments, values are known up to an `uncertainty`; where the error is larger, the scale is NaN. Scale and shift
+    may be stored for all queries; if their arrays are empty, they are computed where they are needed.
     """
 
     def __init__(self, x, w, y, normalize):
@@ -92,7 +87,7 @@ class Windows:
         self.scale, self.shift = np.empty((2, len(y), 0))
 
     def part(self, first, last):
-        """Return the windows [first, last), with what is known of them."""
+        """Return the windows [first, last), with their stored moments."""
         some, stop = copy(self), last + self.m - 1
         some.y, some.n = np.ascontiguousarray(self.y[:, first:stop]), last - first
         if self.samples is not None:
@@ -106,9 +101,9 @@ class Windows:
         return normalize_values(np.ascontiguousarray(windows), self.weight, self.normalize)
 
     def prepare(self, largest, jobs=1, for_each=one_by_one, *, keep=False):
-        """Find out how far windows are known by moments, for queries of values up to `largest`, as compared.
+        """Set the uncertainty of windows normalized by moments, for normalized queries with values up to `largest`.
 
-        What normalizes them is found here if it is to be kept, or takes more than the moments of equal weights.
+        Scale and shift are computed and stored here if they are to be kept, or if weights make them expensive.
         """
         self.samples = self.y
         if self.normalize is None:
@@ -118,15 +113,15 @@ class Windows:
         if keep or self.w is not None or self.normalize == "minmax":
             self.scale, self.shift = np.zeros((2, len(self.y), self.n))
             size = self.n
-            if jobs > 1:  # whole blocks for each thread
+            if jobs > 1:  # each thread gets whole blocks
                 size = BLOCK_OF_MOMENTS * max(1, self.n // (BLOCK_OF_MOMENTS * EACH * jobs))
             for_each(partial(self._fill_moments, size), range(0, self.n, size))
 
     def _fill_moments(self, size, begin):
-        """Fill scale and shift of `size` windows from `begin` on."""
+        """Fill in scale and shift of `size` windows from `begin` on."""
         m, scaling, end = self.m, SCALINGS[self.normalize], min(begin + size, self.n)
         room = scratch("moments of windows", (3, min(BLOCK_OF_MOMENTS, self.n)))
-        for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
+        for k in np.flatnonzero(self.weight.any(axis=1)):  # channels without weight do not matter
             y = self.samples[k]
             for first in range(begin, end, BLOCK_OF_MOMENTS):
                 last = min(first + BLOCK_OF_MOMENTS, end)
@@ -134,7 +129,7 @@ class Windows:
                 if self.w is None and scaling != 3:
                     known = room[:, : last - first]
                     moments.moments(y, m, 0.0, first, *known)
-                    with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+                    with np.errstate(divide="ignore", invalid="ignore"):  # expected, but plain Python would warn
                         moments.standardize_windows(y, m, first, self.uncertainty, scaling, *known, scale, shift)
                     continue
                 mean, scale[:] = moments.weighted_windows(y, self.weight[k], first, scaling, last - first)
@@ -146,40 +141,40 @@ class Windows:
                 scale[~(wrong <= self.uncertainty)] = np.nan
 
 
-LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
-BLOCK = 2**18  # windows that a thread bounds at a time, unless there are too few; of fewer threads wait more often
-STRETCHES = 64  # of windows that are bounded at a time; the limit that one finds serves the next
-FEW = 2**12  # windows of such a stretch that may be within the limit: fewer are gathered, which takes less than waiting
+LEAST = 2**18  # points of all windows together; with fewer, the whole profile takes no noticeable time
+BLOCK = 2**18  # minimum number of windows per stretch, if there are enough: small stretches make threads wait
+STRETCHES = 64  # number of stretches; the limit found in one speeds up the next
+FEW = 2**12  # with fewer candidates per stretch, those of all stretches are joined, because waiting takes longer
 TERMS = 2**19  # points of windows that are compared at a time
-FIRST = 16  # points entered before the first windows are compared
-SEEDS = 512  # windows compared first, at least: each the most promising one of a few
-SAMPLED = 2**12  # windows in a row of which seeds are chosen, at least
-PARTS, SHARE = 8, 64  # so many such rows, and such a share of all windows, are looked at, at least
-ROWS = 16  # rows of long sequences, each of which is a call
-PROMISING = 32  # windows of many that a thread compares before the others
-PIECE = 2**11  # windows that a thread compares before all hear of the limit
+FIRST = 16  # query points in the bounds from which the first windows are chosen
+SEEDS = 512  # minimum number of windows compared first, each the most promising of several
+SAMPLED = 2**12  # minimum number of neighboring windows in a sample from which such seeds are chosen
+PARTS, SHARE = 8, 64  # minimum number of such samples, and minimum share (as its inverse) of all windows in them
+ROWS = 16  # number of samples in long sequences, each of which is a call
+PROMISING = 32  # windows that a thread compares before the rest of its stretch
+PIECE = 2**11  # windows that a thread compares before it shares the limit
 
 
 class Choice(NamedTuple):
-    """The rule by which matches are chosen from candidates, and the number of threads that look for them."""
+    """The rule that chooses matches from candidates, and the number of threads for the search."""
 
     n_matches: int | None = None
     threshold: float | None = None
     max_overlap: float = 0.0
-    percentile: float | None = None  # of the distances, instead of a threshold
+    percentile: float | None = None  # percentile of the distances that replaces a threshold
     jobs: int = 1
 
     @property
     def needs_all(self):
-        """Whether every candidate may be needed, as for a percentile, which is one of all distances."""
+        """Whether every candidate may be needed, as for a percentile of all distances."""
         return self.percentile is not None or (self.n_matches is None and self.threshold is None)
 
     def below(self, distance):
-        """Return the rule for a search in which no match is farther than a distance."""
+        """Return the rule with `distance` as the threshold, if it is finite."""
         return self._replace(threshold=distance) if distance < np.inf else self
 
     def bound(self, distance, start, end):
-        """Return a distance that no match is beyond, by some windows; infinity where they are too few."""
+        """Return a distance that all matches are within, given some windows; infinite if they are too few."""
         if self.n_matches is None:
             return np.inf
         most = 2 * self.n_matches - 1
@@ -188,7 +183,7 @@ class Choice(NamedTuple):
 
 
 def prunes(plan, rule, n):
-    """Return whether windows that a rule cannot choose are left out, of n samples, for that is less work."""
+    """Return whether it pays to leave out windows that a rule cannot choose, in a sequence of n samples."""
     if rule is None or rule.needs_all or plan.mode != "windows" or plan.by_channel is not None:
         return False
     metric, cells = plan.metric, plan.m * (n - plan.m + 1)
@@ -199,7 +194,7 @@ def prunes(plan, rule, n):
 def near_windows(plan, y, rule, pieces=None):
     """Return distances and ascending starts of the windows in `pieces` (k, 2) of `y` that `rule` may choose.
 
-    All of `y` is a piece unless some are given. Windows beyond the limits of scale and offset are left out.
+    Without `pieces`, all of `y` is searched. Windows beyond the limits of scale and offset are left out.
     """
     x, w, limits, among = plan.x, plan.w, plan.scale_limits, None
     if limits is not None or pieces is not None:
@@ -211,8 +206,8 @@ def near_windows(plan, y, rule, pieces=None):
         if not found.any():
             return np.empty(0), np.empty(0, np.int64)
         if not found.all():
-            # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window
-            # spans: so two windows overlap there if they did before.
+            # Cut out the samples that are in no such window. The remaining stretches are joined, and no such window
+            # spans a joint, so two of the windows overlap exactly if they did before.
             first, last = covered(found, m)
             y = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
             among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: y.shape[1] - m + 1]
@@ -225,7 +220,7 @@ def near_windows(plan, y, rule, pieces=None):
 
 
 def nearest_window(metric, x, windows, limit):
-    """Return distance and number of the window nearest to a query, (inf, -1) beyond a limit; ties: the first."""
+    """Return distance and index of the window nearest to a query; (inf, -1) beyond a limit. Ties: the first."""
     rule = Choice(1, None if np.isinf(limit) else limit)
     distance, start = _Cascade(metric, x, windows, rule).near()
     near = np.flatnonzero(distance <= limit)
@@ -239,8 +234,8 @@ def nearest_window(metric, x, windows, limit):
 class _Cascade:
     """A search of one sequence for the windows near one query; the mask `among` selects windows, `near` searches.
 
-    Only windows without gaps count. Threads share what is known: the limit of cost that no match is above, and the
-    compared windows within it. When one of them hears of a limit decides how much is computed, and no result.
+    Only windows without gaps count. Threads share the limit of cost and the compared windows within it. When a thread
+    learns of a lower limit affects how much it computes, but never the result.
     """
 
     def __init__(self, metric, x, windows, rule, among=None, for_each=one_by_one):
@@ -253,32 +248,32 @@ class _Cascade:
         self.problem = PreparedPair(record, features, weight, features, None, None, points)
         rows, weighted = batch.padded(record, features[np.newaxis], weight[np.newaxis])
         self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
-        plain = metric._context == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
-        # Windows are compared as moments make them, unless a factor is found from their values.
+        plain = metric._context == 0 and normalize in SCALINGS  # the metric compares samples, and moments normalize
+        # Windows are compared as moments normalize them, unless the metric has a factor computed from their values.
         facts = dispatch.bounds_of(record)
         self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
         self.bounds = self.reached = None
         if self.by_moments and metric.window is not None:
             low, high = bounds.envelopes(features, *self.band)
-            low[:, [0, -1]] = high[:, [0, -1]] = features[:, [0, -1]]  # ends meet ends
+            low[:, [0, -1]] = high[:, [0, -1]] = features[:, [0, -1]]  # paths pair end points with end points
             self.reached = low, high, bounds.envelopes(weight, *self.band)[0]
         if plain and facts is not None:
             if windows.samples is None:
                 windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
             self.bounds = self._bounds(*self.band, facts)
-            # Points far from the mean cost the most in most windows; those that meet one point come first.
+            # Points far from the mean cost most in most windows; those paired with one window point come first.
             far = np.abs(features if normalize else features - windows.y.mean(axis=1, keepdims=True))
             self.order = np.lexsort((-(weight * far).sum(axis=0), -self.bounds[0].pinned))
-        self.more = 0.0 if metric._reports_cost else 2e-12 * m  # by which the costs of equal distances may differ
+        self.more = 0.0 if metric._reports_cost else 2e-12 * m  # costs of equal distances may differ by this
         self.limit, self.lock = np.inf, Lock()
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)
         self._tighten(np.inf if rule.threshold is None else metric._cost_of_distance(rule.threshold, self.problem))
 
     def _bounds(self, lo, hi, facts):
-        """Return what bounds need of a query for windows within a band.
+        """Return the `QueryPoints` for bounds of windows within a band, and a width.
 
-        It is the data of the query's points, and the number of points of the stretches that hold what each may meet:
-        at the ends of the windows a few points more than those.
+        The width is the number of window points in the range that a query point may be aligned with; it is the same for
+        all points, so at the ends of the windows it includes a few more.
         """
         record, x, w, _, _, _, points = self.problem
         channels, m = x.shape
@@ -294,16 +289,16 @@ class _Cascade:
         return bounds.QueryPoints(x, _nearest.weight_rows(w), *rest), width
 
     def near(self):
-        """Return distances and ascending starts of the windows that may be chosen."""
+        """Return exact distances and ascending starts of the windows that may be chosen."""
         windows, jobs = self.windows, self.rule.jobs
         if self.rule.n_matches is not None:
             self._seed()
-        rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // jobs)  # threads take one each, and end together
+        rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // jobs)  # as many for each thread, so that all end together
         size = -(-windows.n // (rounds * jobs))
 
-        def find(begin):  # what may be within the limit, and the windows beyond running moments
+        def find(begin):  # the candidates of a stretch, and its windows that running moments cannot normalize
             found, beyond = self._candidates(begin, min(begin + size, windows.n))
-            if self.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
+            if self.rule.n_matches is not None and len(found.low) > PROMISING:  # lower the limit first
                 best, found = found.divided(PROMISING)
                 self._compare(best)
             found = found.within(self.limit)
@@ -321,7 +316,7 @@ class _Cascade:
         return self.metric._distance_of_cost(np.concatenate(costs), points, windows.m), near
 
     def _seed(self):
-        """Compare the most promising of some windows, so that a limit is known."""
+        """Compare the most promising windows of samples of the sequence, so that a limit is known early."""
         n, k = self.windows.n, self.rule.n_matches
         sampled = max(n // SHARE, SAMPLED * PARTS, 4 * (2 * k - 1) * self.windows.m)
         row = SAMPLED * max(1, sampled // (SAMPLED * ROWS))
@@ -337,12 +332,13 @@ class _Cascade:
 
         found = Candidates.joined(self.for_each(promising, begins))
         self._compare_all(found.divided(PROMISING * self.rule.jobs))
-        self.where, self.costs = self.where[:0], self.costs[:0]  # they are found again
+        self.where, self.costs = self.where[:0], self.costs[:0]  # the main search finds them again
 
     def _candidates(self, begin, end, most=None):
-        """Return the windows [begin, end) that may be within the limit by up to `most` points, and the undecided ones.
+        """Return the windows [begin, end) whose bounds are within the limit, and those that moments cannot normalize.
 
-        The undecided windows must be compared exactly, and are not. The next call may overwrite the candidates.
+        The latter must be compared exactly. With `most`, bounds use only so many query points. The next call may
+        overwrite the candidates.
         """
         none, channels = np.empty(0, np.int64), len(self.windows.y) if self.by_moments else 0
         if self.bounds is None:
@@ -353,7 +349,7 @@ class _Cascade:
         order = self.order[:most], int(query.pinned.sum())
         compared = windows.samples, SCALINGS[windows.normalize], windows.uncertainty, windows.scale, windows.shift
         given = self.problem.record, query, compared, self.among, width, *order
-        with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+        with np.errstate(divide="ignore", invalid="ignore"):  # expected, but plain Python would warn
             where, low, moments = bounds.candidates(*given, self.limit, begin, end)
         known, found = low != bounds.UNKNOWN, Candidates(where, low, moments[:, :channels])
         if self.by_moments:
@@ -361,7 +357,7 @@ class _Cascade:
         return found._replace(low=np.maximum(low, 0.0)).of(np.argsort(where)), none
 
     def _compare_all(self, found):
-        """Compare windows in pieces, whose costs tell how far to look in those that follow."""
+        """Compare candidates in pieces; the costs of each piece may lower the limit for the following ones."""
         parts = []
         for some in (one.within(self.limit) for one in found):
             size = max(min(PIECE, TERMS // self.x.size, -(-len(some.low) // self.rule.jobs)), 1)
@@ -369,7 +365,7 @@ class _Cascade:
         self.for_each(self._compare, parts)
 
     def _compare(self, found):
-        """Find the costs of windows that may be within the limit, as far as it goes."""
+        """Compute the costs of the candidates that are within the limit by now."""
         found = found.within(self.limit)
         if not len(found.low):
             return
@@ -381,11 +377,11 @@ class _Cascade:
             self._learn(found.where, costs)
 
     def _compared(self, found):
-        """Return candidates as they are compared by moments."""
+        """Return candidates in the form that `bounds.compare` reads, normalized by moments."""
         return self.windows.samples, found.where, *np.ascontiguousarray(found.moments)
 
     def _learn(self, which, costs):
-        """Add costs, infinite above the limit, and lower the limit by them."""
+        """Add the costs of windows (infinite above the limit), and lower the limit if possible."""
         found = np.flatnonzero(costs < np.inf)
         if not len(found):
             return
@@ -399,7 +395,7 @@ class _Cascade:
         self.where, self.costs = self.where[near], self.costs[near]
 
     def _tighten(self, cost):
-        """Lower the limit to a cost that no match is above, raised twice for the rounding of costs."""
+        """Lower the limit to a cost that no match exceeds; it is raised twice by the rounding error of costs."""
         points, uncertainty = self.windows.y.shape[0] * self.windows.m, self.windows.uncertainty
         for _ in range(2):
             if self.by_moments:
@@ -410,7 +406,7 @@ class _Cascade:
         self.limit = min(self.limit, cost)
 
     def _exact_costs(self, where, cutoff):
-        """Return the costs of windows that are normalized as in a profile, infinite above the cutoff."""
+        """Return the costs of exactly normalized windows, infinite above the cutoff."""
         x, shape = self.problem.x, (len(self.problem.x), len(where))
         features = self.metric._features(self.windows.exact(where))
         values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)

@@ -1,6 +1,6 @@
 """Labels of time points, and the base class of both estimators.
 
-Labels have classes, background, and the occurrences that they mark. The base class learns queries and validates
+Labels consist of classes, background, and the occurrences that they mark. The base class learns queries and validates
 sequences.
 """
 
@@ -36,21 +36,21 @@ from ._plan import QueryPlan, check_domain
 from ._sources import ArraySource
 from ._thresholds import Calibration, check_rate, forget_threshold, rate_of, warn_of_look_alikes
 
-# Attributes of an earlier fit; by the names of its channels no metric may go.
+# Attributes of an earlier fit that have to go, because the names of channels must not be those of another metric's fit.
 LEARNED = "_candidate", "cv_results_", "best_index_", "self_training_", "report_", "periods_", "classes_"
 LEARNED += "_background_label", "_counts", "_answers", "feature_names_in_"
 
 
 class Labels(NamedTuple):
-    """Labels of time points as numbers: 0 background, from 1 on the classes."""
+    """Labels of time points as numbers: 0 is background, the classes count from 1."""
 
     code: np.ndarray  # (n,)
     classes: np.ndarray  # (k,), sorted
-    background: object  # the label that stands for it
+    background: object  # the original label of background
 
 
 def read_labels(y):
-    """Return labels of any type, an array (n,), as numbers."""
+    """Convert labels of any type, an array (n,), to numbers."""
     values = y.tolist()
     missing = sum(v is None or v != v for v in values)
     if missing:
@@ -65,19 +65,19 @@ def read_labels(y):
 
 
 def with_background(background, labels):
-    """Return labels of one type, with the one of background before the others."""
+    """Return labels of one type with the label of background in front."""
     return np.concatenate([np.array([background], dtype=labels.dtype), labels])
 
 
 def occurrences(code):
-    """Return the half-open ranges (k, 2) of runs of one label other than 0, of 2 samples at least, and labels (k,)."""
+    """Return the half-open ranges (k, 2) and labels (k,) of runs of at least 2 equal labels other than 0."""
     ranges = runs_of(code)
     ranges = ranges[ranges[:, 1] - ranges[:, 0] > 1]
     return ranges, code[ranges[:, 0]]
 
 
 def one_query(X, name):
-    """Return the only query of a list of arrays, which is a list of queries."""
+    """Return the query if a list of arrays, which is a list of queries, holds only one."""
     queries = several(X)
     if queries is None:
         return X
@@ -88,7 +88,7 @@ def one_query(X, name):
 
 
 def are_named(X):
-    """Return whether queries are given by their names, in a dictionary.
+    """Return whether queries are given with names, in a dictionary.
 
     Old sparse arrays of scipy are dictionaries, too, and do not count.
     """
@@ -107,12 +107,12 @@ def named(X, name):
             f"{name!r} as a dictionary must hold queries by their names, all of them texts or all integers, none of "
             f"which means background (0, '0' or an empty text). Got {shown(names)}."
         )
-    # A list of numbers is no array, but a query here.
+    # A list of numbers is a query here.
     return np.array(names), [x if hasattr(x, "shape") else as_floats(x, f"{name}[{k!r}]") for k, x in X.items()]
 
 
 def of_names(values, names, name):
-    """Return the values of queries as a list in the order of their names, where `values` is a dictionary."""
+    """Return values per query as a list in the order of `names`, if they are given in a dictionary."""
     if names is None or not isinstance(values, dict):
         return values
     check_names(values, names.tolist(), "query", repr(name))
@@ -131,9 +131,9 @@ def check_labels(y, n):
 
 
 def known_labels(y, self_train):
-    """Return labels with background for what is unlabeled, and a mask of the unlabeled time points.
+    """Return labels with background in place of unlabeled time points, and a mask of these.
 
-    Nothing is unlabeled unless an estimator trains itself; texts and truth values never say so.
+    Only self-training estimators have unlabeled time points, and only numbers can mark them, not texts or booleans.
     """
     some = self_train and y.dtype.kind not in "USTb"
     unlabeled = np.asarray(y == UNLABELED, bool) if some else np.zeros(len(y), bool)
@@ -144,25 +144,25 @@ def known_labels(y, self_train):
 
 
 class Annotation(NamedTuple):
-    """Recording with the occurrences that are marked in it."""
+    """Recording with the occurrences that labels mark in it."""
 
     data: np.ndarray  # (channels, n)
     labels: Labels
-    ranges: np.ndarray  # (k, 2), the occurrences
+    ranges: np.ndarray  # (k, 2), occurrences
     code: np.ndarray  # (k,), their labels
-    unlabeled: np.ndarray | None = None  # (n,): samples of which nobody knows; None without any
-    offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labeled samples
+    unlabeled: np.ndarray | None = None  # (n,), mask of unlabeled samples; None if there are no such samples
+    offset: np.ndarray | None = None  # (channels, 1), offset of background; None: the median of its labeled samples
     ty: np.ndarray | None = None  # (n,), times as kernels count them
-    datetimes: bool | None = None  # whether they were given as such; None without times
+    datetimes: bool | None = None  # whether the times were datetimes; None without times
 
     @property
     def source(self):
-        """The source of its samples."""
+        """Source of the recording's samples."""
         return ArraySource(self.data, self.ty)
 
 
 def annotation(estimator, X, y, times):
-    """Return what `y` marks in the recording `X`; None where it marks nothing or queries are given."""
+    """Return the occurrences that `y` marks in the recording `X`; None if it marks nothing or queries are given."""
     listed, is_given = several(X), not isinstance(estimator.query, str | None)
     if y is None or is_given or are_named(X) or (listed and len(listed) > 1):
         return None
@@ -205,13 +205,14 @@ def annotation(estimator, X, y, times):
 class QueryEstimator(MetricParameter, Estimator):
     """Base class of the estimators that are fitted on one or several queries; `_queries` holds the plan of each.
 
-    A subclass knows what metric and parameters mean together (`_resolve`), and the matches of decoys (`_calibrated`).
+    A subclass implements `_resolve`, which combines metric and parameters, and `_calibrated`, which finds the matches
+    of decoys.
     """
 
     _parameter_constraints = {
-        "metric": [object],  # looked up in the registry, which says what there is
+        "metric": [object],  # checked by the registry, whose error lists the names
         "metric_params": [dict, None],
-        "query": [object],  # read as a series, which says what is wrong
+        "query": [object],  # checked when it is read as a series
         "weight": ["array-like", None],
         "polarity": [StrOptions(set(POLARITIES))],
         "nan_policy": [StrOptions({"raise", "omit"})],
@@ -219,7 +220,7 @@ class QueryEstimator(MetricParameter, Estimator):
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
-    _self_train = 0  # of those that do not
+    _self_train = 0  # estimators without self-training
 
     metric_params: dict[str, Any] | None = None
     query: Queries | None = None
@@ -242,7 +243,7 @@ class QueryEstimator(MetricParameter, Estimator):
             raise refused("polarity", rule, repr(self.polarity))
         for name in self._parameter_objects:
             held = getattr(self, name)
-            if name != "threshold" and isinstance(held, ParameterHolder):  # a threshold is checked once labels are read
+            if name != "threshold" and isinstance(held, ParameterHolder):  # thresholds are checked once labels are read
                 held._validate()
 
     def _get_metric(self, metric, params):
@@ -254,21 +255,21 @@ class QueryEstimator(MetricParameter, Estimator):
         return get_metric("adtw", {"omega": "auto"})
 
     def _made_metric(self):
-        """Return a new metric object, of the chosen metric if one was chosen; nothing is fixed by queries yet."""
+        """Return a new metric object, of the chosen candidate if there is one, with "auto" parameters still open."""
         return self._candidate.metric if hasattr(self, "_candidate") else super()._made_metric()
 
     def _check_domain(self, a, what):
-        """Refuse a series with values that the metric is not defined for."""
+        """Refuse a series with values for which the metric is not defined."""
         check_domain(self.metric_, a, what, getattr(self, "normalize_", None))
 
     def _taken_apart(self, X, times):
-        """Return what `fit` is given as arrays or tables, and its times; those of given queries are not of `X`."""
+        """Return the input of `fit` as arrays or tables, and its times: those of given queries, or else of `X`."""
         if not isinstance(self.query, str | None):
             return unwrapped(X, None, whole=True)[0], times
         return unwrapped(X, times, whole=True)
 
     def _read_queries(self, X, y, weight, times):
-        """Return the plans of the queries that are given, and their names or None."""
+        """Return the plans of the given queries, and their names or None."""
         if isinstance(self.query, str):
             rule = "be an array, a list of arrays or None"
             got = f"{shown(self.query)}; QuerySegmenter(query='auto') takes one period of a recording"
@@ -288,7 +289,7 @@ class QueryEstimator(MetricParameter, Estimator):
             )
         may_miss = self.nan_policy == "omit" or getattr(self, "channels", None) is not None
 
-        if self.query is not None:  # whose channels must be those of `X`
+        if self.query is not None:  # the channels of `X` must be the same
             channels = len(self._read_recording(one_query(X, "X"), may_miss))
 
         def read(query, weight, times):
@@ -308,15 +309,15 @@ class QueryEstimator(MetricParameter, Estimator):
                 found.append(read(query, w, t))
         counts = [len(plan.x) for plan in found]
         other = next((k for k, count in enumerate(counts) if count != counts[0]), None)
-        if other is not None:  # which cannot be searched for in the same sequences
+        if other is not None:  # all queries are searched for in the same sequences
             got = f"{counts[0]} in {name}[0] and {counts[other]} in {name}[{other}]"
             raise refused("The queries", "have the same number of channels", got, "Select the same columns of both.")
         if self.query is None:
-            self._read_recording(queries[0], may_miss)  # the channels' names are those of the first
+            self._read_recording(queries[0], may_miss)  # takes the names of channels from the first query
         return found, names
 
     def _read_recording(self, X, missing=None):
-        """Return the array (channels, n) that decides the number of channels."""
+        """Return the array (channels, n) of a recording, whose channels are those of the fit."""
         data = as_series(X, "X", missing=self.nan_policy == "omit" if missing is None else missing)
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
         self.metric_ = self.metric_._named(self._channel_names)
@@ -325,17 +326,17 @@ class QueryEstimator(MetricParameter, Estimator):
 
     @property
     def _channel_names(self):
-        """Names of the channels that the estimator is fitted on, or None."""
+        """Names of the fitted channels, or None."""
         return getattr(self, "feature_names_in_", None)
 
     def _validated_query(self, x, weight, times, name="times"):
-        """Validate a query `x` (channels, m), with weights and times as they were given; return its plan."""
-        x = x.copy()  # a caller's later edits must not reach the fitted query
+        """Validate a query `x` (channels, m), its weights and times as given; return its plan."""
+        x = x.copy()  # so that later changes by the caller do not reach the fitted query
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
         self._check_domain(x, "The query")
         tx = as_times(times, m, name)
-        known = is_datetime(times) or isinstance(self.max_gap, Real)  # a duration does not fit numbers
+        known = is_datetime(times) or isinstance(self.max_gap, Real)  # a duration needs datetimes
         cut = holes(tx, self._max_gap if known else None)
         if len(cut):
             rule = f"not step by more than 'max_gap', {shown(self.max_gap)}"
@@ -344,13 +345,13 @@ class QueryEstimator(MetricParameter, Estimator):
         return self._compared(x, w, tx, None if times is None else is_datetime(times), interval(tx))
 
     def _compared(self, x, w, tx, datetimes, step):
-        """Return the plan of a validated query, with which times came, or none, in intervals of `step`."""
+        """Return the plan of a validated query; `step` is the usual interval of its times, if it has any."""
         rest = {"datetimes": datetimes, "interval": step, "max_gap": self._max_gap}
         tx = tx if self.metric_.uses_times else None
         return QueryPlan(self.metric_, x, w, tx, self._mode, gaps=self.nan_policy == "omit", **rest)
 
     def _learn(self, marked, weight, n_templates=1):
-        """Return the queries of the classes that are marked in a recording, as plans and as they were learned."""
+        """Return the queries of the classes marked in a recording, as plans and as `Learned`."""
         metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
         signs = signs_of(self.polarity, len(marked.data))
         learned = learn_queries(marked, metric, n_templates, self.verbose, signs)
@@ -371,7 +372,7 @@ class QueryEstimator(MetricParameter, Estimator):
         return self._of_each(self._thresholds)
 
     def _of_each(self, values):
-        """Return the only value where there is one query, or the list of values of several queries."""
+        """Return the only value for one query, or the list of values for several queries."""
         return values if len(self._queries) > 1 else values[0]
 
     def score(
@@ -430,10 +431,10 @@ class QueryEstimator(MetricParameter, Estimator):
             raise refused(f"The 'threshold' parameter of {type(self).__name__}", rule, got)
         check_rate(self, rate_of(self))
         forget_threshold(self)
-        rate, each = rate_of(self), self._calibrated(X, times)  # of each query in each recording
+        rate, each = rate_of(self), self._calibrated(X, times)  # calibrations of each query in each recording
         self._fitted_calibrations = [Calibration.together(some) for some in zip(*each, strict=True)]
         thresholds = rate._thresholds(self._fitted_calibrations)
-        for some in each:  # streams do not know all matches
+        for some in each:  # as streams do not know all matches
             for one, threshold in zip(some, thresholds, strict=True):
                 warn_of_look_alikes(rate.alpha, one.matches[one.matches <= threshold])
         return self

@@ -1,6 +1,6 @@
-"""The table that both results are: ranges with times, of which some can be selected, sorted and cut out.
+"""The table of ranges that both estimators return, matches, and how a search collects them.
 
-What searches return, and how it is made of what is found of each query in each sequence.
+Ranges have times, and they can be selected, sorted and cut out of a sequence.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from .._plots.found import SearchDisplay
 
-ROWS = 12  # of a table in a notebook
+ROWS = 12  # most rows of a table in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangeTable:
-    """Named arrays of one length with times, as a table; what is selected of it is one, too."""
+    """Named arrays of one length as a table; a selection of it is a table of the same kind."""
 
     start: np.ndarray
     end: np.ndarray
@@ -47,20 +47,20 @@ class RangeTable:
     false_per_hour: np.ndarray | None = None
     threshold: np.ndarray | None = None
     _source: object = None
-    _time_name: str | None = None  # of the axis of pictures
-    _what = "match", "matches"  # one and several
+    _time_name: str | None = None  # label of the time axis in pictures
+    _what = "match", "matches"  # singular and plural, for messages
 
     def __len__(self) -> int:
         return len(self.start)
 
-    # As of a list or an array: an integer gives what iterating gives, all else gives several.
+    # Like a list or an array: an integer returns the item that iterating gives, anything else returns a table.
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, Integral) and not isinstance(key, bool):
             return next(iter(self._of([as_position(key, len(self), self._what, "The index")])))
         return self._of(as_positions(key, len(self), self._what))
 
     def _of(self, rows):
-        """Return the entries of some numbers, with all that belongs to them."""
+        """Return the entries with these indices, with everything that belongs to them."""
         each = {name: getattr(self, name) for name in self._each}
         each = {name: values[rows] for name, values in each.items() if values is not None}
         return replace(self, **each, _source=None if self._source is None else self._source.of(rows))
@@ -82,7 +82,7 @@ class RangeTable:
             Of the class of this.
         """
         columns = [name for name in (*self._columns, *self._each, "duration") if not name.startswith("_")]
-        if by not in columns or np.ndim(getattr(self, by)) != 1:  # of the others some are computed when asked for
+        if by not in columns or np.ndim(getattr(self, by)) != 1:  # some further columns are computed on access
             columns = [name for name in columns if np.ndim(getattr(self, name)) == 1]
             raise unknown_name("column", by, dict.fromkeys(columns), type(self).__name__)
         keys = [getattr(self, by)]
@@ -115,11 +115,11 @@ class RangeTable:
 
     @property
     def _edges(self):
-        """The samples whose times are those of the starts and ends."""
+        """The samples whose times are the times of starts and ends."""
         return edges(self.start, self.end, self._max_gap)
 
     def _times_at(self, index):
-        several = isinstance(self.times, list)  # those of each sequence
+        several = isinstance(self.times, list)  # one entry per sequence
         return times_in(self.times, self.sequence, index) if several else times_at(self.times, index)
 
     @property
@@ -173,20 +173,20 @@ class RangeTable:
         return self._source.cut(ranges, sequence, length, listed=getattr(self, "sequence", None) is not None)
 
     def _compared(self, ranges):
-        """Return the `_measure` of each query in each range, (k, n_queries); reports of events ask for it."""
+        """Return the `_measure` of each query in each range, (k, n_queries), for event reports."""
         return self._source.compared(ranges, costs=self._measure == "cost")
 
     @property
     def _limits(self):
-        """The largest `_measure` that is allowed for each query; None without."""
+        """The largest allowed `_measure` of each query; None without thresholds."""
         return self.threshold
 
     @property
     def _query_labels(self):
-        """The label of each query, also of one that found nothing; None where they have none."""
+        """The label of each query, including those that found nothing; None if queries have no labels."""
         return self._source.names
 
-    # A pickle holds the samples and times that the entries depend on. A copy shares the sequence, which never changes.
+    # A pickle holds the samples and times that the entries depend on. A copy shares the sequence, which is not changed.
     def __getstate__(self):
         if self._source is None:
             return vars(self)
@@ -205,7 +205,7 @@ class RangeTable:
         return replace(self, **{name: deepcopy(getattr(self, name), memo) for name in own})
 
     def _to_draw(self, sequence):
-        """Return the whole sequence, for a picture."""
+        """Return the whole sequence for a picture."""
         if sequence is None:
             sequence = None if self._source is None else self._source.sequence
             if sequence is None:
@@ -217,7 +217,7 @@ class RangeTable:
         return sequence
 
     def _found(self, k):
-        """Return the search of the k-th entry by its query, its start and its end."""
+        """Return the search of the k-th entry with its query, its start and its end."""
         k = as_position(k, len(self), self._what)
         start, end = int(self.start[k]), int(self.end[k])
         return self._source.search(k, start, end), start, end
@@ -229,7 +229,7 @@ class RangeTable:
         columns = {}
         for column in self._columns:
             values = getattr(self, column)
-            if np.ndim(values) == 2:  # a column for each channel
+            if np.ndim(values) == 2:  # one column for each channel
                 names = self.channels or range(values.shape[1])
                 columns |= {f"{column}_{name}": own for name, own in zip(names, values.T, strict=True)}
             elif values is not None:
@@ -298,7 +298,7 @@ class RangeTable:
         return f"<p>{escape(head)}</p>{self.to_frame().to_html(max_rows=ROWS)}"
 
 
-RATES = "qvalue", "pvalue", "false_per_hour"  # columns of what has a false discovery rate
+RATES = "qvalue", "pvalue", "false_per_hour"  # columns that a false discovery rate adds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -386,7 +386,7 @@ class Matches(Ranges, RangeTable):
 
     @cached_property
     def _beside(self):
-        """Scale and offset, arrays (n_matches,) or (n_matches, channels), or None for both."""
+        """Scale and offset, each of shape (n_matches,) or (n_matches, channels), or None for both."""
         found = None if self._source is None else self._source.beside(self.start, self.end)
         return (None, None) if found is None else found[:, :, 0] if found.shape[2] == 1 else found
 
@@ -428,7 +428,7 @@ class Matches(Ranges, RangeTable):
         return search.path(start, end) if channel is None else search.channel_path(start, end, self._channel(channel))
 
     def _channel(self, channel):
-        """Return the number of a channel, which is given by its number or name."""
+        """Return the index of a channel that is given by index or name."""
         names, count = self.channels or [], len(self._source.readers[0].plan.x)
         if isinstance(channel, str) and channel in names:
             return names.index(channel)
@@ -562,7 +562,7 @@ class Matches(Ranges, RangeTable):
         return SearchDisplay.from_predictions(own, own._to_draw(sequence), times=ts, ax=ax, **style)
 
     def _alone(self):
-        """Return matches that all come from one of several sequences as matches in that sequence."""
+        """Return matches that are all in one of several sequences as matches in this sequence."""
         found = distinct(self.sequence.tolist())
         if len(found) != 1:
             raise ValueError(
@@ -573,11 +573,11 @@ class Matches(Ranges, RangeTable):
         return replace(self, sequence=None, times=times, _source=self._source.alone(found[0]))
 
 
-HALF = 0.5  # share of the shorter of two ranges that they have in common where they are of one event
+HALF = 0.5  # share of the shorter range by which two ranges of one event overlap
 
 
 def border_between(distance):
-    """Return the border, midway, between the two groups of distances of least squared deviations from their means."""
+    """Return the midpoint between two groups of distances, split where the variance within them is least."""
     values = np.sort(distance[np.isfinite(distance)])
     if len(values) < 2:
         return float(values[0]) if len(values) else 0.0
@@ -589,7 +589,7 @@ def border_between(distance):
 
 
 def _are_known(matches, known):
-    """Return which matches share at least half of the shorter range with an answered match in their sequence."""
+    """Return which matches overlap an answered match in their sequence by at least half of the shorter range."""
     out = np.zeros(len(matches), bool)
     for one in [] if known is None else known if isinstance(known, list | tuple) else [known]:
         if not isinstance(one, type(matches)):
@@ -609,13 +609,13 @@ def _are_known(matches, known):
 
 
 class Found(NamedTuple):
-    """The matches of one query in one sequence; without a reader on the way from another process."""
+    """The matches of one query in one sequence; `reader` is None while they are sent between processes."""
 
     start: np.ndarray
     end: np.ndarray
     distance: np.ndarray
     reader: CandidateReader | None
-    version: np.ndarray  # of the query
+    version: np.ndarray  # version of the query
 
 
 def within(found, threshold):
@@ -625,13 +625,13 @@ def within(found, threshold):
 
 
 def chosen(reader, profile, choice):
-    """Return the matches chosen from the profile of a search."""
+    """Return the matches chosen from a profile."""
     start, end, _, distance, version = choose(reader, profile._candidates, choice)
     return Found(*reader.centered(start, end, version), distance, reader, version)
 
 
 def matched(search, choice, source=None, jobs=1):
-    """Return the matches chosen in a search of a sequence in memory, its `source` if that is known, by its profile."""
+    """Return the matches chosen in a search of a sequence in memory; `source` avoids making another source of it."""
     source = ArraySource(search.y, search.ty) if source is None else source
     return chosen(CandidateReader(search.plan, source), search.profile(choice._replace(jobs=jobs)), choice)
 
@@ -650,7 +650,7 @@ def matches_of(
     by_time=False,
     name=None,
 ):
-    """Return the matches table of what was found of each query; `found` has all queries of each sequence in turn.
+    """Return the matches table; `found` has the matches of all queries in the first sequence, then in the next.
 
     Parameters
     ----------
@@ -687,7 +687,7 @@ def matches_of(
         order = np.argsort(distance, kind="stable")
     else:
         order = np.lexsort((start, sequence, query, distance))
-    if n_matches is not None:  # of each query
+    if n_matches is not None:  # per query
         first = [np.flatnonzero(query[order] == q)[:n_matches] for q in range(n_queries)]
         order = order[np.sort(np.concatenate(first))] if n_queries > 1 else order[first[0]]
     sequences = [k // n_queries for k in range(len(found))]

@@ -1,24 +1,24 @@
-"""Searches of sequences: as a whole, by chunks, in ranges for jobs or for callers with an engine of their own.
+"""Searches of sequences: whole, by chunks, or in parts for jobs and for callers that distribute work themselves.
 
-A call searches one sequence for one query, or for all where it is read by chunks or divided among jobs. A part of a
-sequence is searched without knowing what was before. The column of a subsequence search starts `LEAD` lengths of the
-query before the part. Its states at the start of the part and at doubling distances behind it are kept. From left to
-right the column that comes from before is compared with them. Where both are the same, in costs and in starts, all that
-follows is the same, too. Until then the search goes on from before, and what it finds replaces what the part found.
-Windows, and subsequences that are normalized each by itself, need the samples before that they reach over.
+A call searches one sequence for one query, or for all queries if it is read by chunks or divided among jobs. A part of
+a sequence is searched without knowing what comes before it. For subsequences, its column of costs starts `LEAD` query
+lengths early. Its states at the start of the part, and at doubling distances after it, are stored. The parts are then
+joined from left to right: the column of the preceding part goes on until it equals one of these states, in costs and in
+starts. From there on everything is the same, and the rest of the part holds. Results before that state come from the
+preceding part. Windows, and subsequences that are each normalized by themselves, only need some preceding samples.
 
-A pool holds the candidates of a query until they are decided. Candidates that overlap each other, at one remove or
-more, are a group. A group that nothing unknown can overlap is decided: its matches are chosen as if it were alone. Of
-the best k no more is kept than comes before a limit in the order of choice (distance, then place), which falls. It is
-never too low: let G be candidates that fit together, the last of which in that order is g. Of the matches up to g each
-one of G is one, or overlaps one. A known candidate overlaps q of them at most, and an unknown one those alone that lie
-where it can. So, if there are more than q (k - 1) others, at least k matches come no later than g, and what comes later
-is not among the best k.
+A pool holds the candidates of a query until they are decided. Candidates that overlap each other, directly or through
+others, form a group. A group is decided once no unknown candidate can overlap it: its matches are chosen as if it were
+alone. For the best k matches, the pool keeps only candidates up to a limit in the order of choice (distance, then
+position), and the limit falls. Why it is never too low: let G be candidates that do not overlap each other, with g the
+last of them in that order. Each candidate in G is a match, or it overlaps a match that comes no later than g. A match
+among the known candidates overlaps at most q of them, and a match that is still unknown overlaps only those that end
+after the horizon. So if more than q (k - 1) of the others are in G, at least k matches come no later than g.
 
-Arrays of dask are searched where their chunks are stored: only the searcher, the overlaps and what is found are sent.
+Arrays of dask are searched where their chunks are stored: only the searcher, the overlaps and the results are sent.
 Each range of chunks, with the samples before it that it needs, is a task of dask's current scheduler. The client joins
-these parts. It reads samples of the array only where the parts do not agree, and for the distances of matches across
-borders.
+the parts. It reads samples of the array only where parts do not agree, and for the distances of matches that cross a
+border.
 """
 
 from __future__ import annotations
@@ -46,28 +46,28 @@ from ._selection import Candidates, Profile, select
 from ._sources import CandidateReader, ChunkedSource, HeldRanges, n_samples
 from ._thresholds import calibrations_of, check_fixed
 
-LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
-LEAD = 4  # lengths of the query
-FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
-EACH = 4  # ranges of each job, so that one that is late is not waited for long
-# A sequence in memory is searched by chunks where its profile would take 64 MB or more: below, the whole profile is as
-# fast. And where the best matches, of a query's length each, are so small a share of it that few candidates wait.
+LEAST = 2**16  # minimum samples of a part: shorter ones are not worth their own column
+LEAD = 4  # query lengths by which the column of a part starts early
+FIRST = 2**12  # samples of the first chunk; the limit from it keeps the number of candidates small
+EACH = 4  # parts for each job, so that a slow one does not delay the end
+# A sequence in memory is searched by chunks if its profile would take 64 MB or more (below, the whole profile is as
+# fast), and if the best matches cover so small a share of it that few candidates wait.
 LONG = 2**22
 RARE = 32
-ROOM = 1024  # candidates that wait, at least, before a look at what is decided
-LEADS = 64  # times its lead that a range takes at least, but for one of each job
+ROOM = 1024  # minimum number of waiting candidates before the pool checks which are decided
+LEADS = 64  # minimum length of a part in leads, unless there is only one part per job
 
 
 # -------------------------------------------------------------------------------------------------- pools of candidates
 class Limit(NamedTuple):
-    """The last distance and place, in the order of choice, that a match may have."""
+    """The last distance and position, in the order of choice, that a match may have."""
 
     distance: float = np.inf
     place: int = ENDLESS
 
 
 def _groups(rows):
-    """Return candidates by their starts, where groups that overlap each other are cut apart, and where these end."""
+    """Return candidates sorted by start, the indices that separate groups of overlapping ones, and the groups' ends."""
     rows = rows[:, np.argsort(rows[1], kind="stable")]
     last = np.maximum.accumulate(rows[2])
     cuts = np.concatenate([[0], np.flatnonzero(rows[1, 1:] >= last[:-1]) + 1, [rows.shape[1]]])
@@ -75,9 +75,10 @@ def _groups(rows):
 
 
 class MatchPool:
-    """Candidates of a range that may be matches, and its matches as far as they are decided.
+    """Candidates of a part that may be matches, and the matches that are decided.
 
-    Candidates are columns (distance, start, end), matches (chosen by, distance, version of the query, start, end).
+    The rows of candidates are (distance, start, end); those of matches are (distance of choice, distance, version of
+    the query, start, end).
     """
 
     def __init__(self, plan, choice):
@@ -85,37 +86,37 @@ class MatchPool:
         self._is_best = choice.n_matches is not None
         self.of_one_length = plan.mode == "windows" and plan.lengths is None
         self.first_limit = self.limit = Limit(np.inf if choice.threshold is None else choice.threshold)
-        self.edges = []  # samples about which candidates may turn out to be others; before the first nothing is known
+        self.edges = []  # samples near which candidates may change when parts are joined; before the first all may
         self.slack = 0.0
         self._open, self._new, self._count = np.empty((3, 0)), [], 0
-        self._beside = []  # groups that are complete and reach over an edge
+        self._beside = []  # groups that are complete but span an edge
         self._decided = []
-        self.reports = False  # whether matches are handed over as they are decided, and not joined with others
+        self.reports = False  # whether matches are handed over as they are decided (streams), not joined with others
         self.first_end = ENDLESS  # no undecided group ends before this sample
-        self._early = np.empty((2, 0), np.int64)  # ranges of matches that were decided early, with ascending starts
+        self._early = np.empty((2, 0), np.int64)  # ranges of matches that `max_delay` decided, with ascending starts
 
     def _place(self, rows):
-        """Return the places of candidates or matches in a profile: of equal distances the first counts."""
+        """Return the positions of candidates or matches in a profile: of equal distances the first position wins."""
         return rows[-1 if self.plan.mode == "subsequence" else -2]
 
     @property
     def ranges(self):
-        """The half-open ranges (start, end) of the matches, and of groups at an edge."""
+        """The half-open ranges (start, end) of the matches, and of groups that span an edge."""
         return {*zip(*self._matches()[-2:].astype(int).tolist(), strict=True)} | {
             (int(rows[1].min()), int(rows[2].max())) for rows in self._beside
         }
 
     @property
     def begin(self):
-        """The first sample of what is not decided; ENDLESS where there is nothing."""
+        """The first sample of the undecided candidates; ENDLESS if all are decided."""
         return min((int(rows[1].min()) for rows in (self._open, *self._new) if rows.size), default=ENDLESS)
 
     def mark(self, state):
-        """Add a state that may be compared with that of the part before."""
+        """Add an edge where a state is stored for comparison with the preceding part."""
         self.edges.append(state.at if self.plan.mode == "subsequence" else state.seen)
 
     def take(self, feed, found, reader):
-        """Add the candidates that a profile gave last."""
+        """Add the newest candidates of a profile."""
         if self._is_best and self.of_one_length and self.limit == self.first_limit:
             self._begin_limit(found, feed)
         rows = self._near(found)
@@ -125,7 +126,7 @@ class MatchPool:
             self._new.append(rows)
             self._count += rows.shape[1]
             self.first_end = min(self.first_end, int(rows[2].min()))
-        if self._count > max(ROOM, self._open.shape[1]):  # so that each is looked at a few times
+        if self._count > max(ROOM, self._open.shape[1]):  # so that each is checked only a few times
             self.decide(feed, reader)
 
     def _near(self, found):
@@ -136,7 +137,7 @@ class MatchPool:
         return self._within(np.array([distance[which], start[which], end[which]]), self.slack)
 
     def _within(self, rows, slack=0.0):
-        """Return the candidates or matches that come no later than the limit, or may do so within their slack."""
+        """Return the candidates or matches that come no later than the limit; those within `slack` of it stay, too."""
         if not self._is_best:
             return rows
         least, last = rows[0] * (1.0 - slack), self.limit
@@ -144,13 +145,14 @@ class MatchPool:
         return rows[:, no_later & (rows[0] < np.inf)]
 
     def _free(self, rows):
-        """Return the candidates that overlap no match that was decided early too much."""
+        """Return the candidates that do not overlap a match decided early by more than is allowed."""
         return rows[:, all_free(*self._early, *rows[1:].astype(np.int64), float(self.choice.max_overlap))]
 
     def decide(self, feed, reader, horizon=None):
-        """Choose the matches of the groups that end at or before a horizon, by default where nothing unknown begins.
+        """Choose the matches of the groups that end at or before a horizon.
 
-        Behind groups that are decided by default there is a sample, by which the time of their end is known.
+        By default the horizon is the first sample where an unknown candidate may start, and at least one sample must
+        follow the groups, because it gives the time of their end.
         """
         rows = self._take_open()
         if self._is_best:
@@ -175,15 +177,15 @@ class MatchPool:
         self._decide(rows[:, ~beside], reader)
 
     def _take_open(self):
-        """Return all candidates that are not decided, which the pool does not hold from then on."""
+        """Remove all undecided candidates from the pool and return them."""
         rows = np.concatenate([self._open, *self._new], axis=1) if self._new else self._open
         self._open, self._new, self._count, self.first_end = rows[:, :0], [], 0, ENDLESS
         return rows
 
     def decide_early(self, late, feed, reader):
-        """Choose the matches that end at or before the sample `late` by the candidates until now.
+        """Choose the matches that end at or before the sample `late`, from the candidates known by now.
 
-        Later candidates that overlap one of them are left out.
+        Later candidates that overlap one of these matches are dropped.
         """
         feed.drop(late)
         if self.earliest_end > late:
@@ -201,11 +203,11 @@ class MatchPool:
 
     @property
     def earliest_end(self):
-        """The end of the first undecided candidate to end; ENDLESS without any."""
+        """The smallest end of the undecided candidates; ENDLESS without candidates."""
         return min((int(rows[2].min()) for rows in (self._open, *self._new) if rows.size), default=ENDLESS)
 
     def hand_over(self):
-        """Return the matches that were decided since the last call, which the pool does not hold from then on."""
+        """Remove the matches decided since the last call from the pool and return them."""
         matches, self._decided = self._matches(), []
         return matches
 
@@ -224,7 +226,7 @@ class MatchPool:
         return Limit(float(rows[0, k]), int(self._place(rows)[k]))
 
     def _chosen(self, rows, reader):
-        """Return the matches of groups of candidates."""
+        """Return the matches among candidates that form whole groups."""
         rows = rows[:, np.argsort(self._place(rows), kind="stable")]
         candidates = Candidates(rows[0], *rows[1:].astype(np.int64), self.slack)
         start, end, by, distance, version = choose(reader, candidates, self.choice._replace(n_matches=None))
@@ -237,9 +239,9 @@ class MatchPool:
         matches = np.concatenate([np.empty((5, 0)), *self._decided], axis=1)
         return self._within(matches)
 
-    # ------------------------------------------------------------------------------------------ the limit that falls
+    # ------------------------------------------------------------------------------------------ the falling limit
     def _begin_limit(self, found, feed):
-        """Lower the limit by the nearest window of each stretch of its length, for without one all windows wait."""
+        """Set a first limit from the nearest window of each stretch; without a limit all windows would wait."""
         stretches = found.distance[: len(found.distance) // self.plan.m * self.plan.m].reshape(-1, self.plan.m)
         if len(stretches) < self.choice.n_matches:
             return
@@ -248,11 +250,11 @@ class MatchPool:
         self._tighten(rows, feed)
 
     def _tighten(self, rows, feed):
-        """Lower the limit to the distance before which there are k matches, whatever is unknown.
+        """Lower the limit to a position that at least k matches come no later than, whatever is unknown.
 
         Candidates must be in the order of a profile.
         """
-        rows = np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]])  # no less than the exact distances
+        rows = np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]])  # at least the exact distances
         k, overlap = self.choice.n_matches, self.choice.max_overlap
         known, horizon = np.sort(self._matches()[0]), feed.horizon(self.limit.distance)
         begin, most = self.edges[0] if self.edges else 0, 2 * k + 1
@@ -269,18 +271,18 @@ class MatchPool:
             most *= 2
 
     def _most_overlapped(self, rows, chosen):
-        """Return how many chosen candidates a candidate no later than the last chosen one can overlap at most."""
+        """Return how many chosen candidates one candidate up to the last chosen one can overlap at most."""
         if self.choice.max_overlap == 1.0 or not len(chosen):
             return 1
         if self.of_one_length:
-            return 2  # all are of one length
+            return 2  # because all have one length
         first, last = np.sort(rows[1][chosen]), np.sort(rows[2][chosen])
         _, start, end = rows[:, rows[0] <= rows[0][chosen[-1]]]
         return int((np.searchsorted(first, end) - np.searchsorted(last, start, "right")).max())
 
-    # ---------------------------------------------------------------------------------- what ranges give together
+    # ---------------------------------------------------------------------------------------------- joining parts
     def cut(self, state):
-        """Drop the candidates before a state, which turned out to be others."""
+        """Drop the candidates before a state, because the preceding part supplies the correct ones."""
         if self.plan.mode == "windows":
             return
         self._open = self._open[:, self._place(self._open) > state.at]
@@ -289,9 +291,9 @@ class MatchPool:
         self._decided = [rows[:, rows[-2] >= state.at] for rows in self._decided]
 
     def joined(self, others, reader):
-        """Return the matches of a sequence from this range and others, in the order of choice; None if some are lost.
+        """Return the matches of this and other parts in the order of choice; None if matches may be missing.
 
-        Too few are known where a limit came out too low, because candidates turned out to be others.
+        They may be missing if a limit was too low, because it came from candidates that were dropped.
         """
         pools = [self, *others]
         self.limit = min(pool.limit for pool in pools)
@@ -307,7 +309,7 @@ class MatchPool:
 
 
 class ProfilePool:
-    """Pool of all candidates of a range, none of which is decided before the end."""
+    """Pool that keeps all candidates of a part, and decides nothing before the end."""
 
     limit, begin, ranges = Limit(), ENDLESS, frozenset()
 
@@ -315,23 +317,23 @@ class ProfilePool:
         self.plan, self._found = plan, []
 
     def take(self, feed, found, reader):
-        """Add the candidates that a profile gave last."""
+        """Add the newest candidates of a profile."""
         self._found.append(found)
 
     def decide(self, *_):
-        """Do nothing: neither a decision nor a state to compare with is needed to keep all candidates."""
+        """Do nothing: all candidates are kept, so there is nothing to decide and no edge to mark."""
 
     mark = decide
 
     def cut(self, state):
-        """Drop the candidates before a state, which turned out to be others."""
+        """Drop the candidates before a state, because the preceding part supplies the correct ones."""
         if self.plan.mode == "subsequence":
             for k, found in enumerate(self._found):
                 columns = found.columns
                 self._found[k] = Candidates(*(column[columns[2] > state.at] for column in columns), found.slack)
 
     def joined(self, others, reader):
-        """Return the profile of a whole sequence from this range and the others."""
+        """Return the profile of the whole sequence from this and the other parts."""
         found = [one for pool in [*others, self] for one in pool._found]
         others, self._found, slack = [], [], max((one.slack for one in found), default=0.0)
         n, plan, subsequence = len(reader.source), self.plan, self.plan.mode == "subsequence"
@@ -352,8 +354,8 @@ class ProfilePool:
 
 # -------------------------------------------------------------------------------------------------- parts of a sequence
 def first_of(searches, begin):
-    """Return the first sample that the parts of searches read which start at a sample."""
-    leads = []  # samples before its first one that a part reads
+    """Return the first sample that a part starting at `begin` has to read."""
+    leads = []  # samples before its start that each search reads
     for plan, _ in searches:
         if plan.by_range:
             leads.append(max(plan.range_lengths[1] - 1, 1))
@@ -364,9 +366,9 @@ def first_of(searches, begin):
 
 
 class QueryPart:
-    """Search for one query in a range of a sequence from sample `begin` on; the range ends where the samples end.
+    """Search for one query in a part of a sequence from sample `begin` on; the part ends with the last sample it gets.
 
-    The `first` sample that a part reads is the one that `first_of` returns, or an earlier one.
+    It reads samples from `first` on, at the latest the sample that `first_of` returns.
     """
 
     def __init__(self, plan, choice, begin, first, *, whole=False):
@@ -378,14 +380,14 @@ class QueryPart:
             kind = RangeProfile if plan.by_range else SubsequenceProfile
         self.feed = kind(plan, self.rule, first)
         self.pool = ProfilePool(plan) if whole else MatchPool(plan, choice)
-        self.states = []  # kept for comparison with what comes from before
+        self.states = []  # stored for comparison with the preceding part
         self._next = begin if begin else ENDLESS
-        # The limit of windows of one length, and of ranges, is found by all of the first samples as fast.
+        # Windows of one length, and ranges, find a limit from the first chunk whatever its size.
         at_once = whole or choice.n_matches is None or plan.by_range or self.pool.of_one_length
         self._size = ENDLESS if at_once else FIRST
 
     def take(self, y, ty, reader):
-        """Add the samples (channels, n) that follow and their times."""
+        """Add the next samples (channels, n) and their times."""
         at, first = 0, self.feed.seen
         while at < y.shape[1]:
             end = min(y.shape[1], self._next - first, at + self._size)
@@ -394,13 +396,13 @@ class QueryPart:
             found = self.feed.candidates()
             if self.feed.seen > self.begin:
                 self.pool.take(self.feed, found, reader)
-                if self.rule is not None:  # what is known by now, too, of windows that cannot be chosen
+                if self.rule is not None:  # the pool's limit also excludes windows
                     self.feed.rule = self.rule.below(self.pool.limit.distance)
             if self.feed.seen == self._next:
                 self._keep_state()
 
     def needed(self, further):
-        """Return the first sample that something undecided depends on, less `further` samples."""
+        """Return the first sample that an undecided result depends on, minus `further` samples."""
         horizon = self.feed.horizon(self.pool.limit.distance)
         return min(min(self.pool.begin, horizon) - self.plan.reach - further, self.feed.needed)
 
@@ -412,7 +414,7 @@ class QueryPart:
         self._next = self.begin + after if self.plan.mode == "subsequence" else ENDLESS
 
     def goes_on_to(self, end, source):
-        """Add the samples of a source up to sample `end`."""
+        """Read the samples of a source up to sample `end`."""
         if end == self.feed.seen:
             return
         for y, ty, _ in source.chunks(self.feed.seen, end):
@@ -420,9 +422,9 @@ class QueryPart:
             self.feed.forget(self.feed.seen)
 
     def follows(self, before, source):
-        """Let the search `before` go on until its state is that of this part, or else to its end.
+        """Continue the search `before` until its state equals one of this part; if none does, to the end of this part.
 
-        Return whether the rest of this part holds.
+        Return whether such a state was found, so that the rest of this part holds.
         """
         for state in self.states:
             before.goes_on_to(state.seen, source)
@@ -436,7 +438,7 @@ class QueryPart:
 
 
 def joined(parts, source):
-    """Return what the adjacent parts of one query, from the first sample of a sequence to its last, find together."""
+    """Return the joint result of adjacent parts of one query that cover a sequence."""
     last, pools = parts[0], []
     for part in parts[1:]:
         if part.follows(last, source):
@@ -448,9 +450,9 @@ def joined(parts, source):
 
 
 def found_by(parts, plan, choice, source):
-    """Return the matches that the adjacent parts of one query, from the first sample to the last, find together."""
+    """Return the matches of adjacent parts of one query that cover a sequence."""
     result, reader = joined(parts, source), CandidateReader(plan, source)
-    if result is None:  # a limit came out too low
+    if result is None:  # a limit was too low
         result = joined(run_part(source, [(plan, choice)], 0, parts[-1].feed.seen), source)
     if isinstance(result, Profile):
         return chosen(reader, result, choice)
@@ -459,7 +461,7 @@ def found_by(parts, plan, choice, source):
 
 
 def run_part(source, searches, begin, end, whole=False, count=None):
-    """Return the part of each search that samples [begin, end) give."""
+    """Return the parts of all searches for the samples [begin, end)."""
     first = first_of(searches, begin)
     parts = [QueryPart(plan, choice, begin, first, whole=whole) for plan, choice in searches]
     readers = [CandidateReader(plan, source) for plan, _ in searches]
@@ -469,14 +471,14 @@ def run_part(source, searches, begin, end, whole=False, count=None):
             part.feed.forget(part.feed.seen)
         if count is not None:
             count()
-    for part in parts:  # all parts are held until the last one is done
+    for part in parts:  # release spare memory, because all parts are kept until the last one is done
         part.feed.shrink()
     return parts
 
 
 # ------------------------------------------------------------------------------------------------------------ sequences
 def jobs_of(source, n_jobs, calls):
-    """Return how many jobs a sequence keeps busy where it is one of `calls` calls; infinite where dask has the jobs."""
+    """Return how many jobs a sequence can use if it is one of `calls` calls; infinite if dask runs the jobs."""
     if source.has_engine:
         return np.inf
     jobs = count_jobs(n_jobs) if len(source) >= 2 * LEAST else 1
@@ -484,7 +486,7 @@ def jobs_of(source, n_jobs, calls):
 
 
 def cut(n, jobs, lead, piece=1):
-    """Return the edges of the ranges into which n samples are divided, at multiples of `piece`."""
+    """Return the edges of the parts into which n samples are divided, at multiples of `piece`."""
     count = min(EACH * jobs, n // max(LEAST, 2 * lead), max(n // max(LEADS * lead, 1), jobs))
     count = max(count - count % jobs if count > jobs else count, 1) if jobs > 1 else 1
     inner = {round(k * n / count / piece) * piece for k in range(1, count)}
@@ -492,30 +494,30 @@ def cut(n, jobs, lead, piece=1):
 
 
 def search_ranges(source, searches, jobs=1, verbose=0):
-    """Return what each search finds in a sequence, in ranges for `jobs` jobs."""
+    """Return the matches of each search in a sequence, in parts for `jobs` jobs."""
     searches = checked(source, searches)
-    if not _goes_by_parts(source, searches, jobs):  # several threads search all of it together
+    if not _goes_by_parts(source, searches, jobs):  # threads search the whole sequence together
         return [matched(Search(plan, source.y, source.ty), choice, source, jobs) for plan, choice in searches]
     every = _parts_of_each(source, searches, jobs, verbose, "search")
     return [found_by(parts, *search, source) for parts, search in zip(every, searches, strict=True)]
 
 
 def _goes_by_parts(source, searches, jobs):
-    """Return whether a sequence is searched by chunks, or in ranges for several jobs, and not by its whole profile.
+    """Return whether a sequence is searched by chunks or in parts for jobs, instead of by its whole profile.
 
-    Where windows are left out, threads search all of it together: each knows at once a limit that another one finds.
-    Chunks of a sequence in memory are for the best few subsequences of many.
+    If windows are pruned, threads search the whole sequence together, so that they share the limit at once. A sequence
+    in memory is searched by chunks if only the best few of many subsequences are wanted.
     """
     if not source.in_memory or jobs > 1:
         together = source.in_memory and jobs_are_threads()
         return not (together and all(prunes(plan, choice, len(source)) for plan, choice in searches))
-    ((plan, choice),) = searches  # in memory one job has one search
+    ((plan, choice),) = searches  # with one job, a sequence in memory has one search
     few = plan.mode == "subsequence" and choice.percentile is None and choice.n_matches is not None
     return few and len(source) >= max(LONG, RARE * choice.n_matches * plan.m)
 
 
 def profile_ranges(source, queries, jobs=1, verbose=0, *, warned=False):
-    """Return the profile of each query over a sequence, in ranges for `jobs` jobs; `warned` of what is unlikely."""
+    """Return the profile of each query over a sequence, in parts for `jobs` jobs; `warned` turns on warnings."""
     if warned and source.in_memory:
         warn_of_sequences(queries, [source.y])
     searches = checked(source, [(plan, Choice()) for plan in queries])
@@ -528,11 +530,11 @@ def profile_ranges(source, queries, jobs=1, verbose=0, *, warned=False):
 
 
 def _filled(source, queries, jobs, verbose):
-    """Return the profiles of windows of one length over a sequence in memory, which threads fill in place."""
+    """Return the profiles of windows of one length over a sequence in memory; threads fill them in place."""
     places, out = [], [np.empty(len(source) - plan.m + 1) for plan in queries]
     for k, one in enumerate(out):
         end = 0
-        while (begin := end) < len(one):  # the last pieces are the smallest: each has its cost, and no wait is long
+        while (begin := end) < len(one):  # pieces get smaller: few at first for less overhead, small ones at the end
             size = max(2 * LEAST, 2 * (len(one) - begin) // (3 * jobs))
             end = min(begin + min(size, source.size), len(one))
             places.append((k, begin, end))
@@ -556,7 +558,7 @@ def _filled(source, queries, jobs, verbose):
 
 
 def checked(source, searches):
-    """Return the searches that a sequence allows: without times if it has none; refuse windows that do not fit."""
+    """Return the searches as they apply to a sequence: without times if it has none; refuse windows that do not fit."""
     for plan, _ in searches:
         if plan.mode == "windows":
             check_room(plan.shortest, len(source))
@@ -564,7 +566,7 @@ def checked(source, searches):
 
 
 def _parts_of_each(source, searches, jobs, verbose, name, *, whole=False):
-    """Return all parts of each search."""
+    """Return, for each search, its parts in all ranges."""
     n = len(source)
     ranges = [] if source.has_engine else list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
     if source.has_engine:
@@ -579,9 +581,9 @@ def _parts_of_each(source, searches, jobs, verbose, name, *, whole=False):
 
 
 def _in_jobs(works, jobs, has_bar, n_jobs, verbose, name):
-    """Return the results of delayed calls, each of which gives several; in jobs unless they have `jobs` of their own.
+    """Return the joint results of delayed calls that return lists; in jobs, unless the calls use `jobs` themselves.
 
-    A bar counts the calls, unless the only one shows its own.
+    A progress bar counts the calls, unless the only call shows its own (`has_bar`).
     """
     if len(works) == 1 and (not verbose or has_bar):
         work, arguments, keywords = works[0]
@@ -591,7 +593,7 @@ def _in_jobs(works, jobs, has_bar, n_jobs, verbose, name):
 
 
 def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=False):
-    """Return what each search finds in each source, a list of `Found` that has the searches of each source in turn.
+    """Return a list of `Found`, for all searches in the first source, then in the next.
 
     Parameters
     ----------
@@ -600,13 +602,13 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
     searches : list of lists of (QueryPlan, Choice)
         The searches in each source.
     listed : bool
-        Whether the sequences are entries of a list, which errors name.
+        Whether the sequences are entries of a list, whose index errors name.
     apart : bool
-        Whether each search is a call of its own: decoys have whole profiles.
+        Whether each search is a call of its own, as for decoys, which have whole profiles.
     """
     source, own = sources[0], searches[0]
     if source.in_memory and len(own) == 1 and len(source) < 2 * LEAST and not (listed or verbose):
-        (plan, choice), *_ = own  # in short, for most are of this kind
+        (plan, choice), *_ = own  # fast path for most calls
         search = Search(plan, source.y, source.ty)
         return [chosen(CandidateReader(search.plan, source), search.profile(choice), choice)]
     works, readers, inner, has_bar = [], [], 1, False
@@ -615,7 +617,7 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
         with located(place):
             own = checked(source, own)
         jobs = jobs_of(source, n_jobs, len(sources) * (len(own) if source.in_memory else 1))
-        # What is read by chunks is read once for all queries.
+        # A sequence that is read by chunks is read once for all queries.
         groups = [[one] for one in own] if apart or (jobs == 1 and source.in_memory) else [own]
         works += [delayed(_found)(group, source, place, jobs, verbose) for group in groups]
         inner = max(inner, jobs)
@@ -626,7 +628,7 @@ def run_searches(sources, searches, n_jobs, verbose, *, listed=False, apart=Fals
 
 
 def _found(searches, source, place, jobs, verbose):
-    """Search a sequence in a number of jobs; what is found has no readers, which the caller has."""
+    """Search a sequence in `jobs` jobs; the results have no readers, which the caller adds."""
     with located(place):
         return [one._replace(reader=None) for one in search_ranges(source, searches, jobs, verbose)]
 
@@ -643,7 +645,7 @@ def run_profiles(source, queries, n_jobs, verbose):
 def run_endings(source, queries, n_jobs, verbose):
     """Return for each query the distance of the best candidate that ends at each time point of a source.
 
-    Time points at which no candidate ends have the largest finite distance, or 0 without any.
+    Time points at which no candidate ends get the largest finite distance, or 0 if there is no finite one.
     """
     jobs = jobs_of(source, n_jobs, len(queries))
     works = [delayed(_ending)(plan, source, jobs, verbose) for plan in queries]
@@ -651,9 +653,9 @@ def run_endings(source, queries, n_jobs, verbose):
 
 
 def _ending(plan, source, jobs, verbose):
-    # Of several windows that end at a sample not each is the best at its start.
+    # A window may be best among those with its end but not among those with its start.
     lengths = [None] if plan.lengths is None else [np.array([length]) for length in plan.lengths]
-    checked(source, [(plan, None)])  # the shortest must fit
+    checked(source, [(plan, None)])  # at least the shortest window must fit
     out = np.full(len(source), np.inf)
     for length in lengths:
         if length is None or length[0] <= len(out):
@@ -666,18 +668,18 @@ def _ending(plan, source, jobs, verbose):
 
 
 # ------------------------------------------------------------------------------------------------------ arrays of dask
-MOST = 2**22  # samples of a range, unless a chunk has more: enough that the scheduler's time for it does not count
-TASKS = 64  # ranges of an array that is not long: enough for many workers
+MOST = 2**22  # samples per task, unless a chunk has more: large enough to make scheduling time negligible
+TASKS = 64  # minimum number of tasks for an array: enough for many workers
 
 
 def is_dask(X):
-    """Return whether something is an array of dask, without importing dask."""
+    """Return whether an object is a dask array, without importing dask."""
     array = sys.modules.get("dask.array")
     return array is not None and isinstance(X, array.Array)
 
 
 def edges_of_chunks(chunks, lead):
-    """Return the edges of ranges of whole chunks, one for each task; each of several holds at least two leads."""
+    """Return the edges of the tasks' ranges, at borders of chunks; each of several spans at least two leads."""
     n, edges = sum(chunks), [0]
     for end in np.cumsum(chunks).tolist():
         if end - edges[-1] >= max(min(n // TASKS, MOST), LEAST, 2 * lead):
@@ -689,7 +691,7 @@ def edges_of_chunks(chunks, lead):
 
 
 class Block(ChunkedSource):
-    """Samples of a range and some before it, in the memory of the process that searches them."""
+    """Samples of a task's range and some before it, in the memory of the process that searches them."""
 
     notices = False
 
@@ -705,33 +707,33 @@ class Block(ChunkedSource):
 
 
 def search_range(work, first, begin, y, times=()):
-    """Return the part of each search that the samples from `begin` on give; pieces of samples start at `first`.
+    """Return the parts of all searches for the samples from `begin` on; the arrays `y` start at sample `first`.
 
-    The `work` of all tasks is the searcher, its clock, the searches, and whether whole profiles are asked for.
+    `work` is the same for all tasks: the searcher, its clock, the searches, and whether whole profiles are wanted.
     """
     searcher, clock, searches, whole = work
     y = np.concatenate([as_points(one, "X") if np.ma.isMaskedArray(one) else np.asarray(one) for one in y])
     source = Block(searcher, clock, y, np.concatenate(times) if times else None, first)
     parts = run_part(source, searches, begin, first + len(y), whole)
-    for part in parts:  # what can be decided here needs no samples in the client
+    for part in parts:  # decide here what can be decided, so that the client needs no samples
         part.pool.decide(part.feed, CandidateReader(part.plan, source))
     return parts
 
 
 class DaskSource(ChunkedSource):
-    """An array of dask, read by chunks where samples of it are asked for."""
+    """A dask array, read by chunks where samples are needed."""
 
     has_engine, notices = True, False
 
     def cuts(self, start, end):
-        """Return the samples of several ranges, all computed in one go."""
+        """Return the samples of several ranges, all computed at once."""
         import dask
 
         found = dask.compute(*(self.X[s:e] for s, e in zip(start.tolist(), end.tolist(), strict=True)))
         return [as_series(np.asarray(y), "X", missing=True) for y in found]
 
     def parts(self, searches, verbose, name, whole):
-        """Return the parts of the searches that the ranges of the array give."""
+        """Return the parts of the searches in the ranges of the array."""
         import dask
 
         check_table(self.searcher, self.X)
@@ -748,7 +750,7 @@ class DaskSource(ChunkedSource):
         import dask.array
 
         searcher, X, n = copy(self.searcher), self.X, len(self)
-        vars(searcher).pop("feature_names_in_", None)  # the parts are arrays, not tables; of that is warned once
+        vars(searcher).pop("feature_names_in_", None)  # workers get arrays without names; the client has warned already
         work = dask.delayed((searcher, self._clock, searches, whole), traverse=False)
         lead = n - first_of(searches, n)
         edges = edges_of_chunks(X.chunks[0], lead)
@@ -764,11 +766,11 @@ class DaskSource(ChunkedSource):
 
 
 # ---------------------------------------------------------------------------------------------------- parts and streams
-FORGOTTEN = 2  # samples behind a range by which the time of its end is known
+FORGOTTEN = 2  # samples after a range that are kept, because they give the time of its end
 
 
 class _Parts(ChunkStream):
-    """Base class of what searches chunks for one query or several, a part for each."""
+    """Base class of searches in chunks for one or several queries, with a part for each query."""
 
     def _count_samples(self):
         self._searches = [(plan.untimed, choice) for plan, choice in self._searches]
@@ -820,7 +822,7 @@ class PartialSearch(_Parts):
     def _begin(self):
         self.first = first_of(self._searches, self.begin)
         self._parts = [QueryPart(plan, choice, self.begin, self.first) for plan, choice in self._searches]
-        self._pieces = [{} for _ in self._parts]  # samples and times by ranges
+        self._pieces = [{} for _ in self._parts]  # samples and times, by range
         self._border = []
 
     def feed(self, X: Sequences, times: Times | None = None) -> PartialSearch:
@@ -849,10 +851,10 @@ class PartialSearch(_Parts):
         for part, pieces in zip(self._parts, self._pieces, strict=True):
             reader = CandidateReader(part.plan, part.feed)
             part.take(y, ty, reader)
-            if part.feed.is_full:  # nothing may wait for samples that are forgotten
+            if part.feed.is_full:  # decide now, because no candidate may wait for samples that will be forgotten
                 part.pool.decide(part.feed, reader)
                 needed = part.pool.ranges
-                for known in pieces.keys() - needed:  # of former matches
+                for known in pieces.keys() - needed:  # pieces of former matches
                     del pieces[known]
                 pieces |= {known: self._piece(part, *known) for known in needed - pieces.keys()}
                 self._border = self._known_border
@@ -863,17 +865,16 @@ class PartialSearch(_Parts):
 
     @property
     def _known_border(self):
-        """The first samples of the part, which the part before may need; an empty list before there are any."""
+        """The first samples of the part, which the preceding part may need; empty before there are any."""
         reach = max(plan.reach for plan, _ in self._searches) + FORGOTTEN
         if self._border and self._border[0][1].shape[1] + self._border[0][0] >= self.begin + reach:
             return self._border
         return [self._piece(self._parts[0], self.begin, self.begin)] if self.begin < self.n_samples_seen else []
 
     def _piece(self, part, start, end):
-        """Return the samples of a range and of what it depends on.
+        """Return the samples of a range and those it depends on.
 
-        They are the number of the first sample, the samples, their times for kernels, and their times as they were
-        given.
+        The entries are the index of the first sample, the samples, their times for kernels, and their times as given.
         """
         feed, reach = part.feed, part.plan.reach + FORGOTTEN
         first, last = max(start - reach, feed.first), min(end + reach, feed.seen)
@@ -959,13 +960,13 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
             "matches need. Got None."
         )
     pieces = [piece for part in parts for some in part._pieces for piece in some.values()]
-    for part in parts:  # the border, and what is not decided
+    for part in parts:  # the samples at the border, and those of undecided candidates
         pieces += [*part._known_border, *(part._piece(one, one.feed.first, one.feed.seen) for one in part._parts)]
     source = searcher._source(sequence, times) if sequence is not None else HeldRanges([p[:3] for p in pieces])
     found = []
     for k, (plan, choice) in enumerate(searches):
         found.append(found_by([deepcopy(part._parts[k]) for part in parts], plan, choice, source))
-    if timed and sequence is None:  # of the samples at which matches may start and end
+    if timed and sequence is None:  # times of the samples at which matches may start and end
         last, samples = parts[-1]._entrance.times, [np.arange(p[0], p[0] + len(p[3])) for p in pieces]
         given = np.concatenate([*(piece[3] for piece in pieces), last.at([n])])
         known = SparseTimes(np.concatenate([*samples, [n]]), last.as_given(given))
@@ -974,7 +975,7 @@ def merge_parts(parts: list[PartialSearch], sequence: Any = None, times: Times |
 
 
 def _in_order(parts):
-    """Return the parts from left to right, or refuse them if one is missing or does not fit."""
+    """Return the parts from left to right; refuse them if one is missing or does not fit."""
     if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, PartialSearch) for part in parts):
         got = "an empty list" if isinstance(parts, list | tuple) and not parts else type(parts).__name__
         raise TypeError(f"'parts' must be a list of what QuerySearcher.partial_search returns. Got {got}.")
@@ -996,14 +997,14 @@ def _in_order(parts):
         if not equal(_facts(before), _facts(after)):
             got, out = f"others in the one that begins at {after.begin}", "Begin all parts by the same fitted searcher."
             raise refused("'parts'", "be of one searcher, whose query and parameters are the same", got, out)
-        if timed[0]:  # times must increase from part to part
+        if timed[0]:  # times must increase from one part to the next
             first, _, _, given = after._known_border[0]
             before._entrance.times.kind_with(given[after.begin - first :], after._entrance.times.zone)
     return parts
 
 
 def _facts(part):
-    """Return what all parts of a search have in common; without functions, which unpickling replaces by new ones."""
+    """Return what all parts of a search must have in common, except functions: unpickled ones are never equal."""
     return [
         [plan.metric.name, {k: v for k, v in vars(plan.metric).items() if not callable(v)}, *plan[1:], *choice]
         for plan, choice in part._searches
@@ -1061,8 +1062,8 @@ class Stream(_Parts):
         self._parts = [QueryPart(plan, choice._replace(n_matches=None), 0, 0) for plan, choice in self._searches]
         for part in self._parts:
             part.pool.reports = True
-        self._due = [0] * len(self._parts)  # samples before which nothing can be decided
-        self._best = [[] for _ in self._parts]  # rows of the best matches, where only those count
+        self._due = [0] * len(self._parts)  # number of samples before which nothing can be decided
+        self._best = [[] for _ in self._parts]  # rows of the best matches, if only these are reported
 
     def update(self, X: Sequences, times: Times | None = None) -> Matches:
         """Add the next samples, and return what they decide.
@@ -1099,7 +1100,7 @@ class Stream(_Parts):
         return found if any(found) else None
 
     def _decided(self, gaps, last=False):
-        """Return the rows of each query that are decided by now, see `_rows`; what is before a gap is complete."""
+        """Return the rows of each query that are decided by now, see `_rows`; everything before a gap is decided."""
         found, seen = [[] for _ in self._parts], self.n_samples_seen
         for k, part in enumerate(self._parts):
             if gaps or seen >= self._due[k]:
@@ -1109,13 +1110,13 @@ class Stream(_Parts):
         return found
 
     def _decide(self, k, last):
-        """Return the rows of a query that are decided by its next candidates, at the end of the sequence all others."""
+        """Return the rows of a query that its newest candidates decide; at the end of the sequence, all others."""
         part, (plan, choice) = self._parts[k], self._searches[k]
         feed, pool, reader = part.feed, part.pool, CandidateReader(plan, part.feed)
         pool.take(feed, feed.candidates(last), reader)
         if pool.first_end < ENDLESS:
             horizon = feed.seen if last else feed.horizon(choice.threshold)
-            if self._times is not None and not last:  # the time of an end is that of the sample there
+            if self._times is not None and not last:  # the time of an end is that of the next sample
                 horizon = min(horizon, feed.seen - 1)
             if horizon >= pool.first_end:
                 pool.decide(feed, reader, horizon)
@@ -1127,12 +1128,12 @@ class Stream(_Parts):
         rows = self._rows(reader, pool.hand_over())
         if choice.n_matches is None:
             return rows
-        # Only the best of the whole stream count. Ties: the earliest, and a stable order keeps it first.
+        # Only the best of the whole stream count. Ties: the earliest, which a stable sort keeps first.
         self._best[k] = sorted([*self._best[k], *rows], key=lambda row: row[0][0])[: choice.n_matches]
         return self._best[k] if last else []
 
     def _rows(self, reader, matches):
-        """Return decided matches: columns of a pool, the samples that each depends on, and times of its edges."""
+        """Return decided matches as columns of a pool, with the samples and the times that each depends on."""
         rows = []
         for match in matches.T:
             start, end = match[-2:].astype(int).tolist()

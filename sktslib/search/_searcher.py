@@ -226,13 +226,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         listed, count, classes = several(X) is not None, len(self._queries), getattr(self, "classes_", None)
         found, sources, calibrations = self._searched(X, times)
         held = [one.reader for one in found if one.reader.source.in_memory]
-        if held:  # once for all that were searched
+        if held:  # one warning for all recordings
             plans.warn_of_sequences([reader.plan for reader in held], [reader.source.y for reader in held])
-        limits = np.array(self._thresholds, float)  # NaN for None
+        limits = np.array(self._thresholds, float)  # None becomes NaN
         if calibrations is not None and rules.is_awaited(self):
             thresholds = rules.rate_of(self)._thresholds(calibrations)
             found = [within(one, threshold) for one, threshold in zip(found, thresholds, strict=True)]
-            limits = limits if listed else np.array(thresholds)  # in several sequences they differ
+            limits = limits if listed else np.array(thresholds)  # several sequences have different ones
         given = []
         for sequence, source in zip(X if listed else [X], sources, strict=True):
             is_read = source.in_memory or source.times is None
@@ -240,10 +240,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             if source.in_memory:
                 if source.times is not None or type(sequence) is not np.ndarray:
                     notice(self, sequence, source.times, source.ty)
-                # Not before: a whole profile and a copy of the sequence are never held at once.
+                # Only now, so that a whole profile and a copy of the sequence are never in memory together.
                 source.y = owned(source.y, sequence)
         given = None if all(t is None for t in given) else given if listed else given[0]
-        named = times is not None or type(X) is not np.ndarray  # an array has no names
+        named = times is not None or type(X) is not np.ndarray  # a plain array has no names
         names, name = (names_of(X), time_name(X[0] if listed else X, times)) if named else (None, None)
         rest = self._most, given, classes, names, limits
         matches = matches_of(found, count, *rest, calibrations=calibrations, listed=listed, name=name)
@@ -294,7 +294,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         labels = np.zeros(n_samples(X), np.int64)
         for rank in range(len(matches), 0, -1):
             labels[matches.start[rank - 1] : matches.end[rank - 1]] = rank
-        if not hasattr(self, "_background_label"):  # not learned from labels
+        if not hasattr(self, "_background_label"):  # the query was not learned from labels
             return labels
         return with_background(self._background_label, matches.label)[labels]
 
@@ -472,7 +472,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             )
 
     def _resolve(self):
-        """Resolve what candidates metric, kind of candidates and normalization mean together."""
+        """Resolve what metric, kind of candidates and normalization mean together."""
         chosen, normalization = getattr(self, "_candidate", None), normalization_of(self.normalize)
         self.normalize_ = normalization.method if chosen is None else chosen.normalize
         mode = mode_of(self.candidates)
@@ -493,9 +493,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return plan if self.channels is not None else self._limited(plan)
 
     def _limited(self, plan, points=None):
-        """Return the plan of a query with the limits of scale and offset; compared by channel with `points`.
+        """Return the plan of a query with its limits of scale and offset; with `points`, compared by channel.
 
-        These are the first point of each channel and the number of its points.
+        `points` are the first point and the number of points of each channel.
         """
         if points is not None:
             plan = self._channel_plan._with_channels(plan, *points, self._channel_names)
@@ -503,7 +503,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return plan._replace(scale_limits=limits_of(normalization_of(self.normalize), plan, self._channel_names))
 
     def _fit_queries(self, queries, names=None):
-        """Store validated queries, and the names by which they were given."""
+        """Store validated queries, and their names if they were given with names."""
         rules.forget_threshold(self)
         if names is not None:
             self.classes_ = names
@@ -520,7 +520,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if self.channels is not None:
             marked = self._channel_plan._aligned(marked, counts_of(self.metric_, len(marked.data)))
         queries, learned = super()._learn(marked, weight)
-        if len(queries) > 1:  # weights are relative to those of all queries, and to be so within a query
+        if len(queries) > 1:  # learned weights compare all queries, but should compare the points of one
             queries = [
                 plan if plan.w is None else plan._replace(w=as_weight(plan.w.T, plan.m, len(plan.x)))
                 for plan in queries
@@ -531,19 +531,19 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return queries, learned
 
     def _all_that_fit(self, k):
-        """Return the plan of the k-th learned query, with its limits to learn, and a choice of all matches that fit."""
+        """Return the plan of the k-th learned query with limits for learning, and a `Choice` of all matches."""
         plan = self._searches[k][0]
         shortest, longest = length_bounds(self.candidates, plan)
         if getattr(self.candidates, "min_length", "auto") == "auto" and not plan.by_range:
-            shortest = None  # between occurrences there may be no room but for short matches
+            shortest = None  # between occurrences there may only be room for short matches
         return plan._replace(limits=(shortest, longest)), Choice(max_overlap=float(self.max_overlap))
 
     def _fit_labels(self, marked, weight):
-        """Learn a query and a threshold of each class that is marked."""
+        """Learn a query and a threshold for each marked class."""
         queries, learned = self._learn(marked, weight)
         self._fit_queries(queries)
         self._check_domain(marked.data, "'X'")
-        self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
+        self.classes_ = marked.labels.classes[[one.number for one in learned]]  # a class may have no whole occurrence
         self._background_label = marked.labels.background
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
         source = marked.source
@@ -559,7 +559,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self
 
     def _found_by(self, others, source, weight):
-        """Return all that is found by queries learned from some occurrences."""
+        """Return everything that is found by queries learned from some of the occurrences."""
         queries, learned = self._learn(others, weight)
         queries = [with_polarity(plan, self.polarity) for plan in plans.with_metric(self.metric_, queries)]
         every = []
@@ -571,7 +571,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return metric_choice.HeldOut.together(every)
 
     def _each_profile(self, X, times, run):
-        """Return what `run` makes of a sequence for each query."""
+        """Return the results of `run` for each query in a sequence."""
         check_fitted(self)
         X, times = one_sequence(X, times)
         source = self._source(X, times)
@@ -582,15 +582,15 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     @property
     def _thresholds(self):
-        """Threshold of each query: the one that is set, else the one that was learned, if any.
+        """Threshold of each query: the parameter, or else the learned one.
 
-        It is None where a percentile or a rate decides it in each sequence.
+        It is None if a percentile or a false discovery rate gives it in each sequence.
         """
         return self._learned_thresholds if self.threshold is None else rules.set_thresholds(self)
 
     @property
     def _most(self):
-        """The largest number of matches of a query; None for as many as fit."""
+        """The largest number of matches per query; None for no limit."""
         if self.n_matches != "auto":
             return plain_count(self.n_matches)
         known = self.threshold is not None or hasattr(self, "_background_label") or hasattr(self, "_answers")
@@ -598,24 +598,24 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     @property
     def _searches(self):
-        """The plan of each query and the choice of its matches, in numbers as compiled code takes them."""
+        """The plan of each query and the `Choice` of its matches."""
         rule = rule_of(self.threshold)
         rest = float(self.max_overlap), float(rule.q) if isinstance(rule, Percentile) else None
         awaited = rule is not None and rules.is_awaited(self)
-        most = None if awaited else self._most  # those that keep the rate are counted first
+        most = None if awaited else self._most  # a rate is applied before the matches are counted
         return [
             (plan._replace(limits=length_bounds(self.candidates, plan)), Choice(most, threshold, *rest))
             for plan, threshold in zip(self._queries, self._thresholds, strict=True)
         ]
 
     def _source(self, X, times):
-        """Return the source of a sequence: in memory, or read by chunks."""
+        """Return the source of a sequence in memory, or of one that is read by chunks."""
         if is_long(X):
             return (DaskSource if is_dask(X) else ChunkedSource)(self, X, times)
         return ArraySource(*validated(self, X, times))
 
     def _searched(self, X, times):
-        """Return what each query finds in each sequence, the sources of these, and the calibrations or None."""
+        """Return the `Found` of each query in each sequence, their sources, and the calibrations or None."""
         listed = several(X) is not None
         every = one_each(times, len(X), "times", "sequences") if listed else [times]
         searches, sources = self._searches, []
@@ -642,6 +642,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return [one for one, *_ in groups], sources, calibrations
 
     def _calibrated(self, X, times):
-        """Return the calibrations of the queries in each of some sequences."""
+        """Return a list with the calibrations of all queries, for each sequence."""
         calibrations, count = self._searched(*unwrapped(X, times))[2], len(self._queries)
         return [calibrations[k : k + count] for k in range(0, len(calibrations), count)]

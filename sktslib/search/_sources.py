@@ -1,6 +1,6 @@
-"""The samples behind results: distances, alignments and explanations of ranges, from no more samples than they need.
+"""Sources of samples for results: distances, alignments and explanations of ranges, from as few samples as possible.
 
-Sequences that are read by chunks and never whole: memory maps, zarr, h5py, dask, anything that can be sliced.
+Sequences may be read by chunks and never as a whole: memory maps, zarr, h5py, dask, and anything that can be sliced.
 """
 
 from bisect import bisect_right
@@ -22,40 +22,37 @@ from ._limits import beside, blocks, limited
 from ._plan import QueryPlan
 from ._profile import MOST_TERMS, Search, neighbors
 
-APART = 64  # samples: windows further from each other are not computed together, but from copies if they are few
-FEW = 16  # windows near each other
-COPIED = 2**15  # points of windows that are compared together from copies
+APART = 64  # windows whose starts differ by more samples are not computed in one profile, but as copies if few
+FEW = 16  # largest number of neighboring windows that are computed from copies
+COPIED = 2**15  # points of windows that are copied at a time
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateReader:
     """Reader of exact distances, paths and costs of ranges of a sequence, each from the samples that it depends on.
 
-    The source of the samples says which samples around a given one there are (`extent`). It returns the samples and
-    times of a range (`cut`, in memory that may be used again), and the whole `sequence` where it is held.
+    The source of the samples has three methods or attributes: `extent` (the samples available around a given one),
+    `cut` (samples and times of a range, in memory that may be reused), and `sequence`, if it is held as a whole.
     """
 
     plan: QueryPlan
     source: object
 
     def read(self, start, end):
-        """Return a stretch that holds [start, end) and what it depends on.
-
-        It is returned as its first sample, its samples (channels, n) and its times.
-        """
+        """Return the first sample, the samples (channels, n) and the times of [start, end) and what it depends on."""
         (low, high), reach = self.source.extent(start), self.plan.reach
         first, last = max(start - reach, low), min(end + reach, high)
         y, ty = self.source.cut(first, last)
-        if reach and self.plan.mode == "subsequence":  # features reach neither across a missing value nor a gap in time
+        if reach and self.plan.mode == "subsequence":  # features do not reach across a missing value or a time gap
             pieces = self.plan.runs(y, ty)
             part = slice(*pieces[np.searchsorted(pieces[:, 0], start - first, "right") - 1])
             first, y, ty = first + int(part.start), np.ascontiguousarray(y[:, part]), None if ty is None else ty[part]
         return first, y, ty
 
     def search(self, start, end, version=0):
-        """Return the search of a version of the query in the stretch that [start, end) depends on.
+        """Return the search for a version of the query in the samples that [start, end) depends on.
 
-        It computes the path and the explanation of the range.
+        It can compute the path and the explanation of the range.
         """
         return self._search(version, *self.read(start, end), end - start)
 
@@ -64,11 +61,11 @@ class CandidateReader:
         return Search(plan if plan.lengths is None else plan._replace(lengths=np.array([length])), y, ty, first)
 
     def distances(self, start, end):
-        """Return the exact distances of candidates from the nearest version of the query."""
+        """Return the exact distances of candidates to the nearest version of the query."""
         return self._by_version(start, end).min(axis=0)
 
     def versions(self, start, end):
-        """Return the version of the query that each of some ranges is nearest to (ties: the first)."""
+        """Return the version of the query that each range is nearest to (ties: the first)."""
         plan, out = self.plan, np.zeros(len(start), np.int64)
         if not (plan.alternatives and len(out)):
             return out
@@ -80,9 +77,10 @@ class CandidateReader:
         return out
 
     def centered(self, start, end, version):
-        """Return ranges of versions of the query, moved to the given lags as far as their distances allow.
+        """Return ranges moved such that lags of channels are as given, where this does not change the distance.
 
-        Of the ranges at the same distance by other lags the one that is best by the given lags is returned.
+        With a tolerance of lags, neighboring ranges have the same distance by other lags; the best one at the given
+        lags is returned.
         """
         if self.plan.by_channel is None or not self.plan.by_channel.tolerance:
             return start, end
@@ -92,13 +90,13 @@ class CandidateReader:
 
     @property
     def _has_plain_windows(self):
-        """Whether candidates are windows of the query's length, all channels compared at one lag."""
+        """Whether candidates are windows of the query's length with all channels compared together."""
         return self.plan.mode == "windows" and self.plan.lengths is None and self.plan.by_channel is None
 
     def _of_copies(self, which, start, end, terms):
-        """Yield some of the ranges `which` at a time, and the distances (versions, n) of copies of them.
+        """Yield indices of some of the ranges `which` at a time, and the distances (versions, n) of copies of them.
 
-        Parts hold about `terms` points. Ranges with missing values are left out.
+        Each time about `terms` points are copied. Ranges with missing values are left out.
         """
         plan = self.plan
         for part in np.array_split(which, min(-(-len(which) * plan.x.size // terms), len(which))):
@@ -117,7 +115,7 @@ class CandidateReader:
     def _by_version(self, start, end):
         """Return the exact distances (versions, n) of candidates; neighboring windows are computed together."""
         plan, out = self.plan, np.empty((self.plan.n_versions, len(start)))
-        apart = APART if plan.mode == "windows" and plan.lengths is None else -1  # -1: each is alone
+        apart = APART if plan.mode == "windows" and plan.lengths is None else -1  # -1: each one alone
         groups = list(neighbors(start, plan.m, apart))
         plain = self._has_plain_windows and plan.max_gap is None and isinstance(plan.metric, LockstepMetric)
         if plain and plan.metric._compares_copies(plan.normalize):
@@ -136,31 +134,31 @@ class CandidateReader:
 
 
 class Source:
-    """Base class of samples that ranges are cut out of."""
+    """Base class of sources from which ranges of samples are cut."""
 
-    in_memory = has_engine = False  # has_engine: whether its `parts` are another one's work
+    in_memory = has_engine = False  # has_engine: whether another scheduler runs its `parts`
     sequence = None
 
     def cuts(self, start, end):
-        """Yield the samples (channels, n) of each of some ranges, in memory that the next range may use again."""
+        """Yield the samples (channels, n) of each range, in memory that the next range may reuse."""
         return (self.cut(int(s), int(e))[0] for s, e in zip(start, end, strict=True))
 
 
 def owned(y, X):
-    """Return the array `y` made of `X`, copied if it may be the caller's memory, who is free to write into it."""
+    """Return the array `y` made from `X`; a copy, if the caller could change its memory."""
     is_borrowed = np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
     return y.copy() if is_borrowed else y
 
 
 @dataclass(eq=False)
 class ArraySource(Source):
-    """Source of a sequence in memory, with its times as kernels count them and as they were given."""
+    """Source of a sequence in memory, with its times as kernels count them and as given."""
 
     y: np.ndarray
     ty: np.ndarray | None = None
     times: object = None
     in_memory, first = True, 0
-    piece = 1  # parts may begin anywhere
+    piece = 1  # parts may start at any sample
 
     def __len__(self):
         return self.y.shape[1]
@@ -179,14 +177,14 @@ class ArraySource(Source):
         return self.ty is not None
 
     def runs(self, plan, begin=0):
-        """Return the ranges without a missing value and without a gap in time.
+        """Return the ranges without a missing value and without a time gap.
 
-        Missing values are looked for whatever the plan allows: learning marks what is unlabeled by them.
+        Missing values count even if the plan excludes them, because learning marks unlabeled samples as missing.
         """
         return plan.runs(self.y, self.ty)
 
     def chunks(self, first, end):
-        """Yield the samples and times of each chunk of [first, end)."""
+        """Yield samples and times of each chunk of [first, end)."""
         for start in range(first, end, CHUNK):
             part = slice(start, min(start + CHUNK, end))
             yield self.y[:, part], None if self.ty is None else self.ty[part], False
@@ -195,7 +193,7 @@ class ArraySource(Source):
         return 0, self.y.shape[1]
 
     def sample(self, count):
-        """Return evenly spaced samples (channels, k): all, or at least `count`."""
+        """Return evenly spaced samples (channels, k): at least `count`, or all."""
         return self.y[:, :: max(self.y.shape[1] // count, 1)]
 
     def cut(self, start, end):
@@ -204,10 +202,10 @@ class ArraySource(Source):
 
 
 class HeldRanges(Source):
-    """Source of samples of a sequence that is gone; pieces that touch or overlap are one stretch."""
+    """Source of stored pieces of a sequence that is otherwise gone; adjacent and overlapping pieces are joined."""
 
     def __init__(self, pieces):
-        """Join pieces, each of them (first sample, samples, times)."""
+        """Join pieces, each a tuple (first sample, samples, times)."""
         self.first, parts, end = [], [], 0
         for first, y, ty in sorted(pieces, key=lambda piece: piece[0]):
             if not parts or first > end:
@@ -230,7 +228,7 @@ class HeldRanges(Source):
         return np.ascontiguousarray(self.y[k][:, part]), None if self.ty[k] is None else self.ty[k][part]
 
     def chunks(self, first, end):
-        """Refuse to go on where parts do not agree."""
+        """Refuse to read on where parts do not agree."""
         raise ValueError(
             "The 'sequence' parameter of merge_parts must be given where parts do not agree: the one that begins at "
             f"or before sample {first} goes on from its state as far as sample {end} at least. Got None. Pass the "
@@ -239,15 +237,15 @@ class HeldRanges(Source):
 
 
 class MatchOrigins:
-    """Readers of the sequences in which ranges were found, one for each query in each sequence."""
+    """Readers for the ranges found: one for each query in each sequence."""
 
     def __init__(self, readers, which, sequences=None, version=None, names=None):
         self.readers = tuple(readers)
-        self.which = which.astype(np.min_scalar_type(len(readers)))  # the reader of each range; small, for pickles
-        self.sequences = sequences or [0] * len(readers)  # the number of each reader's sequence
-        self.names = names  # of the queries, also of those that found nothing; None where they have none
+        self.which = which.astype(np.min_scalar_type(len(readers)))  # reader of each range; a small type for pickles
+        self.sequences = sequences or [0] * len(readers)  # index of each reader's sequence
+        self.names = names  # of all queries, including those that found nothing; None without names
         most = max((1 + len(one.plan.alternatives) for one in readers), default=1)
-        version = np.zeros(len(which)) if version is None else version  # of its query, which each range is nearest to
+        version = np.zeros(len(which)) if version is None else version  # version of the query nearest to each range
         self.version = version.astype(np.min_scalar_type(most))
 
     @property
@@ -256,17 +254,17 @@ class MatchOrigins:
 
     @property
     def max_gap(self):
-        """Longest step of times that is no gap, as kernels count times; None where no step is one."""
+        """Largest time step that does not count as a gap, as kernels count times; None without such a limit."""
         return self.readers[0].plan.max_gap if self.readers else None
 
     def search(self, k, start, end):
-        """Return the search of the k-th range by its query."""
+        """Return the search of the k-th range with its query."""
         return self.readers[self.which[k]].search(int(start), int(end), int(self.version[k]))
 
     def shares(self, start, end):
         """Return the `Shares` of channels in the distances of ranges."""
         out = Shares.empty(len(start), self.readers[0].plan.by_channel)
-        # One by one, for what lies between two of them may not be held.
+        # One by one, because the samples between two ranges may not be held.
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             for column, values in zip(out, self.search(k, s, e).shares(start[k : k + 1]), strict=True):
                 column[k] = values[0]
@@ -274,7 +272,7 @@ class MatchOrigins:
 
     @property
     def signs(self):
-        """Sign of the query that each range fits, or of its channels; None where all are as they were given."""
+        """Sign of the query for each range, or signs of its channels; None if all are as given."""
         signs = self.readers[0].plan.signs if self.readers else None
         if signs is None:
             return None
@@ -284,9 +282,9 @@ class MatchOrigins:
         return out
 
     def beside(self, start, end):
-        """Return scale and offset (k, channels) of ranges relative to their queries, or None where neither matters.
+        """Return scale and offset (2, k, channels) of ranges relative to their queries, or None if not normalized.
 
-        Each range is compared with the version of the query that it is nearest to.
+        Each range is compared with its nearest version of the query.
         """
         plan = self.readers[0].plan if self.readers else None
         if plan is None or (plan.normalize is None and plan.scale_limits is None):
@@ -303,9 +301,9 @@ class MatchOrigins:
         return out
 
     def _beside_channels(self, start, end):
-        """Return scale and offset of the windows of channels that are compared alone, as `beside` does.
+        """Return scale and offset as `beside` does, for the windows of channels that are compared alone.
 
-        The windows are at the lags and have the signs that were found. Channels that do not take part have NaN.
+        The windows have the lags and signs that were found. Channels that do not take part have NaN.
         """
         out = np.full((2, len(start), len(self.readers[0].plan.x)), np.nan)
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
@@ -322,8 +320,8 @@ class MatchOrigins:
     def compared(self, ranges, *, costs=False):
         """Return the distance (k, n_queries) of the best candidate of each query in each range.
 
-        With `costs` it is the cost of the whole range. Half of a window may be outside of the range. The distance is
-        NaN where the samples are not held.
+        With `costs` it is the cost of the whole range. Up to half of a window may be outside of the range. The distance
+        is NaN if the samples are not held.
         """
         out = np.full((len(ranges), len(self.readers)), np.nan)
         for q, reader in enumerate(self.readers):
@@ -337,7 +335,7 @@ class MatchOrigins:
                     start, end = max(start - plan.shortest // 2, low), min(end + plan.shortest // 2, high)
                 if windows and end - start < plan.shortest:
                     continue
-                whole = costs or plan.by_channel is not None  # with what is beside the range
+                whole = costs or plan.by_channel is not None  # then with samples next to the range
                 first, y, ty = reader.read(start, end) if whole else (start, *reader.source.cut(start, end))
                 search = Search(plan, y, ty, first)
                 if plan.by_channel is not None:
@@ -350,17 +348,17 @@ class MatchOrigins:
         return out
 
     def of(self, rows):
-        """Return the sources of some of the ranges."""
+        """Return the origins of selected ranges."""
         return MatchOrigins(self.readers, self.which[rows], self.sequences, self.version[rows], self.names)
 
     def alone(self, sequence):
-        """Return the sources of ranges that all lie in one of several sequences."""
+        """Return the origins of ranges that are all in one of several sequences."""
         own = [k for k, s in enumerate(self.sequences) if s == sequence]
         which = np.searchsorted(own, self.which)
         return MatchOrigins([self.readers[k] for k in own], which, version=self.version, names=self.names)
 
     def cut(self, ranges, sequence, length, *, listed):
-        """Return the samples of each range, or the samples at its place in another `sequence`.
+        """Return the samples of each range, or those at the same position in another `sequence`.
 
         With `listed`, `sequence` is a list with an entry for each sequence.
         """
@@ -376,11 +374,11 @@ class MatchOrigins:
         pieces = [part_of(*named[k], int(s), int(e)) for k, (s, e) in zip(own, ranges, strict=True)]
         if length is None:
             return pieces
-        few = part_of(*named[0], 0, 1)  # tells the channels where there is no range
+        few = part_of(*named[0], 0, 1)  # gives the number of channels if there is no range
         return stacked(pieces, length, 1 if few.ndim == 1 else few.shape[1])
 
     def kept(self, start, end):
-        """Return the sources with only the samples that the ranges depend on, together for each sequence.
+        """Return origins that hold only the samples that the ranges depend on.
 
         Ranges of one sequence share their samples.
         """
@@ -392,7 +390,7 @@ class MatchOrigins:
         return MatchOrigins(readers, self.which, self.sequences, self.version, self.names)
 
     def query(self, number):
-        """Return the checked number of a query, where each reader is of another one."""
+        """Return the index of a query after a check; each reader belongs to another query."""
         count = len(self.readers)
         if number is None and count == 1:
             return 0
@@ -402,18 +400,18 @@ class MatchOrigins:
         return number
 
 
-# ------------------------------------------------------------------------------------------------------- pieces cut out
+# --------------------------------------------------------------------------------------------------- cutting out ranges
 def part_of(name, sequence, start, end):
-    """Return a copy of the samples [start, end) of a sequence; no others are read."""
+    """Return a copy of the samples [start, end) of a sequence, without reading others."""
     sized = hasattr(sequence, "shape") or hasattr(sequence, "__len__")
     if not sized or not hasattr(sequence, "__getitem__") or isinstance(sequence, dict | str | bytes):
-        as_points(sequence, name)  # says what it must be
+        as_points(sequence, name)  # raises an error that says what it must be
     n = next(iter(sequence.shape), 0) if hasattr(sequence, "shape") else len(sequence)
     if n < end:
         rule, got = "have a sample beside each one that was searched", f"{n} samples, and a range ends at {end}"
         out = "Pass the sequence that was searched, or what was recorded with it at the same rate."
         raise refused(repr(name), rule, got, out)
-    rows = getattr(sequence, "iloc", sequence)  # a table's own slices may be of labels
+    rows = getattr(sequence, "iloc", sequence)  # plain slices of a table may use labels
     return np.array(as_points(rows[start:end], name))
 
 
@@ -422,7 +420,7 @@ def stacked(pieces, length, channels):
     whole, pieces = [piece.reshape(len(piece), -1).T for piece in pieces], []
     for piece in whole:
         (left, share), out = places(piece.shape[1], length), resample(piece, length)
-        out[:, share == 0] = piece[:, left[share == 0]]  # at a sample its value, even where the next one is missing
+        out[:, share == 0] = piece[:, left[share == 0]]  # at a sample its own value, even if the next one is missing
         pieces.append(out.T)
     counts = sorted({piece.shape[1] for piece in pieces})
     if len(counts) > 1:
@@ -432,19 +430,19 @@ def stacked(pieces, length, channels):
     return np.array(pieces) if pieces else np.empty((0, length, channels))
 
 
-CHUNK = 2**19  # samples read at a time, unless the sequence says how it is stored: few, so that threads wait less
+CHUNK = 2**19  # samples read at a time, unless the sequence has chunks of its own; small, so that threads wait less
 
 
 def is_long(X):
-    """Return whether a sequence can be sliced and is not in memory already."""
-    # A memory map of more dimensions is refused as it is read.
+    """Return whether a sequence can be sliced and is not in memory."""
+    # A memory map of more dimensions is refused when it is read.
     return is_stored(X) and (isinstance(X, np.memmap) or len(getattr(X, "shape", (1,))) in (1, 2))
 
 
 class ChunkedSource(Source):
-    """Source of a long sequence that is read by chunks, and again where samples of it are asked for."""
+    """Source of a long sequence that is read by chunks, and again where samples are needed later."""
 
-    notices = True  # whether the times of its first chunk are looked at for uneven steps
+    notices = True  # whether the times of the first chunk are checked for uneven steps
 
     def __init__(self, searcher, X, times):
         n, shape = n_samples(X), getattr(X, "shape", ())
@@ -463,7 +461,7 @@ class ChunkedSource(Source):
         together = rows_of_chunk(X)
         size = together or CHUNK
         self.size = max(size, CHUNK // size * size)
-        self.piece = together or 1  # parts of a search begin at multiples of it
+        self.piece = together or 1  # parts of a search start at multiples of it
 
     def __len__(self):
         return n_samples(self.X)
@@ -471,17 +469,17 @@ class ChunkedSource(Source):
     def __getstate__(self):
         return {**vars(self), "_X": stored(self._X), "_times": stored(self._times)}
 
-    # Another process opens what lies in files when it reads it: an error then is the caller's, while one that hinders
-    # it from knowing its work at all would end it.
+    # Another process opens files only when it reads them, so that the caller gets an error; an error while unpickling
+    # the task would end the process.
     @property
     def X(self):
-        """Sequence as it was given."""
+        """The sequence as given."""
         self._X = opened(self._X)
         return self._X
 
     @property
     def times(self):
-        """The times of the sequence as they were given, or None."""
+        """The times of the sequence as given, or None."""
         self._times = opened(self._times)
         return self._times
 
@@ -499,7 +497,7 @@ class ChunkedSource(Source):
         return 0, len(self)
 
     def sample(self, count):
-        """Return evenly spaced samples (channels, k): all, or at least `count`."""
+        """Return evenly spaced samples (channels, k): at least `count`, or all."""
         step = max(len(self) // count, 1)
         return as_series(np.asarray(self.X[::step]), "X", missing=self.searcher.nan_policy == "omit")
 
@@ -513,9 +511,9 @@ class ChunkedSource(Source):
         return self.times is not None
 
     def chunks(self, first, end):
-        """Yield the validated chunks of [first, end) in turn; chunks end at multiples of their size."""
+        """Yield the validated chunks of [first, end); chunks end at multiples of their size."""
         entrance = Entrance(self.searcher, self._clock, first, notices=self.notices)
         for start in range(first - first % self.size, end, self.size):
             yield entrance(*self.read(max(start, first), min(start + self.size, end)))
             if entrance.times is not None:
-                entrance.times.forget(entrance.seen - 1)  # the next one must be later than the last
+                entrance.times.forget(entrance.seen - 1)  # keep the last one, because the next must be later

@@ -1,16 +1,8 @@
-"""Calibration of distances by the matches of a query and of its decoys.
+"""Rules for the `threshold` of both estimators, and what they need: decoys, calibrations and labels.
 
-The duration of a recording.
-
-Decoy queries: what is searched for in place of a query to learn how near chance comes.
-
-A threshold that keeps the share of missed occurrences.
-
-A threshold that keeps the share of false matches.
-
-Matches that fall into groups far apart: a false discovery rate counts what chance finds, and no look-alikes.
-
-The parameter `threshold` of both estimators: a number, or a rule that finds it.
+A rule is a percentile, a false discovery rate, or a conformal bound for the share of missed occurrences. A false
+discovery rate compares the matches of a query with those of its decoys, altered copies of the query that show how near
+chance comes. Chance does not produce look-alikes, so a warning is given if matches fall into groups far apart.
 """
 
 from __future__ import annotations
@@ -41,45 +33,45 @@ class Calibration(NamedTuple):
     matches: np.ndarray  # ascending
     decoys: np.ndarray  # ascending, of all decoys together
     n_decoys: int
-    hours: float  # of the recording
+    hours: float  # duration of the recording
 
     @classmethod
     def of(cls, matches, decoys, hours):
-        """Return the calibration by distances in any order; `decoys` has an entry for each decoy."""
+        """Return the calibration from unsorted distances; `decoys` has an entry for each decoy."""
         return cls(np.sort(matches), np.sort(np.concatenate(decoys)), len(decoys), hours)
 
     @classmethod
     def together(cls, several):
-        """Return the joint calibration of several recordings searched with one query and one set of decoys."""
+        """Return the joint calibration of several recordings searched with the same query and decoys."""
         matches, decoys = (np.sort(np.concatenate([one[k] for one in several])) for k in range(2))
         return cls(matches, decoys, several[0].n_decoys, sum(one.hours for one in several))
 
     @property
     def shares(self):
-        """The estimated share of false ones among all matches up to each one's distance."""
+        """Estimated share of false matches among all matches up to the distance of each."""
         false = 1.0 + np.searchsorted(self.decoys, self.matches, "right") / self.n_decoys
         return false / np.searchsorted(self.matches, self.matches, "right")
 
     def threshold(self, alpha):
-        """Return the largest distance up to which the estimated share is at most `alpha`; -inf without one."""
+        """Return the largest distance up to which the estimated share is at most `alpha`, or -inf."""
         within = np.flatnonzero(self.shares <= alpha)
         return float(self.matches[within[-1]]) if len(within) else -np.inf
 
     def rates(self, distance):
-        """Return q-values, p-values and false matches per hour of matches at some distances, an array (3, n)."""
+        """Return q-values, p-values and false matches per hour at given distances, an array (3, n)."""
         least = np.minimum.accumulate(np.append(self.shares, np.inf)[::-1])[::-1]
         q = np.minimum(least[np.searchsorted(self.matches, distance, "left")], 1.0)
-        nearer = np.searchsorted(self.decoys, distance, "right")  # matches of decoys that are at most as far
+        nearer = np.searchsorted(self.decoys, distance, "right")  # matches of decoys at most as far
         return np.array([q, (1.0 + nearer) / (1.0 + len(self.decoys)), nearer / self.n_decoys / self.hours])
 
 
-SAMPLE = 2**16  # times that tell the usual step
+SAMPLE = 2**16  # number of times from which the usual step is estimated
 
 
 def recorded_hours(n, times):
-    """Return the hours that n samples with valid times last: their number times the usual step.
+    """Return the duration of n samples in hours: their number times the usual step of valid times.
 
-    No gap in time changes that. Numbers count as seconds, and so do samples without times.
+    Time gaps do not count. Numbers count as seconds, and so do samples without times.
     """
     step = None
     if times is not None:
@@ -88,17 +80,17 @@ def recorded_hours(n, times):
     return n * (step or 1.0) / 3600.0
 
 
-SPREAD = np.pi  # phases are shifted by half a turn, plus or minus half of this: a decoy is never like its query
+SPREAD = np.pi  # phases are shifted by half a turn plus or minus half of this, so that no decoy resembles its query
 
 
 def phase_shifted(x, center, angle):
-    """Return a query (channels, m) mirrored about a center (channels,), its oscillations shifted by an angle.
+    """Return a query (channels, m) mirrored about a center (channels,), with its oscillations shifted by an angle.
 
-    All frequencies of all channels are shifted alike, so that amplitude and cross spectra stay, and with them where the
-    query moves and where it rests. The values then are the mirrored ones, put in the order of the shifted wave. (Random
-    phases of each frequency spread a short event over the whole query: a metric that adds up absolute differences, or
-    counts points, then finds the query itself more often by chance than its decoys. And a smooth query's decoys are
-    shifted copies of it.)
+    All frequencies of all channels are shifted by the same angle, so amplitude spectra and cross spectra stay, and so
+    does where the query moves and where it rests. The values are those of the mirrored query, in the order of the
+    shifted wave. Random phases per frequency would be worse: they spread a short event over the whole query, so a
+    metric that adds up absolute differences, or counts points, would find the query itself by chance more often than
+    its decoys. And decoys of a smooth query would be shifted copies of it.
     """
     mirrored, m = 2.0 * center[:, np.newaxis] - x, x.shape[1]
     spectrum = np.fft.rfft(mirrored) * np.exp(1j * angle)
@@ -109,14 +101,14 @@ def phase_shifted(x, center, angle):
 
 
 def center_of(source):
-    """Return the median of each channel of a sequence; of a long one that of evenly spaced samples."""
+    """Return the median of each channel of a sequence; for a long one that of evenly spaced samples."""
     y = source.sample(SAMPLE)
     with np.errstate(all="ignore"):
         return np.array([np.median(values[~np.isnan(values)]) if len(values) else np.nan for values in y])
 
 
 class Decoys:
-    """The decoys of some queries, one for each draw: the same draws in all sequences of a call.
+    """The decoys of queries, one for each draw; all sequences of a call share the draws.
 
     Parameters
     ----------
@@ -129,7 +121,7 @@ class Decoys:
     def __init__(self, rule, n_queries):
         self.rule, self.count = rule, 1 if rule.null == "negated" else int(rule.n_decoys)
         each, random_state = (n_queries, self.count), check_random_state(rule.random_state)
-        if rule.null == "phase":  # one of each part of the range, so that decoys differ
+        if rule.null == "phase":  # one angle from each part of the range, so that decoys differ
             self._draws = SPREAD * ((np.arange(self.count) + random_state.uniform(size=each)) / self.count - 0.5)
         else:
             self._draws = random_state.randint(2**31 - 1, size=each)
@@ -140,11 +132,11 @@ class Decoys:
         return [(plan, choice) for (own, choice), rest in zip(searches, made, strict=True) for plan in (own, *rest)]
 
     def of(self, estimator, queries, center):
-        """Return the decoys of each query in a sequence with a center, as plans."""
+        """Return the plans of the decoys of each query, for a sequence with a given center."""
         found = []
         for plan, draws in zip(queries, self._draws.tolist(), strict=True):
             found.append([])
-            for draw in draws:  # with one of each alternative of the query, and with its signs
+            for draw in draws:  # each with decoys of the query's alternatives, and with its signs
                 first, *others = [self._of_one(estimator, one, center, draw) for one in plan.unsigned.versions]
                 decoy = first._replace(alternatives=tuple((one.x, one.w) for one in others))
                 found[-1].append(with_signs(decoy, plan.signs))
@@ -187,11 +179,11 @@ class Decoys:
         return plan._replace(x=np.ascontiguousarray(x))
 
 
-BLOCKS = 5  # as many as cross-validation usually has
+BLOCKS = 5  # the usual number of folds in cross-validation
 
 
 class ThresholdRule(ParameterHolder):
-    """Base class of rules that find a threshold, each of which has a text that stands for it."""
+    """Base class of rules that find a threshold; each has a text as its short form."""
 
     @classmethod
     def _of_short_form(cls, short, **params):
@@ -254,7 +246,7 @@ class Conformal(ThresholdRule):
             )
 
     def _threshold(self, scores, name):
-        """Return the quantile of the distances at which occurrences are found, infinity for those not found."""
+        """Return the quantile of the distances at which occurrences are found; infinite for those not found."""
         scores, n = np.sort(scores), len(scores)
         found = int(np.isfinite(scores).sum())
         rank = min(int(np.ceil((n + 1) * (1.0 - self.alpha) - 1e-9)), n)
@@ -268,7 +260,7 @@ class Conformal(ThresholdRule):
 
 
 def blocks_of(code, most):
-    """Return the block that holds out each occurrence (k,); a block holds a part of each class, contiguous in time."""
+    """Return for each occurrence (k,) the block in which it is held out; in time order, with a part of each class."""
     block = np.empty(len(code), int)
     for number in np.unique(code):
         own = np.flatnonzero(code == number)
@@ -278,15 +270,15 @@ def blocks_of(code, most):
 
 
 def fit_conformal(estimator, marked, numbers, found_by):
-    """Find the thresholds of queries by what is marked, and report what is found with them.
+    """Find the thresholds of queries from marked occurrences, and report what is found with them.
 
-    `numbers` are those of the queries' classes, from 0. `found_by` returns everything that is found, as `HeldOut`, by
-    what is marked in the other blocks. Each find belongs to the block of the occurrence that is next to it.
+    `numbers` are the classes of the queries, from 0. `found_by` returns all ranges, as `HeldOut`, found by queries that
+    were learned from the other blocks. Each range belongs to the block of the nearest occurrence.
     """
     rule = rule_of(estimator.threshold)
     rule._check_counts(marked)
     block = blocks_of(marked.code, BLOCKS)
-    scores, found = np.full(len(marked.code), np.inf), []  # infinite for an occurrence that is not found
+    scores, found = np.full(len(marked.code), np.inf), []  # infinite if an occurrence is not found
     middle = marked.ranges.sum(axis=1)
     between = (middle[1:] + middle[:-1]) / 2
     for k in range(block.max() + 1):
@@ -370,7 +362,7 @@ class FalseDiscoveryRate(ThresholdRule):
     random_state: int | np.random.RandomState | None = None
 
     def _thresholds(self, calibrations):
-        """Return the threshold of each calibration; warn without one."""
+        """Return the threshold of each calibration; warn if no distance qualifies."""
         thresholds = [one.threshold(float(self.alpha)) for one in calibrations]
         without = [one for one, t in zip(calibrations, thresholds, strict=True) if t == -np.inf]
         if without:
@@ -451,7 +443,7 @@ NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal, "percentile": Percen
 
 
 def rule_of(threshold, owner="QuerySearcher"):
-    """Return the rule that a threshold is, by name or not; None for a number, and for None."""
+    """Return the rule of a threshold given as an object or by name; None for a number and for None."""
     if not isinstance(threshold, str):
         return threshold if isinstance(threshold, ThresholdRule) else None
     name, _, alpha = threshold.partition(":")
@@ -466,7 +458,7 @@ def rule_of(threshold, owner="QuerySearcher"):
 
 
 def check_threshold(estimator, marked=True):
-    """Refuse a threshold that is not valid, and a rule that needs labels where none are given."""
+    """Refuse an invalid threshold, and a rule that needs labels if none are given."""
     owner, threshold = type(estimator).__name__, estimator.threshold
     rule = rule_of(threshold, owner)
     if isinstance(rule, FalseDiscoveryRate):
@@ -491,7 +483,7 @@ def check_threshold(estimator, marked=True):
 
 
 def check_rate(estimator, rate):
-    """Refuse an invalid rate, and decoys that are no decoys of queries with other signs."""
+    """Refuse an invalid rate, and decoys that would be mirrored queries while the search allows mirrored queries."""
     rate._validate()
     if estimator.polarity != "same" and not callable(rate.null):
         rule = "be a function where 'polarity' is not 'same': other decoys are mirrored, and so are queries then"
@@ -501,23 +493,23 @@ def check_rate(estimator, rate):
 
 
 def rate_of(estimator):
-    """Return the false discovery rate that the threshold keeps, if it is one."""
+    """Return the false discovery rate that is the threshold, or None."""
     rule = rule_of(estimator.threshold)
     return rule if isinstance(rule, FalseDiscoveryRate) else None
 
 
 def calibrations_of(estimator):
-    """Return the calibration that `fit_threshold` found for each query; None without, or if the rule is no rate."""
+    """Return the calibration that `fit_threshold` found for each query; None before, or if the rule is no rate."""
     return None if rate_of(estimator) is None else getattr(estimator, "_fitted_calibrations", None)
 
 
 def is_awaited(estimator):
-    """Return whether the threshold is found in each recording, by decoys."""
+    """Return whether decoys have to find the threshold in each recording."""
     return rate_of(estimator) is not None and calibrations_of(estimator) is None
 
 
 def set_thresholds(estimator):
-    """Return the threshold of each query by the parameter; None where it is not known before there is a recording."""
+    """Return the threshold of each query that the parameter gives; None if it depends on the recording."""
     rule, count = rule_of(estimator.threshold), len(estimator._queries)
     if isinstance(rule, Conformal):
         alpha, thresholds = getattr(estimator, "_conformal", (None, None))
@@ -539,31 +531,31 @@ def forget_threshold(estimator):
 
 
 def check_fixed(estimator, what):
-    """Refuse a call that must know the threshold beforehand while it is found in each recording."""
+    """Refuse a call that needs the threshold beforehand, if it is found in each recording."""
     if is_awaited(estimator):
         rule = f"be known for {what}, which does not have the whole recording"
         got, out = repr(estimator.threshold), "Call fit_threshold(X) with a recording like it before, or set a number."
         raise refused(f"The 'threshold' parameter of {type(estimator).__name__}", rule, got, out)
 
 
-# Between groups lies what 5 % of either at that end do not count for: at least as much as the wider group covers,
-# twice as much of distances, which lie in groups by themselves where some occurrences have the query's length.
+# The gap between groups, measured without the outer 5 % of both, must be at least as wide as the wider group; twice as
+# wide for distances, which form groups anyway if some occurrences have exactly the query's length.
 CLEAR_SCALE, CLEAR_DISTANCE, EDGE = 1.0, 2.0, 0.05
-FAR = 1.5  # factor between what lies on both sides of the gap
-CHANCE = 4.0  # standard deviations of the number of false matches by which a group must exceed it
+FAR = 1.5  # minimum ratio of the values on both sides of the gap
+CHANCE = 4.0  # a group must exceed the expected number of false matches by this many standard deviations
 TINY = np.finfo(float).tiny
 
 
 def gap_between(values, least, clear):
-    """Return the two ends of the gap between two groups of values, or None where it is not clear.
+    """Return the two ends of the gap between two groups of values, or None if the gap is not clear.
 
-    Each group has `least` or more values. The groups are those with the least variance within. A gap is clear if it is
-    more than `clear` times as wide as the wider group.
+    Each group has at least `least` values. The groups are those with the smallest variance within. A gap is clear if it
+    is more than `clear` times as wide as the wider group.
     """
     values, n = np.sort(values), len(values)
     if n < 2 * least or not np.isfinite(values[[0, -1]]).all():
         return None
-    # Outliers would make groups of their own, and squares of large values leave float64.
+    # Without outliers, which would form groups of their own, and whose squares could overflow.
     inner = np.clip(values, *np.quantile(values, [EDGE, 1 - EDGE]))
     count, total = np.arange(least, n - least + 1), np.cumsum(inner / max(np.abs(inner[[0, -1]]).max(), TINY))
     between = (total[count - 1] - total[-1] * (count / n)) ** 2 / (count * (n - count))
@@ -609,7 +601,7 @@ def warn_of_look_alikes(alpha, distance, scale=None, found="matches"):
 
 
 def warn_of_groups(alpha, matches, names):
-    """Warn where the matches of a query in a sequence fall into groups; `names` are those of the queries, or None."""
+    """Warn if the matches of a query in a sequence fall into groups; `names` are those of the queries, or None."""
     queries, sequences = (np.zeros(len(matches), int) if k is None else k for k in (matches.query, matches.sequence))
     for query, sequence in sorted(set(zip(queries.tolist(), sequences.tolist(), strict=True))):
         own = (queries == query) & (sequences == sequence)

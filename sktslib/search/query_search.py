@@ -96,8 +96,8 @@ def time_series_search(
 
 
 def _found(entry, fitted, y, ty, given, choice, jobs, verbose):
-    """Search by the distance of one entry, in a number of jobs; return what is found as a dictionary."""
-    (plan,) = QuerySearcher(entry.metric).fit(**fitted)._queries  # whose matches may have any length
+    """Search with the distance of one entry, in several jobs; return the results as a dictionary."""
+    (plan,) = QuerySearcher(entry.metric).fit(**fitted)._queries  # matches may have any length
     search = Search.of(plan, y, ty)
     warn_of_sequences([plan], [y])
     profile = profile_by(search, jobs, verbose)

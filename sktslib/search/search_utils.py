@@ -1,4 +1,4 @@
-"""The pieces of a search: profiles of one distance, and picking indices from a profile."""
+"""The steps of a search: profiles of one distance, and picking indices from a profile."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OUTPUTS = ("number", "threshold", "percentile")
 def check_inputs(query, sequence, tq, ts, weight):
     """Return the validated input of a functional search: query, weights, sequence, and times as kernels read them.
 
-    A fourth argument of the public functions without `ts` is the weight vector, for query times alone mean nothing.
+    A fourth positional argument without `ts` is the weight vector, because query times alone mean nothing.
     """
     name = "weight"
     if tq is not None and ts is None:
@@ -48,7 +48,7 @@ def check_inputs(query, sequence, tq, ts, weight):
 
 
 def choice_of(output):
-    """Return the `Choice` that an `output` argument means."""
+    """Return the `Choice` for an `output` argument."""
     if not isinstance(output, tuple | list) or len(output) != 2:
         rule, got = "be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5)", validation.shown(output)
         raise refused("'output'", rule, got, error=TypeError)
@@ -64,9 +64,9 @@ def choice_of(output):
 
 
 def check_times(entry, tx, ty):
-    """Return the times of query and sequence where the metric compares them, else None for both.
+    """Return the times of query and sequence if the metric compares them, else None for both.
 
-    Times of one of the two alone are an error.
+    Times of only one of the two are an error.
     """
     if not entry.timed or not entry.metric.uses_times:
         return None, None
@@ -82,7 +82,7 @@ def check_times(entry, tx, ty):
 def each_search(dict_distances, query, sequence, tq, ts, weight):
     """Return each active entry of a dictionary, the arguments of `fit`, the sequence and its times.
 
-    Each has the entry, the arguments of `fit` for the query, and the sequence and its times.
+    The metric of the entry searches the sequence with the query that `fit` gets.
     """
     found, entries = [], read_entries(dict_distances)
     skipped = [entry.key for entry in entries if entry.family == "time"]
@@ -102,7 +102,7 @@ def each_search(dict_distances, query, sequence, tq, ts, weight):
 
 
 def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, weight=None):
-    """Return a validated query and sequence, and the comparison that the only active entry of a family means."""
+    """Return the search of a validated query and sequence with the only active entry of a family."""
     entry, given = one_entry(dict_distances, family)
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     check_channels(entry.key, given, x.shape[0])
@@ -121,7 +121,7 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
 def profile_by(search, jobs, verbose):
     """Return the profile of a search, computed by `jobs` jobs.
 
-    A bar counts the parts that jobs share, or the whole profile as one.
+    A progress bar counts the parts of jobs, or the whole profile as one.
     """
     if jobs > 1:
         return profile_ranges(ArraySource(search.y, search.ty), [search.plan], jobs, verbose)[0]
@@ -132,9 +132,9 @@ def profile_by(search, jobs, verbose):
 
 
 def one_entry(dict_distances, family):
-    """Return the only active entry of a family, and its own dictionary.
+    """Return the only active entry of a family, and its dictionary.
 
-    It is given as itself or in a dictionary of distances.
+    The argument is that entry or a dictionary of distances.
     """
     if isinstance(dict_distances, dict) and any(key in ENTRY_KEYS for key in dict_distances):
         function = dict_distances.get("function", "dict_distances")

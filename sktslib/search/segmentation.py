@@ -80,7 +80,7 @@ def time_series_segmentation(
         for entry, fitted, y, ty in searches:
             try:
                 entry.metric._check_search("segmentation")
-            except ValueError as error:  # of several the others are cut by
+            except ValueError as error:  # with several distances, the others go on
                 if len(searches) == 1:
                     raise
                 warn(f"{entry.key!r} is left out. {error}")
