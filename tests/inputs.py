@@ -63,6 +63,21 @@ def refused(call, *parts, error=ValueError):
     return message
 
 
+def invariant(metric, x, y, w):
+    """The distance of a pair, which keeps what each metric promises: of weights, of axes, and of the two series."""
+    d = float(metric.distance(x, y, weight=w))
+    if w is not None:  # weights are relative
+        assert metric.distance(x, y, weight=4 * w) == d
+    assert float(metric.distance(x, y, weight=np.full(len(x), 3.0))) == float(metric.distance(x, y))
+    assert float(metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w)) == d
+    if metric.is_symmetric:
+        np.testing.assert_allclose(metric(x, y), metric(y, x), rtol=1e-9, atol=1e-11)
+    if metric.is_metric:
+        z = np.roll(y, 1, axis=0) + 1.0
+        assert metric(x, z) <= metric(x, y) + metric(y, z) + 1e-9
+    return d
+
+
 def entry(**keys):
     return {"elastic": {"mine": keys}}
 

@@ -1,5 +1,7 @@
 """Elastic distances against the papers' recurrences, written out slowly in naive; the factor of complexity."""
 
+import pickle
+
 import naive
 import numba
 import numpy as np
@@ -7,13 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import invariant
 from strategies import SEVERAL, compiled, metrics, pairs, parameters, plain, quarters, small_sizes, times, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import (
     CIDDTW,
     DTW,
-    LCSS,
     TWED,
     dlp,
     dtw,
@@ -61,50 +63,13 @@ def test_path_equals_the_reference_where_sums_are_exact(data):
         np.testing.assert_array_equal(metric.distance(x, y, weight=w).path, want.path)
 
 
-@pytest.mark.slow
-@given(st.data())
-def test_costs_along_the_path_of_dtw_add_up(data):
-    x, y, w = data.draw(pairs(values=plain))
-    metric, _, p = data.draw(metrics(["dtw"], min(len(x), len(y))))
-    if p["alpha"] != 1 or p["do_sign_norm"]:
-        return
-    got = metric.distance(x, y, weight=w)
-    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
-    W = naive.relative(w, len(x), x.shape[1])
-    i, j = got.path
-    total = (W[i] * (x[i] - y[j]) ** 2).sum() / (len(x) if p["do_dist_norm"] else 1)
-    np.testing.assert_allclose(float(got), total, **CLOSE)
-    steps = np.diff(got.path, axis=1)
-    assert ((steps >= 0) & (steps <= 1)).all() and steps.any(axis=0).all()
-
-
 @given(st.data())
 def test_properties(data):
     x, y, w = data.draw(pairs(values=plain))
     metric = data.draw(metrics(NAMES[naive.points(x).shape[1] == 1], min(len(x), len(y))))[0]
-    d = float(metric.distance(x, y, weight=w))
-    assert d >= 0
-    one = metric.get_params().get("tolerance", 0) < len(x)
-    if one:
+    assert invariant(metric, x, y, w) >= 0
+    if metric.get_params().get("tolerance", 0) < len(x):
         assert metric.distance(x, x, weight=w) == pytest.approx(0, abs=1e-9)
-    if w is not None:  # weights are relative
-        assert metric.distance(x, y, weight=4 * w) == d
-    assert float(metric.distance(x, y, weight=np.full(len(x), 3.0))) == float(metric.distance(x, y))
-    assert float(metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w)) == d
-    if metric.is_symmetric:
-        np.testing.assert_allclose(metric(x, y), metric(y, x), **CLOSE)
-
-
-@given(pairs(equal=True), pairs(equal=True), st.data())
-def test_twed_is_a_metric(first, second, data):
-    x, y, _ = first
-    if x.shape[1:] != second[0].shape[1:]:
-        return
-    z = second[0]
-    metric = TWED(**data.draw(parameters("twed")))
-    if not metric.is_metric:
-        return
-    assert metric(x, z) <= metric(x, y) + metric(y, z) + 1e-9
 
 
 @pytest.mark.parametrize(("window", "factor"), [("itakura", None), *[("sakoe-chiba", r) for r in range(4)]])
@@ -147,16 +112,6 @@ def test_a_band_limits_the_matches_of_edit_distances_and_not_what_is_left_out(dr
         assert metric(x, y, weight=w, cutoff=float(got)) == float(got)
         if name == "lcss":
             assert inside[tuple(got.path)].all()
-
-
-def test_a_match_in_the_band_counts_wherever_it_is():
-    x, y = [1.0, 2.0, 3.0], [9.0, 9.0, 9.0, 2.0, 9.0]
-    band = {"window": "sakoe-chiba", "factor": 0}  # its cells are those with |j - 2 i| <= 1
-    for metric in (LCSS(0.1, **band), LCSS(0.1, window="itakura")):
-        d = metric.distance(x, y)
-        assert d == pytest.approx(2 / 3)
-        np.testing.assert_array_equal(d.path, [[1], [3]])
-    assert get_metric("edr", {"eps": 0.1, **band})(x, y) == pytest.approx(4 / 5)
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="long series, of which plain Python computes no other cells")
@@ -218,6 +173,7 @@ def test_reports_and_unpacking():
     assert (found[0], type(found[0])) == (d, float)
     np.testing.assert_array_equal(found[2], path)
     np.testing.assert_array_equal(found[-2:][0], cost_matrix)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).path, path)
     with pytest.raises(IndexError):
         found[3]
     similarity = lcss(SIN[:9], SIN2[:12], eps=0.1, report="similarity")
@@ -227,20 +183,6 @@ def test_reports_and_unpacking():
     assert twed([1, 2], [1, 3], None, None, report="cost_matrix").shape == (2, 2)
 
 
-def test_alignment_is_a_number_everywhere():
-    import pickle
-
-    import pandas as pd
-
-    d = dtw(SIN[:9], SIN2[:12])
-    assert isinstance(d, float)
-    assert np.asarray([d, d]).dtype == np.float64
-    assert pd.DataFrame({"d": [d]}).dtypes["d"] == np.float64
-    again = pickle.loads(pickle.dumps(d))
-    assert again == d
-    np.testing.assert_array_equal(again.path, d.path)
-
-
 def test_a_call_takes_what_distance_takes():
     x, y, w = [0.0, 2.0, 1.0], [0.0, 1.0, 1.0, 3.0], [1.0, 0.5, 0.25]
     times = {"tx": [0.0, 1.0, 3.0], "ty": [0.0, 2.0, 3.0, 7.0]}
@@ -248,15 +190,6 @@ def test_a_call_takes_what_distance_takes():
         got, want = metric(x, y, weight=w, **more), metric.distance(x, y, weight=w, **more)
         assert type(got) is float and got == want != metric(x, y)
         assert metric(x, y, weight=w, **more, cutoff=0.9 * want) == np.inf
-
-
-def test_knn_takes_the_function():
-    from sklearn.neighbors import KNeighborsClassifier
-
-    X = np.array([SIN[:30], SIN[5:35], SIN2[:30], SIN2[5:35]])
-    for metric in (dtw, DTW(alpha=0.5), LCSS(eps=0.1)):
-        knn = KNeighborsClassifier(1, metric=metric, algorithm="brute").fit(X, [0, 0, 1, 1])
-        np.testing.assert_array_equal(knn.predict(X[:, ::1]), [0, 0, 1, 1])
 
 
 @given(pairs(equal=True), st.sampled_from([0.5, 1, 2, 3.5]))
@@ -322,7 +255,6 @@ def test_any_cutoff_and_threshold():
 @pytest.mark.parametrize("size", [1e-120, 1e60])
 def test_complexities_of_any_size(size):
     series = np.array([0.0, 1.0, 0.0, 2.0]) * size
-    assert CIDDTW()(series, np.ones(4)) == np.inf  # one of them is constant
     assert CIDDTW()(series, 3.0 * series) == pytest.approx(size * CIDDTW()(series / size, 3.0 * series / size))
 
 

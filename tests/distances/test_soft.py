@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import refused
+from inputs import invariant, refused
 from strategies import has_band, metrics, pairs, plain, unmeant
 
 from sktslib import (
@@ -103,15 +103,8 @@ def test_properties(data):
     metric, name, p = data.draw(metrics(naive.PATHLESS, min(len(x), len(y))))
     if p.get("divergence", True):
         assert metric.distance(x, x, weight=w) == pytest.approx(0, abs=1e-12)
-    d = float(metric.distance(x, y, weight=w))
-    if name != "soft_dtw":
-        assert d <= 2
-    if w is not None:  # weights are relative
-        assert metric.distance(x, y, weight=4 * w) == d
-    assert float(metric.distance(x, y, weight=np.full(len(x), 3.0))) == float(metric.distance(x, y))
-    assert float(metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w)) == d
+    assert invariant(metric, x, y, w) <= 2 or name == "soft_dtw"
     assert metric.is_symmetric
-    np.testing.assert_allclose(metric(x, y), metric(y, x), **CLOSE)
     if name == "sbd" or ("band_kind" not in p and p.get("divergence", True)):
         assert metric(x, y) >= -1e-12
 
