@@ -77,6 +77,18 @@ WRONG = {
         "search rec.csv --query beat.csv --weight-column w",
         "--weight-column must name a column. Got 'w'",
     ),
+    "part": (
+        "search rec.csv --query beat.csv --time-range 1s-2s",
+        "--time-range needs --picture, of which it is the part that is shown. To search a part, write REC",
+    ),
+    "form of a part": (
+        "search rec.csv --query beat.csv --picture p.png --time-range 1to2",
+        "--time-range must be written START-STOP in samples (0-7200)",
+    ),
+    "part elsewhere": (
+        "search rec.csv --query beat.csv --picture p.png --time-range 1h-2h",
+        "--time-range: a slice must lie in the recording",
+    ),
     "picture folder": ("demo --output no/p.png", "--output must name a file in a folder that exists. Got 'no/p.png'."),
     "picture form": ("--output p.what", "--output must end in one of ."),
     "demo of files": ("--query q.csv", "unrecognized arguments: --query q.csv"),

@@ -4,7 +4,6 @@ import json
 import re
 import warnings
 from inspect import signature
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -205,14 +204,6 @@ def test_columns_of_a_model_are_mapped(files, capsys):
     assert "columns compared: mV of the model with b of the sequence, in this order" in err
 
 
-def test_numpy_files_are_read_by_chunks(files, capsys):
-    np.save("rec.npy", Y)
-    frame, _ = table(capsys, "search rec.npy --query beat.csv --rate 120")
-    found = QuerySearcher(n_matches=10).fit(ECG.query, weight=ECG.weight).search(Y)
-    same(frame, found)
-    np.testing.assert_allclose(frame["end_time"], found.end / 120)
-
-
 @pytest.mark.parametrize(
     ("bar", "argv"),
     [
@@ -319,34 +310,6 @@ def test_a_part_is_drawn_of_the_whole_that_is_searched(files, capsys, drawn, rec
         assert "14:30:01.300" in [text.get_text() for text in ax.get_xticklabels()]
 
 
-def test_a_part_that_cannot_be_drawn(files, capsys):
-    argv = ["search", "rec.csv", "--query", ":40-105", "--n-matches", "1"]
-    for more, words in {
-        "1s-2s": "--time-range needs --picture, of which it is the part that is shown. To search a part, write REC",
-        "1to2 --picture p.png": "--time-range must be written START-STOP in samples (0-7200)",
-        "1h-2h --picture p.png": "--time-range: a slice must lie in the recording",
-    }.items():
-        assert words in printed(capsys, *argv, "--time-range", *more.split(), code=2).err
-
-
-@pytest.mark.slow
-def test_every_channel_is_drawn(files, capsys, drawn):
-    printed(capsys, "search two.csv --query :40-105 --n-matches 3 --picture p.png")
-    assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
-    above, below = drawn[0].subfigs
-    assert [ax.get_ylabel() for ax in below.axes[:2]] == ["mV", "double"]
-    for ax, factor in zip(below.axes, (1, 2), strict=False):
-        np.testing.assert_array_equal(ax.lines[0].get_ydata(), factor * Y)
-        assert len(ax.collections[0].get_segments()) == 3
-    query, found = above.subfigs
-    assert [ax.get_ylabel() for ax in query.axes] == ["mV", "double"]
-    assert [len(ax.lines) for ax in found.axes] == [3, 3]
-    np.testing.assert_array_equal(found.axes[1].lines[0].get_ydata(), 2 * Y[40:105])
-    printed(capsys, "segment two.csv --query :40-105 --query two.csv:180-240 --picture p.svg")
-    assert "<svg" in (files / "p.svg").read_text(encoding="utf-8")
-    assert len(drawn[1].subfigs[0].subfigs) == 3
-
-
 # ------------------------------------------------------------------------------------------------------------ segment
 def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     frame, err = table(capsys, "segment rec.csv --query beat.csv --metric adtw --partial --background 0.2")
@@ -376,18 +339,22 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     same(frame, found, ("start", "end", "cost"))
 
 
-def test_repetitions_are_counted_without_a_query(files, capsys):
+def test_repetitions_are_counted_without_a_query(files, drawn, capsys):
     phase = 2 * np.pi * np.arange(30 * 9) / 30
     wave = np.column_stack([np.sin(phase), np.cos(2 * phase) + np.sin(phase)])
     wave += 0.05 * np.random.default_rng(0).standard_normal(wave.shape)
     pd.DataFrame(wave, columns=["a", "b"]).to_csv("wave.csv", index=False)
     frame, err = table(capsys, "count wave.csv --picture why.png")
-    found = QuerySegmenter(query="auto").fit(wave).segment(wave)
+    fitted = QuerySegmenter(query="auto").fit(wave)
+    (ax,) = [ax for ax in drawn[0].axes if ax.get_ylabel() == "resembles itself"]
+    lags, gain = fitted.periods_.T
+    np.testing.assert_array_equal(ax.lines[0].get_xydata(), fitted.periods_)
+    assert set(ax.lines[1].get_xdata()) == {len(fitted.query_)} == {lags[gain.argmax()]}
+    found = fitted.segment(wave)
     row = frame.iloc[0]
     assert row["count"] == len(found) == 9
     assert (row["least"], row["most"]) == found.count_interval
     assert "9 repetitions by" in err
-    assert Path("why.png").stat().st_size > 1000
     frame, _ = table(capsys, "count wave.csv --metric euclidean")
     assert frame[["least", "most"]].isna().all(axis=None)
 
@@ -414,19 +381,6 @@ def test_lengths_may_be_durations_by_the_times_of_the_recording(files, capsys):
         assert message in printed(capsys, "count", "bare.csv", "--lengths", given, code=2).err
 
 
-def test_the_picture_of_a_count_shows_why(files, drawn, capsys):
-    wave = np.sin(2 * np.pi * np.arange(30 * 9) / 30) + 0.05 * np.random.default_rng(0).standard_normal(270)
-    pd.DataFrame({"a": wave}).to_csv("wave.csv", index=False)
-    printed(capsys, "count wave.csv --picture why.png")
-    fitted = QuerySegmenter(query="auto").fit(wave)
-    (ax,) = [ax for ax in drawn[0].axes if ax.get_ylabel() == "resembles itself"]
-    lags, gain = fitted.periods_.T
-    np.testing.assert_array_equal(ax.lines[0].get_xydata(), fitted.periods_)
-    assert set(ax.lines[1].get_xdata()) == {len(fitted.query_)} == {lags[gain.argmax()]}
-    printed(capsys, "segment wave.csv --query :0-30 --picture p.png")
-    assert all(ax.get_ylabel() != "resembles itself" for ax in drawn[1].axes)
-
-
 def test_arrays_are_literals(files, capsys):
     found = QuerySegmenter(transitions=[[0, 0], [0, 2.5]]).fit(Y[180:240]).segment(Y)
     frame, _ = table(capsys, "segment", "rec.csv", "--query", ":180-240", "--transitions", "[[0,0],[0,2.5]]")
@@ -447,7 +401,15 @@ def test_the_picture_names_queries_and_shows_their_profiles(files, drawn, capsys
     assert profile.get_title(loc="left") == "50-115" and 2.0 in profile.lines[2].get_ydata()
     assert [ax.get_ylabel() for ax in rows[1]] == ["mV", "distance", "distance"]
     printed(capsys, argv.replace("search", "segment").replace(":50-115 --query beat.csv", ":50-115"))
-    assert len(drawn[2].subfigs[1].axes) == 1
+    assert [ax.get_ylabel() for ax in drawn[2].subfigs[1].axes] == ["mV"]
+    printed(capsys, "search two.csv --query :40-105 --n-matches 3 --metric euclidean --picture p.svg")
+    above, below = drawn[3].subfigs
+    for ax, of, factor in zip(below.axes, above.subfigs[1].axes, (1, 2), strict=False):
+        np.testing.assert_array_equal(ax.lines[0].get_ydata(), factor * Y)
+        assert len(ax.collections[0].get_segments()) == len(of.lines) == 3
+        np.testing.assert_array_equal(of.lines[0].get_ydata(), factor * Y[40:105])
+    assert [ax.get_ylabel() for ax in above.subfigs[0].axes] == ["mV", "double"]
+    assert "<svg" in (files / "p.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

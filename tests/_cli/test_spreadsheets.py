@@ -7,19 +7,18 @@ import pandas as pd
 import pytest
 from command_runs import read, refused
 
-from sktslib._cli.recordings import Files
 from sktslib.io._tables import Reading, source_of
 
 X = np.sin(np.arange(20.0))
 TIMES = pd.date_range("2024-05-01 12:30:55.125", periods=20, freq="250ms")
 
 
-@pytest.fixture(params=["openpyxl", "cells"])
-def save(request, tmp_path, monkeypatch):
-    """Write sheets, dicts of name and rows, as a file; without openpyxl pandas is said to have read its cells."""
-    path = tmp_path / "a.xlsx"
+@pytest.fixture
+def save(tmp_path):
+    """Write sheets, dicts of name and rows, as a file."""
+    openpyxl = pytest.importorskip("openpyxl")
 
-    def by_openpyxl(sheets, merged=()):
+    def save(sheets, merged=()):
         book = openpyxl.Workbook()
         book.remove(book.active)
         for name, rows in sheets.items():
@@ -28,57 +27,27 @@ def save(request, tmp_path, monkeypatch):
                 sheet.append(row)
             for cells in merged:
                 sheet.merge_cells(cells)
-        book.save(path)
-        return str(path)
+        book.save(tmp_path / "a.xlsx")
+        return str(tmp_path / "a.xlsx")
 
-    def by_cells(sheets, merged=()):
-        path.write_bytes(b"PK")
-        monkeypatch.setattr(pd, "ExcelFile", lambda path: Cells(sheets))
-        monkeypatch.setattr(pd, "read_excel", Cells.read)
-        return str(path)
-
-    if request.param == "openpyxl":
-        openpyxl = pytest.importorskip("openpyxl")
-    return by_openpyxl if request.param == "openpyxl" else by_cells
-
-
-class Cells:
-    """What pandas.ExcelFile gives of sheets."""
-
-    def __init__(self, sheets):
-        self.sheets, self.sheet_names = sheets, list(sheets)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def read(self, sheet_name, header, dtype, na_values):
-        assert header is None and dtype is object
-        return pd.DataFrame(self.sheets[sheet_name]).replace(list(na_values), np.nan)
+    return save
 
 
 def test_names_dates_and_numbers_of_a_table(save):
     rows = [
-        ["when", "v", None, "n"],
-        *([t.to_pydatetime(), v, None, k**2] for k, (t, v) in enumerate(zip(TIMES, X, strict=True))),
+        ["Date", "Time", "v", None, "n"],
+        [None, None, "N", None, None],
+        *([dt.datetime(t.year, t.month, t.day), t.time(), v, None, 3] for t, v in zip(TIMES, X, strict=True)),
+        [None] * 5,
     ]
+    rows[6][4] = "#DIV/0!"
     found = read(save({"A": rows}))
     assert found.names == ["v", "n"]
     assert list(found.times) == list(TIMES)
     np.testing.assert_allclose(found.values[:, 0], X, rtol=1e-14)  # a file has fifteen digits
-    assert found.notes == []
-
-
-def test_dates_and_clock_times_stand_in_two_columns(save):
-    rows = [
-        ["Date", "Time", "v"],
-        *([dt.datetime(t.year, t.month, t.day), t.time(), v] for t, v in zip(TIMES, X, strict=True)),
-    ]
-    found = read(save({"A": rows}))
-    assert found.time_name == "Date and Time"
-    assert list(found.times) == list(TIMES)
+    assert np.flatnonzero(np.isnan(found.values[:, 1])).tolist() == [4]
+    rows[6][4] = "oops"
+    refused(r"'n' must hold numbers. Got 'oops' in row 5 \(about line 7\)", save({"A": rows}))
 
 
 def test_durations_are_clock_times(save):
@@ -101,25 +70,6 @@ def test_merged_cells_name_groups(save):
     np.testing.assert_allclose(found.values[:, 3], -2 * X, rtol=1e-14)
     assert any("row 1 is neither names nor numbers and skipped: 'Walk'" in note for note in found.notes)
     assert any("two rows of names were joined: 'left x'" in n for n in found.notes)
-
-
-def test_a_row_of_units_is_no_row_of_names(save):
-    found = read(save({"A": [["t", "force", "speed"], ["s", "N", "m/s"], *([k / 8, v, -v] for k, v in enumerate(X))]}))
-    assert found.names == ["force", "speed"]
-
-
-def test_cells_that_could_not_be_calculated_are_missing(save):
-    rows = [["v", "w"], *([v if k != 4 else "#DIV/0!", k**2] for k, v in enumerate(X)), [None, None], [None, None]]
-    found = read(save({"A": rows}))
-    assert np.flatnonzero(np.isnan(found.values[:, 0])).tolist() == [4]
-    assert len(found) == 20
-
-
-def test_texts_among_numbers_are_refused_with_their_row(save):
-    refused(
-        r"'v' must hold numbers. Got 'oops' in row 4 \(about line 5\)",
-        save({"A": [["v"], *([v if k != 3 else "oops"] for k, v in enumerate(X))]}),
-    )
 
 
 def test_the_header_may_be_named(save):
@@ -149,10 +99,3 @@ def test_the_first_of_several_sheets_is_read_and_said_so(save):
     only = read(save({"A": SHEETS["7"]}), sheet="Day")
     assert only.names == ["w"]
     assert "has no sheet 'Day'; its only one, 'A', was read" in only.notes[0]
-
-
-def test_something_else_is_no_spreadsheet(tmp_path):
-    for name in ("a.xlsx", "a.xls"):
-        (tmp_path / name).write_bytes(b"no spreadsheet, but some text")
-        with pytest.raises(ValueError, match=r"must be a spreadsheet, as its ending says\."):
-            Files(Reading()).read(str(tmp_path / name), "--query")

@@ -1,19 +1,17 @@
 """Forms of text, small and made up: names, values and times as they were meant, or what is said of them."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
-from command_runs import printed, read
+from command_runs import read
 from inputs import refused
 
 from sktslib._cli.recordings import Files
 from sktslib.io._layout import layout_of
 from sktslib.io._tables import Reading, source_of
 
-CASES = Path(__file__).parent / "cases"
 V = [1.5, -2.25, 3.125, 0.5, 4.75, 2.0]
 ROUNDED = [591.86, 1038.8, 1231.41, 1122.52, 738.81, 174.21, -433.05, -934.29]
 LARGE = [1000.5, 2000.25, 3000.5, 4321.5, 5000.75, 6000.5]
@@ -49,6 +47,7 @@ def dated(form, times=DAYS):
 TV = rows("{},{}", T, V)
 REPEATED = pd.date_range("2024-10-27 00:00", periods=6, freq="30min", tz="UTC").tz_convert("Europe/Berlin")
 NIGHT = pd.date_range("2024-05-01 23:58", periods=6, freq="1min")
+QUARTERS = pd.date_range("2024-05-13 12:00:55", periods=6, freq="250ms")
 CLOCKS = pd.timedelta_range("23:58:00", periods=6, freq="1min")
 NOON = pd.timedelta_range("11:58:00", periods=6, freq="1min")
 FORMS = {
@@ -189,6 +188,12 @@ FORMS = {
         f"missing as {word}": Form(f"t,v\n{TV}3.0,{word}\n", times=[*T, 3.0], values=[*V, np.nan])
         for word in ("", "NaN", "NAN", "na", "N/A", "null", "None", "M", "-", "#DIV/0!")
     },
+    "a column like labels": Form(
+        "v,w\n" + rows("{},{}", V * 9, [0, 1] * 27),
+        ["v", "w"],
+        values=V * 9,
+        notes=["'w' holds 0 and 1 alone, like labels, and is compared: --columns v leaves it out"],
+    ),
     "missing as a word": Form(f"t,v\n{TV}3.0,x\n", times=[*T, 3.0], values=[*V, np.nan], how={"missing": "x"}),
     "missing as a number": Form(
         f"t,v\n{TV}3.0,-9999.0\n", times=[*T, 3.0], values=[*V, np.nan], how={"missing": "-9999"}
@@ -223,6 +228,23 @@ FORMS = {
         "day,v\n" + rows("{},{}", dated("%d/%m/%Y", pd.date_range("2024-05-01", periods=6)), V),
         times=pd.date_range("2024-05-01", periods=6),
         notes=["dates were read as day/month/year"],
+    ),
+    "months first by a day": Form(
+        "when;v\n" + rows("{};{}", dated("%m/%d/%Y %I:%M:%S.%f %p", QUARTERS), V), times=QUARTERS
+    ),
+    "months first by order": Form(
+        "when;v\n01/02/2024;1\n01/03/2024;2\n",
+        times=pd.DatetimeIndex(["2024-01-02", "2024-01-03"]),
+        values=[1, 2],
+        notes=["dates were read as month/day/year"],
+    ),
+    "fractions of several lengths": Form(
+        "when;v\n" + rows("{};{}", [t.isoformat(sep=" ") for t in QUARTERS], V), times=QUARTERS
+    ),
+    "clocks with a decimal comma": Form(
+        "clock;v\n" + rows("{},5;{}", dated("%H:%M:%S", NIGHT), comma(V)),
+        times=CLOCKS + pd.Timedelta("0.5s"),
+        notes=["midnight once"],
     ),
     "date and clock": Form("date,time,v\n" + rows("{},{}", dated("%Y-%m-%d,%H:%M"), V), times=DAYS),
     "a decimal comma in times": Form(
@@ -301,6 +323,11 @@ REFUSED = {
         {},
         r"'v' must hold numbers. Got 'lost' in row 3 .about line 4",
     ),
+    "a bad cell among decimal commas": (
+        "t;v\n" + rows("{};{}", comma(T), comma(V)).replace("3,125", "lost"),
+        {},
+        "'v' must hold numbers. Got 'lost' in row 3 .*Correct the cell",
+    ),
     "a bad time": (
         "t,v\n" + TV.replace("1.0,", "lost,"),
         {},
@@ -363,6 +390,7 @@ def test_texts_that_are_refused(tmp_path, text, how, message):
         ("a.npy.gz", "Unpack it."),
         ("a.tar.bz2", "Unpack it."),
         ("a.JSON.xz", "may hold anything"),
+        ("a.7z", "packed as .7z cannot be read. Unpack it, or pack it as"),
         ("no.npy.gz", "No such"),
     ],
 )
@@ -375,8 +403,11 @@ def test_what_is_packed_is_known_by_its_name(name, rule, tmp_path):
 @pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip"])
 def test_packed_files_are_unpacked(tmp_path, ending):
     path = tmp_path / f"some.csv.{ending}"
-    pd.DataFrame({"t": T, "v": V}).to_csv(path, index=False)
-    np.testing.assert_array_equal(read(path).values[:, 0], V)
+    values = np.random.default_rng(0).normal(size=9000)  # some blocks of bytes that are unpacked at a time
+    pd.DataFrame({"v": values}).to_csv(path, index=False)
+    np.testing.assert_array_equal(read(path).values[:, 0], values)
+    path.write_bytes(path.read_bytes()[:-9])
+    refused(lambda: read(path), "--query must name a readable file. Got ")
 
 
 def test_options_say_what_cannot_be_found(tmp_path):
@@ -404,89 +435,14 @@ def test_a_text_in_a_column_of_numbers_is_no_units_row():
     assert layout_of(["only", "words"]) is None
 
 
-# -------------------------------------------------------------------------------------------------------------- cases
-def case(name, **how):
-    files = Files(Reading(**how))
-    found = files.read(f"{CASES / name}", "--query")
-    files.check()
-    return found, [note.partition(": ")[2] for note in found.notes]
-
-
-def test_two_rows_of_names():
-    found, notes = case("two_header_rows.csv")
-    assert found.names == ["left acc_x", "right acc_x"]
-    assert [note for note in notes if "axis" in note] == [
-        "column 'axis' counts the rows and was left out (--columns takes it)"
-    ]
-    assert found.values[0].tolist() == [0.0, -0.0328] and len(found) == 600
-
-
-def test_settings_above():
-    found, notes = case("settings_above.csv")
-    assert found.times[0] == pd.Timestamp("2024-01-27 19:00:00") and found.names == ["2", "3"]
-    assert len(found) == 200 and found.values[:2].tolist() == [[0, 0], [1, 1]]
-    assert notes == ["lines 1, 3, 4 are neither names nor numbers and skipped: 'Start: 2024-01-27 19:00:00 GMT'"]
-
-
-def test_hour_24():
-    found, _ = case("hour_24.csv")
-    assert list(found.times) == list(pd.date_range("2024-03-01 01:00", periods=240, freq="h"))
-    part, _ = case("hour_24.csv:02/03/2024")  # as the file spells its days
-    assert (part.first, len(part)) == (23, 24) and part.times[0] == pd.Timestamp("2024-03-02")
-
-
-@pytest.mark.parametrize(("word", "how"), [("NAN", {}), ("na", {}), ("None", {}), ("M", {}), ("kZ", {"missing": "kZ"})])
-def test_words_for_missing_values(word, how):
-    found, notes = case(f"missing_{word}.csv", **how)
-    assert np.flatnonzero(np.isnan(found.values[:, 0])).tolist() == [50, 51] and len(found) == 300 and not notes
-
-
-def test_a_number_for_missing_values():
-    assert any("-9999 2 times" in note for note in case("missing_-9999.csv")[1])
-    found, notes = case("missing_-9999.csv", missing="-9999")
-    assert np.flatnonzero(np.isnan(found.values[:, 0])).tolist() == [50, 51] and not notes
-    refused(lambda: case("missing_kZ.csv"), "Got 'kZ' in row 51 ", "--missing")
-
-
-def test_zone_in_brackets():
-    found, notes = case("zone_in_brackets.csv")
-    assert str(found.times.tz) == "Europe/London" and not notes
-    assert [t.isoformat() for t in found.times[2:4]] == ["2024-03-31T00:59:40+00:00", "2024-03-31T02:00:00+01:00"]
-    assert (np.diff(found.times) == pd.Timedelta("20s")).all()
-
-
-def test_names_and_rate_in_a_comment():
-    found, notes = case("trailing_tab.txt")
-    assert found.names == ["DI", "ECG"] and found.times[1] == 0.01
-    assert notes == ["column 'nSeq' counts the rows and was left out (--columns takes it)"]
-
-
-def test_unit_of_times():
-    found, _ = case("milliseconds.csv:1s-2s", time_unit="ms")
-    assert (found.first, len(found)) == (100, 100)
-
-
-def test_a_column_of_labels_that_is_compared():
-    assert case("label_column.csv")[1] == [
-        "column 'is_anomaly' holds 0 and 1 alone, like labels, and is compared: --columns value leaves it out"
-    ]
-
-
-def test_ranges_that_overlap(capsys, tmp_path):
-    argv = ["learn", str(CASES / "overlapping.csv"), "--labels", str(CASES / "overlapping_labels.csv")]
-    argv += ["--metric", "euclidean", "--output", str(tmp_path / "m.joblib")]
-    err = printed(capsys, *argv, code=2).err
-    assert "overlap. Got 16 of 16 that do" in err and "--where foot=left" in err
-    assert "labels: 8 ranges of 1" in printed(capsys, *argv, "--where", "foot=left").err
-    assert "there are left, right" in printed(capsys, *argv, "--where", "foot=both", code=2).err
-    part = argv[1] + ":20-600"
-    err = printed(capsys, argv[0], part, *argv[2:], "--where", "foot=left").err
-    assert "labels: 7 ranges" in err and "1 ranges that are not whole in the recording left out" in err
-
-
-@pytest.mark.parametrize(("name", "words"), [("collection.ts", "aeon"), ("six_a_line.txt", "obspy.read")])
-def test_files_that_are_no_recordings(name, words):
-    refused(lambda: case(name), words)
+def test_parts_as_the_file_spells_its_days_and_counts_its_times(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(FORMS["days by order"].text)
+    part = read(f"{path}:02/05/2024")
+    assert (part.first, len(part)) == (1, 1)
+    path.write_text("t,v\n" + rows("{},{}", 500 * np.arange(6), V))
+    part = read(f"{path}:1s-2s", time_unit="ms")
+    assert (part.first, len(part)) == (2, 2)
 
 
 def damaged(content, rng):
@@ -515,7 +471,6 @@ def damaged(content, rng):
 def test_damaged_files_are_read_or_refused(tmp_path):
     rng = np.random.default_rng(0)
     texts = [(form.text[:2000].encode(form.encoding), form.how) for form in FORMS.values()]
-    texts += [(path.read_bytes()[:2000], {}) for path in sorted(CASES.iterdir())]
     path, read = tmp_path / "a.csv", 0
     for k in range(200):
         content, how = texts[k % len(texts)]
