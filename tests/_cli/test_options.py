@@ -53,7 +53,7 @@ WRONG = {
     "way out": ("search gap.csv --query beat.csv", "To leave out what is NaN, set --nan-policy omit."),
     "picture": ("search rec.csv --query beat.csv --picture a.foo", "--picture must end in one of"),
     "model": ("search rec.csv --model no", "--model must name a file that `sktslib learn` saved. Got 'no'"),
-    "no model": ("search rec.csv --model rec.csv", "--model must name a file that `sktslib learn` saved."),
+    "trust": ("search rec.csv --query beat.csv --trust", "--trust needs --model"),
     "fixed": ("search rec.csv --model m --threshold 1", "--threshold must be left out with --model"),
     "labels": (
         "learn rec.csv --labels no --output m.joblib",
@@ -66,7 +66,6 @@ WRONG = {
         "search rec.csv --query ragged.csv",
         "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 4, saw 3",
     ),
-    "gap of the query": ("search rec.csv --query gap.csv", "--query: the query must be finite. Got 1 NaN of 4 values"),
     "times": (
         "search noon.csv --query beat.csv",
         "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1 (about line 2). Correct that",
@@ -90,7 +89,6 @@ WRONG = {
         "--time-range: a slice must lie in the recording",
     ),
     "picture folder": ("demo --output no/p.png", "--output must name a file in a folder that exists. Got 'no/p.png'."),
-    "picture form": ("--output p.what", "--output must end in one of ."),
     "demo of files": ("--query q.csv", "unrecognized arguments: --query q.csv"),
     "zone": ("search rec.csv --query beat.csv --time-column tmie", "Did you mean 'time'?"),
 }

@@ -12,7 +12,6 @@ import pytest
 from command_runs import ECG, TS, ZONED, N, Y, printed, same, table
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.__main__ import main
 from sktslib._cli import commands, pictures
 from sktslib.distances import DTW
 from sktslib.metrics import event_report, labels_from_events
@@ -45,9 +44,6 @@ def test_a_threshold_may_be_a_false_discovery_rate(files, capsys, task):
     assert (frame["qvalue"] <= 0.3).all()
     again, _ = table(capsys, *given, "FDR:0.3")  # the decoys are drawn alike in each run
     pd.testing.assert_frame_equal(again, frame)
-    assert main([*given, "fdr:x"]) == 2
-    err = capsys.readouterr().err
-    assert "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05." in err
 
 
 @pytest.mark.slow
