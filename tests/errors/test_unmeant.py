@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,8 @@ def test_labels_of_one_value(cls):
         assert "leave out 'y'" in message
     # One time point, no run of two samples, a query that is given: as ever.
     assert cls().fit(Q[:1, None], [3]).query_.shape == (1, 1)
-    alternating = warned(lambda: cls().fit(Q[:, None], np.arange(8) % 2 * 3), "'y' should mark occurrences")
+    words = "'y' should mark occurrences from their first sample to their last", "Got none in 4 label(s) of a class"
+    alternating = warned(lambda: cls().fit(Q[:, None], np.arange(8) % 2 * 3), *words, "all of X is the query")
     assert alternating.query_.shape == (8, 1)
     assert cls(query=Q[:5]).fit(Q[:, None], np.zeros(8)).query_.shape == (5, 1)
 
@@ -171,16 +173,6 @@ def test_sequences_at_another_level_than_the_query():
     QuerySearcher().fit(Q).search(S + (Q.max() - S.min()) + 1e-3)
     QuerySearcher(nan_policy="omit").fit(Q).search(np.where(np.arange(len(S)) == 3, np.nan, S))
     ShapeletTransform(queries=[Q]).fit([S]).transform([S + 1e8])
-
-
-def test_labels_that_mark_no_occurrence():
-    words = "'y' should mark occurrences from their first sample to their last", "Got none in 2 label(s) of a class"
-    points = np.zeros(len(S), int)
-    points[[3, 6]] = 1
-    X = S[:, np.newaxis]
-    for cls in (QuerySearcher, QuerySegmenter):
-        fitted = warned(lambda cls=cls: cls().fit(X, points), *words, "so they are ignored and all of X is the query")
-        assert len(fitted.query_) == len(S)
 
 
 def test_queries_of_which_normalization_leaves_nothing():
@@ -331,14 +323,17 @@ def test_eps_out_of_scale(cls):
     scored = (RECORDING - RECORDING.mean()) / RECORDING.std()
     # Counts: 1 is less than 2 % of their deviation; millivolts: 4 is more than their range.
     for eps, values, words in ((1.0, COUNTS, SMALL), (4.0, RECORDING, LARGE), (0.01, scored, SMALL)):
-        metric, query = cls(eps=eps), values[25:80]
-        warned(lambda: QuerySearcher(metric).fit(query).search(values), *words)  # noqa: B023
-        warned(lambda: QuerySearcher(metric).fit(query).profile(values), *words)  # noqa: B023
-        warned(lambda: QuerySegmenter(metric).fit(query).segment(values), *words)  # noqa: B023
-        pieces = list(values.reshape(5, 80))
-        warned(lambda: d.pairwise_distances(pieces, metric=metric), *words)  # noqa: B023
-        warned(lambda: d.nearest_neighbors(pieces, metric=metric), *words)  # noqa: B023
-        warned(lambda: ShapeletTransform(metric, queries=[query]).fit(pieces[:2]).transform(pieces), *words)  # noqa: B023
+        metric, query, pieces = cls(eps=eps), values[25:80], list(values.reshape(5, 80))
+        searcher, shapelets = QuerySearcher(metric).fit(query), ShapeletTransform(metric, queries=[query])
+        for call, *given in (
+            (searcher.search, values),
+            (searcher.profile, values),
+            (QuerySegmenter(metric).fit(query).segment, values),
+            (d.pairwise_distances, pieces, None, metric),
+            (d.nearest_neighbors, pieces, None, metric),
+            (shapelets.fit(pieces[:2]).transform, pieces),
+        ):
+            warned(partial(call, *given), *words)
     for eps, values in ((20.0, COUNTS), (0.0, COUNTS), (1.0, RECORDING), (1.0, scored), (0.1, scored), (0.25, scored)):
         metric = cls(eps=eps)
         QuerySearcher(metric).fit(values[25:80]).search(values)
@@ -360,17 +355,6 @@ def test_eps_of_categories_and_constants():
     assert 0 < LCSS(eps=0.2)(flat[:60], flat[40:]) < 1
     # Far apart, but of one scale: no point matches, and that is so.
     assert LCSS(eps=0.1)([50.0, 60.0, 51.0], [0.0, 1.0, 2.0, 0.5]) == 1.0
-
-
-def test_eps_where_a_channel_has_no_values():
-    x, y = (np.column_stack([np.random.default_rng(n).normal(size=n), np.full(n, np.nan)]) for n in (20, 60))
-    x[3, 1] = 1.0
-    searcher = QuerySearcher("lcss", metric_params={"eps": 0.25}, nan_policy="omit")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of numpy
-        searcher.fit(x).search(y)
-    with pytest.warns(UserWarning, match="should be smaller than the distance of the points furthest apart"):
-        searcher.set_params(metric_params={"eps": 99.0}).fit(x).search(y)
 
 
 def test_the_line_is_the_caller_s():
