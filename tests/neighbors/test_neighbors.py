@@ -5,17 +5,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from inputs import refused
 from sklearn.base import clone
-from sklearn.manifold import Isomap
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
 from sktslib import QuerySearcher
-from sktslib.distances import DTW, LCSS, TWED, Euclidean, Mahalanobis, Mixed, get_metric, pairwise_distances
+from sktslib.distances import DTW, LCSS, TWED, Euclidean, Mahalanobis, Mixed, pairwise_distances
 from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
@@ -42,15 +39,6 @@ def dense(a):
 
 
 # ------------------------------------------------------------------------------------------------------- the numbers
-@pytest.mark.filterwarnings("ignore:The distances are not symmetric")
-@pytest.mark.parametrize("metric", ["dtw", LCSS(eps=0.3), DTW(alpha=0.5), "euclidean", "correlation"])
-def test_distances(metric):
-    distances = PairwiseDistances(metric).fit(X)
-    want = pairwise_distances(NEW, X, metric)
-    np.testing.assert_array_equal(distances.transform(NEW), want)
-    np.testing.assert_array_equal(PairwiseDistances(metric).fit_transform(X), pairwise_distances(X, metric=metric))
-
-
 def test_weights_belong_to_the_series_that_are_transformed():
     w = np.arange(1.0, 9.0)
     got = PairwiseDistances("dtw", weight=w).fit(X).transform(NEW)
@@ -60,31 +48,21 @@ def test_weights_belong_to_the_series_that_are_transformed():
     np.testing.assert_array_equal(indices[:, 0], got.argmin(axis=1))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
-@given(data=st.data())
-def test_graphs_are_scikit_learn_s(mode, data):
+@pytest.mark.parametrize("count", [1, 4])
+def test_graphs_are_scikit_learn_s(mode, count):
     """Against scikit-learn's own transformers, on a metric both know."""
-    n, count = data.draw(st.tuples(st.integers(6, 9), st.integers(1, 4)))
-    values = data.draw(st.permutations(range(100)))
-    A = np.array(values[: 5 * n], dtype=float).reshape(n, 5)
-    ours = KNeighborsTimeSeriesTransformer("euclidean", mode=mode, n_neighbors=count).fit(A)
-    theirs = KNeighborsTransformer(mode=mode, n_neighbors=count, algorithm="brute").fit(A)
-    new = A[::-1] + 0.25
+    ours = KNeighborsTimeSeriesTransformer("euclidean", mode=mode, n_neighbors=count).fit(X)
+    theirs = KNeighborsTransformer(mode=mode, n_neighbors=count, algorithm="brute").fit(X)
     for call in ("transform", "fit_transform"):
-        got, want = getattr(ours, call)(new), getattr(theirs, call)(new)
+        got, want = getattr(ours, call)(X[::-1] + 0.25), getattr(theirs, call)(X[::-1] + 0.25)
         assert got.format == "csr"
         np.testing.assert_array_equal(got.indptr, want.indptr)
         np.testing.assert_allclose(got.toarray(), want.toarray(), atol=1e-6)
+        rows = np.split(got.indices, got.indptr[1:-1])  # which hold the series itself, and the nearest first
+        assert call == "transform" or all(k in row for k, row in enumerate(rows))
+        assert mode == "connectivity" or all((np.diff(row) >= 0).all() for row in np.split(got.data, got.indptr[1:-1]))
     np.testing.assert_allclose(ours.kneighbors()[0], theirs.kneighbors()[0], atol=1e-6)
-
-
-def test_rows_of_graphs_hold_the_nearest_first():
-    graph = KNeighborsTimeSeriesTransformer(n_neighbors=4).fit_transform(X)
-    rows = np.split(graph.data, graph.indptr[1:-1])
-    assert all((np.diff(row) >= 0).all() for row in rows)
-    assert (graph.diagonal() == 0).all()
-    assert all(k in row for k, row in enumerate(np.split(graph.indices, graph.indptr[1:-1])))
 
 
 def test_neighbors_leave_out_the_series_itself_among_copies():
@@ -95,30 +73,47 @@ def test_neighbors_leave_out_the_series_itself_among_copies():
     np.testing.assert_array_equal(own.kneighbors(return_distance=False), own.kneighbors()[1])
 
 
+TARGETS = [RNG.normal(size=12), RNG.integers(0, 9, 12), RNG.normal(size=(12, 2)), np.ones((12, 1))]
+
+
+@pytest.mark.parametrize("y", [Y, *TARGETS], ids=str)
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
-@pytest.mark.parametrize("count", [1, 3])
-def test_the_classifier_is_scikit_learn_s_over_our_distances(count, weights):
-    ours = KNeighborsTimeSeriesClassifier("dtw", n_neighbors=count, weights=weights).fit(X, Y)
-    theirs = KNeighborsClassifier(count, weights=weights, metric="precomputed").fit(pairwise_distances(X), Y)
-    far = pairwise_distances(NEW, X)
-    np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(far))
-    np.testing.assert_allclose(ours.predict_proba(NEW), theirs.predict_proba(far))
-    assert list(ours.classes_) == ["a", "b"]
-    assert ours.score(X, Y) == 1.0 or weights == "uniform"
+def test_predictions_are_scikit_learn_s_over_our_distances(weights, y):
+    ours, theirs = KNeighborsTimeSeriesClassifier, KNeighborsClassifier
+    if y is not Y:
+        ours, theirs = KNeighborsTimeSeriesRegressor, KNeighborsRegressor
+    new = np.concatenate([NEW, X[:1]])
+    between, to_new = pairwise_distances(X), pairwise_distances(new, X)
+    for count in (1, 3):
+        model = ours("dtw", n_neighbors=count, weights=weights).fit(X, y)
+        other = theirs(count, weights=weights, metric="precomputed").fit(between, y)
+        want, found = other.predict(to_new), model.predict(new)
+        assert found.shape == want.shape
+        assert model.score(new, want) == 1.0
+        if y is Y:
+            np.testing.assert_array_equal(found, want)
+            np.testing.assert_allclose(model.predict_proba(new), other.predict_proba(to_new))
+        else:
+            np.testing.assert_allclose(found, want, rtol=1e-12)
 
 
-def test_weights_of_votes():
-    """Of one neighbor at distance 1 and two at distance 2: by numbers, by closeness."""
-    fitted, labels, one = [[1.0], [2.0], [-2.0]], ["near", "far", "far"], [[0.0]]
-    for weights, share in (("uniform", 1 / 3), ("distance", 1 / 2)):
-        model = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, weights=weights).fit(fitted, labels)
-        np.testing.assert_allclose(model.predict_proba(one), [[1 - share, share]])
-    same = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, weights="distance").fit(
-        [*fitted[:2], [0.0]], labels
-    )
-    np.testing.assert_array_equal(same.predict_proba(one), [[1.0, 0.0]])  # one at distance 0 counts alone
-    tie = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=2).fit([[1.0], [1.0]], ["b", "a"])
-    assert tie.predict(one) == ["a"]
+def test_targets_are_kept_and_errors_say_what_is_wrong():
+    y = np.arange(12.0)
+    model = KNeighborsTimeSeriesRegressor().fit(X, y)
+    y[:] = 0.0
+    np.testing.assert_array_equal(model.predict(X), np.arange(12.0))
+    for wrong, message in (
+        (Y, "For classes take KNeighborsTimeSeriesClassifier"),
+        (np.full(12, np.nan), "Input y contains NaN"),
+        (y[:3], "inconsistent numbers of samples"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            KNeighborsTimeSeriesRegressor().fit(X, wrong)
+
+
+def test_a_distance_too_small_for_its_reciprocal_counts_as_none():
+    model = KNeighborsTimeSeriesRegressor("manhattan", n_neighbors=2, weights="distance")
+    assert model.fit([[0, 1e-310], [0, 5.0]], [1.0, 2.0]).predict([[0, 0.0]]).tolist() == [1.0]
 
 
 GAPPY, GAPPED = X.copy(), X[0, 2:6].copy()
@@ -235,36 +230,24 @@ def test_pickles_names_and_representation(transformer):
     assert type(transformer).__name__ in fitted._repr_html_()
 
 
-def test_output_in_pandas_keeps_the_index():
-    frame = pd.DataFrame(NEW, index=["x", "y", "z"])
-    for transformer in (PairwiseDistances(), ShapeletTransform(queries=[X[0]])):
-        out = clone(transformer).set_output(transform="pandas").fit(X).transform(frame.to_numpy())
-        assert out.shape[0] == 3
-        out = clone(transformer).set_output(transform="pandas").fit(pd.DataFrame(X)).transform(frame)
-        assert list(out.index) == ["x", "y", "z"]
-        np.testing.assert_array_equal(out, clone(transformer).fit(X).transform(NEW))
-
-
 def test_output_in_polars():
     polars = pytest.importorskip("polars")
     out = PairwiseDistances().set_output(transform="polars").fit(X).transform(NEW)
     assert isinstance(out, polars.DataFrame)
     np.testing.assert_array_equal(out.to_numpy(), pairwise_distances(NEW, X))
-    frame = polars.DataFrame({"series": [x.tolist() for x in X]})
-    np.testing.assert_array_equal(PairwiseDistances().fit_transform(frame), pairwise_distances(X))
-    wide = polars.DataFrame({f"t{k}": X[:, k] for k in range(8)})
-    np.testing.assert_array_equal(PairwiseDistances().fit_transform(wide), pairwise_distances(X))
+    for columns in ({"series": [x.tolist() for x in X]}, {f"t{k}": X[:, k] for k in range(8)}):
+        frame = polars.DataFrame(columns)
+        np.testing.assert_array_equal(PairwiseDistances().fit_transform(frame), pairwise_distances(X))
 
 
 @pytest.mark.filterwarnings("ignore:The distances are not symmetric")
 def test_parameters_of_the_metric_in_a_grid():
-    nearest = KNeighborsClassifier(1, metric="precomputed")
-    for metric, key, values in (("dtw", "alpha", [0.5, 1.0]), ("lcss", "eps", [0.1, 0.4])):
-        pipe = make_pipeline(PairwiseDistances(metric), nearest)
-        found = GridSearchCV(pipe, {f"pairwisedistances__metric__{key}": values}, cv=2).fit(X, Y)
-        for value, score in zip(values, found.cv_results_["mean_test_score"], strict=True):
-            model = make_pipeline(PairwiseDistances(get_metric(metric, {key: value})), nearest)
-            assert score == GridSearchCV(model, {}, cv=2).fit(X, Y).best_score_
+    nearest, values = KNeighborsClassifier(1, metric="precomputed"), [0.5, 1.0]
+    pipe = make_pipeline(PairwiseDistances("dtw"), nearest)
+    found = GridSearchCV(pipe, {"pairwisedistances__metric__alpha": values}, cv=2).fit(X, Y)
+    for value, score in zip(values, found.cv_results_["mean_test_score"], strict=True):
+        model = make_pipeline(PairwiseDistances(DTW(alpha=value)), nearest)
+        assert score == GridSearchCV(model, {}, cv=2).fit(X, Y).best_score_
     model = KNeighborsTimeSeriesClassifier("dtw", metric_params={"window": 0.5}).set_params(metric__alpha=0.5)
     assert (model.metric, model.metric_params) == (DTW(alpha=0.5, window=0.5), None)
     model = KNeighborsTimeSeriesClassifier(DTW(), metric_params={"alpha": 0.1}).set_params(metric__alpha=0.5)
@@ -281,13 +264,6 @@ def test_what_a_metric_has_learned_survives_a_search():
     grid = {"metric": [metric, Mahalanobis(metric.VI_), Mahalanobis(), Euclidean()]}
     scores = GridSearchCV(KNeighborsTimeSeriesClassifier(), grid, cv=6).fit(A, Y).cv_results_["mean_test_score"]
     assert scores[0] == scores[1] > scores[2] == scores[3]
-
-
-def test_before_estimators_that_take_precomputed():
-    two = np.concatenate([X[:6], X[:6] + 20.0])
-    near = make_pipeline(KNeighborsTimeSeriesTransformer(n_neighbors=11), Isomap(n_neighbors=11, metric="precomputed"))
-    first = near.fit_transform(two)[:, 0]
-    assert first[:6].max() < first[6:].min() or first[6:].max() < first[:6].min()
 
 
 def test_threads_and_later_edits_change_nothing():
