@@ -392,6 +392,7 @@ def test_partners_and_distances_across_blocks_of_series(count):
         np.testing.assert_allclose(total, [np.bincount(i, values[j], 9) for values in y], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{"dtw_type": "sub-dtw"}, {"dtw_type": "oe-dtw", "window": 0.5}, {"window": 0.2}])
 def test_partners_where_paths_begin_and_end_elsewhere_and_within_bands(how):
     metric, rng = DTW(**how), np.random.default_rng(3)

@@ -180,7 +180,6 @@ def test_reports_and_unpacking():
     assert float(lcss(SIN[:9], SIN2[:12], eps=0.1)) == pytest.approx(1 - similarity)
     assert similarity == len(lcss(SIN[:9], SIN2[:12], eps=0.1, report="path")[0]) / 9
     np.testing.assert_array_equal(twed([1, 2], [1, 2], None, None, report="path"), [[0, 1], [0, 1]])
-    assert twed([1, 2], [1, 3], None, None, report="cost_matrix").shape == (2, 2)
 
 
 def test_a_call_takes_what_distance_takes():

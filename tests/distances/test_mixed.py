@@ -98,7 +98,7 @@ def test_windows_and_missing_values(data):
 RNG = np.random.default_rng(3)
 X = [RNG.normal(size=(n, 3)).cumsum(axis=0) for n in (9, 7, 9, 12, 5, 9)]
 LABELS = np.array([0, 1] * 3)
-MIXED = Mixed({0: "dtw", (1, 2): LCSS(0.5)}, [1.0, 4.0])
+MIXED = Mixed({0: LCSS(0.5), (1, 2): "dtw"}, [4.0, 1.0])
 
 
 def test_collections():
@@ -116,9 +116,9 @@ def test_collections():
     np.testing.assert_allclose(got, [[MIXED(a, b, weight=w) for b in same] for a in same], rtol=1e-12)
     gone = [x.copy() for x in same]
     gone[0][2, 0] = np.nan
-    lockstep = Mixed({0: Manhattan(), (1, 2): LCSS(0.5)})
+    lockstep = Mixed({0: Manhattan(), (1, 2): "dtw"})
     got = pairwise_distances(gone, metric=lockstep, nan_policy="omit")
-    rest = Mixed({0: None, (1, 2): LCSS(0.5)})
+    rest = Mixed({0: None, (1, 2): "dtw"})
     of_first = [5 / 4 * np.nansum(np.abs(gone[0][:, 0] - y[:, 0])) for y in same[1:]]
     np.testing.assert_allclose(got[0, 1:], of_first + pairwise_distances(same, metric=rest)[0, 1:], rtol=1e-12)
 
@@ -226,10 +226,10 @@ def test_parameters_reach_into_the_parts():
     assert metric.metrics["acc"].eps == 0.5
     estimator = KNeighborsTimeSeriesClassifier(metric).set_params(metric__acc__eps=0.3)
     assert estimator.get_params()["metric__acc__eps"] == 0.3
-    grid = {"metric__0__window": [0.1, 0.5], "metric__weight": [[1, 0], [1, 4.0]], "metric__1_2__eps": [0.1, 2.0]}
+    grid = {"metric__1_2__window": [0.1, 0.5], "metric__weight": [[0, 1], [4.0, 1]], "metric__0__eps": [0.1, 2.0]}
     search = GridSearchCV(KNeighborsTimeSeriesClassifier(MIXED), grid, cv=2).fit(np.array([x[:5] for x in X]), LABELS)
     assert len(search.cv_results_["params"]) == 8
-    assert MIXED == Mixed({0: "dtw", (1, 2): LCSS(0.5)}, [1.0, 4.0])
+    assert MIXED == Mixed({0: LCSS(0.5), (1, 2): "dtw"}, [4.0, 1.0])
 
 
 def table(x, names="abc"):
@@ -237,7 +237,7 @@ def table(x, names="abc"):
 
 
 def test_names_are_those_of_tables():
-    named, numbered = Mixed({"c": "euclidean", ("b", "a"): LCSS(0.5)}), Mixed({2: "euclidean", (1, 0): LCSS(0.5)})
+    named, numbered = Mixed({"c": "euclidean", ("b", "a"): DTW()}), Mixed({2: "euclidean", (1, 0): DTW()})
     assert named(table(X[0]), table(X[2])) == numbered(X[0], X[2])
     cells = pd.DataFrame([[pd.Series(x[:, c]) for c in range(3)] for x in X], columns=list("abc"))
     want = pairwise_distances(X, metric=numbered)
@@ -325,11 +325,11 @@ def test_subsequences_have_one_path_for_all_channels():
 
 def test_parts_whose_points_have_no_weight_add_nothing():
     x, y, w = X[0], np.vstack(X), np.ones((9, 3))
-    w[:, 1:] = 0.0
+    w[:, 0] = 0.0
     rest = {"candidates": "windows", "n_matches": 3}
-    want = list(QuerySearcher("dtw", **rest).fit(x[:, 0]).search(y[:, 0]))
+    want = list(QuerySearcher("dtw", **rest).fit(x[:, 1:]).search(y[:, 1:]))
     assert list(QuerySearcher(MIXED, **rest).fit(x, weight=w).search(y)) == want
-    nothing = clone(MIXED).set_params(**{"0": None})
+    nothing = clone(MIXED).set_params(**{"1_2": None})
     refused(lambda: QuerySearcher(nothing, **rest).fit(x, weight=w).search(y), "'weight' must be above 0 at a point")
 
 
