@@ -10,9 +10,7 @@ from strategies import BANDED, BANDS, DISTANCES, SEVERAL, has_band, parameters, 
 
 from sktslib.distances import (
     DTW,
-    CallableMetric,
     Mixed,
-    Neighbors,
     SoftDTW,
     _nearest,
     get_metric,
@@ -76,28 +74,6 @@ def check_up_to_rounding(got, distances, k):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_of_a_ragged_collection_with_itself(name):
-    rng = np.random.default_rng(3)
-    lengths = [9] * 9 if naive.TABLE[name].same_length else [9, 4, 12, 1, 9, 7, 20, 13, 5]
-    X = [
-        naive.domain(name, rng.normal(size=n) + 2 * rng.normal())
-        for n in (lengths[3:] if numba.config.DISABLE_JIT else 3 * lengths)
-    ]
-    for p in [{}, *(BANDED[:2] if has_band(name) else [])]:
-        metric = get_metric(name, p)
-        got = nearest_neighbors(X, metric=metric, n_neighbors=2)
-        distances = np.array([[metric(x, y) for y in X] for x in X])
-        np.fill_diagonal(distances, np.inf)
-        check_up_to_rounding(Neighbors(got.distances, got.indices, got.report), distances, 2)
-        assert not (got.indices == np.arange(len(X))[:, None]).any()
-        again = nearest_neighbors(X, metric=metric, n_neighbors=2, n_jobs=2)
-        for a, b in zip(got, again, strict=True):
-            np.testing.assert_array_equal(a, b)
-        assert got.report == again.report
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("p", [{}, *BANDED])
 def test_equal_distances_come_by_position(p):
     rng = np.random.default_rng(4)
@@ -107,7 +83,11 @@ def test_equal_distances_come_by_position(p):
     X = few + 0.1 * rng.normal(size=few.shape)
     metric = DTW(**p)
     check(nearest_neighbors(X, Y, metric, size // 8), pairwise_distances(X, Y, metric), size // 8)
-    check(nearest_neighbors(Y, None, metric, 3), pairwise_distances(Y, Y, metric), 3, itself=True)
+    found, of_jobs = (nearest_neighbors(Y, None, metric, 3, n_jobs=jobs) for jobs in (1, 2))
+    check(found, pairwise_distances(Y, Y, metric), 3, itself=True)
+    for a, b in zip(found, of_jobs, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert found.report == of_jobs.report
     zeros = nearest_neighbors(np.zeros((2, 5)), np.zeros((40, 5)), metric, 4)
     np.testing.assert_array_equal(zeros.indices, [[0, 1, 2, 3]] * 2)
 
@@ -196,17 +176,6 @@ def test_few_cells_are_computed(monkeypatch):
     for a, b in zip(pruned, whole, strict=True):
         np.testing.assert_array_equal(a, b)
     assert whole.report.computed == whole.report.pairs == 20 * 19
-
-
-def test_special_forms():
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(8, 10))
-    for metric in (
-        get_metric("dtw", {"dtw_type": "psi-dtw", "tolerance": 2}),
-        get_metric("dtw", {"dist": lambda a, b: abs(a - b)}),
-        CallableMetric(lambda x, y: float(np.abs(x - y).max())),
-    ):
-        check(nearest_neighbors(X, X, metric, 2), pairwise_distances(X, X, metric), 2)
 
 
 def test_far_series():

@@ -114,7 +114,10 @@ def test_special_forms():
         get_metric("mahalanobis", {"VI": np.diag(np.arange(1.0, 11.0))}),
         CallableMetric(lambda x, y: float(np.abs(x - y).max())),
     ):
-        np.testing.assert_allclose(pairwise_distances(X, metric=metric), one_by_one(metric, X, X), atol=1e-12)
+        want = pairwise_distances(X, metric=metric)
+        np.testing.assert_allclose(want, one_by_one(metric, X, X), atol=1e-12)
+        found, order = nearest_neighbors(X, metric=metric, n_neighbors=3), np.argsort(want, axis=1, kind="stable")
+        np.testing.assert_array_equal(np.column_stack([np.arange(4), found.indices]), order)
     np.testing.assert_allclose(pairwise_distances(X[:, :, None], X), pairwise_distances(X, X))
 
 
