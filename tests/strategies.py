@@ -31,6 +31,11 @@ DISTANCES = [n for n in metric_names() if n in RECURRENCES or (n not in naive.WA
 SEVERAL = [n for n in DISTANCES if config.DISABLE_JIT or n not in RECURRENCES or n in ("dtw", "twed")]
 
 
+def channels_of(name):
+    """Numbers of channels to draw; of several a search or a segmentation by DTW alone is compiled in quick tests."""
+    return st.sampled_from([1, 2] if config.DISABLE_JIT or name == "dtw" or name not in naive.WARPED else [1])
+
+
 def quick(names, *few):
     """Leave elastic distances but a few to the slow tests, as it takes seconds to compile a driver for each."""
     some = [name in few or name not in naive.WARPED for name in names]

@@ -4,15 +4,10 @@ import pickle
 
 import numba
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from inputs import identical, refused
+from inputs import refused
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from strategies import long_without_compiler
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
@@ -92,18 +87,6 @@ def test_score_is_the_event_f1():
     labels = segmenter.predict(SEQUENCE)
     assert set(labels) == {0, 1}
     assert labels.sum() == (segments.end - segments.start).sum()
-
-
-@long_without_compiler
-@pytest.mark.parametrize("estimator", [QuerySearcher(DTW(alpha=0.7), n_matches=3), QuerySegmenter(TWED(nu=0.1))])
-def test_clone_pickle_and_parameters(estimator):
-    again = clone(estimator)
-    assert again.get_params()["metric"] == estimator.metric
-    assert again.metric is not estimator.metric
-    fitted = pickle.loads(pickle.dumps(again.fit(QUERY, weight=WEIGHT)))
-    np.testing.assert_array_equal(fitted.predict(SEQUENCE), again.predict(SEQUENCE))
-    assert type(estimator).__name__ in repr(estimator)
-    assert estimator._repr_html_()
 
 
 # -------------------------------------------------------------------------------------------------- parameter objects
@@ -243,32 +226,6 @@ def test_parameters_of_the_metric_are_parameters_of_the_estimator():
     refused(lambda: QuerySearcher("dtw").set_params(metric__alfa=0.5), "Invalid parameter 'alfa'")
 
 
-def test_grid_search_over_the_metric():
-    y = beat_labels()
-    grid = GridSearchCV(
-        QuerySearcher(query=QUERY, n_matches=12),
-        {"metric": ["dtw", "euclidean"], "weight": [None, WEIGHT]},
-        cv=[(np.arange(65), np.arange(1200))],
-    ).fit(SEQUENCE, y)
-    assert grid.best_score_ > 0.9
-    alphas = GridSearchCV(
-        QuerySearcher("dtw", query=QUERY, n_matches=12),
-        {"metric__alpha": [0.5, 1.0]},
-        cv=[(np.arange(65), np.arange(1200))],
-    ).fit(SEQUENCE, y)
-    assert set(alphas.best_params_) == {"metric__alpha"}
-
-
-def test_in_a_pipeline_behind_a_scaler():
-    X = np.column_stack([SEQUENCE, np.gradient(SEQUENCE)])
-    query = np.column_stack([QUERY, np.gradient(QUERY)])
-    pipe = make_pipeline(StandardScaler(), QuerySearcher("dtw", query=query)).set_output(transform="pandas")
-    out = pipe.fit(X).transform(X)
-    assert list(out.columns) == ["querysearcher0"]
-    assert out.shape == (1200, 1)
-    assert list(pipe.get_feature_names_out()) == ["querysearcher0"]
-
-
 def test_output_in_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"ecg": SEQUENCE, "slope": np.gradient(SEQUENCE)})
@@ -278,61 +235,6 @@ def test_output_in_polars():
     assert out.columns == ["querysearcher0"]
     np.testing.assert_array_equal(out.to_numpy(), clone(searcher).fit(frame.to_numpy()).transform(frame.to_numpy()))
     assert len(QuerySegmenter().fit(frame[:65]).predict(frame)) == 1200
-
-
-def test_a_given_query_leaves_only_the_channels_to_fit():
-    searcher = QuerySearcher("dtw", query=QUERY, weight=WEIGHT).fit(SEQUENCE)
-    same = QuerySearcher("dtw").fit(QUERY, weight=WEIGHT)
-    np.testing.assert_array_equal(searcher.profile(SEQUENCE).distance, same.profile(SEQUENCE).distance)
-    assert searcher.n_features_in_ == 1
-    np.testing.assert_array_equal(searcher.query_[:, 0], QUERY)
-
-
-@given(st.integers(1, 3), st.sampled_from(["dtw", "lcss", "twed", "euclidean", "correlation"]))
-def test_one_channel_or_one_column(k, metric):
-    y = SEQUENCE[:SOME]
-    one = QuerySearcher(metric, n_matches=k).fit(QUERY).search(y)
-    column = QuerySearcher(metric, n_matches=k).fit(QUERY[:, None]).search(y[:, None])
-    identical(one, column, ("start", "distance"))
-
-
-def test_times_in_times_out():
-    index = pd.date_range("2026-01-01 08:00", periods=1200, freq="8ms")
-    frame = pd.DataFrame({"ecg": SEQUENCE}, index=index)
-    matches = QuerySearcher("dtw", n_matches=2).fit(pd.DataFrame({"ecg": QUERY})).search(frame)
-    np.testing.assert_array_equal(matches.start_time, index[matches.start])
-    np.testing.assert_array_equal(matches.end_time, index[matches.end])
-    table = matches.to_frame()
-    assert list(table.columns) == ["start", "end", "distance", "start_time", "end_time"]
-    assert table["start_time"].dtype.kind == "M"
-    segments = QuerySegmenter("euclidean").fit(QUERY).segment(SEQUENCE, times=ECG["ts"])
-    assert segments.to_frame()["start_time"].tolist() == ECG["ts"][segments.start].tolist()
-    last = QuerySearcher("euclidean").fit([1, 2]).search([0, 1, 2], times=[0.0, 0.5, 1.0])
-    assert last.end_time[0] == 1.5  # half-open: one step behind the last sample
-
-
-def test_irregular_times_change_timed_distances_alone():
-    t = np.cumsum(np.linspace(0.5, 2, len(SEQUENCE)))
-    timed = QuerySearcher(TWED(nu=0.1)).fit(QUERY, times=np.arange(65.0)).profile(SEQUENCE, times=t)
-    plain = QuerySearcher(TWED(nu=0.1)).fit(QUERY).profile(SEQUENCE)
-    assert not np.allclose(timed.distance, plain.distance)
-    dtw = QuerySearcher("dtw").fit(QUERY)
-    with pytest.warns(UserWarning, match=r"sampled unevenly: its times step by 0\.501\d* to 2 "):
-        np.testing.assert_array_equal(dtw.profile(SEQUENCE, times=t).distance, dtw.profile(SEQUENCE).distance)
-
-
-def test_a_callers_arrays_are_left_alone():
-    query, sequence, weight = QUERY.copy(), SEQUENCE[:SOME].copy(), WEIGHT.copy()
-    for array in (query, sequence, weight):
-        array.flags.writeable = False
-    for metric in ("dtw", "lcss", "twed", "euclidean", "correlation"):
-        searcher = QuerySearcher(metric, n_matches=None).fit(query, weight=weight)
-        searcher.search(sequence).path(0)
-        QuerySegmenter(metric).fit(query, weight=weight).segment(sequence)
-    editable = QUERY.copy()
-    searcher = QuerySearcher("dtw").fit(editable)
-    editable[:] = 0.0
-    np.testing.assert_array_equal(searcher.query_[:, 0], QUERY)
 
 
 def test_paths_asked_for_later_are_those_of_the_time_of_the_call():
@@ -389,13 +291,3 @@ def test_profiles_are_tables():
 def test_query_auto_is_the_segmenters():
     with pytest.raises(ValueError, match=r"'query' parameter of QuerySearcher must be an array.*QuerySegmenter\(query"):
         QuerySearcher(query="auto").fit(SEQUENCE)
-
-
-def test_plots_of_results():
-    import matplotlib.pyplot as plt
-
-    matches = QuerySearcher("dtw", n_matches=2).fit(QUERY).search(SEQUENCE, times=ECG["ts"])
-    assert sum(len(lines.get_segments()) for lines in matches.plot().occurrence_lines_) == 2
-    segments = QuerySegmenter("twed").fit(QUERY).segment(SEQUENCE)
-    assert segments.plot().ax_ is not None
-    plt.close("all")

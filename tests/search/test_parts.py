@@ -6,13 +6,14 @@ from contextlib import contextmanager
 
 import joblib
 import naive
+import numba
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices, identical, refused, searcher_of, segmenter_of
-from strategies import SEVERAL, compiled, parameters, small_sizes, unmeant
+from strategies import channels_of, compiled, parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.distances import get_metric
@@ -57,15 +58,13 @@ def recordings(draw, x):
 def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
     """A fitted searcher, a sequence and its times."""
     rng = np.random.default_rng(draw(st.integers(0, 2**20)))
-    m, channels = draw(st.integers(1, 7)), draw(st.sampled_from([1, 1, 2]))
+    name, rule = draw(st.sampled_from(kinds))
+    m, channels = draw(st.integers(1, 7)), draw(channels_of(name))
     x = rng.integers(-1, 2, (m, channels)).astype(float) if draw(st.booleans()) else rng.normal(size=(m, channels))
     y = draw(recordings(x))
-    if channels > 1:
-        kinds = [kind for kind in kinds if kind[0] in SEVERAL or kind[0] not in naive.WARPED]
-    name, rule = draw(st.sampled_from(kinds))
     metric, rule = get_metric(name, draw(parameters(name))), dict(rule)
     if rule.get("mode") == "subsequence":
-        if name in SEVERAL and draw(st.booleans()):
+        if (numba.config.DISABLE_JIT or name == "dtw") and draw(st.booleans()):
             metric.set_params(window="sakoe-chiba", factor=draw(st.integers(0, 4)))
         rule |= draw(st.sampled_from([{}, {"min_length": None}, {"min_length": 3, "max_length": 9}]))
     if draw(st.booleans()):

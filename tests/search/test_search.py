@@ -21,7 +21,7 @@ from strategies import (
 )
 
 from sktslib import get_distance_dict, load_ecg_example
-from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
+from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
 from sktslib.distances._kernels import batch, mass
 from sktslib.search import Percentile, elastic_search, start_sequences_index
 from sktslib.search._selection import select
@@ -122,7 +122,9 @@ def ways(name):
 @pytest.mark.parametrize("name", [name for name in DISTANCES if name != "tam"])
 @given(data=st.data())
 def test_window_profile_equals_the_reference(name, data):
-    x, y, w = data.draw(pairs(high=5, y_low=5, y_high=12, values=data.draw(st.sampled_from([quarters, plain]))))
+    several = numba.config.DISABLE_JIT or name == "dtw" or name not in naive.WARPED
+    values = data.draw(st.sampled_from([quarters, plain]))
+    x, y, w = data.draw(pairs(high=5, y_low=5, y_high=12, values=values, several=several))
     x, y = naive.domain(name, x), naive.domain(name, y)
     how = data.draw(st.sampled_from(ways(name)))
     tq = ts = None
@@ -158,15 +160,6 @@ def test_window_profile_beside_a_huge_offset():
         profile = searcher_of(name, normalize="zscore").fit(x).profile(y)
         want = naive.windows(name, x, y[600:800], normalize="zscore")
         np.testing.assert_allclose(profile.distance[600:721], want, rtol=1e-9, atol=1e-6)
-
-
-@pytest.mark.parametrize(("name", "how"), [(name, how) for name in LOCKSTEP for how in ways(name)])
-def test_a_copy_of_the_query_is_at_distance_zero(name, how):
-    rng = np.random.default_rng(2)
-    y = naive.domain(name, rng.normal(size=(600, 2)))
-    profile = searcher_of(name, normalize=how).fit(y[540:577], weight=rng.random(37)).profile(y)
-    assert profile.distance[540] == pytest.approx(0, abs=1e-15)
-    assert (np.delete(profile.distance, 540) > 1e-3).all()
 
 
 @given(
@@ -215,19 +208,6 @@ def test_percentile_of_the_profile_is_the_threshold(data):
     assert searcher.threshold_ is None
 
 
-def test_percentile_of_several_queries_and_sequences_is_of_each():
-    rng = np.random.default_rng(1)
-    queries, sequences = [rng.normal(size=5), rng.normal(size=7)], [rng.normal(size=60), 3 * rng.normal(size=40)]
-    rule = {"percentile": 30, "n_matches": None}
-    matches = searcher_of("dtw", **rule).fit(queries).search(sequences)
-    for q, x in enumerate(queries):
-        for s, y in enumerate(sequences):
-            want = searcher_of("dtw", **rule).fit(x).search(y)
-            mine = (matches.query == q) & (matches.sequence == s)
-            np.testing.assert_array_equal(matches.start[mine], want.start)
-            assert len(want) > 1
-
-
 @long_without_compiler
 def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
     rng = np.random.default_rng(2)
@@ -248,13 +228,6 @@ def test_path_of_an_elastic_window(how):
     want = naive.elastic("dtw", naive.normalize_values(x, w, how), window, w)
     assert matches.distance[0] == pytest.approx(want.distance, rel=1e-9)
     np.testing.assert_array_equal(matches.path(0) - [[0], [matches.start[0]]], want.path)
-
-
-def test_first_and_last_positions_count():
-    found = searcher_of("euclidean", n_matches=None, threshold=0.0).fit([1, 2]).search([1, 2, 0, 0, 1, 2])
-    assert sorted(found.start) == [0, 4]
-    found = searcher_of("dtw", n_matches=None, threshold=0.0).fit([1, 2]).search([1, 2, 0, 0, 1, 2])
-    assert sorted(zip(found.start, found.end, strict=True)) == [(0, 2), (4, 6)]
 
 
 def test_accumulated_costs_of_a_search():
@@ -294,16 +267,6 @@ def test_twelve_normal_beats_before_any_other_place():
         found.add(near[0])
     assert found == set(normal)
     assert len(matches) > 12
-
-
-def test_more_matches_than_occurrences_are_short_unless_their_length_is_bound():
-    ecg = load_ecg_example()
-    searcher = searcher_of("dtw", n_matches=20, min_length=None).fit(ecg["query"], weight=ecg["weight"])
-    lengths = [m.end - m.start for m in searcher.search(ecg["sequence"])]
-    assert (len(lengths), min(lengths), max(lengths), lengths.count(1)) == (20, 1, 68, 4)
-    for bound in (32, "auto"):  # half of the query's 65 points
-        lengths = [m.end - m.start for m in searcher.set_params(candidates__min_length=bound).search(ecg["sequence"])]
-        assert (len(lengths), min(lengths), max(lengths)) == (16, 32, 68)
 
 
 def test_long_search_needs_no_matrix():
@@ -348,13 +311,6 @@ def test_window_search_needs_three_times_its_input_at_most(m, n_matches, how):
     profile, search = peaks
     assert profile > 0.99  # the distances themselves were counted
     assert 1 + max(profile, search) <= 3.05
-
-
-def test_search_distance_of_dtw_equals_the_function():
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=(10, 2)), rng.normal(size=(50, 2))
-    match = next(iter(searcher_of(DTW(do_dist_norm=True)).fit(x).search(y)))
-    assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)
 
 
 @pytest.mark.slow

@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices, identical, refused, segmenter_of
+from inputs import Slices, identical, segmenter_of
 from strategies import compiled, long_without_compiler, pairs, parameters, plain, small_sizes, times, unmeant
 
-from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
+from sktslib import QuerySegmenter
 from sktslib.distances import ADTW, DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean, get_metric, metric_names
 from sktslib.distances._kernels.segmentation import SEGMENT_LANES
 from sktslib.search import Learning
 from sktslib.search._segments import optimal
-from sktslib.search._segments.optimal import LEAD
 
 pytestmark = unmeant
 
@@ -37,33 +36,6 @@ def total(segments, background, n, transitions=None):
     return naive.cost_of_segmentation(list(segments), n, background, transitions)
 
 
-@given(st.data())
-def test_elastic_segmentation_is_the_cheapest(data):
-    x, y, w = data.draw(pairs(low=1, high=4, y_low=2, y_high=7, values=plain))
-    name = data.draw(st.sampled_from(FREE))
-    p = data.draw(parameters(name)) | ({"nu": 0.0} if name == "twed" else {})  # no lags
-    metric = get_metric(name, p)
-    n = len(y)
-    background = data.draw(st.sampled_from(["auto", 0.3, 1.0]))
-    segmenter = segmenter_of(metric, background=background).fit(x, weight=w)
-    if background == "auto":
-        background = naive.background(name, x, w, **p)
-        assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
-    segments = segmenter.segment(y)
-    least = naive.segmentations(n, [lambda s, e: naive.segment_cost(name, x, y, w, s, e, **p)], background)
-    assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
-    for s, e, label, cost in segments:
-        assert 0 <= s < e <= n
-        assert label == 1
-        assert cost == pytest.approx(naive.segment_cost(name, x, y, w, s, e, **p), rel=1e-9, abs=1e-11)
-    assert (segments.start[1:] >= segments.end[:-1]).all()
-
-
-def segment_costs(name, queries, weights, y, **p):
-    """For each query a function of start and end of a segment."""
-    return [partial(naive.segment_cost, name, x, y, w, **p) for x, w in zip(queries, weights, strict=True)]
-
-
 @st.composite
 def two_queries(draw, y_high=6, several=True):
     """Two queries of their own lengths with weights, a recording, and costs of what follows what."""
@@ -77,14 +49,17 @@ def two_queries(draw, y_high=6, several=True):
     return [x, other.reshape(length, *x.shape[1:])], [w, None], y, transitions
 
 
-@given(
-    two_queries(),
-    st.sampled_from([("dtw", {}), ("lcss", {"eps": 0.8}), ("adtw", {"omega": "auto"})]),
-    st.sampled_from(["auto", 0.3, 1.0]),
-)
-def test_segmentation_by_two_queries_is_the_cheapest(case, metric, background):
-    queries, weights, y, transitions = case
-    (name, p), n = metric, len(y)
+@pytest.mark.parametrize("name", [*FREE, "adtw", "euclidean"])
+@given(data=st.data())
+def test_segmentation_by_two_queries_is_the_cheapest(name, data):
+    # Of several channels each is a driver of its own.
+    several = numba.config.DISABLE_JIT or name in ("dtw", "adtw", "euclidean")
+    queries, weights, y, transitions = data.draw(two_queries(several=several))
+    background, n = data.draw(st.sampled_from(["auto", 0.3, 1.0])), len(y)
+    if name == "euclidean" and n < max(map(len, queries)):
+        return
+    p = {"omega": "auto"} if name == "adtw" else data.draw(parameters(name))
+    p |= {"nu": 0.0} if name == "twed" else {}  # no lags
     segmenter = segmenter_of(get_metric(name, p), background=background, transitions=transitions, threshold=1e9)
     segments = segmenter.fit(queries, weight=weights).segment(y)
     if name == "adtw":
@@ -96,32 +71,16 @@ def test_segmentation_by_two_queries_is_the_cheapest(case, metric, background):
         background = by_sample
         assert segmenter.background_ == pytest.approx(np.concatenate(most).max(), rel=1e-9, abs=1e-12)
     elif background == "auto":
-        background = np.mean([naive.background(name, x, w, **p) for x, w in zip(queries, weights, strict=True)])
-        assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
-    costs = [
-        lambda s, e, x=x, w=w: naive.segment_cost(name, x, y, w, s, e, **p)
-        for x, w in zip(queries, weights, strict=True)
-    ]
+        mean = np.mean([naive.background(name, x, w, **p) for x, w in zip(queries, weights, strict=True)])
+        background = segmenter.background_  # of counts a short binary fraction
+        assert background == pytest.approx(mean, rel=1e-9, abs=2.0**-31)
+    costs = [partial(naive.segment_cost, name, x, y, w, **p) for x, w in zip(queries, weights, strict=True)]
     least = naive.segmentations(n, costs, background, transitions)
     assert total(segments, background, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
     for s, e, label, cost in segments:
+        assert 0 <= s < e <= n
         assert cost == pytest.approx(costs[label - 1](s, e), rel=1e-9, abs=1e-11)
-
-
-@given(two_queries(), st.sampled_from(["euclidean", "manhattan"]), st.sampled_from([0.3, 1.0]))
-def test_segmentation_by_windows_of_two_queries_is_the_cheapest(case, name, background):
-    queries, weights, y, transitions = case
-    n = len(y)
-    if n < max(map(len, queries)):
-        return
-    segmenter = segmenter_of(name, background=background, transitions=transitions)
-    segments = segmenter.fit(queries, weight=weights).segment(y)
-    costs = [
-        lambda s, e, x=x, w=w: naive.segment_cost(name, x, y, w, s, e) for x, w in zip(queries, weights, strict=True)
-    ]
-    least = naive.segmentations(n, costs, background, transitions)
-    assert total(segments, background, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
-    assert all(e - s == len(queries[label - 1]) for s, e, label, _ in segments)
+    assert (segments.start[1:] >= segments.end[:-1]).all()
 
 
 CARRIED = [("dtw", {}), ("lcss", {"eps": 0.8}), ("twed", {"nu": 0.2}), ("wdtw", {"g": 0.3})]
@@ -204,46 +163,6 @@ def test_lengths_are_bounded():
     np.testing.assert_array_equal(segmenter_of(min_length=6, background=2.0).fit(query).segment(y).boundaries, [2, 10])
 
 
-def test_bounds_and_transitions_of_each_query():
-    up, down = np.array([0.0, 1.0, 3.0]), np.array([3.0, 1.0, 0.0])
-    y = np.concatenate([up, down, [9, 9], up, up, down])
-    free = segmenter_of("dtw", background=1.0).fit([up, down]).segment(y)
-    np.testing.assert_array_equal(free.label, [1, 2, 1, 1, 2])
-    np.testing.assert_array_equal(free.start, [0, 3, 8, 11, 14])
-    forbidden = np.zeros((3, 3))
-    forbidden[1, 1] = np.inf  # `up` may not follow itself
-    apart = segmenter_of("dtw", background=1.0, transitions=forbidden).fit([up, down]).segment(y)
-    assert not ((apart.label[1:] == 1) & (apart.label[:-1] == 1) & (apart.start[1:] == apart.end[:-1])).any()
-    assert total(apart, 1.0, len(y), forbidden) < np.inf
-    long = segmenter_of("dtw", background=1.0, min_length=[None, 4]).fit([up, down]).segment(y)
-    assert (np.diff([long.start, long.end], axis=0)[0][long.label == 2] >= 4).all()
-
-
-@long_without_compiler
-def test_functional_segmentation_is_that_of_the_segmenter():
-    ecg = load_ecg_example()
-    cfg = get_distance_dict(["Dynamic Time Warping", "Euclidean Distance", "twed"])
-    y = ecg["sequence"][:400]
-    got = time_series_segmentation(cfg, ecg["query"], y, ecg["weight"])
-    for key, metric in (
-        ("Dynamic Time Warping", "dtw"),
-        ("Euclidean Distance", "euclidean"),
-        ("Time Warp Edit Distance", "twed"),
-    ):
-        segments = segmenter_of(metric).fit(ecg["query"], weight=ecg["weight"]).segment(y)
-        np.testing.assert_array_equal(got[key], segments.boundaries)
-        np.testing.assert_array_equal(got[key], np.union1d(segments.start, segments.end))
-
-
-def test_normal_beats_by_twed_are_segments_of_their_own():
-    ecg = load_ecg_example()
-    segments = segmenter_of("twed").fit(ecg["query"], weight=ecg["weight"]).segment(ecg["sequence"])
-    for beat in ecg["beats"][ecg["beat_kinds"] == "N"]:
-        inside = (segments.start <= beat) & (beat < segments.end)
-        assert inside.sum() <= 1
-    assert ((segments.start[:, None] <= ecg["beats"]) & (ecg["beats"] < segments.end[:, None])).sum(axis=1).max() == 1
-
-
 @pytest.mark.parametrize("metric", ["dtw", "lcss", "twed", "euclidean"])
 def test_a_constant_recording_is_background_or_the_query(metric):
     segments = segmenter_of(metric).fit([0.0, 1.0, 5.0, 1.0]).segment(np.full(12, 40.0))
@@ -255,46 +174,6 @@ def test_a_cost_of_background_beyond_all_others_counts_like_a_large_one():
     y = np.arange(12.0) % 4
     large, largest = (segmenter_of("lcss", background=b).fit([0.0, 1.0, 2.0, 3.0]).segment(y) for b in (1e6, 1e308))
     np.testing.assert_array_equal(largest.boundaries, large.boundaries)
-
-
-def test_a_callable_metric_segments_by_windows():
-    def worst(x, y):
-        return np.abs(x - y).max()
-
-    y = [9, 0, 1, 0, 9, 9, 0, 1, 0, 9]
-    segments = segmenter_of(worst).fit([0, 1, 0]).segment(y)
-    want = segmenter_of(get_metric("chebyshev")).fit([0, 1, 0]).segment(y)
-    np.testing.assert_array_equal(segments.start, [1, 6])
-    np.testing.assert_array_equal(want.start, [1, 6])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", [DTW(), LCSS(eps=0.8)])
-@given(data=st.data())
-def test_stretches_side_by_side_give_the_same(metric, data):
-    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    channels, noise = data.draw(st.integers(1, 2)), data.draw(st.sampled_from([0.3, 1.0, 3.0]))
-    queries = [rng.normal(size=(length, channels)) for length in data.draw(st.sampled_from([[3], [2, 4]]))]
-    y = rng.normal(size=(17 * SEGMENT_LANES * LEAD, channels)) * noise
-    at = rng.integers(0, len(y) - 4, 60)
-    for s in at:
-        query = queries[s % len(queries)]
-        y[s : s + len(query)] = query
-    k = len(queries)
-    rules = {"transitions": rng.uniform(size=(k + 1, k + 1)) if data.draw(st.booleans()) else None}
-    # Counts have ties, which roundings may break otherwise; with a bound the answer depends on them.
-    rules["max_length"] = data.draw(st.sampled_from([None, 9])) if metric.name == "dtw" else None
-    segmenter = segmenter_of(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
-    got = segmenter.segment(y)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(optimal, "LEAD", 10**9)
-        want = segmenter.segment(y)
-    n, transitions = len(y), rules["transitions"]
-    found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
-    assert found[0] == pytest.approx(found[1], rel=1e-9)
-    if metric.name == "dtw":
-        identical(got, want, ("start", "end", "label"))
-        np.testing.assert_allclose(got.cost, want.cost, rtol=1e-9, atol=1e-9)
 
 
 @given(two_queries(y_high=12, several=False), st.data())
@@ -330,7 +209,7 @@ def test_few_samples_are_computed_twice(monkeypatch):
         return in_order(queries, series, begin_at, offset, rules, state)
 
     monkeypatch.setattr(optimal, "in_order", counted)
-    segments = segmenter_of("adtw").fit(query).segment(y)
+    segments = segmenter_of("dtw").fit(query).segment(y)
     assert len(segments) > 300
     assert sum(alone) < len(y) / 20
 
@@ -444,6 +323,8 @@ def whole(segmenter, y, **times):
 def test_rounds_find_the_cheapest(metric, case, data):
     queries, y, rules = case
     y = y[~np.isnan(y).any(axis=1)]
+    # Counts have ties, which roundings may break otherwise; with a bound the answer depends on them.
+    rules["max_length"] = data.draw(st.sampled_from([None, 9])) if metric.name == "dtw" else None
     segmenter = segmenter_of(metric, **rules).fit(queries)
     want = whole(segmenter, y)
     with pytest.MonkeyPatch.context() as patch:
@@ -567,12 +448,3 @@ def test_memory_is_bounded(metric, monkeypatch):
         peaks.append(min(tries))
         assert len(segments) == repeats
     assert peaks[1] - peaks[0] <= 40 * 300 * 20
-
-
-def test_bad_chunks_and_jobs_are_refused():
-    segmenter = segmenter_of("dtw").fit([0.0, 1, 3])
-    y = np.zeros(50)
-    y[40] = np.nan
-    refused(lambda: segmenter.segment(Slices(y)), "sample")
-    refused(lambda: segmenter_of("dtw", n_jobs=0).fit([0.0, 1, 3]).segment(np.zeros(9)), "n_jobs")
-    refused(lambda: segmenter_of("euclidean").fit([0.0, 1, 3]).segment(Slices(np.zeros(2))), "longer than the sequence")

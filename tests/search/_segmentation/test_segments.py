@@ -67,6 +67,7 @@ def test_partial_repetitions_are_of_the_cheapest_segmentation(name, parameters, 
             assert found.stretch[k] == pytest.approx((e - s) / (i[-1] + 1 - i[0]))
 
 
+@pytest.mark.slow
 def test_partial_repetitions_with_skipped_points():
     found = QuerySegmenter(ERP(), background=1.5, partial=True).fit([3.0, 0.5, 1]).segment([1.0, 9, 9, 9])
     assert found.cost.tolist() == [0.5]
@@ -107,18 +108,6 @@ def test_repetitions_on_the_time_base_of_the_query(metric, p):
                 assert row[point] == pytest.approx(RECORDING[j[i == point]].mean())
     np.testing.assert_allclose(warped[:, :, 0], np.tile(QUERY, (3, 1)), atol=1e-12)
     np.testing.assert_allclose(segments.stretch, (segments.end - segments.start) / 6)
-
-
-def test_repetitions_of_several_queries():
-    segments = (
-        QuerySegmenter("euclidean", background=0.5).fit([QUERY, -QUERY[:4]]).segment(np.r_[QUERY, -QUERY[:4], QUERY])
-    )
-    assert segments.query.tolist() == [0, 1, 0]
-    assert segments.label.tolist() == [1, 2, 1]
-    assert segments.warped(0).shape == (2, 6, 1)
-    np.testing.assert_array_equal(segments.warped(1)[0, :, 0], -QUERY[:4])
-    refused(segments.warped, "number of a query, from 0 to 1")
-    assert segments.to_frame()["query"].tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("kind", ["none", "numbers", "dates", "zone"])
