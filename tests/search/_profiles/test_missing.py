@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import refused
 from strategies import compiled, plain, unmeant
 
-from sktslib import QuerySearcher, QuerySegmenter
+from sktslib import QuerySearcher
 from sktslib.distances import pairwise_distances
 
 pytestmark = unmeant
@@ -67,16 +66,6 @@ def test_subsequences_do_not_cross_a_gap(metric):
         assert (matches.path(k)[1] < match.end).all()
 
 
-@pytest.mark.parametrize("metric", ["dtw", "euclidean"])
-def test_segments_do_not_cross_a_gap(metric):
-    shape = np.array([0.0, 1.0, 3.0, 1.0])
-    y = np.concatenate([[9, 9], shape, [9], shape, [9, 9]])
-    y[4] = np.nan
-    segments = QuerySegmenter(metric, nan_policy="omit").fit(shape).segment(y)
-    assert [(s.start, s.end) for s in segments][-1] == (7, 11)
-    assert not any(s <= 4 < e for s, e in zip(segments.start, segments.end, strict=True))
-
-
 def test_missing_query_points_count_nothing():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=8), rng.normal(size=50)
@@ -92,11 +81,6 @@ def test_elastic_windows_with_a_gap_are_no_candidates():
     y = np.array([0.0, 1.0, 2.0, np.nan, 0.0, 1.0, 2.0])
     got = QuerySearcher("dtw", candidates="windows", nan_policy="omit").fit([0.0, 1.0, 2.0]).profile(y).distance
     np.testing.assert_array_equal(got, [0, np.inf, np.inf, np.inf, 0])
-
-
-def test_raise_is_the_default():
-    refused(lambda: QuerySearcher().fit([0.0, np.nan]), "'X' must be finite", "NaN", "index 1")
-    refused(lambda: QuerySearcher(nan_policy="omit").fit([0.0, np.inf]), "infinit")
 
 
 @pytest.mark.parametrize("weight", [[1, 0.1, 0.3, 0.5], [1, 0.7, 0.1, 0.9], [0.3, 0.3, 0.1, 1]])

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import Slices
-from strategies import long_without_compiler, recording, small_sizes, unmeant, weights
+from strategies import recording, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
-from sktslib.distances import get_metric
 from sktslib.distances._kernels import bounds
-from sktslib.search import _pruning, _run, _sources
+from sktslib.search import _pruning, _run
 
 pytestmark = unmeant
 
@@ -80,26 +78,6 @@ def test_matches_are_those_of_the_whole_profile(name, parameters, data):
     np.testing.assert_array_equal(got.distance, profile.distance[chosen])
 
 
-@pytest.mark.usefixtures("any_size")
-@given(st.data())
-def test_matches_are_those_of_the_reference(data):
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
-    channels, m, n = data.draw(st.sampled_from([1, 2])), data.draw(st.integers(2, 9)), 70
-    y, x = recording("walk", rng, n, channels), rng.normal(size=(m, channels)).cumsum(axis=0)
-    w, how = data.draw(weights(m, channels)), data.draw(st.sampled_from([None, "zscore", "mean", "minmax", "robust"]))
-    rule = data.draw(st.sampled_from([{"n_matches": 1}, {"n_matches": 4}, {"n_matches": None, "threshold": float(m)}]))
-    distance = naive.windows("dtw", x, y, w, normalize=how)
-    chosen = naive.select(distance, np.arange(n), np.arange(n) + m, **rule)
-    got = QuerySearcher("dtw", candidates="windows", normalize=how, **rule).fit(x, weight=w).search(y)
-    gaps = np.diff(np.sort(distance))
-    if ((gaps > 0) & (gaps < 1e-9)).any():
-        return  # roundings decide which of them comes first, as among normalized windows of two points
-    np.testing.assert_allclose(got.distance, distance[chosen], rtol=1e-9, atol=1e-9)
-    apart = np.diff(np.sort(distance)) > 1e-9
-    if apart.all():  # else roundings decide which of equal ones comes first
-        np.testing.assert_array_equal(got.start, chosen)
-
-
 def test_few_distances_are_computed(monkeypatch):
     rng = np.random.default_rng(3)
     n = 600 if numba.config.DISABLE_JIT else 30_000
@@ -117,28 +95,6 @@ def test_few_distances_are_computed(monkeypatch):
     match = searcher.search(y)
     assert (match.start[0], match.distance[0]) == (want.argmin(), want.min())
     assert sum(computed) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"), [("dtw", {"window": 0.2}), ("adtw", {"window": "sakoe-chiba", "factor": 0})]
-)
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_windows_cost_no_less_than_their_own_points(name, parameters, channels, weighted):
-    rng = np.random.default_rng(channels)
-    m, copies = 20, 6 if numba.config.DISABLE_JIT else 60
-    x, w = rng.normal(size=(channels, m)).cumsum(axis=1), rng.uniform(0, 2, size=(channels, m)) if weighted else None
-    warped = np.sort(rng.integers(0, m, (copies, m)), axis=1)  # the query at another pace, so that bounds are close
-    y = x[:, warped.ravel()] + 0.01 * rng.normal(size=(channels, copies * m))
-    metric, windows = get_metric(name, parameters), _pruning.Windows(x, w, y, "zscore")
-    cascade, where = _pruning._Cascade(metric, x, windows, _pruning.Choice(1)), np.arange(windows.n)
-    values = windows.exact(where).transpose(1, 0, 2).reshape(channels, -1)
-    compared = values, where * m, np.ones((channels, windows.n)), np.zeros((channels, windows.n))
-    low, costs = bounds.bound_windows(cascade.reached, compared), cascade._exact_costs(where, np.inf)
-    assert (low <= costs * (1 + 1e-9)).all()
-    assert np.median(low / costs) > 0.1
-    if name == "adtw":  # whose band has no width
-        np.testing.assert_allclose(low, costs)
 
 
 @pytest.mark.usefixtures("any_size")
@@ -177,31 +133,6 @@ def test_matches_hold_samples_of_their_own(n_jobs, monkeypatch):
     y[:] = 0.0
     np.testing.assert_array_equal(found.cut(), pieces)
     assert found.path(0).tolist() == path
-
-
-@long_without_compiler
-@pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize("rule", [{"n_matches": 1}, {"n_matches": 9}, {"n_matches": None, "threshold": 9.0}])
-def test_chunks_streams_and_gaps(rule, monkeypatch):
-    rng = np.random.default_rng(8)
-    y, x = np.sin(np.arange(500) / 5) + 0.3 * rng.normal(size=500), np.sin(np.arange(40) / 5)
-    searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore", nan_policy="omit", **rule).fit(x)
-    monkeypatch.setattr(_sources, "CHUNK", 170)  # too short for nine matches that do not overlap
-    for gap in ([], [130, 131, 320]):
-        y[gap] = np.nan
-        profile = searcher.profile(y)
-        limits = searcher.n_matches, searcher.threshold
-        chosen = naive.select(profile.distance, profile.start, profile.end, *limits)
-        assert chosen
-        found = [searcher.search(y), searcher.search(Slices(y))]
-        if searcher.threshold is not None:
-            stream = searcher.stream()
-            parts = [stream.update(y[:201]), stream.update(y[201:]), stream.flush()]
-            starts = np.concatenate([part.start for part in parts])
-            assert sorted(starts) == sorted(profile.start[chosen])
-        for matches in found:
-            np.testing.assert_array_equal(matches.start, profile.start[chosen])
-            np.testing.assert_array_equal(matches.distance, profile.distance[chosen])
 
 
 @pytest.mark.slow

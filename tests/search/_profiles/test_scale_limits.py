@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices, refused, searcher_of
-from sklearn.base import clone
 from strategies import recording, small_sizes, unmeant, weights
 
 from sktslib.search import _sources, merge_parts
@@ -218,26 +217,6 @@ def test_columns_of_matches():
     assert plain.scale is None and plain.offset is None
     assert searcher_of("euclidean", offset_limit=9.0).fit(x).search(y).scale is not None
     refused(lambda: plain.sorted("scale"), "'scale'")
-
-
-def test_flat_noise_is_no_candidate():
-    rng = np.random.default_rng(7)
-    x = np.sin(np.arange(40) / 6)
-    y = 0.01 * rng.normal(size=2000)
-    y[700:740] += x + 0.4 * rng.normal(size=40)
-    found = {}
-    for limits in (None, (0.5, 2.0)):
-        searcher = searcher_of("dtw", metric_params={"window": 0.1}, normalize="zscore", scale_limits=limits)
-        found[limits] = searcher.set_params(n_matches=3).fit(x).search(y)
-    assert (np.abs(found[None].start - 700) > 40).any()
-    assert np.abs(found[0.5, 2.0].start - 700).max() <= 40 or len(found[0.5, 2.0]) == 1
-
-
-def test_parameters_of_grids():
-    searcher = searcher_of("dtw", normalize="zscore", scale_limits=(0.5, 2), offset_limit=[1.0])
-    assert clone(searcher).get_params()["normalize__scale_limits"] == (0.5, 2)
-    free = clone(searcher).set_params(normalize__scale_limits=None, normalize__offset_limit=None)
-    assert free.fit([0, 1, 0]).search(range(9)) is not None
 
 
 @pytest.mark.parametrize(
