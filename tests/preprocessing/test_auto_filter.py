@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from naive import preprocessing as naive
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from strategies import long_without_compiler
 
-from sktslib import QuerySegmenter, pipeline_segment
-from sktslib.metrics import event_f1_score, labels_from_events
-from sktslib.model_selection import BlockedSeriesSplit
+from sktslib.metrics import labels_from_events
 from sktslib.preprocessing import AutoFilter, BandPass
 from sktslib.preprocessing._auto_filter import (
     Spectra,
@@ -45,19 +40,6 @@ def planted(kind, seed=0):
     for start in STARTS:
         out[start : start + LENGTH] += 4 * TONE
     return out[:, None]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", NOISE)
-def test_the_band_is_that_of_the_events(kind, seed):
-    X = planted(kind, seed)
-    fitted = AutoFilter(RATE).fit(X, Y)
-    low, high = fitted.band_
-    assert 7 < low < 12 < high < 18
-    assert fitted.ratio_.argmax() == pytest.approx(12 / fitted.frequencies_[1], abs=4)
-    assert_array_equal(fitted.transform(X), BandPass(low, high, RATE).fit_transform(X))
-    assert_allclose(AutoFilter(RATE).fit(X + [1.0, -100.0, 1e6][seed], Y).band_, (low, high), atol=1e-6)  # an offset
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -152,15 +134,6 @@ def test_events_that_recur_are_those_of_a_naive_version(k, mirrored):
     assert_array_equal(found[:, 0], right if sure else [])
     assert_array_equal(code, [4] * len(found))
     assert_array_equal(np.diff(found, axis=1), 30)
-
-
-@pytest.mark.parametrize("kind", ["white", "hum"])
-def test_few_marked_of_many_give_the_band_of_all(kind):
-    X, y = planted(kind), Y.copy()
-    y[STARTS[2] + LENGTH :] = 0
-    want, fitted = AutoFilter(RATE).fit(X, Y), AutoFilter(RATE).fit(X, y)
-    assert fitted.band_ == want.band_
-    assert_allclose(fitted.event_spectrum_, want.event_spectrum_, rtol=0.01, atol=0.01 * want.event_spectrum_.max())
 
 
 def test_events_in_silence_are_found_without_a_warning():
@@ -271,15 +244,3 @@ MARKS[STARTS] = 1
 def test_labels_that_tell_nothing_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         AutoFilter(RATE).fit(planted("white"), y)
-
-
-@long_without_compiler
-def test_it_stands_in_a_pipeline_and_a_grid():
-    X = planted("random walk")[:1500]
-    last = QuerySegmenter("euclidean", query=4 * TONE, background=1.0)
-    model = make_pipeline(AutoFilter(RATE), last)
-    fitted = model.fit(X, Y[:1500])
-    found = pipeline_segment(fitted, X)
-    assert event_f1_score(Y[:1500], np.column_stack([found.start, found.end])) > 0.9
-    grid = {"autofilter__order": [1, 2]}
-    assert GridSearchCV(model, grid, cv=BlockedSeriesSplit(2)).fit(X, Y[:1500]).best_score_ > 0.8

@@ -1,6 +1,5 @@
 """What a search does where nothing is said: how many matches, how short, what labels are predicted, in which order."""
 
-import inspect
 import pickle
 
 import numpy as np
@@ -31,12 +30,6 @@ def recording(pieces=(BUMP, STEP, BUMP, BUMP, STEP)):
 
 X, RANGES = recording()
 Y = labels_from_events(RANGES, ["up", "down", "up", "up", "down"], n_samples=len(X))
-
-
-def test_defaults_are_these():
-    defaults = {name: p.default for name, p in inspect.signature(QuerySearcher).parameters.items()}
-    assert (defaults["n_matches"], defaults["candidates"], Subsequences().min_length) == ("auto", "auto", "auto")
-    assert inspect.signature(QuerySegmenter).parameters["metric"].default == "adtw"
 
 
 @pytest.mark.parametrize(
@@ -179,16 +172,3 @@ def test_streams_give_matches_in_order_of_time(seed, cuts, queries, overlap, del
         want = searcher.search(y)
         query = np.zeros(len(want), int) if want.query is None else want.query
         assert sorted(row for of in rows for row in of) == sorted(zip(want.start, want.end, query, strict=True))
-
-
-def test_the_best_of_a_stream_are_in_order_of_time_too():
-    y, times = X[:, 0], np.datetime64("2026-01-01") + np.arange(len(X)) * np.timedelta64(1, "s")
-    stream = QuerySearcher(threshold=3.0, n_matches=2).fit(BUMP).stream()
-    assert all(len(stream.update(y[k : k + 9], times=times[k : k + 9])) == 0 for k in range(0, len(y), 9))
-    best, want = stream.flush(), QuerySearcher(n_matches=2).fit(BUMP).search(y, times=times)
-    assert best.start.tolist() == sorted(want.start)
-    np.testing.assert_array_equal(best.start_time, times[best.start])
-    assert best.to_frame()["start"].is_monotonic_increasing
-    learned = QuerySearcher().fit(X, Y).stream()
-    found = [learned.update(X[k : k + 10]) for k in range(0, len(X), 10)] + [learned.flush()]
-    assert [label for part in found for label in part.label] == ["up", "down", "up", "up", "down"]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices, searcher_of, segmenter_of
-from strategies import compiled, pairs, parameters, plain, quarters, series, small_sizes, times, unmeant, weights
+from strategies import compiled, pairs, parameters, plain, quarters, series, times, unmeant, weights
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, Euclidean, get_metric, metric_names
@@ -132,19 +132,6 @@ def test_pruned_windows_span_no_hole(rule, data):
     np.testing.assert_array_equal(got.distance, profile.distance[want])
 
 
-@pytest.mark.parametrize("name", ["euclidean", "chebyshev", "short_time_series", "correlation", "dtw"])
-@given(data=st.data())
-def test_windows_with_missing_values_between_holes(name, data):
-    m, n = data.draw(st.integers(2, 5)), 14
-    x, y = (np.array(data.draw(st.lists(plain, min_size=k, max_size=k))) for k in (m, n))
-    ts = data.draw(broken(n))
-    y[data.draw(st.lists(st.integers(0, n - 1), max_size=4))] = np.nan
-    want = naive.joined_windows(lambda a, b: naive.observed_windows(name, x, y[a:b]), n, m, ranges_of(ts))
-    rules = {"mode": "windows", "max_gap": GAP, "nan_policy": "omit"}
-    got = searcher_of(name, **rules).fit(x).profile(y, times=ts).distance
-    np.testing.assert_allclose(got, want, **CLOSE)
-
-
 # --------------------------------------------------------------------------------------------------- streams, chunks
 SEARCHED = compiled([DTW(), DDTW(), LCSS(eps=0.5), ERP(), TWED(nu=0.1), Euclidean()])
 SEARCHED += [DTW(window="sakoe-chiba", factor=2)]
@@ -162,43 +149,6 @@ def recordings(draw):
     cuts = draw(st.lists(st.sampled_from([*at_holes, *range(1, n)]), max_size=6))
     cuts = range(1, n) if draw(st.booleans()) else sorted({*cuts})
     return y, ts, [0, *cuts, n]
-
-
-def row(matches):
-    """Ranges, distances and times, in order."""
-    parts = (matches.start, matches.end, matches.distance, matches.start_time, matches.end_time)
-    return sorted(zip(*(part.tolist() for part in parts), strict=True))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", SEARCHED, ids=lambda metric: repr(metric))
-@given(data=st.data())
-def test_streams_and_chunks_span_no_hole(metric, data):
-    y, ts, cuts = data.draw(recordings())
-    m = data.draw(st.integers(1, 4))
-    x = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=m, max_size=m)))
-    tq = np.arange(m) * 1.0 if metric.uses_times and data.draw(st.booleans()) else None
-    rules = {"threshold": data.draw(st.sampled_from([0.1, 1.0])), "n_matches": None, "nan_policy": "omit"}
-    searcher = searcher_of(metric, max_gap=GAP, **rules).fit(x, times=tq)
-    if searcher._mode == "windows" and len(y) < m:
-        return
-    dates = data.draw(st.booleans()) and tq is None
-    given = pd.Timestamp("2026-01-01", tz="Europe/Berlin") + pd.to_timedelta(ts, "s") if dates else ts
-    want = searcher.search(y, times=given)
-    ranges = ranges_of(ts)
-    assert all(any(a <= s < e <= b for a, b in ranges) for s, e, _ in want)
-    for s, e in zip(want.start_time, want.end_time, strict=True):
-        assert (e - s).total_seconds() < 9 * len(y) if dates else e > s - 1
-    stream, found = searcher.stream(), []
-    for a, b in itertools.pairwise(cuts):
-        found += row(stream.update(y[a:b], times=given[a:b]))
-        if data.draw(st.booleans()):
-            stream = pickle.loads(pickle.dumps(stream))
-    assert sorted(found + row(stream.flush())) == row(want) == row(pickle.loads(pickle.dumps(want)))
-    with small_sizes(data, "search._sources.CHUNK"):
-        long, profile = searcher.search(Slices(y), times=given), searcher.profile(Slices(y), times=given)
-    assert row(long) == row(want)
-    np.testing.assert_allclose(profile.distance, searcher.profile(y, times=given).distance, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.slow
@@ -318,14 +268,6 @@ def test_an_end_before_a_hole_lies_one_step_behind_its_last_sample(kind):
     assert found.end_time[0] - found.start_time[0] == found.end_time[-1] - found.start_time[-1]
 
 
-def test_roundings_of_times_are_no_holes():
-    ts = 1e6 + np.arange(1000) * 0.01  # whose steps are 0.01 but for roundings of 1e-10
-    assert (np.diff(ts) > 0.01).any()
-    y = np.arange(1000.0)
-    profile = searcher_of("euclidean", max_gap=0.01).fit(y[:50]).profile(y, times=ts)
-    assert np.isfinite(profile.distance).all()
-
-
 @pytest.mark.parametrize("gap", [0, -1.0, np.nan, np.inf, True, "1s", timedelta(0), np.timedelta64("NaT"), [1]])
 @pytest.mark.parametrize("cls", [QuerySearcher, QuerySegmenter])
 def test_gaps_that_are_none(cls, gap):
@@ -362,16 +304,6 @@ def test_gaps_need_times():
         searcher_of(max_gap=timedelta(seconds=2)).fit([1.0, 2]).search(y, times=y)
     with pytest.raises(ValueError, match=r"'times' of the query must not step by more than 'max_gap', 2\. Got a step"):
         searcher_of(max_gap=2).fit([1.0, 2, 3], times=[0, 1, 5])
-
-
-def test_several_queries_in_jobs_span_no_hole():
-    y, ts = np.tile([0.0, 1, 2, 1], 30), np.arange(120.0) + 50 * (np.arange(120) >= 50)
-    queries = [np.array([0.0, 1, 2]), np.array([2.0, 1, 0, 1])]
-    rules = {"n_matches": None, "threshold": 0.1, "max_gap": 2}
-    matches = searcher_of("euclidean", n_jobs=2, **rules).fit(queries).search([y, y], times=[ts, np.arange(120.0)])
-    spans = (matches.start < 50) & (50 < matches.end)
-    assert not spans[matches.sequence == 0].any()
-    assert spans[matches.sequence == 1].any()
 
 
 @pytest.mark.parametrize("decimals", [3, 4, 6])

@@ -54,6 +54,10 @@ def recordings(draw, x):
     return np.concatenate(pieces)
 
 
+def absolute(a, b):
+    return abs(a - b).sum()
+
+
 @st.composite
 def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
     """A fitted searcher, a sequence and its times."""
@@ -66,6 +70,8 @@ def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
     if rule.get("mode") == "subsequence":
         if (numba.config.DISABLE_JIT or name == "dtw") and draw(st.booleans()):
             metric.set_params(window="sakoe-chiba", factor=draw(st.integers(0, 4)))
+        elif name == "dtw":
+            metric.set_params(dist=draw(st.sampled_from([None, None, absolute])))
         rule |= draw(st.sampled_from([{}, {"min_length": None}, {"min_length": 3, "max_length": 9}]))
     if draw(st.booleans()):
         y[rng.integers(0, len(y), 3)] = np.nan
@@ -246,7 +252,7 @@ def test_profiles_that_threads_fill_in_place_are_those_of_one(normalize, n, monk
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("engine", ["threading", "loky"])
+@pytest.mark.parametrize("engine", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_a_memory_map_is_not_sent_to_processes(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(_run, "LEAST", 150)
     whole = np.memmap(tmp_path / "y", dtype=np.float32, mode="w+", shape=(1203, 2))

@@ -344,6 +344,7 @@ def test_rounds_find_the_cheapest(metric, case, data):
     assert streamed == list(want)
 
 
+@pytest.mark.slow
 def test_processes_find_the_same():
     rng = np.random.default_rng(0)
     query = rng.normal(size=3)
