@@ -32,7 +32,7 @@ import numpy as np
 
 from ..distances._kernels.selection import all_free, near
 from ..distances._metrics.base import equal
-from ..utils._jobs import count_jobs, delayed, in_jobs, jobs_are_threads, losses_explained, progress, shared
+from ..utils._jobs import count_jobs, delayed, in_jobs, jobs_are_threads, progress, shared
 from ..utils._sampling import edges
 from ..utils._times import Sequences, Times, as_dates, given_times, times_of
 from ..utils.validation import as_points, as_series, as_times, check_count, refused
@@ -738,7 +738,7 @@ class DaskSource(ChunkedSource):
 
         check_table(self.searcher, self.X)
         tasks = self._tasks(searches, whole)
-        with progress(len(tasks), verbose, name, "part") as count, losses_explained(name):
+        with progress(len(tasks), verbose, name, "part") as count:
             found = dask.compute(*tasks)
             count(len(tasks))
         if self.timed and len(self) > 1:

@@ -10,7 +10,6 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import TimeoutError as JobTimeout
 from numbers import Integral
 
 import numpy as np
@@ -21,8 +20,6 @@ MANY = 10_000  # steps from which on a bar writes thousands and millions
 KEPT = 4  # executors, of different numbers of threads
 AT_ONCE = 2  # calls for each job that are begun and whose results are not taken
 MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))
-# Names of the exceptions by which concurrent.futures, loky, dask and ray report a process that is gone.
-LOST = {"BrokenProcessPool", "TerminatedWorkerError", "KilledWorker", "RayActorError", "WorkerCrashedError"}
 _kept = {}  # executors that nobody uses, by their numbers of threads, the last one used last
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _kept.clear())  # another process has none of their threads
@@ -56,31 +53,10 @@ def each_in_jobs(calls, total, n_jobs, verbose, name, unit):
     if total <= 1 and not verbose:  # which takes no jobs
         yield from (call(*arguments, **keywords) for call, arguments, keywords in calls)
         return
-    with progress(total, verbose, name, unit) as count, losses_explained(name):
+    with progress(total, verbose, name, unit) as count:
         for result in _results(calls, total, n_jobs):
             yield result
             count()
-
-
-@contextmanager
-def losses_explained(name):
-    """Say what is to be done where the processes that do the work are lost, or do not answer."""
-    try:
-        yield
-    except JobTimeout as error:  # which says nothing
-        raise TimeoutError(
-            f"The work ({name}) must be answered within the time that joblib was told. Got no answer to a call: a "
-            "worker hangs, or the call takes longer. Allow more time, or find out what holds the worker up. Processes "
-            "of joblib were ended, and the next call starts new ones; threads cannot be ended."
-        ) from error
-    except Exception as error:
-        if LOST.isdisjoint(cls.__name__ for cls in type(error).__mro__):
-            raise
-        raise RuntimeError(
-            f"The work ({name}) must not lose the processes that do it. Got {type(error).__name__}: a worker "
-            "process was killed, most often by the operating system for lack of memory. Take fewer jobs, or threads, "
-            "which share their memory: parallel_config('threading')."
-        ) from error
 
 
 def _results(calls, total, n_jobs):
