@@ -1,7 +1,7 @@
 """Distances between time series: functions, metric objects and their registry.
 
-Public names are what a user types; they are listed in `__all__` of the module that defines them. Classes of results can
-be imported, too.
+Public names are those that a user types; each is listed in `__all__` of the module that defines it. Classes of results
+can be imported, too.
 """
 
 from . import _metrics, compute_distance, elastic_distances, lockstep_distances, time_distances
@@ -28,7 +28,7 @@ from .time_distances import *
 
 _MODULES = _metrics.base, _metrics.dtw, _metrics.edit, _metrics.lockstep, _metrics.mixed, _metrics.registry
 _MODULES += _metrics.soft, compute_distance, elastic_distances, lockstep_distances, time_distances
-# Of these distances without parameters nobody needs to type the class: a name in quotes stands for each.
+# Nobody needs to type the classes of these distances without parameters: their names, as texts, stand for them.
 _BY_NAME = {
     cls.__name__
     for cls in map(_metrics.registry.metric_class, _metrics.registry.metric_names())

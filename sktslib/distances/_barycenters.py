@@ -1,8 +1,8 @@
 """Barycenters: the series in the middle of a collection under an elastic distance.
 
-A barycenter is improved by averages over warping paths, or by the gradient of a soft minimum. Each
-method starts from a series. It returns the best one found, and the objective at the start and after each iteration,
-which never rises.
+A barycenter is improved by averages over warping paths, or along the gradient of a soft minimum. Each method starts
+from a series. It returns the best one found, and the objective at the start and after each iteration, which never
+rises.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from ._metrics.soft import SoftDTW
 from ._pairwise import pairwise_distances
 from ._series import full_weight
 
-NOISE = 1e-12  # of a difference of sums, relative to them
-NUMBERS = 2**20  # that are held of each point of some series; sums are rounded block by block
+NOISE = 1e-12  # rounding error of a difference of sums, relative to the sums
+NUMBERS = 2**20  # largest number of values per point that are stored at a time for a block of series
 
 
-ROUNDING = 1e-9  # by which limits are raised, which are no more than guesses
-FEW_CELLS = block_size(2**11, 2**3)  # cells of a pair that are computed before a limit for them is found
+ROUNDING = 1e-9  # relative tolerance that is added to limits; they need not be exact
+FEW_CELLS = block_size(2**11, 2**3)  # a limit is estimated for pairs with at least this number of cells
 
 
 class Partners:
-    """A collection that series are compared with, as kernels take it."""
+    """A collection that a series is compared with, prepared for kernels."""
 
     def __init__(self, metric, series):
         self.metric, self.series = metric, series
@@ -61,15 +61,15 @@ class Partners:
         self.summed = batch.one_after_another(series, self.lengths)
         as_they_are = all(map(is_, self.features, series))
         self.compared = self.summed if as_they_are else batch.one_after_another(self.features, self.lengths)
-        # Otherwise not all cells of the path are pairs, or not all pairs are partners.
+        # Otherwise some cells of the path are not pairs, or some pairs are not partners.
         self.plain = all(getattr(type(metric), of) is getattr(ElasticMetric, of) for of in ("_partners", "_listed"))
         self.limited = metric._is_monotone and metric._reports_cost and not metric._has_factor
 
     def sums(self, x, w, members, limits=None):
-        """Return the distances of series (k,), and for each the counts of points that the points of `x` meet, and sums.
+        """Return distances (k,), and for each series counts (k, m) and sums (k, channels, m) of the partners of `x`.
 
-        These are (k, m) and (k, channels, m). `limits` (k,) are about what the distances are at most: it is faster
-        where they hold.
+        Partners of a point are the points aligned with it. `limits` (k,) are guesses of the largest distances; good
+        guesses make it faster.
         """
         limits = np.full(len(members), np.inf) if limits is None or not self.limited else limits * (1.0 + ROUNDING)
         ends = self.lengths[members]
@@ -109,9 +109,9 @@ class Partners:
         return far, met, total
 
     def limits_after(self, x, w, found, after):
-        """Return about the highest costs of series with `after` in place of `x`: those along the paths of `x`.
+        """Return guesses for the costs of series when `after` replaces `x`: the costs along the paths of `x`.
 
-        `found` is what `sums` gives of `x`. None where nobody knows, or where it is not worth asking.
+        `found` is the result of `sums` for `x`. The result is None if the guess is not possible or not worth the time.
         """
         if x.shape[1] * self.longest < FEW_CELLS or not self.limited or self.compared is not self.summed:
             return None
@@ -125,26 +125,26 @@ class Partners:
 
 
 def partners_of(metric, series):
-    """Return the series for averages along paths; None if the metric's centers are no such averages."""
+    """Return a collection prepared for averages along paths; None if the metric needs other averages."""
     return Partners(metric, series) if isinstance(metric, ElasticMetric) and metric._center == "mean" else None
 
 
 class Task(NamedTuple):
-    """Collection, weights and limits of the search for a barycenter."""
+    """Collection, weights and stopping rules of the search for a barycenter."""
 
     metric: Metric
     series: Sequence  # (channels, n) each
-    share: np.ndarray  # of each series in the objective; they add up to 1
+    share: np.ndarray  # weight of each series in the objective; the weights add up to 1
     w: np.ndarray | None  # weights of the barycenter's points (channels, m)
     jobs: int
-    for_each: Callable  # a function's results for each item, by so many jobs
+    for_each: Callable  # returns a function's results for all items, possibly in several jobs
     max_iter: int
     tol: float
-    count: Callable  # of the iterations
-    blocks: list | None = None  # of `dba`: slices of the series and their partners, where points move to their means
+    count: Callable  # counts iterations
+    blocks: list | None = None  # used by `dba` if points move to means: slices of the series with their `Partners`
 
     def aligned(self, z, limits=None):
-        """Return the series' distances, up to about `limits`, and the data that `moved` and `limits_after` need."""
+        """Return the distances of all series, and data for `moved` and `limits_after`; `limits` are guesses."""
         if self.blocks is None:
             return self.for_each(lambda y: self.metric._distance(z, self.w, y, None, None), self.series), None, None
         far, sums, found = np.empty(len(self.series)), [], []
@@ -159,21 +159,21 @@ class Task(NamedTuple):
         return far, [sum(of) for of in zip(*sums, strict=True)], found
 
     def moved(self, z, far, sums):
-        """Return `z` with each point moved to the best place among its partners in all series (channels, m)."""
+        """Return `z` (channels, m) with each point moved to the best position for its partners in all series."""
         if sums is not None:
             return placed(z, *sums)
         partners = self.for_each(lambda found: self.metric._partners(found._problem), far)
         return among_medians(z, partners, self.series, self.share)
 
     def limits_after(self, x, found, after):
-        """Return about the highest costs of the series with `after` in place of `x`; None if they are not known."""
+        """Return guesses for the costs of the series when `after` replaces `x`; None if they are not known."""
         if not found:
             return None
         limits = [p.limits_after(x, self.w, one, after) for (_, p), one in zip(self.blocks, found, strict=True)]
         return None if any(of is None for of in limits) else np.concatenate(limits)
 
     def tell(self, costs):
-        """Count an iteration and say what the mean distance is; the start counts as no iteration."""
+        """Count an iteration and show the mean distance; the start does not count."""
         self.count(int(len(costs) > 1), f"mean distance {costs[-1]:.8g}")
 
 
@@ -187,7 +187,7 @@ def dba(task, z):
     while True:
         far, sums, found = task.aligned(z, limits)
         cost = float(task.share @ far)
-        if costs and not cost < costs[-1]:  # the averages need not be better where a cost is no sum of squares
+        if costs and not cost < costs[-1]:  # averages may not improve a cost that is no sum of squares
             return best, costs
         best = z
         costs.append(cost)
@@ -199,7 +199,7 @@ def dba(task, z):
 
 
 def slices_of(count, numbers):
-    """Return the slices of so many series that little is held of that many numbers of each."""
+    """Return slices of `count` series, small enough to store `numbers` values for each series."""
     size = max(1, NUMBERS // numbers)
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
@@ -210,18 +210,18 @@ def added(counts, totals, share):
 
 
 def placed(z, total, totals):
-    """Return `z` with each point moved to the mean of its partners (channels, m); one without partners stays.
+    """Return `z` (channels, m) with each point moved to the mean of its partners; points without partners stay.
 
-    `total` is the weight of each point's partners (m,), `totals` their weighted sum (channels, m).
+    `total` (m,) is the weight of each point's partners, `totals` (channels, m) their weighted sum.
     """
     return np.divide(totals, total, out=z.copy(), where=total > 0)
 
 
 def among_medians(z, partners, series, share):
-    """Return `z` with each point moved to the median of its partners (channels, m).
+    """Return `z` (channels, m) with each point moved to the median of its partners; points without partners stay.
 
-    Medians are best where costs are absolute differences. `partners` holds the path of each series, and how much each
-    pair counts. A point without partners stays.
+    Medians are best if costs are absolute differences. `partners` holds the path of each series, and the weights of its
+    pairs.
     """
     m = z.shape[1]
     at, values, weights = [], [], []
@@ -238,14 +238,14 @@ def among_medians(z, partners, series, share):
 
 
 def medians(at, values, weights, m):
-    """Return weighted (lower) medians (m,) of the values of each group `at`; NaN without any."""
+    """Return weighted (lower) medians (m,) of groups of values, NaN for empty ones; `at` holds group numbers."""
     order = np.lexsort((values, at))
     at, values, weights = at[order], values[order], weights[order]
     out = np.full(m, np.nan)
     first = np.flatnonzero(np.diff(at, prepend=-1))
     for a, b in pairwise(np.append(first, len(at))):
         sums = np.cumsum(weights[a:b])
-        half = 0.5 * sums[-1] * (1 - 1e-12)  # two equal halves: the lower value, whatever the rounding
+        half = 0.5 * sums[-1] * (1 - 1e-12)  # of two equal halves the lower value, in spite of rounding
         out[at[a]] = values[a + np.searchsorted(sums, half)]
     return out
 
@@ -258,7 +258,7 @@ def soft(task, z):
     def pair(x, y):
         """Soft-DTW of both series, its gradient by x, and the mean cost of their alignments."""
         matrix, E = metric._expected(x, task.w, y)
-        center = x.mean(axis=1, keepdims=True)  # less it, what is common to both costs no digits
+        center = x.mean(axis=1, keepdims=True)  # subtracted, so that a common offset costs no digits
         x, y = x - center, y - center
         count, partners = E.sum(axis=0), y @ E
         own = w * (x * x * count + (y * y) @ E)
@@ -275,10 +275,10 @@ def soft(task, z):
     start, _, scale = objective(z.ravel())
     costs, scale = [float(start)], scale or 1.0
     task.tell(costs)
-    if task.max_iter == 0:  # of which scipy makes one
+    if task.max_iter == 0:  # scipy would do one iteration
         return z, costs
 
-    def scaled(flat):  # from 0 downwards, so that `tol` is relative, whatever the series' unit and however soft
+    def scaled(flat):  # counted from 0 downwards, so that `tol` is relative for any unit and any gamma
         value, gradient, _ = objective(flat)
         return (value - start) / scale, gradient.ravel() / scale
 
@@ -426,13 +426,13 @@ def barycenter(
 
 
 def is_flat(X):
-    """Return whether series of one channel are given without an axis for it; what is not in memory is not read."""
+    """Return whether series of one channel are given without a channel axis; data that is not in memory is not read."""
     axes = len(getattr(X, "shape", ()))
     return axes == 2 or (axes != 3 and (len(X[0].shape) if hasattr(X[0], "shape") else np.ndim(X[0])) == 1)
 
 
 def check_method(method, metric):
-    """Refuse a method that the metric has no use for."""
+    """Refuse a method that does not apply to the metric."""
     check_names([method], METHODS, "method")
     if method == "soft":
         if not isinstance(metric, SoftDTW):
@@ -456,7 +456,7 @@ def check_method(method, metric):
 
 
 def shares(series_weight, n):
-    """Return the series' weights as shares of 1 (n,)."""
+    """Return the weights of the series, scaled to a sum of 1 (n,)."""
     v = np.ones(n) if series_weight is None else as_floats(series_weight, "series_weight")
     if v.shape != (n,):
         got = f"shape {v.shape}; weights of points are the parameter 'weight'"
@@ -466,7 +466,7 @@ def shares(series_weight, n):
 
 
 def first_guess(init, X, share, metric, weight, random_state, n_jobs, channels_first, verbose):
-    """Return the series (channels, m) to begin with."""
+    """Return the series (channels, m) to start from."""
     if init is None or (isinstance(init, str) and init == "medoid"):
         return X[medoid(X, share, metric, weight, random_state, n_jobs, verbose)].copy()
     if not isinstance(init, str):
@@ -484,9 +484,9 @@ def first_guess(init, X, share, metric, weight, random_state, n_jobs, channels_f
 
 
 def medoid(X, share, metric, weight, random_state, n_jobs, verbose):
-    """Return the index of the series of least mean distance to the others."""
+    """Return the index of the series with the least mean distance to the others."""
     among = np.arange(len(X))
-    if weight is not None and np.shape(weight) != (1, len(X[0])):  # weights of channels alone fit any length
+    if weight is not None and np.shape(weight) != (1, len(X[0])):  # weights per channel fit any length
         m = len(np.atleast_1d(as_floats(weight, "weight")))
         among = np.flatnonzero(np.array(lengths_of(X)) == m)
         if not among.size:

@@ -1,6 +1,6 @@
-"""Validation of collections of series, and the base of estimators that hold a metric.
+"""Validation of collections of series, and of the names of their channels.
 
-Tables that hold time in their rows are recognized: collections in long form, and tables that look like them.
+Tables in long form, and tables that look like it, are recognized.
 """
 
 import re
@@ -26,14 +26,14 @@ from ..utils.validation import (
 )
 
 CASE = re.compile(r"(?i)(.*_)?(case|id|instance|subject|series|uid|unit|trial|segment)(_?(id|no|nr|number))?")
-# What a column of times is called in a table with one series a row, and what the times of a long table are.
+# Names of columns that are times, in tables with one series per row; and the names of the time column of a long table.
 CLOCK = re.compile(r"(?i)\s*(hour|h|t|time)?[ _]?\d+([:.]\d+)*\s*(h|hr|hours?|am|pm|s|ms|min)?")
 TIME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|samples?|steps?|frames?|seconds?)")
-LEAST = 2  # rows of a series
+LEAST = 2  # minimum rows per series of a long table
 
 
 def as_cases(X):
-    """Return a table of an index (case, time) as a list of the cases' tables; anything else as it is."""
+    """Return a table with an index (case, time) as a list of tables, one per case; anything else unchanged."""
     refuse_lazy(X, "X")
     if not _has_cases(X):
         return X
@@ -46,12 +46,12 @@ def as_cases(X):
 
 
 def case_index(X):
-    """Return the cases of a table with an index (case, time), in their order; None of anything else."""
+    """Return the cases of a table with an index (case, time), in their order; None for anything else."""
     return X.index.droplevel(-1).unique() if _has_cases(X) else None
 
 
 def _has_cases(X):
-    """Return whether an index has levels and the columns are channels: names, and not the times of one series a row."""
+    """Return whether the index has levels and the columns are channels, not the times of one series per row."""
     index, columns = getattr(X, "index", None), list(getattr(X, "columns", ()))
     if getattr(index, "nlevels", 1) < 2 or not hasattr(X, "groupby"):
         return False
@@ -59,7 +59,7 @@ def _has_cases(X):
 
 
 def notice_table(X, name):
-    """Warn of a table whose rows are taken for series and may be points in time."""
+    """Warn of a table whose rows are read as series, but may be points in time."""
     columns = list(X.columns)
     if len(columns) < 2 or len(X) < 2 * LEAST:
         return
@@ -96,28 +96,29 @@ def notice_table(X, name):
 
 
 def _is_time(column):
-    """Return whether the name of a column is a time or a number, as of a table with one series a row."""
+    """Return whether the name of a column is a time or a number, as in a table with one series per row."""
     return not isinstance(column, str) or CLOCK.fullmatch(column) is not None
 
 
 def _repeats(X, column):
-    """Return whether a column holds few different texts or numbers, several rows each."""
+    """Return whether a column holds a few distinct texts or numbers, each in several rows."""
     values = np.asarray(X[column])
-    is_plain = values.dtype != object or isinstance(values[0], str)  # no series in cells
+    is_plain = values.dtype != object or isinstance(values[0], str)  # no cell holds a series
     return is_plain and 1 < len(set(values.tolist())) <= len(values) // LEAST
 
 
 # -------------------------------------------------------------------------------------------------------- collections
 def as_collection(values, name, channels=None, *, missing=None, channels_first=False):
-    """Return a collection as a list of series `(channels, length)`.
+    """Return a collection as a list of series (channels, length).
 
     An array is (n_series, length) or (n_series, length, channels); a list holds series of any lengths; a table has one
-    row a series: its points in columns, or one cell a channel. `missing` as in `as_series`.
+    series per row, either its points in columns, or one channel per cell. `missing` is that of `as_series`.
 
-    With `channels_first` an array is (n_series, channels, length), and a list holds series (channels, length). None:
-    not so, but what looks like it is refused or warned of. What is not in memory is read as a whole.
+    With `channels_first` an array is (n_series, channels, length), and a list holds series (channels, length). With
+    None the layout is not that, and data that looks like it is refused or warned of. Data that is not in memory is read
+    as a whole.
     """
-    if type(values) is not np.ndarray:  # in short, for most collections are of this kind
+    if type(values) is not np.ndarray:  # most collections are arrays and skip this
         values = as_cases(values)
     if isinstance(values, Recording):
         got = f"a recording, whose rows are {len(values)} samples"
@@ -127,7 +128,7 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     channels_first = False if asked else check_flag(channels_first, "channels_first")
     layout = channels, missing, channels_first
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
-        values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
+        values = as_floats(values, name)  # raises an error that says why, or removes a mask that hides nothing
     if hasattr(values, "columns"):
         notice_table(values, name)
         values = refuse_columns(values, name)
@@ -140,10 +141,10 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
                 refuse_other_layout([a.shape[1:]], name, a.shape)
             return _rows(a, name, channels, missing, channels_first)
         if values.ndim > 1 and values.shape[1] > 1:
-            asked, layout = False, (channels, missing, False)  # a column is a channel
+            asked, layout = False, (channels, missing, False)  # a column of a table is a channel
         values = _cells(values, name)
     if isinstance(values, str | PurePath):
-        as_floats(values, name)  # says what to do with the name of a file
+        as_floats(values, name)  # raises an error that explains what to do with the name of a file
     if not isinstance(values, list | tuple) or not len(values):
         raise TypeError(f"{name!r} must be an array or a list of series, at least one. Got {shown(values)}.")
     if np.ndim(values[0]) == 0 and not hasattr(values[0], "__array__"):
@@ -157,7 +158,7 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
 
 
 def _listed(a, k, name, layout, like_first=None):
-    """Return a series of a list as (channels, length); all but the first one must have that many channels."""
+    """Return series k of a list as (channels, length); all series must have as many channels as the first one."""
     channels, missing, channels_first = layout
     like = (like_first, f"{name}[0]") if k else (channels, "the other collection")
     rest = {"missing": missing, "channels_first": channels_first, "in_collection": True}
@@ -165,10 +166,10 @@ def _listed(a, k, name, layout, like_first=None):
 
 
 def refuse_other_layout(shapes, name, whole=None):
-    """Refuse series of these shapes that must be (channels, length), and warn of what may be.
+    """Refuse series of these shapes that must be (channels, length), and warn of those that may be.
 
-    One point a series, or one number of rows but other numbers of columns, cannot be (length, channels). More channels
-    than points are rare.
+    Series with a single point, or with equal numbers of rows but different numbers of columns, cannot be (length,
+    channels). More channels than points are rare.
     """
     rows, columns = (np.array(sizes) for sizes in zip(*shapes, strict=True))
     got = f"shape {shapes[0] if whole is None else whole}" + (" of the first" if whole is None else "")
@@ -191,7 +192,7 @@ def refuse_other_layout(shapes, name, whole=None):
 
 
 def _rows(a, name, channels, missing, channels_first):
-    """Return the series of an array."""
+    """Return the series in an array."""
     if a.ndim not in (2, 3):
         layout = "(n_series, channels, length)" if channels_first else "(n_series, length, channels)"
         layout_hint = (
@@ -201,7 +202,7 @@ def _rows(a, name, channels, missing, channels_first):
         raise refused(repr(name), rule, f"shape {a.shape}", f"Reshape your data: {layout_hint}.")
     refuse_empty(a, name)
     found = 1 if a.ndim == 2 else a.shape[1 if channels_first else 2]
-    if channels is not None and found != channels:  # which is an error
+    if channels is not None and found != channels:  # this raises an error
         _listed(a[0], 0, name, (channels, True, channels_first))
     refuse_missing(
         a,
@@ -216,7 +217,7 @@ def _rows(a, name, channels, missing, channels_first):
 
 
 class Timed(np.ndarray):
-    """A series (channels, length) with the `times` of its samples, as kernels count them, or None."""
+    """A series (channels, length) with the `times` of its samples as kernels count them, or None."""
 
     def __array_finalize__(self, of):
         self.times, self.dated = getattr(of, "times", None), getattr(of, "dated", False)
@@ -232,9 +233,10 @@ def _timed(x, t, dated):
 
 
 def timed(metric, given, collections, times, same, alone=True):
-    """Return two collections, given and validated, whose series know their times if the metric uses any.
+    """Return two collections, as given and validated, with times attached to their series if the metric uses times.
 
-    `times` are a list of those of the first one if it is `alone`, else a pair of lists; None: their indices.
+    `times` is a list with those of the first collection if it is `alone`, else a pair of lists; None means sample
+    indices.
     """
     if times is None:
         known = [_index_times_of(of) for of in given] if metric.uses_times else [[]]
@@ -265,14 +267,14 @@ def timed(metric, given, collections, times, same, alone=True):
 
 
 def _is_dated(times, x):
-    """Return whether the times of a series are dates; None without any, or a rate gives them."""
+    """Return whether the times of a series are datetimes; None if it has no times, or only a sampling rate."""
     if times is None or isinstance(times, Sampling):
         return None
     return x.dated if isinstance(x, Timed) and times is x.times else is_datetime(given_times(times, "times"))
 
 
 def _index_times_of(values):
-    """Return the times of each series of a list by its index, None of those that have none."""
+    """Return the times of each series in a list from its index; None for series without such an index."""
     values = as_cases(values)
     if not isinstance(values, list | tuple):
         return []
@@ -287,12 +289,12 @@ def lengths_of(series):
 
 
 def has_gaps(series):
-    """Return whether a value of a collection is missing."""
+    """Return whether any value of a collection is missing."""
     return any(np.isnan(x).any() for x in series)
 
 
 def _cells(table, name):
-    """Return the series of an array of objects: one cell a series, or, of several columns, one cell a channel."""
+    """Return the series in an array of objects: one series per cell, or with several columns one channel per cell."""
     if table.ndim == 1 or table.shape[1] == 1:
         return list(table.ravel())
     series = []
@@ -307,9 +309,9 @@ def _cells(table, name):
 
 # ---------------------------------------------------------------------------------------------------- names of channels
 def is_matrix(X):
-    """Return whether rows are series and columns their points, so that the number of columns is the series' length."""
+    """Return whether rows are series and columns their points, so that the number of columns is the length."""
     X = as_cases(X)
-    if isinstance(X, list | tuple):  # of series, or nested lists of numbers, which are one array
+    if isinstance(X, list | tuple):  # a list of series, or nested lists of numbers, which form one array
         nested = all(isinstance(x, list | tuple) and np.ndim(x) == 1 for x in X)
         return nested and len({len(x) for x in X}) == 1
     if is_stored(X) and hasattr(X, "shape"):
@@ -319,11 +321,10 @@ def is_matrix(X):
 
 
 def channel_names(X, channels_first=False):
-    """Return the names of the channels; None without names.
+    """Return the names of the channels: the columns of a list of tables, or of a table with series in its cells.
 
-    They are the columns of a list's tables, or of one table with series in its cells.
-
-    Tables of a list may have names of their own, which are no names of channels then, but not another order.
+    None if there are no names. Tables of a list may have different names, which then are not used, but not the same
+    names in another order.
     """
     X = as_cases(X)
     if isinstance(X, list | tuple):
@@ -333,7 +334,7 @@ def channel_names(X, channels_first=False):
 
 
 def _common_names(tables):
-    """Return the names of the columns that all tables have."""
+    """Return the names of the columns, if all tables have the same."""
     names = list(getattr(tables[0], "columns", ())) if len(tables) else []
     if not names or not all(isinstance(name, str) for name in names):
         return None

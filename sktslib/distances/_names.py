@@ -1,6 +1,6 @@
-"""Dictionaries of distances of the functional API, and the parameters `metric` and `metric_params` of estimators.
+"""Dictionaries of distances for the functional API, and the parameters `metric` and `metric_params` of estimators.
 
-The dictionaries are made from the registry, and read into metric objects.
+The dictionaries are made from the registry, and converted to metric objects.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Entry(NamedTuple):
     """An active entry of a dictionary of distances."""
 
     family: str
-    key: str  # the caller's name for it
+    key: str  # its key in the caller's dictionary
     metric: Metric
-    timed: bool  # whether the caller's times count
+    timed: bool  # whether the caller's times are compared
 
 
 def get_distance_dict(names: Any = None) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _check_dictionary(value, what, rule):
 
 
 def read_entries(dict_distances):
-    """Return the active entries of a dictionary of distances as a list of `Entry`; the dictionary is not changed."""
+    """Return the active entries of a dictionary of distances as a list of `Entry`; does not change the dictionary."""
     _check_dictionary(dict_distances, "'dict_distances'", " of distances, as get_distance_dict makes it")
     entries = []
     for family, members in dict_distances.items():
@@ -105,7 +105,7 @@ def read_entries(dict_distances):
 
 
 def is_active(key, entry):
-    """Return whether an entry is in use, once its form is checked."""
+    """Return whether an entry is in use, after checking its form."""
     _check_dictionary(entry, f"The entry {key!r}", f" with the keys {', '.join(ENTRY_KEYS)}")
     check_names(entry, ENTRY_KEYS, "key", f"the entry {key!r}")
     for word in ("use", "multivariate"):
@@ -115,7 +115,7 @@ def is_active(key, entry):
 
 
 def read_entry(family, key, entry):
-    """Return the `Entry` that one entry stands for."""
+    """Return the `Entry` for one entry of the dictionary."""
     parameters = entry.get("parameters")
     parameters = {} if parameters is None or (isinstance(parameters, str) and not parameters) else parameters
     _check_dictionary(parameters, f"'parameters' of the entry {key!r}", ", or '' for none")
@@ -135,14 +135,14 @@ def read_entry(family, key, entry):
     if "time" in given and not cls.uses_times:
         raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")
     check_names(parameters, cls._get_param_names(), "parameter", f"the entry {key!r}")
-    # A copy keeps what fit has learned.
+    # A copy keeps what was fitted.
     made = copy(function) if isinstance(function, Metric) else cls
     defaults = {} if isinstance(function, Metric) else cls.function_defaults
     return Entry(family, key, get_metric(made, {**defaults, **parameters}), timed)
 
 
 def _function(key, entry):
-    """Return a metric object, a metric class or a function of the caller's own, whatever stands for it in the entry."""
+    """Return the metric object, metric class or function that is given in the entry."""
     function = entry.get("function", key)
     if isinstance(function, Metric) or (isinstance(function, type) and issubclass(function, Metric)):
         return function
@@ -158,7 +158,7 @@ def _function(key, entry):
 
 
 def check_channels(key, entry, channels):
-    """Refuse several channels where the caller's entry says it takes one only."""
+    """Refuse several channels if the entry says that its function takes only one."""
     if channels > 1 and entry.get("multivariate", "yes") == "no":
         raise ValueError(
             f"The entry {key!r} has multivariate 'no', but the series have {channels} channels. Pass one channel, "
@@ -166,13 +166,13 @@ def check_channels(key, entry, channels):
         )
 
 
-# What other packages call these parameters.
+# Names of these parameters in other packages.
 ELSEWHERE = {"distance": "metric", "distance_params": "metric_params", "dist_params": "metric_params"}
 ELSEWHERE |= {"metric_kwargs": "metric_params", "cost_func": "metric"}
 
 
 def refuse_misplaced(function, Y, unknown):
-    """Refuse arguments that a function of two collections does not take, and a metric's name as the second one."""
+    """Refuse arguments that a function of two collections does not have, and a metric's name as the second one."""
     names = [name for name, of in signature(function).parameters.items() if of.kind != of.VAR_KEYWORD]
     for name, value in unknown.items():
         raise TypeError(_unexpected(function, name, value, names))
@@ -184,7 +184,7 @@ def refuse_misplaced(function, Y, unknown):
 
 
 def _unexpected(of, name, value, names):
-    """Return the message for an unknown parameter of a function or class."""
+    """Return the error message for an unknown parameter of a function or class."""
     meant = f" Here it is {ELSEWHERE.get(name)}={shown(value)}."
     held = getattr(of, "_parameter_objects", {}).items()
     owner = next(
@@ -199,7 +199,7 @@ def _unexpected(of, name, value, names):
 
 
 class _SignatureOfInit:
-    """Signature of a class that inherits `__new__` and `__init__`: Python 3.11.2 takes that of `__new__`."""
+    """Signature of a class that inherits both `__new__` and `__init__`: Python 3.11.2 would use that of `__new__`."""
 
     def __get__(self, instance, owner):
         of_method = signature(owner.__init__)
@@ -209,12 +209,12 @@ class _SignatureOfInit:
 class MetricParameter:
     """Mixin of estimators with the parameters `metric` and `metric_params`."""
 
-    _channel_names = None  # of the data that the estimator is fitted on, if these have any
-    _named_defaults = {}  # parameters that go with a metric's name: in this estimator it stands for them, too
+    _channel_names = None  # names of the fitted channels, if they have any
+    _named_defaults = {}  # parameters that a metric's name implies in this estimator
     __signature__ = _SignatureOfInit()
 
     def __new__(cls, *_args: Any, **params: Any) -> Self:
-        """Refuse unknown parameters by the name of the class that is called, which Python's message may not have."""
+        """Refuse unknown parameters with the name of the class, which Python's message may lack."""
         names = cls._get_param_names()
         unknown = next((name for name in params if name not in names), None)
         if unknown is not None and all(p.kind != p.VAR_KEYWORD for p in signature(cls.__init__).parameters.values()):
@@ -222,11 +222,11 @@ class MetricParameter:
         return super().__new__(cls)
 
     def _made_metric(self):
-        """Return a metric object of its own: a caller may go on to change theirs."""
+        """Return a copy of the metric object, because the caller may change theirs later."""
         return copy(self._get_metric(self.metric, self.metric_params))._named(self._channel_names)
 
     def _get_metric(self, metric, params):
-        """Return the metric object that the parameters stand for."""
+        """Return the metric object for the values of both parameters."""
         if isinstance(metric, str) and self._named_defaults and isinstance(params, dict | None):
             params = {**self._named_defaults.get(metric_class(metric).name, {}), **(params or {})}
         return get_metric(metric, params)
@@ -253,7 +253,7 @@ class MetricParameter:
         return super().set_params(**params)
 
     def __getstate__(self):
-        """Take along the user's own metric where it is given by name, which another process may not know."""
+        """Include a user's own metric that is given by name, because another process may not know it."""
         own = own_metric(self.metric)
         return super().__getstate__() if own is None else {**super().__getstate__(), "_own_metric": own}
 

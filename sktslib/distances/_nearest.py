@@ -1,9 +1,8 @@
-"""Nearest neighbors in a collection, exact, with as little computed as that needs.
+"""Exact nearest neighbors in a collection, with as little computation as possible.
 
-Candidates are prepared for each length of series. Lower bounds of their distances from the queries come from the
-kernels of `bounds`. Candidates are compared block by block, LANES at a time, the most promising first. A candidate is
-skipped if its lower bound is above the k-th best distance found before, and a block ends as soon as all its lanes are
-above it.
+Candidates are prepared for each length of series. The kernels of `bounds` compute lower bounds of their distances to
+the queries. Candidates are compared in blocks of LANES, the most promising first. A candidate is skipped if its lower
+bound is above the k-th smallest distance so far, and a block is abandoned as soon as all its lanes are above it.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from ._series import spread
 
 
 def laid_out(a):
-    """Return points (..., n) after a pad, followed by zeros up to whole vectors."""
+    """Return points (..., n) after one number of padding, followed by zeros up to whole vectors."""
     n = a.shape[-1]
     out = np.zeros((*a.shape[:-1], 1 + n + -n % BOUND_LANES))
     out[..., 1 : n + 1] = a
@@ -44,7 +43,7 @@ def laid_out(a):
 
 
 def weight_rows(w):
-    """Return the weights (..., 2, size) of the points and of the points before."""
+    """Return the weights (..., 2, size) of the points and of the preceding points."""
     n = w.shape[-1]
     out = np.zeros((*w.shape[:-1], 2, n + -n % BOUND_LANES))
     out[..., 0, :n] = w
@@ -53,19 +52,19 @@ def weight_rows(w):
 
 
 def minimum_lags(first, last):
-    """Return the minimum lag of each point to the points [first, last) of the other series."""
+    """Return the minimum lag between each point and the points [first, last) of the other series."""
     i = np.arange(len(first))
     return np.maximum(0, np.maximum(first - i, i - last + 1)).astype(float)
 
 
 def pinned(record):
-    """Return whether the first points of two series always meet, and whether the last ones do."""
+    """Return whether the first points of two series are always paired, and whether the last ones are."""
     first = closed_boundary(record)
     return first, first and not bounds_of(record).skips
 
 
 def gap_costs_of(record, costs, channels):
-    """Return what points (..., n) of such gap costs cost at least if left out; infinite where a path cannot do so."""
+    """Return lower bounds of the gap costs of points (..., n); infinite if points cannot be skipped."""
     facts = bounds_of(record)
     if not facts.skips:
         return np.full_like(costs, INF)
@@ -76,13 +75,13 @@ def gap_costs_of(record, costs, channels):
 
 
 class _Group:
-    """Series of one length n, to be bounded against queries of one length m."""
+    """Series of one length n, for bounds against queries of one length m."""
 
     def __init__(self, metric, record, members, series, m):
-        self.members = members  # their positions in the collection
+        self.members = members  # positions in the collection
         self.series, self.m = series, m
         n = self.n = series.shape[2]
-        reach = band(metric.window, metric.factor, n, m)  # series points that each query point meets
+        reach = band(metric.window, metric.factor, n, m)  # series points that each query point may be paired with
         self.lags, envelope, facts = laid_out(minimum_lags(*reach)), envelopes(series, *reach), bounds_of(record)
         for end, is_pinned in zip((0, -1), pinned(record), strict=True):
             if is_pinned:
@@ -91,7 +90,7 @@ class _Group:
         if facts.skips and facts.minimum_gap is None:
             gaps = np.array([scalar.series_gaps(record, y, None) for y in series])
         least = gap_costs_of(record, gaps, series.shape[1]).min(axis=-1)
-        # A point left out implies the gap cost of a point of the other series only if that one is not the shorter.
+        # A skipped point implies the gap cost of a point in the other series only if that series is not shorter.
         minimum_gap_costs = np.where(least < INF, least, 0.0) * (n >= m)
         self.prepared = *laid_out(envelope), np.broadcast_to(minimum_gap_costs, len(series)).copy()
 
@@ -106,14 +105,14 @@ class _Group:
         queries = laid_out(x), weight_rows(w), laid_out(points), laid_out(gap_costs)
         series_bounds(record, queries, self.prepared, self.lags, out)
         out += abs(m - n) * self.prepared[2]
-        if facts.stretch is not None:  # at least so many moves are not diagonal
+        if facts.stretch is not None:  # at least n - m moves are not diagonal
             out += facts.stretch(record) * abs(m - n)
         if facts.gap_value is not None and (w == 1).all():
             out = np.maximum(out, self._sums_apart(facts.gap_value(record), x))
         return out
 
     def _sums_apart(self, g, x):
-        """Chen & Ng (2004): sums of two series from `g` differ by no more than their ERP, whatever the channels."""
+        """Return lower bounds of ERP: differences between the sums of series minus `g` (Chen & Ng 2004)."""
         apart = (x - g).sum(axis=2)[:, np.newaxis] - (self.series - g).sum(axis=2)
         size = np.abs(x - g).sum(axis=(1, 2))[:, np.newaxis] + np.abs(self.series - g).sum(axis=(1, 2))
         rounding = (self.m + self.n) * x.shape[1] * np.finfo(float).eps * size
@@ -144,26 +143,26 @@ class Bounds:
                 self.groups.append(_Group(metric, record, members, series, points.shape[-1]))
 
     def of(self, queries, size):
-        """Return bounds (size, n_series) for the queries that a function gives for n, stacked (see `queries_of`)."""
+        """Return bounds (size, n_series) for queries; `queries(n)` returns them stacked, as compared with length n."""
         out = np.zeros((size, self.size))
         for group in self.groups:
             out[:, group.members] = group.bounds(*queries(group.n))
         return out
 
 
-# Fewer cells than this for a query and all its candidates: bounds and sorting cost as much as computing them, and more
-# where bit-parallel words compute them.
+# With fewer cells for a query and all its candidates, bounds and sorting take as long as computing them. Bit-parallel
+# words need more cells than that.
 FEW_CELLS = 200_000
 FEW_BITS = 10
 
 
 def is_prunable(metric):
-    """Return whether candidates may be left out for their bounds, and the others given up."""
+    """Return whether bounds may skip candidates, and a cutoff may abandon them."""
     return isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and not metric._has_factor
 
 
 class Candidates:
-    """A collection, prepared for a search of the k nearest ones of series of one length; `x` is one of those."""
+    """A collection prepared for k-nearest-neighbor searches of series with one length; `x` is such a series."""
 
     def __init__(self, metric, Y, x, w, k):
         self.metric, self.Y, self.x, self.k, self.m = metric, Y, x, k, x.shape[1]
@@ -177,29 +176,30 @@ class Candidates:
         self.features = [metric._features(y) for y in Y]
         self.series = batch.one_after_another(self.features, self.lengths)
         self.bounds = Bounds(metric, self.features, lambda n: metric._query(x, self.w, n))
-        self.share = 1.0 - 1e-12 - (self.m + self.lengths) * np.finfo(float).eps  # sums of as many terms round
-        # Lanes of a block share a band and a way from costs to distances, or are at least of about one length, so that
-        # little is padded.
+        self.share = 1.0 - 1e-12 - (self.m + self.lengths) * np.finfo(float).eps  # rounding of sums of as many terms
+        # Lanes of a block must share a band and the conversion of costs to distances. Otherwise they have about equal
+        # lengths, to keep the padding small.
         self.alike = metric.window is not None or metric._needs_equal_lengths
         exact = self.alike or not metric._reports_cost
         kind = self.lengths if exact else np.floor(4 * np.log2(self.lengths)).astype(int)
         self.kinds = [np.flatnonzero(kind == value) for value in np.unique(kind)]
 
     def __sizeof__(self):
-        """Return its bytes, since dask sends what is large to each worker once."""
+        """Return the size in bytes; dask sends large objects to each worker only once."""
         return int(8 * self.lengths.sum() * len(self.Y[0]))
 
     def __reduce__(self):
         if isinstance(self.x, Timed):
             return Candidates, (self.metric, self.Y, self.x, self.weight, self.k)
-        if self._flat is None:  # one array, which other processes of this machine read from one file
+        if self._flat is None:  # one array, which other processes on this machine can map from one file
             self._flat = np.concatenate([y.ravel() for y in self.Y])
         return _unpacked, (self.metric, self._flat, self.lengths, len(self.Y[0]), self.x, self.weight, self.k)
 
     def nearest(self, X, itself, rows):
-        """Return the distances and indices of the nearest ones of series, and what became of the pairs.
+        """Return distances and indices of the nearest candidates of series, and counts of how pairs were handled.
 
-        `itself` are the candidates that are no candidate for each series, or -1; `rows` how many series go at a time.
+        `itself` is the index of the candidate that each series itself is, or -1; `rows` is the number of series at a
+        time.
         """
         distances, indices = np.empty((len(X), self.k)), np.empty((len(X), self.k), np.intp)
         counts = np.zeros(3, int)
@@ -207,28 +207,28 @@ class Candidates:
             part = slice(first, first + rows)
             own, found = itself[part], self._distances(X[part], itself[part], counts)
             which = np.flatnonzero(own >= 0)
-            found[which, own[which]] = np.nan  # which is behind everything
+            found[which, own[which]] = np.nan  # sorts after everything else
             indices[part] = np.argsort(found, axis=1, kind="stable")[:, : self.k]
             distances[part] = np.take_along_axis(found, indices[part], axis=1)
         return distances, indices, counts
 
     def _distances(self, X, itself, counts):
-        """Return distances, infinite where they are surely above the k-th best; count what became of the pairs."""
+        """Return distances, infinite where they are certainly above the k-th smallest; update the counts of pairs."""
         if not self.pruned:
             out = distances_between(driver_of(self.metric, X, self.Y, self.w), self.metric, self.w, X, self.Y, False)
             counts[2] += out.size - (itself >= 0).sum()
             return out
         metric, of_any = self.metric, cache(lambda n: queries_of(self.metric, X, self.w, n))
-        # Only a few metrics' parameters depend on the candidates' length.
+        # Only for some metrics, parameters depend on the candidates' length.
         of_length = of_any if self.alike else lambda n: of_any(0)
         bounds = self.bounds.of(of_length, len(X)) * self.share
         out = np.full(bounds.shape, np.inf)
         for members in sorted(self.kinds, key=lambda members: bounds[:, members].min(axis=1).sum()):
             order = members[np.argsort(bounds[:, members], axis=1, kind="stable")]
-            limits = np.partition(out, self.k - 1, axis=1)[:, self.k - 1].copy()  # strided it is another type
+            limits = np.partition(out, self.k - 1, axis=1)[:, self.k - 1].copy()  # a strided array is another type
             n = int(self.lengths[members].max())
             (record, x, w, points), slack = of_length(n), (0.0, 0.0)
-            if not metric._reports_cost:  # distances may be equal where costs differ by rounding
+            if not metric._reports_cost:  # distances may be equal although costs differ by rounding
                 problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
                 limits = np.where(limits < np.inf, metric._cost_of_distance(limits, problem), np.inf)
                 slack = 1e-12, 1e-12 * (self.m + n)
@@ -248,9 +248,9 @@ if TYPE_CHECKING:
 
     from ..utils._times import MetricLike, Sequences
 
-# Of no influence on any result: series whose neighbors are searched for at once, more where searches take so little
-# that threads would often wait for each other in between; points of them and the collection in all pairs, and numbers
-# of the collection that one of theirs counts for; pairs; series of a call at most, and at least for the sake of jobs.
+# These numbers affect no result. Series per call, more where searches are so fast that threads would often wait;
+# points in all pairs of them and the collection, and how many of the collection's numbers one of theirs equals; pairs;
+# the largest number of series per call, and the smallest one with jobs.
 QUERIES, MANY_QUERIES = 64, 256
 POINTS, EACH = 2**24, 2**7
 ENTRIES = 2**20
@@ -407,7 +407,7 @@ def nearest_neighbors(
 
     def calls():
         search = None
-        for part in parts:  # those of one length follow each other
+        for part in parts:  # calls for one length follow each other
             if search is None or search.m != X[part[0]].shape[1]:
                 search = Candidates(metric, Y, X[part[0]], w, k)
             yield delayed(Candidates.nearest)(
@@ -423,10 +423,10 @@ def nearest_neighbors(
 
 
 def _parts(members, rows, jobs):
-    """Return series of one length as the parts of jobs, each of whole blocks of some rows.
+    """Return series of one length in parts for jobs, each of several blocks of `rows`.
 
-    Jobs end together; but each part has its cost. Series that lie side by side often take about as long: they are dealt
-    out.
+    Parts should end together, but each has overhead. Neighboring series often take similar time, so they are
+    distributed in turn.
     """
     size = min(ROWS, len(members) // (4 * jobs))
     size = max(rows, size - size % rows)

@@ -1,6 +1,6 @@
 """All distances between the series of two collections, block by block.
 
-Each block is a call of its own, which any process can compute.
+Each block is a separate call that any process can compute.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from ._metrics.registry import CallableMetric, get_metric
 from ._names import refuse_misplaced
 from ._series import fill, full_weight, is_enough, resample, spread
 
-# Of no influence on any result: pairs of points, and of series, that a block may hold, and blocks for each job; where
-# all take one time, few, for each is prepared by itself.
+# These numbers affect no result: pairs of points, and of series, per block; and blocks per job, fewer if all take the
+# same time, because each has to be prepared.
 CELLS = 2**30
 ENTRIES = 2**18
 SHARE = 8
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from ..utils._times import MetricLike, Sequences
 
-CALL = 2**18  # cells that take as long as the call for one pair
+CALL = 2**18  # cells whose computation takes as long as the call for a pair
 
 
 def pairwise_distances(
@@ -133,14 +133,14 @@ def pairwise_distances(
             "of neighbors: they hold no matrix."
         ) from None
     for rows, columns, found in blocks:
-        in_order = (np.diff(rows) == 1).all() and (np.diff(columns) == 1).all()  # views are written faster
+        in_order = (np.diff(rows) == 1).all() and (np.diff(columns) == 1).all()  # writing to a view is faster
         view = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
         out[view if in_order else np.ix_(rows, columns)] = found
     return out
 
 
 def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", channels_first=None, times=None):
-    """Return the shape of the table of distances, and an iterator of its blocks: positions in both, and distances.
+    """Return the shape of the distance matrix and an iterator of its blocks: row and column indices, and distances.
 
     `options` are the number of jobs and the verbosity.
     """
@@ -155,10 +155,10 @@ def pairwise_blocks(X, Y, metric, options, weight=None, nan_policy="raise", chan
 
 
 def compared(metric, X, Y, weight, times, channels_first, *, missing=None):
-    """Return the metric, fitted, both collections, validated, and the weights as they are compared.
+    """Return the fitted metric, both validated collections, and the weights in the form that is compared.
 
-    The second one is the first one itself where it is None, or the same object. Their series know their `times` where
-    the metric uses any. `missing` as in `as_series`.
+    Without a second collection, or with the same object, the first one is used twice. Series get their `times` if the
+    metric uses times. `missing` is that of `as_series`.
     """
     alone, same = Y is None, Y is None or Y is X
     tables = (one for one in (X, Y) if one is not None and type(one) is not np.ndarray)
@@ -182,9 +182,9 @@ def compared(metric, X, Y, weight, times, channels_first, *, missing=None):
 
 
 def collection_weight(weight, X, *, one_length=False):
-    """Return the relative weights of all series of a collection (channels, length), or None.
+    """Return the relative weights for all series of a collection (channels, length), or None.
 
-    Of series of several lengths they are those of their channels, (channels, 1), unless there must be `one_length`.
+    For series of different lengths they are weights of channels, (channels, 1), unless `one_length` is required.
     """
     if weight is None:
         return None
@@ -200,13 +200,13 @@ def collection_weight(weight, X, *, one_length=False):
 
 
 def _distance_blocks(metric, X, Y, w, mirrored, gaps, n_jobs, verbose):
-    """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out.
+    """Yield row and column indices and distances of each block; with `gaps`, missing values are left out.
 
-    With `mirrored` both are one collection, of whose pairs half are computed.
+    With `mirrored` both collections are the same, and half of the pairs are computed.
     """
     driver = driver_of(metric, X, Y, w, gaps)
     order = [np.arange(len(series)) for series in (X, Y)]
-    if driver in (_by_lanes, _by_parts) or getattr(metric, "_pairs_by_length", False):  # so that little is padded
+    if driver in (_by_lanes, _by_parts) or getattr(metric, "_pairs_by_length", False):  # keeps padding small
         order = [np.argsort(lengths_of(series), kind="stable") for series in (X, Y)]
     places = list(_blocks(metric, X, Y, order, mirrored, count_jobs(n_jobs)))
     calls = (
@@ -223,9 +223,9 @@ def _distance_blocks(metric, X, Y, w, mirrored, gaps, n_jobs, verbose):
 
 
 def _blocks(metric, X, Y, order, mirrored, jobs):
-    """Yield the positions in both collections of each block; `order` are all, as they are cut into blocks.
+    """Yield row and column indices of each block; blocks are cut from all indices in the order `order`.
 
-    With `mirrored` both are one collection, of whose pairs those of the upper triangle in this order will do.
+    With `mirrored` both collections are the same, and only blocks of the upper triangle are returned.
     """
     (rows, columns), (of_x, of_y) = order, (lengths_of(X), lengths_of(Y))
     m, n = max(of_x), max(of_y)
@@ -244,11 +244,11 @@ def _blocks(metric, X, Y, order, mirrored, jobs):
 
 
 def distances_between(driver, metric, w, X, Y, mirrored):
-    """Return the distances (n_series_X, n_series_Y) of the series of X and of Y.
+    """Return the matrix of distances (n_series_X, n_series_Y).
 
-    With `mirrored` both are the same, and a driver need not fill in what is below the diagonal.
+    With `mirrored` both are the same, and a driver need not fill in entries below the diagonal.
     """
-    # Queries are prepared one by one, and lanes without a series of their own cost as much as others.
+    # Queries are prepared one by one, and lanes without a series of their own take as long as the others.
     if len(Y) < min(len(X), BATCH) and w is None and metric.is_symmetric and driver in (_by_bits, _by_lanes):
         return np.ascontiguousarray(distances_between(driver, metric, w, Y, X, False).T)
     out = np.zeros((len(X), len(Y)))
@@ -266,12 +266,12 @@ def distances_between(driver, metric, w, X, Y, mirrored):
 
 
 def counts_alone(metric, w):
-    """Return whether a distance only counts points, so that bit-parallel words serve for it."""
+    """Return whether a distance only counts points, so that bit-parallel words can compute it."""
     return metric._replaces is not None and w is None and metric.window is None
 
 
 def driver_of(metric, X, Y, w, gaps=False):
-    """Return the function that fills a table (n_series_X, n_series_Y) with the distances of series like X and Y."""
+    """Return the function that fills a matrix (n_series_X, n_series_Y) with the distances of series like X and Y."""
     if gaps or isinstance(X[0], Timed):
         return _by_pairs
     if isinstance(metric, Mixed):
@@ -289,7 +289,7 @@ def driver_of(metric, X, Y, w, gaps=False):
 
 
 def refuse_gaps(metric):
-    """Refuse missing values for a metric that aligns series in its own way."""
+    """Refuse missing values for a metric that is not lockstep."""
     raise ValueError(
         f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns series in "
         "its own way. Fill them, for example with numpy.interp, cut the series there, or, where NaN pads shorter "
@@ -299,9 +299,9 @@ def refuse_gaps(metric):
 
 # -------------------------------------------------------------------------------------------------------- any metric
 def observed_distance(metric, x, w, y):
-    """Return the distance of two series that may hold NaN, by the points observed in both.
+    """Return the distance of two series that may hold NaN, from the points observed in both.
 
-    Lockstep sums are rescaled by the observed weight; with less than half of it the distance is infinite.
+    Lockstep sums are rescaled by the observed weight; if less than half of it is observed, the distance is infinite.
     """
     if isinstance(metric, Mixed) and not isinstance(x, Timed):
         return metric._summed(x, w, lambda part, a, v: observed_distance(part.metric, a, v, part.of(y)))
@@ -355,7 +355,7 @@ def _by_terms(metric, X, Y, w, mirrored, out):
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics
 def by_length(series):
-    """Return the positions of the series of each length."""
+    """Return the positions of the series by their length, as a dictionary."""
     groups = {}
     for a, length in enumerate(lengths_of(series)):
         groups.setdefault(length, []).append(a)
@@ -363,7 +363,7 @@ def by_length(series):
 
 
 def _by_bits(metric, X, Y, w, mirrored, out):
-    """Fill in unweighted counts of points that do not match, by bit-parallel words."""
+    """Fill in the unweighted counts of unmatched points, by bit-parallel words."""
     series = recurrence.padded(Y)
     for m, of in by_length(X).items():
         record, x, w, points = queries_of(metric, [X[a] for a in of], w, 1)
@@ -373,14 +373,14 @@ def _by_bits(metric, X, Y, w, mirrored, out):
 
 
 def _by_lanes(metric, X, Y, w, mirrored, out):
-    """All series of one length with a band, or all of any lengths, side by side in vectors."""
+    """Fill in the distances of series computed together in vectors: with a band those of one length, else any."""
     lengths = np.array(lengths_of(Y))
     cells, count = max(lengths_of(X)) * lengths.max(), len(X) * len(Y) // (1 + mirrored)
     if count * (cells + CALL) < len(X) * (len(Y) + -len(Y) % batch.BATCH) * cells // (1 + mirrored):
         _by_pairs(metric, X, Y, w, mirrored, out)
         return
     features, alike = [metric._features(y) for y in Y], metric.window is not None or metric._needs_equal_lengths
-    order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
+    order = np.argsort(lengths, kind="stable")  # so that series in a block have similar lengths and little padding
     groups, parts = [range(len(X))], [order]
     if alike:
         groups, parts = by_length(X).values(), np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
@@ -388,7 +388,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
     for part, of in product(parts, map(np.array, groups)):
         n, sizes = int(lengths[part[-1]]), np.array(lengths_of(X))[of]
         borders = np.append(np.arange(0, len(part), batch.BATCH), len(part))
-        # Of a mirrored table the series ascend in length already.
+        # In a mirrored table the series already ascend in length.
         until = np.searchsorted(of, part[borders[1:] - 1] + 1) if mirrored else None
         record, x, weights, points = queries_of(metric, [X[a] for a in of], w, n)
         queries, costs = (record, sizes, *batch.padded(record, x, weights), points), np.zeros((len(of), len(part)))
@@ -404,14 +404,14 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
 
 
 def queries_of(metric, X, w, n):
-    """Return series as one `Query`, whose arrays have the series as their first axis, zeros behind shorter ones."""
+    """Return several series as one `Query` whose arrays have a first axis for the series; zeros pad shorter ones."""
     made = [metric._query(x, w, n) for x in X]
     x, points = (_side_by_side([query[k] for query in made]) for k in (1, 3))
     return Query(made[0].record, x, None if made[0].w is None else _side_by_side([q.w for q in made]), points)
 
 
 def _side_by_side(arrays):
-    """Return the arrays (..., length) as one (count, ..., longest), with zeros behind the shorter ones."""
+    """Stack arrays (..., length) into (count, ..., longest); zeros pad shorter ones."""
     out = np.zeros((len(arrays), *arrays[0].shape[:-1], max(a.shape[-1] for a in arrays)))
     for row, a in zip(out, arrays, strict=True):
         row[..., : a.shape[-1]] = a

@@ -1,4 +1,4 @@
-"""Series normalized by their weighted moments, as searches do window by window, and at another number of points."""
+"""Normalization of series by their weighted moments, as in searches, and interpolation at other numbers of points."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def spread(w, m):
-    """Return weights of m points (channels, m), from those or from weights of channels (channels, 1), or None."""
+    """Return weights of m points (channels, m), given as such, as weights of channels (channels, 1), or None."""
     return w if w is None or w.shape[1] == m else np.repeat(w, m, axis=1)
 
 
@@ -15,7 +15,7 @@ class Normalization(NamedTuple):
 
     center: str | None
     scale: str | None
-    number: int | None  # by which kernels know it; None: they do not
+    number: int | None  # number in kernels; None: not supported there
 
 
 NORMALIZATIONS = {
@@ -29,24 +29,24 @@ SCALINGS = {name: one.number for name, one in NORMALIZATIONS.items() if one.numb
 
 
 def is_enough(seen, full):
-    """Return whether at least half of the weight is observed; sums of the same weights may differ by their rounding."""
+    """Return whether at least half of the weight is observed, with a tolerance for rounding."""
     return seen.any() and seen.sum() >= 0.5 * full.sum() * (1.0 - 1e-12)
 
 
 def full_weight(w, x):
-    """Return the weights as an array, ones without any."""
+    """Return the weights as an array; ones without weights."""
     return np.ones_like(x) if w is None else w
 
 
 def normalize_values(a, w, normalize, alike=0.0, base=0.0):
-    """Normalize each channel of each series `(..., channels, m)` by center and scale; constant ones become zeros.
+    """Normalize each channel of series `(..., channels, m)` by center and scale; constant channels become zeros.
 
     `normalize` is one of NORMALIZATIONS; `w` (channels, m). A channel is constant if its points of positive weight
-    differ by no more than the share `alike` of their largest size. The series are given less a `base`.
+    differ by at most `alike` times their largest absolute value. `base` was subtracted from the series beforehand.
     """
     if normalize is None:
         return a
-    weight = None if (w == 1.0).all() else w  # weights cost as much as the rest
+    weight = None if (w == 1.0).all() else w  # multiplying by weights would double the time
     low, high = _range(a, weight)
     constant = ~(low < high)
     near = alike * np.maximum(np.abs(low + base), np.abs(high + base)) if alike else 0.0
@@ -59,16 +59,16 @@ def normalize_values(a, w, normalize, alike=0.0, base=0.0):
         below, above = _middle(a, weight)
         middle = 0.5 * below + 0.5 * above
         out = a - middle
-        out -= 0.5 * (below - middle) + 0.5 * (above - middle)  # under an offset it lies between two numbers
+        out -= 0.5 * (below - middle) + 0.5 * (above - middle)  # with an offset it falls between two floats
     else:
         out = a - mean_of(a, weight)
-        out -= mean_of(out, weight)  # under an offset the mean lies between two numbers
+        out -= mean_of(out, weight)  # with an offset the mean falls between two floats
     spread = None
     if scale == "range":
         spread = high - low
     elif scale == "deviation":
         spread = np.sqrt(mean_of(out * out, weight))
-        constant |= spread == 0.0  # squares that float64 does not hold
+        constant |= spread == 0.0  # squares may underflow
     elif scale == "median deviation":
         below, above = _middle(np.abs(out), weight)
         spread = 0.5 * below + 0.5 * above
@@ -82,17 +82,17 @@ def normalize_values(a, w, normalize, alike=0.0, base=0.0):
 
 
 def standardize(a):
-    """Bring each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
+    """Scale each channel to mean 0 and population standard deviation 1; constant channels become zeros."""
     return normalize_values(a, np.ones(a.shape[-2:]), "zscore")
 
 
 def deviation(a):
-    """Return the population standard deviation of each channel (..., channels, 1), under an offset, too."""
+    """Return the population standard deviation of each channel (..., channels, 1), accurate with an offset, too."""
     return (a - a[..., :1]).std(axis=-1, keepdims=True)
 
 
 def _range(a, w):
-    """Return the least and the largest of the points of positive weight of each channel."""
+    """Return minimum and maximum of the points with positive weight in each channel."""
     low = high = a
     if w is not None and not w.all():
         low, high = np.where(w > 0, a, np.inf), np.where(w > 0, a, -np.inf)
@@ -100,7 +100,7 @@ def _range(a, w):
 
 
 def mean_of(a, w):
-    """Return the weighted mean of each channel; where no point has a weight, any number."""
+    """Return the weighted mean of each channel; arbitrary if no point has a weight."""
     if w is None:
         return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]
     total = w.sum(axis=-1, keepdims=True)
@@ -108,7 +108,7 @@ def mean_of(a, w):
 
 
 def _middle(a, w):
-    """Return the two values of each channel between which its weighted median is; mostly they are one value twice."""
+    """Return the two values of each channel around its weighted median, which are equal in most cases."""
     if w is None:
         below, above = (a.shape[-1] - 1) // 2, a.shape[-1] // 2
         parted = np.partition(a, (below, above), axis=-1)
@@ -136,41 +136,41 @@ def fill(a):
 
 
 # --------------------------------------------------------------------------------- linear interpolation
-# Of the largest size of the points: as far apart interpolation may set points that are equal but for its roundings.
+# Relative error of interpolation: interpolated points of a constant may differ by this.
 ALIKE = 2.0**-50
 
 
 def places(n, length):
-    """Return `length` even places in n samples, both ends included, as the samples before and the share of the next."""
+    """Return `length` evenly spaced positions in n samples, as preceding samples and shares of the next step."""
     steps = max(length - 1, 1)
-    left, rest = np.divmod(np.arange(length) * (n - 1), steps)  # integers: a place that is a sample is exact
+    left, rest = np.divmod(np.arange(length) * (n - 1), steps)  # in integers, so that positions of samples are exact
     return left, rest / steps
 
 
 def between(before, after, share, base=0.0):
-    """Return the points that are a share of a step behind those before; a constant stays one, to the bit.
+    """Return points interpolated at a share of the step from `before` to `after`; a constant stays exactly constant.
 
-    Less a `base`, which is subtracted first, so that an offset costs no digits.
+    A `base` is subtracted first, so that an offset costs no digits.
     """
     return (before - base) + (after - before) * share
 
 
 def alike(n, length):
-    """Return how far apart the interpolated points of a constant may be, relative to their size.
+    """Return the relative difference up to which interpolated points count as constant.
 
-    Where `length` places fall on the n samples themselves, nothing is interpolated and it is 0.
+    It is 0 if all `length` positions are samples, so that nothing is interpolated.
     """
     return ALIKE if (n - 1) % max(length - 1, 1) else 0.0
 
 
 def base_of(y, start, left, w):
-    """Return a sample of each window (channels, windows, 1), at or before its first point of positive weight."""
+    """Return a sample of each window (channels, windows, 1), at or before its first point with positive weight."""
     at = left[(w > 0).argmax(axis=1)]
     return np.array([row[start + i] for row, i in zip(y, at, strict=True)])
 
 
 def resample(a, length, base=0.0):
-    """Interpolate `(channels, n)` linearly at `length` even places, both ends kept, less a `base`."""
+    """Interpolate `(channels, n)` linearly at `length` evenly spaced positions, ends included; subtract a `base`."""
     left, share = places(a.shape[1], length)
     right = np.minimum(left + 1, a.shape[1] - 1)
     return np.ascontiguousarray(between(a[:, left], a[:, right], share, base))

@@ -54,8 +54,8 @@ def braycurtis_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = N
 
 
 def _documented(function):
-    """Give a function the sections of the docstring above, which all have."""
-    if function.__doc__ is not None:  # Python may leave them out
+    """Add the sections of the docstring above to that of a function (decorator)."""
+    if function.__doc__ is not None:  # Python may strip docstrings
         head, examples = function.__doc__.split("    Examples\n")
         sections = braycurtis_distance.__doc__[braycurtis_distance.__doc__.index("    Parameters\n") :]
         function.__doc__ = f"{head}{sections.partition('    Examples')[0]}    Examples\n{examples}"

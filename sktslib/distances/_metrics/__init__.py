@@ -1,4 +1,4 @@
 """Metric objects: distances with their parameters, one module a family, and the registry of their names."""
 
-# The order in which they register is that of `get_distance_dict`, whichever module is imported first.
+# Imports define the order of registration, and so that of `get_distance_dict`, whichever module is imported first.
 from . import edit, dtw, soft, lockstep  # isort: skip  # noqa: F401

@@ -1,7 +1,7 @@
-"""Base of the metric objects, from their parameters to their profiles.
+"""Base of the metric objects: parameters, distances and profiles.
 
-The module also holds the value that the elastic functions return, a number that knows its path, and warping bands: the
-cells of the cost matrix as ranges of query points per series point.
+The module also holds the return value of the elastic functions, a number that can compute its path, and warping bands:
+the cells of the cost matrix as ranges of query points per series point.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Alignment(float):
            [0, 1, 2, 3]])
     """
 
-    ndim = 0  # without it pandas takes for a list what can be unpacked
+    ndim = 0  # otherwise pandas would read it as a list, because it can be unpacked
 
     def __new__(cls, value, metric=None, problem=None):
         self = super().__new__(cls, value)
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-BLOCK = 2**19  # points of windows that are normalized together
+BLOCK = 2**19  # points of windows that are normalized at a time
 
 
 class Metric(ParameterHolder):
@@ -92,7 +92,7 @@ class Metric(ParameterHolder):
     callable on two series, so that it can be handed to every function that takes a metric.
     """
 
-    # Facts of the registry entry, set by every class.
+    # Facts of the registry entry, which every class sets.
     name = None  # as in get_metric("dtw")
     full_name = None  # as in get_distance_dict(["Dynamic Time Warping"])
     aliases = ()
@@ -101,17 +101,17 @@ class Metric(ParameterHolder):
     multivariate = True
     uses_times = False
     _may_be_negative = False
-    _has_path = True  # whether it says which points of two series meet
+    _has_path = True  # whether it aligns the points of two series
     _takes_weights = True
-    _leaves_parameters = False  # whether series fix parameters, see `_fitted_to`
-    _has_domain = False  # whether it is not defined for some values, which `_check_values` refuses
-    _replaces = None  # of counts of points, all of one cost: whether a point that does not match counts as one, or two
-    _is_additive = False  # whether the kernels know it as a sum of terms
-    _is_symmetric, _is_metric = True, False  # what the properties say, where it depends on no parameter
-    # The power of the distance that is a sum of terms of points, each times its weight, while the alignment is held;
-    # None without one.
+    _leaves_parameters = False  # whether some parameters are fixed by series, see `_fitted_to`
+    _has_domain = False  # whether it is undefined for some values, which `_check_values` refuses
+    _replaces = None  # if it counts points: whether an unmatched pair counts as one point or as two; else None
+    _is_additive = False  # whether kernels can compute it as a sum of terms
+    _is_symmetric, _is_metric = True, False  # values of the properties, unless they depend on parameters
+    # The power of the distance that is a sum of weighted terms, one per point, as long as the alignment is fixed.
+    # None if there is no such power.
     _weighted_power = None
-    entry_parameters = ""  # what get_distance_dict offers to edit
+    entry_parameters = ""  # the parameters that get_distance_dict shows
     function_defaults = {}
     _parameter_constraints = {}
 
@@ -119,12 +119,12 @@ class Metric(ParameterHolder):
         return type(self) is type(other) and equal(vars(self), vars(other))
 
     def __hash__(self):
-        return hash(type(self))  # parameters may change while the object is a key
+        return hash(type(self))  # because parameters may change while the object is a key
 
     def __sklearn_clone__(self):
-        """Clone the parameters, and keep what `fit` estimated.
+        """Clone the parameters and keep what `fit` estimated.
 
-        A search clones its estimators and grids, and fits the clones; but nobody fits the metric within again.
+        A grid search clones and fits estimators, but it does not fit the metric inside them again.
         """
         made = super().__sklearn_clone__()
         fitted = {name: value for name, value in vars(self).items() if name not in self._get_param_names()}
@@ -137,9 +137,9 @@ class Metric(ParameterHolder):
         return bool(self._is_symmetric)
 
     def _is_symmetric_with(self, w):
-        """Return whether the metric is symmetric with weights of the first series' points, too.
+        """Return whether the metric is also symmetric with weights for the points of the first series.
 
-        The weights of a path are the query's.
+        It is not, if the weights belong to one of the two series.
         """
         return self.is_symmetric and (w is None or bool((np.asarray(w) == 1.0).all()))
 
@@ -215,43 +215,43 @@ class Metric(ParameterHolder):
         return metric._within(x, w, y, tx, ty, float(cutoff))
 
     def _check_values(self, a, what):
-        """Refuse a series (channels, length) with values that the distance is not defined for; NaN do not count."""
+        """Refuse a series (channels, length) with values for which the distance is not defined; NaN do not count."""
 
     def _check_collection(self, series, name):
-        """Refuse a collection with values that the distance is not defined for."""
+        """Refuse a collection with values for which the distance is not defined."""
         for k, a in enumerate(series) if self._has_domain else ():
             self._check_values(a, f"{name!r}" if len(series) == 1 else f"'{name}[{k}]'")
 
     def _warn_of_scale(self, X, Y):
-        """Warn of a parameter out of scale with the values of two collections of series (channels, length)."""
+        """Warn of a parameter that does not fit the scale of two collections of series (channels, length)."""
 
-    _warn_of_pair = None  # a method (distance, x, y) that does so for two series whose distance is known
+    _warn_of_pair = None  # a method (distance, x, y) that does so for two series after computing their distance
 
     def _check_search(self, mode):
-        """Refuse parameters that mean nothing in a search by "windows" or "subsequence", or in a "segmentation"."""
+        """Refuse parameters that have no meaning in a search by "windows" or "subsequence", or in a "segmentation"."""
 
     def _fitted_to(self, series, weights=None):
-        """Return the metric with the parameters fixed that it leaves to series (channels, m), and their weights."""
+        """Return the metric with its "auto" parameters fixed by series (channels, m) and their weights."""
         return self
 
     def _by_channel(self, channels):
-        """Return for each channel the metric that compares it by itself and its factor; None and 0 for none."""
+        """Return a pair (metric, factor) for each channel compared alone; (None, 0) if it is not compared."""
         return [(self, 1.0)] * channels
 
     def _fitted_by_channel(self, channels, series, weights):
-        """Return the metric fitted to series (1, m) of channels compared by themselves, which `channels` numbers."""
+        """Return the metric fitted to series (1, m), each of one channel; `channels` holds their numbers."""
         return self._fitted_to(series, weights)
 
     def _named(self, *names):
-        """Return the metric where the channels of what is compared have these names, None where they have none."""
+        """Return the metric for data whose channels have these names; None stands for data without names."""
         return self
 
-    # What a metric class defines for the rest of the package; all arguments have passed input validation.
+    # Methods that a metric class implements for the package; all arguments have passed input validation.
     def _distance(self, x, w, y, tx, ty):
         raise NotImplementedError
 
     def _within(self, x, w, y, tx, ty, cutoff):
-        """Return the distance if it is at most the cutoff, else infinity, with the path of what is farther."""
+        """Return the distance if it is at most the cutoff, else infinity; the path remains available."""
         d = self._distance(x, w, y, tx, ty)
         return d if d <= cutoff else Alignment(np.inf, d._metric, d._problem) if isinstance(d, Alignment) else np.inf
 
@@ -263,9 +263,9 @@ class Metric(ParameterHolder):
         return out
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
-        """Return the distances of the query to all windows of its length, block by block; a window's times begin at 0.
+        """Return the distances of the query to all windows of its length; the times of a window start at 0.
 
-        Those computed `exactly` have none of the errors that `_relative_error` reports.
+        With `exactly`, they have none of the errors that `_relative_error` reports.
         """
         m = x.shape[1]
 
@@ -294,9 +294,9 @@ class Metric(ParameterHolder):
     def _by_blocks(self, x, w, tx, normalize, count, cut, near=0.0):
         """Return the distances of the query to windows, block by block.
 
-        `cut` gives for a range of windows their points (channels, windows, m), what was subtracted from these, and
-        their times (windows, m) or None. `near` is how far apart the points of a constant may be, relative to their
-        size.
+        `cut` returns for a range of windows their points (channels, windows, m), the base that was subtracted from
+        these, and their times (windows, m) or None. `near` is the relative difference up to which the points of a
+        window count as constant.
         """
         out, full = np.empty(count), full_weight(w, x)
         query, tx = normalize_values(x, full, normalize), None if tx is None else tx - tx[0]
@@ -311,27 +311,27 @@ class Metric(ParameterHolder):
         return out
 
     def _relative_error(self, x, w, n_windows, normalize):
-        """Return the largest relative error of the distances of a profile; those of a single window have none."""
+        """Return the largest relative error of the distances in a profile; single windows have no such error."""
         return 0.0
 
     def _weighted_terms(self, x, w, y):
-        """Return the factors (channels, m) of the weights `w` (channels, m) in the best alignment's cost under them."""
+        """Return what the weights `w` (channels, m) multiply in the cost of the best alignment, (channels, m)."""
         raise NotImplementedError
 
-    # So many times what the query costs against a constant signal, per sample, a sample of background costs by default.
-    # Squared differences grow faster than likeness fades, and a poor repetition should be one all the same.
+    # Default cost of a background sample, as a multiple of the query's cost per sample against a constant signal. For
+    # squared differences it is larger than 1, because they grow fast, and a poor repetition should still be found.
     _background_share = 1.0
-    _background_by_sample = False  # whether a sample of background by default costs what tells it from the query
-    # The average of points that a cost is least for: "mean" for squared differences, "median" for absolute ones.
+    _background_by_sample = False  # whether by default the cost of background depends on the sample
+    # The average that minimizes costs: "mean" for squared differences, "median" for absolute ones.
     _center = "mean"
 
     def _segment_cost(self, distance, m):
-        """Return the un-rooted sum behind a distance of m points; distances that are no sums count m times."""
+        """Return the sum behind a distance, without its root; a distance that is no sum is multiplied by m points."""
         return m * distance
 
 
 def equal(a, b):
-    """Return whether two values of parameters are equal, arrays element by element."""
+    """Return whether two values of parameters are equal; arrays are compared by element."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
     if isinstance(a, list | tuple) and type(a) is type(b):
@@ -342,7 +342,7 @@ def equal(a, b):
 
 
 def check_pair(x, y, weight, metric=None):
-    """Validate two series, which the metric must be able to compare, and return them with the relative weights."""
+    """Validate two series that the metric can compare; return them with the relative weights."""
     x = as_series(x, "x")
     y = as_series(y, "y", channels=x.shape[0], like="'x'")
     if x.shape[0] > 1 and x.shape[1] == y.shape[1] == 1:
@@ -357,9 +357,9 @@ def check_pair(x, y, weight, metric=None):
 
 
 def pair_times(metric, given, times, series):
-    """Return the times of two series (channels, length) as kernels count them: those given, the indices, or None.
+    """Return the times of two series (channels, length) as kernels count them: given ones, their indices, or None.
 
-    They are read where the metric uses times.
+    None if the metric uses no times.
     """
     if metric.uses_times and times[0] is None and times[1] is None:
         for a, name in zip(given, "xy", strict=True):
@@ -375,7 +375,7 @@ def pair_times(metric, given, times, series):
 
 
 CUTOFF = {"cutoff": [Interval(Real, 0, None, closed="both"), None]}
-SIGNED_CUTOFF = {"cutoff": [Interval(Real, None, None, closed="both"), None]}  # where distances may be negative
+SIGNED_CUTOFF = {"cutoff": [Interval(Real, None, None, closed="both"), None]}  # for distances that may be negative
 BAND_CONSTRAINTS = {
     "window": [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")],
     "factor": [None, Interval(Integral, 0, None, closed="left")],
@@ -383,19 +383,19 @@ BAND_CONSTRAINTS = {
 
 
 def radius_of(window, factor, m, n):
-    """Return the radius in samples of a Sakoe-Chiba window, or None where the window is no such band."""
+    """Return the radius of a Sakoe-Chiba band in samples; None for another or no band."""
     shorter = min(m, n)
     if window == "sakoe-chiba":
-        return shorter // 2 if factor is None else min(int(factor), 2**40)  # wider than any series, yet no overflow
+        return shorter // 2 if factor is None else min(int(factor), 2**40)  # wider than any series, without overflow
     if window is None or window == "itakura":
         return None
-    # 0.29 of 100 points is 29, whatever the rounding of the share and of the product.
+    # 0.29 of 100 points is 29, in spite of rounding of the share and of the product.
     rounding = float(np.finfo(window).eps) if isinstance(window, np.floating) else 0.0
     return int(np.floor(float(window) * shorter * (1.0 + rounding) + 1e-9))
 
 
 def plain_band(radius, m, n):
-    """Return the ranges of the cells with |i - j| <= radius (None: all), as `band` gives its own; they may be empty."""
+    """Return the cells with |i - j| <= radius (None: all) as ranges like those of `band`; ranges may be empty."""
     if radius is None:
         return np.zeros(n, np.int64), np.full(n, m, np.int64)
     j = np.arange(n)
@@ -407,10 +407,10 @@ def band(window, factor, m, n):
     if window is None or min(m, n) == 1:
         return np.zeros(n, np.int64), np.full(n, m, np.int64)
     long, short = max(m, n) - 1, min(m, n) - 1
-    # For each point k of the shorter series the first and the last point of the longer one; integers, so exact.
+    # For each point k of the shorter series, the first and last point of the longer one; exact, because in integers.
     k = np.arange(short + 1)
     if window == "itakura":
-        # Slopes between 1/2 and 2 of the diagonal's; positions of the longer series are held times 2 * short.
+        # Slopes between half and twice the diagonal's; positions in the longer series are multiplied by 2 * short.
         low = np.maximum(k * long, 2 * short * long - 4 * long * (short - k))
         high = np.minimum(4 * long * k, 2 * short * long - long * (short - k))
         first, last = -(-low // (2 * short)), high // (2 * short)
@@ -419,12 +419,12 @@ def band(window, factor, m, n):
             first[i + 1] = min(first[i + 1], last[i] + 1)
     else:
         reach = radius_of(window, factor, m, n)
-        if long > short:  # a slanted band of radius 0 would have gaps
+        if long > short:  # otherwise a slanted band of radius 0 would have gaps
             reach = max(reach, -(-long // (2 * short)))
         reach *= short
         first, last = -((reach - k * long) // short), (k * long + reach) // short
     first, last = np.maximum(first, 0), np.minimum(last, long)
-    if n <= m:  # the series is the shorter one: these are its ranges
+    if n <= m:  # if the series is the shorter one, these are its ranges
         return first, last + 1
     j = np.arange(n)
     return np.searchsorted(last, j, "left"), np.searchsorted(first, j, "right")
@@ -432,7 +432,7 @@ def band(window, factor, m, n):
 
 @dataclass(eq=False, repr=False)
 class BandedMetric(Metric):
-    """A distance of which only points within a band meet."""
+    """A distance that aligns only points within a band."""
 
     _: KW_ONLY
     window: float | str | None = None
@@ -441,7 +441,7 @@ class BandedMetric(Metric):
     _parameter_constraints = BAND_CONSTRAINTS
 
     def _validate(self):
-        """Refuse a width in samples where a share is meant, too, and a radius without the band it belongs to."""
+        """Refuse a `factor` without its band, and a band whose width is given twice."""
         name, window = type(self).__name__, self.window
         if isinstance(window, Real) and not isinstance(window, bool) and 1 <= window < 2**40:
             if window > 1 or isinstance(window, Integral):

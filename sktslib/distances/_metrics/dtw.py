@@ -1,8 +1,7 @@
-"""Dynamic time warping and its variants: a point may meet several points of the other series, each at a cost.
+"""Dynamic time warping and its variants: a point may be aligned with several points, each at a cost.
 
-The variants have penalties, weights, a factor for complexity, or the maximum in place of the sum. Some compare the
-surroundings of each point: slopes and neighborhoods. Subsequence searches with a metric for each channel need one
-warping path for all channels, which is here as well.
+The variants have penalties, weights, a factor for complexity, or the maximum instead of the sum. Some compare the
+surroundings of each point: slopes and neighborhoods.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ def gradient(a):
 
 
 def slope_scale(x, slope):
-    """Return the factor per channel that gives the slopes the spread of the values; 1 where either does not vary."""
+    """Return a factor per channel that gives the slopes the deviation of the values; 1 if either does not vary."""
     spread, steep = deviation(x), deviation(slope)
-    # A ramp's slopes differ by what its points were rounded by, which is no more than a few units of the last place.
+    # The slopes of a ramp differ by the rounding of its points, a few units in the last place.
     varies = (spread > 0) & (steep > ALIKE * np.abs(x).max(axis=1, keepdims=True))
     return np.divide(spread, steep, out=np.ones_like(spread), where=varies)
 
@@ -67,7 +66,7 @@ def local_costs(dist, x, y):
 
 
 class WarpingMetric(ElasticMetric):
-    """Dynamic time warping of squared differences, of the values or of what is made of them."""
+    """Dynamic time warping of squared differences, of the values themselves or of features."""
 
     _background_share = 1.5
 
@@ -78,11 +77,11 @@ class WarpingMetric(ElasticMetric):
         if counts is not None:
             terms *= counts
         out = np.array([np.bincount(i, row, x.shape[1]) for row in terms])
-        terms = out.reshape(-1, *x.shape).sum(axis=0)  # derivatives follow the values
+        terms = out.reshape(-1, *x.shape).sum(axis=0)  # with derivatives, these follow the values
         return self._distance_of_cost(terms, problem.points, y.shape[1])
 
     def _record(self, m, n, search):
-        """Return the parameters of a query of m points, compared with a series of n."""
+        """Return the parameter record for a query of m points and a series of n points."""
         return recurrence.DTWRecord()
 
     def _query(self, x, w, n, tx=None, *, search=False):
@@ -200,14 +199,14 @@ class DTW(WarpingMetric):
         query = Query(recurrence.DTWRecord(), self._features(x), w, np.zeros((3, x.shape[1])))
         if self.alpha == 1:
             return query
-        # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
+        # The scale of derivatives goes into the weights, so that the other series does not depend on the query.
         w = np.ones_like(x) if w is None else w
         scale, alpha = slope_scale(*np.split(query.x, 2)), float(self.alpha)
         return query._replace(w=np.concatenate([alpha * w, (1 - alpha) * scale**2 * w]))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if self.dist is None:
-            if self.alpha == 1 and not self.do_sign_norm:  # in short, for most calls are of this kind
+            if self.alpha == 1 and not self.do_sign_norm:  # fast path for most calls
                 return PreparedPair(recurrence.DTWRecord(), x, w, y, None, None, np.zeros((3, x.shape[1])))
             return super()._problem(x, w, y, tx, ty, search=search)
         x, y = self._features(x), self._features(y)
@@ -219,7 +218,7 @@ class DTW(WarpingMetric):
             costs = (1 - alpha) * local_costs(self.dist, scale * dx, scale * dy)
             if alpha > 0:
                 costs += alpha * local_costs(self.dist, x, y)
-        if w is not None:  # the caller's function sees whole points, so a point has one weight
+        if w is not None:  # the caller's function gets whole points, so a point has a single weight
             costs *= w.max(axis=0)
         return PreparedPair(recurrence.DTWRecord(), None, None, costs, None, None, np.zeros((3, x.shape[1])))
 
@@ -230,8 +229,8 @@ class DTW(WarpingMetric):
         return distance * problem.shape[0] * (1.0 + 1e-12) if self.do_dist_norm else distance
 
 
-# Of the weighted variance, by benchmarks/adtw_omega.py. Above the 1.5 that a sample of constant background costs a
-# repetition does not stretch over background; the further above, the less it stretches where it should.
+# Multiple of the weighted variance, see benchmarks/adtw_omega.py. Above 1.5, the cost of a constant background sample,
+# a repetition does not stretch over background; a larger value prevents wanted stretching, too.
 OMEGA = 1.6
 
 
@@ -278,7 +277,7 @@ class ADTW(WarpingMetric):
     omega: float | str = 1.0
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
-    _background_by_sample = property(lambda self: self.omega == "auto")  # by the queries, as omega is
+    _background_by_sample = property(lambda self: self.omega == "auto")  # fixed by the queries, like omega
     _leaves_parameters = True
     entry_parameters = {"omega": 1.0}
     _parameter_constraints = {
@@ -333,28 +332,28 @@ class ADTW(WarpingMetric):
         return recurrence.ADTWRecord(float(omega))
 
 
-BLOCK = 2**10  # numbers whose sums are found once
+BLOCK = 2**10  # values whose sum is computed once
 
 
 def _sums_of_ranges(values, start, end):
-    """Return the sums of values[start:end], which are not negative, without differences of running sums."""
+    """Return the sums of values[start:end]; without running sums, whose differences would lose digits."""
     blocks = np.append(values, np.zeros(-len(values) % BLOCK + BLOCK)).reshape(-1, BLOCK)
     total = np.append(blocks.sum(axis=1), 0.0)
     to, rest = np.cumsum(blocks, axis=1), np.cumsum(blocks[:, ::-1], axis=1)[:, ::-1]
     (first, at), (last, until) = np.divmod(start, BLOCK), np.divmod(end, BLOCK)
     out = rest[first, at] + np.where(until > 0, to[last, until - 1], 0.0)
     far, near = np.flatnonzero(last > first + 1), np.flatnonzero(last == first)
-    out[far] += _sums(total, first[far] + 1, last[far])  # of whole blocks between
+    out[far] += _sums(total, first[far] + 1, last[far])  # the sums of whole blocks in between
     out[near] = _sums(blocks.ravel(), start[near], end[near])
     return out
 
 
 def _sums(values, start, end):
-    """Return the sums of values[start:end], adding number by number."""
+    """Return the sums of values[start:end], by adding all values."""
     if not len(start):
         return np.empty(0)
     sums = np.add.reduceat(values, np.stack([start, end], axis=1).ravel())[::2]
-    return np.where(end > start, sums, 0.0)  # of an empty range numpy gives an element
+    return np.where(end > start, sums, 0.0)  # numpy returns an element for an empty range
 
 
 @register
@@ -392,16 +391,16 @@ class CIDDTW(WarpingMetric):
     def _trait_of_ranges(self, a, start, end):
         return np.sqrt(_sums_of_ranges((np.diff(a, axis=1) ** 2).sum(axis=0), start, end - 1))
 
-    @np.errstate(over="ignore")  # as far apart as numbers can tell
+    @np.errstate(over="ignore")  # infinite if too large for float64
     def _factor(self, of_x, of_y):
         low, high = np.minimum(of_x, of_y), np.maximum(of_x, of_y)
         factor = np.divide(high, low, out=np.full(np.shape(high), INF), where=low > 0)
-        return np.where(high > 0, factor * factor, 1.0)  # of costs, which are squares
+        return np.where(high > 0, factor * factor, 1.0)  # squared, because costs are squares
 
     def _distance_of_cost(self, cost, points, n):
         return np.sqrt(cost)
 
-    @np.errstate(over="ignore")  # a limit that none is
+    @np.errstate(over="ignore")  # an infinite limit is none
     def _cost_of_distance(self, distance, problem):
         return distance * distance * (1.0 + 1e-12)
 
@@ -442,7 +441,7 @@ class WDTW(WarpingMetric):
 
     def _record(self, m, n, search):
         longest = max(m, n)
-        with np.errstate(over="ignore"):  # an infinite exponential makes the factor 0
+        with np.errstate(over="ignore"):  # an overflow makes the factor 0
             factors = 1.0 / (1.0 + np.exp(-float(self.g) * (np.arange(longest + 1) - (m if search else longest) / 2)))
         return recurrence.WDTWRecord(factors)
 
@@ -477,7 +476,7 @@ class Frechet(ElasticMetric):
 
 
 def keogh_slope(a):
-    """Return the derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbors."""
+    """Return the derivative estimate of Keogh & Pazzani (2001); first and last point copy their neighbors' values."""
     n = a.shape[-1]
     if n < 3:
         return np.repeat(np.diff(a), n, axis=-1) if n == 2 else np.zeros_like(a)
@@ -488,7 +487,7 @@ def keogh_slope(a):
 class SlopesMixin:
     """Mixin of the metrics that compare slopes."""
 
-    _context = 2  # the first and the last sample copy their neighbors
+    _context = 2  # first and last sample copy their neighbors' slopes
 
     def _features(self, a):
         return keogh_slope(a)
@@ -576,6 +575,6 @@ class ShapeDTW(WarpingMetric):
         return np.ascontiguousarray(a[..., at].reshape(*a.shape[:-2], -1, n))
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        if w is not None:  # a point's weight is its whole neighborhood's
+        if w is not None:  # the weight of a point counts for its whole neighborhood
             w = np.repeat(w, 2 * self._context + 1, axis=0)
         return super()._query(x, w, n, tx, search=search)

@@ -1,4 +1,4 @@
-"""Edit metric classes: a point may meet one point of the other series, or none, at a gap cost."""
+"""Edit metrics: a point is aligned with one point of the other series, or left out at a gap cost."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from .registry import register
 __all__ = ["EDR", "ERP", "LCSS", "MSM", "TWED"]
 
 
-SMALL = 0.02  # of the standard deviation: an `eps` below it matches hardly any points but equal ones
-USUAL = 0.25  # of the standard deviation, which Chen, Ozsu & Oria (2005) take
-FAR = 0.9  # a share of unmatched points from which on `eps` may be too small
-CATEGORIES = 64  # values that recur, and are no more than these, may be meant to match where they are equal alone
+SMALL = 0.02  # of the standard deviation: with a smaller `eps` hardly any points match unless they are equal
+USUAL = 0.25  # of the standard deviation, the choice of Chen, Ozsu & Oria (2005)
+FAR = 0.9  # share of unmatched points from which `eps` may be too small
+CATEGORIES = 64  # data with at most as many distinct values, which recur, may be categories that match if equal
 
 
 def _range(a):
-    """Return the norm over the channels of the ranges of values (channels, n); a channel without values has none."""
+    """Return the norm over channels of the ranges of values (channels, n); empty channels count as 0."""
     return float(np.hypot.reduce(np.nan_to_num(np.fmax.reduce(a, axis=1) - np.fmin.reduce(a, axis=1))))
 
 
 def _deviation(a):
-    """Return the norm over the channels of the deviations of values (channels, n); one without values has none."""
+    """Return the norm over channels of the deviations of values (channels, n); empty channels count as 0."""
     return float(np.hypot.reduce([row[~np.isnan(row)].std() if not np.isnan(row).all() else 0.0 for row in a]))
 
 
 def _are_categories(a):
-    """Return whether the values are few that recur."""
+    """Return whether the values may be categories: few distinct ones that recur."""
     count = len(np.unique(a))
     return count <= CATEGORIES and 2 * count <= a.size
 
 
 def point_weights(x, w):
-    """Return one weight a point, and the ratios between its channels (None if all are equal).
+    """Return one weight per point, and the ratios between its channels (None if they are equal).
 
-    A point's weight scales its costs; only the ratios between its channels say what matches.
+    The weight of a point scales its costs; only the ratios between channels affect what matches.
     """
     if w is None:
         return np.ones(x.shape[1]), None
@@ -53,16 +53,16 @@ def point_weights(x, w):
 
 
 def matched(path, problem, eps):
-    """Return the pairs of a path that are within `eps`."""
+    """Return the pairs of a path whose points are within `eps`."""
     x, y = problem.x[:, path[0]], problem.y[:, path[1]]
     differences = np.abs(problem.w[:, path[0]] * (x - y))
-    norm = differences[0] if len(x) == 1 else np.sqrt((differences**2).sum(axis=0))  # as in the recurrence
+    norm = differences[0] if len(x) == 1 else np.sqrt((differences**2).sum(axis=0))  # computed as in the recurrence
     return path[:, norm <= eps]
 
 
 @dataclass(eq=False, repr=False)
 class MatchingMetric(ElasticMetric):
-    """An edit distance of counts: two points match, or do not."""
+    """An edit distance that counts points: two points match or not."""
 
     eps: float = 1.0
 
@@ -70,16 +70,16 @@ class MatchingMetric(ElasticMetric):
 
     def _warn_of_pair(self, distance, x, y):
         m, n = x.shape[1], y.shape[1]
-        least = abs(m - n) / max(m, n) if self._replaces else 0.0  # where all points match
-        if not least + 1e-9 < distance < FAR:  # else it tells something
+        least = abs(m - n) / max(m, n) if self._replaces else 0.0  # the distance if all points match
+        if not least + 1e-9 < distance < FAR:  # otherwise the distance is informative
             self._warn_of_scale([x], [y])
 
     def _warn_of_scale(self, X, Y):
-        """Warn if `eps` lets all points match, or of points that differ hardly any.
+        """Warn if `eps` is so large that all points match, or so small that only equal ones do.
 
-        It is too large if it is not smaller than the distance of any two points: the norm over the channels of the
-        ranges of the values. It is too small below SMALL of the standard deviation of either collection, unless it is
-        0, or the values are few that recur, as categories do.
+        It is too large if it is at least the largest possible distance of two points: the norm over channels of the
+        ranges of values. It is too small below SMALL times the standard deviation of either collection, unless it is 0,
+        or the values are few and recur, as categories do.
         """
         both = [np.concatenate(of, axis=1) for of in ([X] if Y is X else [X, Y])]
         values = np.concatenate(both, axis=1)
@@ -140,20 +140,20 @@ class LCSS(MatchingMetric):
         """Return the matched weight as a share of the largest possible one; see `_distance_of_cost`."""
         m = points.shape[1]
         matched = np.minimum(m, n).astype(float)
-        if points[1].any():  # weights, the largest of which may match
+        if points[1].any():  # with weights, the largest weights may match
             weights = np.sort(1.0 - points[1] / 2.0)[::-1]
             matched = np.array([weights[:k].sum() for k in np.atleast_1d(np.minimum(m, n))]).reshape(np.shape(n))
         return (m + n - cost) / 2.0 / matched
 
     def _distance_of_cost(self, cost, points, n):
         distance = np.maximum(0.0, 1.0 - self._similarity(cost, points, n))
-        # Equal series: their cost is added up as along their path, so that no rounding keeps them apart.
+        # For equal series the cost is summed along their path, so that rounding cannot keep them apart.
         equal = (n == points.shape[1]) & (cost <= np.cumsum(points[1])[-1])
         return np.where(equal, 0.0, distance)
 
     def _cost_of_distance(self, distance, problem):
-        distance = np.minimum(distance, 1.0)  # the largest there is
-        # Of the costs 0 and 1: it falls by equal steps.
+        distance = np.minimum(distance, 1.0)  # the largest possible distance
+        # The similarity falls linearly with the cost, so the costs 0 and 1 determine it.
         similarity = self._similarity(np.arange(2.0), problem.points, problem.shape[1])
         return (distance - 1.0 + similarity[0]) / (similarity[0] - similarity[1]) + 1e-12 * sum(problem.shape)
 
@@ -161,7 +161,7 @@ class LCSS(MatchingMetric):
         return cost / (problem.points[0].sum() + problem.shape[0])
 
     def _listed(self, path, steps, problem):
-        """Return the diagonal moves between points that match."""
+        """Return the diagonal moves of a path whose points match."""
         return matched(path[:, steps == 0], problem, self.eps)
 
 
@@ -210,7 +210,7 @@ class EDR(MatchingMetric):
 
 
 class GapCostMetric(ElasticMetric):
-    """An edit distance whose costs are absolute differences, not counts."""
+    """An edit distance whose costs are absolute differences instead of counts."""
 
     _center = "median"
 
@@ -281,7 +281,7 @@ class MSM(GapCostMetric):
     name, full_name = "msm", "Move-Split-Merge"
     entry_parameters = {"c": 1.0}
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
-    _can_be_cut = False  # a point left of another may be cheaper than a new one
+    _can_be_cut = False  # a move that leaves out a point may be cheaper than the diagonal one
 
     @property
     def is_metric(self) -> bool:
@@ -347,7 +347,7 @@ class TWED(GapCostMetric):
     def _query(self, x, w, n, tx=None, *, search=False):
         record = recurrence.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
         points = np.zeros((3, x.shape[1]))
-        # To the last digit what a point of the series costs, so that d(x, y) = d(y, x).
+        # Computed exactly like the gap cost of a series point, so that d(x, y) = d(y, x).
         if w is None and isinstance(record.norm, recurrence.Lp):  # compiled powers are not quite numpy's
             points[0, 1:] = scalar.series_gaps(record, x, tx)[1:]
             return Query(record, x, w, points)

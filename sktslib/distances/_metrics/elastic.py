@@ -1,4 +1,4 @@
-"""Base of the elastic metric classes: from two series to the kernels, and from accumulated costs to distances.
+"""Base of the elastic metrics: from two series to the kernels, and from accumulated costs to distances.
 
 The module also selects the kernel that advances the column of a subsequence search along a series.
 """
@@ -16,9 +16,9 @@ from .base import Alignment, BandedMetric, band, radius_of
 
 
 class SubsequenceKernel:
-    """A query as the kernels of subsequence searches take it, prepared once for any number of pieces of a series.
+    """A query prepared for the kernels of subsequence searches, for any number of pieces of a series.
 
-    `few` samples or fewer go column by column, which costs less to begin than vectors along diagonals.
+    Pieces of up to `few` samples use the scalar driver, which has less overhead than vectors along diagonals.
     """
 
     def __init__(self, problem, radius, few=0):
@@ -28,7 +28,7 @@ class SubsequenceKernel:
         self._ground = None
 
     def advance(self, problem, at, lengths, state, found, costs=scalar.NO_COSTS):
-        """Advance the `state`, costs and starts of a column, along the series of a problem.
+        """Advance the `state`, costs and starts of a column, along the series of a prepared pair.
 
         Parameters
         ----------
@@ -63,17 +63,17 @@ NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 class Query(NamedTuple):
-    """A series prepared as the query of the kernels, whatever it is compared with."""
+    """A series prepared as the query of kernels, whatever it is compared with."""
 
     record: NamedTuple
     x: np.ndarray  # (channels, m)
     w: np.ndarray | None
-    # (3, m): what each point costs if left out, if matched, if it meets one that does not match; zeros: nothing
+    # (3, m): costs of each point if it is skipped, if it matches, and if paired without a match; zeros if unused
     points: np.ndarray
 
 
 class PreparedPair(NamedTuple):
-    """Two series as the kernels take them."""
+    """Two series in the form that kernels read."""
 
     record: NamedTuple
     x: np.ndarray | None  # (channels, m); None: y holds local costs (n, m)
@@ -89,7 +89,7 @@ class PreparedPair(NamedTuple):
 
     @property
     def rows(self):
-        """Numbers that the recurrence needs of each query point, (channels, 4, m); None for given local costs."""
+        """Numbers per query point that the recurrence needs, (channels, 4, m); None for given local costs."""
         if self.x is None:
             return None
         x = self.x[np.newaxis]
@@ -97,7 +97,7 @@ class PreparedPair(NamedTuple):
 
     @property
     def runs_diagonally(self):
-        """Whether the vector driver takes it: it knows no times and no local costs of the caller's."""
+        """Whether the vector driver can be used: it supports neither times nor the caller's own costs."""
         return self.x is not None and self.tx is None and self.ty is None
 
     def piece(self, start, end):
@@ -107,7 +107,7 @@ class PreparedPair(NamedTuple):
         return self._replace(y=y, ty=ty)
 
     def part(self, first, last):
-        """Return a part of the query, its points compared as they are in the whole."""
+        """Return the pair with a part of the query, whose points are compared as in the whole query."""
         x, w, tx = (None if a is None else np.ascontiguousarray(a[..., first:last]) for a in (self.x, self.w, self.tx))
         y = np.ascontiguousarray(self.y[:, first:last]) if self.x is None else self.y
         tx = None if tx is None else tx - tx[0]
@@ -115,44 +115,44 @@ class PreparedPair(NamedTuple):
 
 
 def norm_of(x, p):
-    """Return the norm over the channels as a record: of one channel they are all the same."""
+    """Return the record of a norm over channels; with one channel all norms are equal."""
     if len(x) == 1 or p == 1:
         return recurrence.L1()
     return recurrence.L2() if p == 2 else recurrence.Lp(float(p))
 
 
 def times_factor(cost, factor):
-    """Return costs times factors; what is infinitely far apart is so at any cost."""
+    """Return costs times factors; where the factor is infinite, so is the result."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(np.isinf(factor), INF, cost * factor)[()]
 
 
 class ElasticMetric(BandedMetric):
-    """An elastic distance: a record for the kernels, and what becomes of the accumulated cost."""
+    """An elastic distance: it makes a record for the kernels, and distances from accumulated costs."""
 
     family = "elastic"
     description = "Elastic distance: series may be stretched in time."
 
-    # What the drivers of collections need to know.
+    # Facts for the drivers of collections.
     _has_lanes = True
     _reports_cost = True  # whether the accumulated cost is the distance
-    _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
-    _needs_equal_lengths = False  # whether costs, and not the cells of a band alone, depend on the series' lengths
-    _can_be_cut = True  # whether a path may begin among the query: its first points then meet by the diagonal move
+    _is_monotone = True  # whether costs never fall along a path, so that a cutoff may stop early
+    _needs_equal_lengths = False  # whether costs, and not only the band, depend on the lengths of the series
+    _can_be_cut = True  # whether a path may start within the query, whose first points then take the diagonal move
 
-    _no_segmentation = None  # why segments have no costs that add up, if so
-    _has_factor = False  # whether costs count times a factor, at least 1, that the values of both series give
+    _no_segmentation = None  # the reason, if costs of segments do not add up
+    _has_factor = False  # whether costs are multiplied by a factor of at least 1 that depends on both series
 
-    # What a search that goes on from chunk to chunk needs to know.
-    _context = 0  # samples to either side that the features of a sample depend on
-    _looks_back = False  # whether costs depend on how long ago a path began
+    # Facts for searches that continue from chunk to chunk.
+    _context = 0  # samples on either side that the features of a sample depend on
+    _looks_back = False  # whether costs depend on the sample at which a path started
 
     def _features(self, a):
-        """Return the channels that are compared, made from a series alone, or from windows (k, channels, length)."""
+        """Return the channels to compare, computed from a series alone, or from windows (k, channels, length)."""
         return a
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        """Return the first series, to be compared with series of n points."""
+        """Return the first series as a `Query`, for comparison with series of n points."""
         raise NotImplementedError
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
@@ -160,12 +160,12 @@ class ElasticMetric(BandedMetric):
         record, features, w, points = self._query(x, w, y.shape[1], tx, search=search)
         if search and tx is not None:
             tx = tx - tx[0]
-        if w is None and not equal_moves(record):  # kernels of their own for queries without weights are not worth it
+        if w is None and not equal_moves(record):  # kernels compiled without weights would not pay off
             w = np.ones_like(features)
         return PreparedPair(record, features, w, self._features(y), tx, ty, points)
 
     def _trait(self, a):
-        """Return the numbers that the factor needs of series (..., channels, n), as they are compared."""
+        """Return the numbers that the factor needs of series (..., channels, n), given their features."""
         raise NotImplementedError
 
     def _traits(self, series):
@@ -173,21 +173,21 @@ class ElasticMetric(BandedMetric):
         return np.array([self._trait(a) for a in series])
 
     def _trait_of_ranges(self, a, start, end):
-        """Return the numbers that the factor needs of the ranges [start, end) of a series."""
+        """Return the numbers that the factor needs of ranges [start, end) of a series."""
         return self._traits(a[:, i:j] for i, j in zip(start, end, strict=True))
 
     def _factor(self, of_x, of_y):
-        """Return the factor, from the traits of the first series and of the others; infinite ones are far apart."""
+        """Return the factors, from the traits of the first series and of the others; they may be infinite."""
         raise NotImplementedError
 
     def _scaled(self, cost, x, y):
-        """Return the accumulated costs of a series with others (..., channels, n), times the factor."""
+        """Return the accumulated costs of a series and others (..., channels, n), times the factor, if any."""
         return times_factor(cost, self._factor(self._trait(x), self._trait(y))) if self._has_factor else cost
 
     def _scaled_candidates(self, cost, x, y, start, end):
         """Multiply the costs of candidates [start, end) of a sequence by the factor.
 
-        A `start` may be any number where the cost is infinite.
+        Where the cost is infinite, `start` is arbitrary.
         """
         if self._has_factor:
             found = np.flatnonzero(cost < INF)
@@ -196,45 +196,45 @@ class ElasticMetric(BandedMetric):
         return cost
 
     def _distance_of_cost(self, cost, points, n):
-        """Return the distances behind accumulated costs (..., k) of a query, given by its points, and whole series.
+        """Return the distances for accumulated costs (..., k) of a query, given by its points, and whole series.
 
-        `n` (k,), or one number, are the lengths of the series.
+        `n` is the length of the series, or an array (k,) of lengths.
         """
         return cost
 
     def _cost_of_distance(self, distance, problem):
-        """Return an accumulated cost that two whole series of at most this distance do not exceed, even by rounding."""
+        """Return an upper bound, including rounding, of the cost of whole series with at most this distance."""
         return distance
 
     def _match_distance_of_cost(self, cost, problem):
-        """Return the distance behind an accumulated cost of a candidate; also for arrays."""
+        """Return the distance for the accumulated cost of a candidate; also for arrays."""
         return self._distance_of_cost(cost, problem.points, problem.points.shape[1])
 
-    # What an average of series needs to know.
+    # Methods for averages of series.
 
     def _partners(self, problem):
-        """Return the pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
+        """Return the pairs of points (2, K) that should be alike, and their weights (K,) or None."""
         return self._path(problem), None
 
     def _reported_costs(self, cost, problem, features):
-        """Return the distances behind accumulated costs (k,) of a query and series of any lengths."""
+        """Return the distances for accumulated costs (k,) of a query and series of any lengths."""
         if self._reports_cost and not self._has_factor:
             return cost
         cost = np.array([self._scaled(c, problem.x, y) for c, y in zip(cost, features, strict=True)])
         return self._distance_of_cost(cost, problem.points, np.array([y.shape[1] for y in features]))
 
     def _free(self, m, n):
-        """Return the numbers of points that may be left out: at the query's start and end, and at the series'."""
+        """Return how many points may be left out at no cost: at the query's start and end, and at the series'."""
         return NOTHING_FREE
 
     @property
     def _depends_on_start(self):
-        """Whether a subsequence profile holds upper bounds, so that chosen matches need their exact distance."""
+        """Whether subsequence profiles hold upper bounds, so that chosen matches need their exact distance."""
         return self.window is not None or self._has_factor
 
     # ------------------------------------------------------------------------------------------- two whole series
     def _distance(self, x, w, y, tx, ty):
-        # Copies: a path that is asked for later must be that of the series as they are now.
+        # Copies, because the path may be computed later, after the caller has changed the series.
         problem = self._problem(x.copy(), w, y.copy(), tx, ty)
         cost = self._cost(problem)
         if self._has_factor:
@@ -244,7 +244,7 @@ class ElasticMetric(BandedMetric):
     def _windows(self, x, w, y, tx, ty):
         if not self._has_lanes or ty is not None:
             return super()._windows(x, w, y, tx, ty)
-        # A single window may be a view that cannot be written: another type, for which all would be compiled once more.
+        # A single window may be a read-only view, a type for which everything would be compiled again.
         n, features = y.shape[2], np.require(self._features(y), requirements="CW")
         record, x, w, points = self._query(x, w, n)
         rows, weighted = batch.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
@@ -261,7 +261,7 @@ class ElasticMetric(BandedMetric):
         return self._ending(bottom, side, problem, whole=whole)[0]
 
     def _accumulate(self, problem, *, keep=None, whole=False):
-        """Return the last row, the last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
+        """Return last row and column of the costs, and with keep = "costs" or "moves" the matrix (n, m) of these."""
         m, n = problem.shape
         p, _, _, y, tx, ty, points = problem
         begin, _, start, _ = NOTHING_FREE if whole else self._free(m, n)
@@ -273,9 +273,9 @@ class ElasticMetric(BandedMetric):
         return bottom, last, matrix if keep == "costs" else taken
 
     def _in_strips(self, problem, whole=False):
-        """Return the arguments of the vector driver: the pair, the band by query points and the series' free points.
+        """Return the arguments of the vector driver: the pair, the band by query points, and free series points.
 
-        None where the driver does not take the pair: it knows no free points of the query, no times and no given costs.
+        None if the driver does not support the pair: with free query points, times or given costs.
         """
         p, x, w, y, *_, points = problem
         if not problem.runs_diagonally:
@@ -288,7 +288,7 @@ class ElasticMetric(BandedMetric):
         return p, x, w, points, y, *by_row, begin, end
 
     def _ending(self, bottom, side, problem, *, whole=False):
-        """Return the cost and last cell of the best path that ends where paths may end."""
+        """Return the cost and the last cell of the best path, among the cells where paths may end."""
         m, n = problem.shape
         _, query_end, _, series_end = NOTHING_FREE if whole else self._free(m, n)
         j = n - 1 - series_end + int(np.argmin(bottom[n - 1 - series_end :]))
@@ -305,7 +305,7 @@ class ElasticMetric(BandedMetric):
         return self._listed(*self._cells_and_moves(problem, whole=whole), problem)
 
     def _cells_and_moves(self, problem, *, whole=False):
-        """Return the cells of the best path (2, K) and the move into each (K,), 0 being the diagonal one."""
+        """Return the cells of the best path (2, K) and the move into each (K,); 0 is the diagonal one."""
         strips = self._in_strips(problem, whole)
         if strips is not None:
             return strip_kernels.path(*strips)
@@ -314,7 +314,7 @@ class ElasticMetric(BandedMetric):
         return scalar.backtrack(taken, i, j)
 
     def _listed(self, path, steps, problem):
-        """Return the cells of a path that its distance lists; `steps` holds the move into each."""
+        """Return the cells of a path that `path` reports; `steps` holds the move into each."""
         return path
 
     # ---------------------------------------------------------------------------------------------------- searching
@@ -332,7 +332,7 @@ class ElasticMetric(BandedMetric):
             )
 
     def _subsequence_profile(self, problem, shortest, longest, *, matrix=False):
-        """Return the subsequence profile of a whole series: distances, starts and, if asked for, costs (n, m)."""
+        """Return the subsequence profile of a whole series: distances, starts, and with `matrix` the costs (n, m)."""
         m, n = problem.shape
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else scalar.NO_COSTS
@@ -342,7 +342,7 @@ class ElasticMetric(BandedMetric):
         return self._match_distance_of_cost(distance, problem), begin, costs
 
     def _subsequence_kernel(self, problem, few=0):
-        """Return the kernel that advances the column of a subsequence search; `few` samples go column by column."""
+        """Return the kernel of a subsequence search; pieces of up to `few` samples use the scalar driver."""
         m = problem.shape[0]
         return SubsequenceKernel(problem, radius_of(self.window, self.factor, m, m), few)
 
@@ -354,10 +354,10 @@ class ElasticMetric(BandedMetric):
         start = np.zeros(m + 1, np.int64)
         if not closed_boundary(problem.record):
             col[1:] = np.cumsum(problem.points[0])
-            start[:] = -1  # sample 0, and no matched pair yet
+            start[:] = -1  # the path starts at sample 0 and has no matched pair yet
         return col, start
 
     def _piece_distance(self, problem, start, end):
-        """Return the exact distance of the query to a piece of the series, as searches report it."""
+        """Return the exact distance between the query and a piece of the series, as searches report it."""
         piece = problem.piece(start, end)
         return self._match_distance_of_cost(self._scaled(self._cost(piece, whole=True), piece.x, piece.y), piece)

@@ -1,13 +1,12 @@
-"""Lockstep metric classes, which compare points in pairs, the shape-based distance, and time metric classes.
+"""Lockstep metrics, which compare points in pairs; the shape-based distance; and time metrics.
 
-In a lockstep metric the i-th point of one series meets the i-th of the other. Each pair adds a term, or the points are
-judged together: by direction, by covariance, by slope. Time metrics measure how far a series runs ahead, behind or in
-phase.
+A lockstep metric pairs the i-th points of both series. Each pair adds a term, or the points are compared together: by
+direction, covariance or slope. Time metrics measure how far a series is ahead, delayed or in phase.
 
-The shape-based distance knows shifts and no warping. It compares one series with many by cross-correlations at all
-shifts by FFT. At shift s the query's point i meets the series' point i + s. Of two series of m and n points all shifts
-from -(m - 1) to n - 1 count. A circular correlation of at least m + n - 1 points holds them without overlap, the
-negative ones at its end.
+The shape-based distance allows shifts but no warping. It compares a series with many others by cross-correlations at
+all shifts, by FFT. At shift s, query point i is paired with series point i + s. For series of m and n points the shifts
+are -(m - 1) to n - 1. A circular correlation of at least m + n - 1 points holds them without overlap, the negative ones
+at its end.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ __all__ = [
 
 
 def common_weight(x, w, y):
-    """Return the weights (channels, length) of the points that meet, at the length of the shorter series."""
+    """Return the weights (channels, length) of paired points, at the length of the shorter series."""
     m, n = x.shape[1], y.shape[1]
     if w is None:
         return np.ones((len(x), min(m, n)))
@@ -72,22 +71,22 @@ def equal_lengths(x, w, y):
 
 
 class LockstepMetric(Metric):
-    """A lockstep distance made of one term per point."""
+    """A lockstep distance with one term per point."""
 
     family = "lockstep"
     _is_additive = True
-    centered = False  # whether each series' weighted mean per channel is taken off first
-    power = None  # sum behind the distance = distance ** power; None: no sum
-    _terms = None  # the class of its record
+    centered = False  # whether the weighted mean of each channel is subtracted first
+    power = None  # the power of the distance that is a sum of terms; None if there is no such sum
+    _terms = None  # class of its parameter record
 
     def _record(self):
         return self._terms()
 
     def _is_symmetric_with(self, w):
-        return self.is_symmetric  # the weight of a pair is that of its place
+        return self.is_symmetric  # weights belong to pairs, not to one of the series
 
     def _prepare(self, a, w):
-        """Return a series as its points are compared, at the length of the weights."""
+        """Return a series in the form that is compared, at the length of the weights."""
         n, m = a.shape[1], w.shape[1]
         if not self.centered:
             return a if n == m else resample(a, m)
@@ -103,7 +102,7 @@ class LockstepMetric(Metric):
         return float(lockstep.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _finite(self, distance):
-        """Return distances, which float64 must hold."""
+        """Return distances; a subclass may refuse those that float64 cannot hold."""
         return distance
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
@@ -114,9 +113,9 @@ class LockstepMetric(Metric):
         return self._scaled_profile(x, w, y, tx, ty, normalize, x.shape[1])
 
     def _fast_profile(self, x, w, y, normalize, room=None):
-        """Return a profile by Fourier transforms, where distances have slack.
+        """Return a profile by Fourier transforms, whose distances have slack.
 
-        It is in the `room` where that is given: large memory that is new costs as much as what is written there.
+        It is written to `room`, if given, because allocating large memory takes as long as writing to it.
         """
         scaling = self._scaling(normalize)
         out = np.empty(y.shape[1] - x.shape[1] + 1) if room is None else room
@@ -124,12 +123,12 @@ class LockstepMetric(Metric):
         return self._finite(out)
 
     def _compares_copies(self, normalize):
-        """Return whether `_of_copies` knows the distances, those with slack in long sequences."""
+        """Return whether `_of_copies` can compute the distances."""
         known = isinstance(self._record(), lockstep.SQUARES + lockstep.PRODUCTS)
         return known and self._is_additive and normalize in SCALINGS
 
     def _of_copies(self, x, w, windows, normalize):
-        """Return the exact distances of copies (n, channels, m) of windows, which may come from anywhere."""
+        """Return the exact distances of copies (n, channels, m) of windows from any place."""
         full, scaling, out = full_weight(w, x), self._scaling(normalize), np.empty(len(windows))
         x, left = self._normalized(x, full, scaling), np.arange(x.shape[1])
         lockstep.few(self._record(), x, windows, full, scaling, 0.0, left, None, out)
@@ -141,7 +140,7 @@ class LockstepMetric(Metric):
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
         (left, share), near = places(length, x.shape[1]), alike(length, x.shape[1])
-        points = left, None if length == x.shape[1] else share  # samples need no shares
+        points = left, None if length == x.shape[1] else share  # without resampling there is no share
         lockstep.stretched(self._record(), self._normalized(x, full, scaling), y, full, scaling, near, *points, out)
         return self._finite(out)
 
@@ -164,8 +163,8 @@ class LockstepMetric(Metric):
         return m * distance if self.power is None else distance**self.power
 
     def _observed(self, x, full, seen, y, tx, ty):
-        """Return the distance by the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
-        if self.centered:  # series of any lengths, whose interpolated points are not rounded before
+        """Return the distance from points with positive weight `seen`; a sum is rescaled to the `full` weight."""
+        if self.centered:  # computed as for series of any lengths, where interpolated points are not rounded first
             return self._prepared_distance(x, seen, y)
         distance = self._distance(x, seen, y, tx, ty)
         if self.power is None:
@@ -174,7 +173,7 @@ class LockstepMetric(Metric):
         return distance * (self._term_weight(full) / of_terms) ** (1.0 / self.power) if of_terms > 0 else np.inf
 
     def _term_costs(self, x, y, w):
-        """Return the terms (channels, m) whose sum is the distance to the power `power`."""
+        """Return the terms (channels, m), whose sum is the distance to the power `power`."""
         out = np.empty_like(x)
         lockstep.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
         return out
@@ -465,7 +464,7 @@ class Mahalanobis(LockstepMetric):
 
     _is_additive = property(lambda self: self._inverse() is None)
     name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
-    _weighted_power = None  # a term has the weights of two points, or of two channels
+    _weighted_power = None  # a term depends on the weights of two points, or of two channels
     _terms = lockstep.EuclideanRecord
 
     def __init__(self, VI: ArrayLike | None = None) -> None:
@@ -564,7 +563,7 @@ class ShortTimeSeries(LockstepMetric):
 
     _is_additive = False
     name, full_name, power = "short_time_series", "Short Time Series Distance", 2.0
-    _weighted_power = None  # a term has the weights of two points, or of two channels
+    _weighted_power = None  # a term depends on the weights of two points
     _terms = lockstep.EuclideanRecord
     uses_times = True
 
@@ -581,14 +580,14 @@ class ShortTimeSeries(LockstepMetric):
         return slope_weight(w).sum()
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
-        if normalize is not None:  # each window has slopes of its own then
+        if normalize is not None:  # then each window has its own slopes
             return super()._profile(x, w, y, tx, ty, normalize)
         w = full_weight(w, x)
         return Euclidean()._profile(slopes(x, tx), slope_weight(w), slopes(y, ty), None, None, None, True)
 
 
 def slope_weight(w):
-    """Return the weights of slopes: a slope counts as the lesser one of its two points."""
+    """Return the weights of slopes: each gets the smaller weight of its two points."""
     return np.minimum(w[:, 1:], w[:, :-1])
 
 
@@ -608,28 +607,28 @@ def slopes(a, t):
     return out
 
 
-WEAK = 1e-3  # sums of squares below this share of the whole come out of a difference: too inexact
+WEAK = 1e-3  # sums of squares below this share of the whole would be differences with too large an error
 
 
 def _fft():
-    from scipy import fft  # scipy takes as long to import as the distances do
+    from scipy import fft  # takes as long to import as the distances
 
     return fft
 
 
 def transform_length(m, n):
-    """Return the length of the transforms of series of up to m and n points."""
+    """Return the length of transforms for series of up to m and n points."""
     return _fft().next_fast_len(m + n - 1, real=True)
 
 
 def scaled(a):
-    """Divide each series (..., channels, length) by its largest value, so that no square over- or underflows."""
+    """Return series (..., channels, length) divided by their largest value, so that squares do not overflow."""
     peak = np.abs(a).max(axis=(-2, -1), keepdims=True)
     return a / np.where(peak > 0, peak, 1.0)
 
 
 class Prepared(NamedTuple):
-    """A query, or series of one length, as `shape_distances` takes them."""
+    """A query, or several series of one length, as `shape_distances` reads them."""
 
     scaled: np.ndarray  # (channels, m) or (k, channels, n)
     transform: np.ndarray  # (..., channels, frequencies)
@@ -639,7 +638,7 @@ class Prepared(NamedTuple):
 
 
 def transform_query(x, w, size):
-    """Return the query (channels, m), weighted, for transforms of a size."""
+    """Return the weighted query (channels, m) for transforms of this size."""
     x, m = scaled(x), x.shape[1]
     if w is None:
         return Prepared(x, _fft().rfft(x, size), norms(x[np.newaxis], None, size)[0, 0], m, False)
@@ -647,20 +646,20 @@ def transform_query(x, w, size):
 
 
 def transform_series(y, w, size):
-    """Return series (k, channels, n), as the query's weights see them, for transforms of a size."""
+    """Return series (k, channels, n) for transforms of this size; `w` are the query's weights."""
     y = scaled(y)
     return Prepared(y, _fft().rfft(y, size), norms(y, w, size), y.shape[2], w is not None)
 
 
 def _shifts(m, n, size):
-    """Return the positions of the shifts in a circular correlation, the positive ones first."""
+    """Return the positions of all shifts in a circular correlation, those that are not negative first."""
     return np.concatenate([np.arange(n), np.arange(size - m + 1, size)])
 
 
 def norms(y, w, size):
-    """Return the norms of series (k, channels, n): (k, 1), or with the query's weights at each shift (k, shifts).
+    """Return the norms of series (k, channels, n): (k, 1), or with the query's weights one per shift (k, shifts).
 
-    A point that meets a query point counts as that point's weight, others fully.
+    A point that is paired with a query point has the weight of that point, others have weight 1.
     """
     total = (y * y).reshape(len(y), -1).sum(axis=1, keepdims=True)
     if w is None:
@@ -674,7 +673,7 @@ def norms(y, w, size):
 
 
 def _seen(y, w, shift):
-    """Sum of the squares of one series as the query's weights see them at one shift."""
+    """Return the sum of squares of a series at one shift, with the weights of the query points paired with it."""
     weight = np.ones_like(y)
     first, last = max(shift, 0), min(y.shape[1], w.shape[1] + shift)
     weight[:, first:last] = w[:, first - shift : last - shift]
@@ -689,7 +688,7 @@ def _is_later(x, series):
 
 
 def shape_distances(query, series, size):
-    """Return the distances (k,) of a query to series, both `Prepared`."""
+    """Return the distances (k,) between a query and series, both `Prepared`."""
     both = query.norm * series.norm
     if query.weighted:
         circular = _fft().irfft((np.conj(query.transform) * series.transform).sum(axis=1), size)
@@ -698,9 +697,9 @@ def shape_distances(query, series, size):
         cross = _largest(query, series, size)[:, np.newaxis]
     ratio = np.divide(cross, both, out=np.zeros_like(cross), where=both > 0)
     if query.norm == 0.0:
-        ratio[np.broadcast_to(series.norm == 0, ratio.shape)] = 1.0  # nothing is like nothing
+        ratio[np.broadcast_to(series.norm == 0, ratio.shape)] = 1.0  # two series of zeros are equal
     distance = 1.0 - np.minimum(ratio.max(axis=1), 1.0)
-    if query.length == series.length:  # transforms round
+    if query.length == series.length:  # equal series get exactly 0, in spite of rounding
         distance[(series.scaled == query.scaled).all(axis=(1, 2))] = 0.0
     return distance
 
@@ -708,7 +707,7 @@ def shape_distances(query, series, size):
 def _largest(query, series, size):
     """Return the largest cross-correlation (k,) over all shifts.
 
-    Which of two series is the query must change no digit, for d(x, y) = d(y, x): it is the first one in a fixed order.
+    So that d(x, y) = d(y, x) to the digit, the series that is first in a fixed order is always the query.
     """
     x, first, _, m, _ = query
     others, second, _, n, _ = series
@@ -744,7 +743,7 @@ class SBD(PathlessMetric):
 
     name, full_name = "sbd", "Shape-Based Distance"
     description = "One minus the largest normalized cross-correlation over all shifts."
-    _pairs_by_length = True  # in tables of distances
+    _pairs_by_length = True  # tables of distances are computed by length
     _why = "it compares the series at their best shift, point by point."
 
     def _distance(self, x, w, y, tx, ty):
@@ -756,10 +755,10 @@ class SBD(PathlessMetric):
         return shape_distances(query, series, size)
 
     def _pairwise(self, X, Y, w, mirrored, out):
-        """Fill a table of distances by blocks of series of one length; none depends on what else is compared."""
+        """Fill in a table of distances by blocks of series of one length; no distance depends on the other series."""
         lengths = np.array([y.shape[1] for y in Y])
         sizes = {transform_length(m, n) for m in {x.shape[1] for x in X} for n in set(lengths.tolist())}
-        # Once for each length of transforms; those for series of about one length follow each other.
+        # One transform for each size; series of similar lengths follow each other.
         query = lru_cache(4 * len(X))(lambda a, size: transform_query(X[a], w, size))
         order = np.argsort(lengths, kind="stable")
         block, begin = max(1, 2**18 // max(sizes)), 0
@@ -776,13 +775,13 @@ class SBD(PathlessMetric):
 
 
 def instants(path):
-    """Count the steps of a path that move the query alone, the series alone, and both."""
+    """Count the steps of a path that move only the query, only the series, and both."""
     dx, dy = path[:, 1:] - path[:, :-1]
     return int((dy == 0).sum()), int((dx == 0).sum()), int(((dx > 0) & (dy > 0)).sum())
 
 
 def ratios(path, m, n):
-    """Advance, delay and phase as shares of the steps possible for a query of m and a series of n points."""
+    """Return advance, delay and phase as shares of the possible steps, for a query of m and a series of n points."""
     advance, delay, phase = instants(path)
     m, n = m - 1, n - 1
     return (advance / m if m else 0.0), (delay / n if n else 0.0), (phase / min(m, n) if min(m, n) else 1.0)
@@ -804,7 +803,7 @@ class TAM(Metric):
 
     name, full_name, family = "tam", "Time Alignment Measurement", "time"
     description = "Advance, delay and phase of the optimal alignment."
-    _is_symmetric = False  # ties of the path are broken in favor of the query
+    _is_symmetric = False  # ties between paths are resolved in favor of the query
 
     def _distance(self, x, w, y, tx, ty):
         advance, delay, phase = ratios(DTW()._distance(x, w, y, None, None).path, x.shape[1], y.shape[1])

@@ -1,6 +1,6 @@
 """Different distances for different channels, as one metric object.
 
-The metrics have names, weights and parameters by the channels that they compare.
+Keys of `metrics`, weights and parameters refer to the channels that a part compares.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from ...utils._times import MetricLike
 
-OWN = ("metrics", "weight")  # parameters, which no channel's name may hide
+OWN = ("metrics", "weight")  # parameters whose names channels must not have
 
 
 class Part(NamedTuple):
-    """Channels that one metric compares, and how much its distance counts."""
+    """Channels that one metric compares, with the weight of its distance."""
 
-    key: object  # of the parameter `metrics`
+    key: object  # the key in the parameter `metrics`
     channels: np.ndarray
     metric: Metric
     weight: float
@@ -44,7 +44,7 @@ class Part(NamedTuple):
         if a is None:
             return None
         first, last = self.channels[0], self.channels[-1] + 1
-        rising = len(self.channels) == 1 or (np.diff(self.channels) == 1).all()  # a view costs nothing
+        rising = len(self.channels) == 1 or (np.diff(self.channels) == 1).all()  # then a view suffices
         return np.ascontiguousarray(a[..., first:last, :] if rising else a[..., self.channels, :])
 
     def weights_of(self, w):
@@ -54,12 +54,12 @@ class Part(NamedTuple):
 
 
 def channels_of(key):
-    """Return the channels that a key names."""
+    """Return the channels in a key, as a tuple."""
     return key if isinstance(key, tuple) else (key,)
 
 
 def label_of(key):
-    """Return the name of a key in names of parameters."""
+    """Return the form of a key in parameter names."""
     return "_".join(map(str, channels_of(key)))
 
 
@@ -119,7 +119,7 @@ class Mixed(Metric):
 
     @property
     def _keys(self):
-        """The keys by what they are called in names of parameters."""
+        """The keys of `metrics` by their form in parameter names."""
         return {label_of(key): key for key in self.metrics} if isinstance(self.metrics, dict) else {}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class Mixed(Metric):
                 metrics[keys[label]] = value
             else:
                 nested.setdefault(label, {})[name[len(label) + 2 :]] = value
-        for label, values in nested.items():  # after the parts that they belong to
+        for label, values in nested.items():  # after the metrics that they belong to
             part = metrics[keys[label]]
             if part is None:
                 raise ValueError(f"{label!r} must have a metric whose parameters can be set. Got None, and {values}.")
@@ -196,7 +196,7 @@ class Mixed(Metric):
         self._weights()
 
     def _check_labels(self):
-        """Refuse channels that are named twice, and names that mean two things."""
+        """Refuse channels that are named twice, and ambiguous parameter names."""
         named = Counter(channel for key in self.metrics for channel in channels_of(key))
         twice = [channel for channel, count in named.items() if count > 1]
         if twice:
@@ -210,7 +210,7 @@ class Mixed(Metric):
             raise refused("The keys of 'metrics' of Mixed", rule, got, out)
 
     def _weights(self):
-        """Return the weights by their keys."""
+        """Return the weights by key."""
         rule = "The 'weight' parameter of Mixed must hold a finite number of at least 0 for each key of 'metrics'"
         weight, keys = self.weight, list(self.metrics)
         if weight is None:
@@ -243,7 +243,7 @@ class Mixed(Metric):
         return made
 
     def _number(self, channel):
-        """Return the number of a channel."""
+        """Return the index of a channel."""
         if not isinstance(channel, str):
             return int(channel)
         names = getattr(self, "channel_names_", None)
@@ -260,7 +260,7 @@ class Mixed(Metric):
         return names.index(channel)
 
     def _parts(self, channels):
-        """Return the parts that count, having checked that `metrics` names each of the channels once."""
+        """Return the parts with a weight above 0, after checking that `metrics` names each channel once."""
         numbers = {key: [self._number(channel) for channel in channels_of(key)] for key in self.metrics}
         count = Counter(number for some in numbers.values() for number in some)
         names = getattr(self, "channel_names_", range(channels))
@@ -281,7 +281,7 @@ class Mixed(Metric):
         ]
 
     def _counted(self, channels, w):
-        """Return the parts with points that count under these weights (channels, m), and the weights of each."""
+        """Return the parts in which some point has a positive weight (channels, m), each with its weights."""
         parts = [(part, part.weights_of(w)) for part in self._parts(channels)]
         parts = [(part, weights) for part, weights in parts if weights is None or weights.any()]
         if not parts:
@@ -311,7 +311,7 @@ class Mixed(Metric):
 
     @property
     def _made(self):
-        """The metrics that count."""
+        """The metric objects of the parts with a weight above 0."""
         weight = self._weights()
         return [get_metric(part) for key, part in self.metrics.items() if part is not None and weight[key] > 0]
 
@@ -322,7 +322,7 @@ class Mixed(Metric):
 
     @property
     def is_metric(self) -> bool:
-        # What counts nothing may differ at a distance of 0.
+        # Parts without weight may differ although the distance is 0.
         return len(self._made) == len(self.metrics) and all(metric.is_metric for metric in self._made)
 
     @property
@@ -352,7 +352,7 @@ class Mixed(Metric):
         return distance if sums else m * distance
 
     def _relative_error(self, x, w, n_windows, normalize):
-        if self._may_be_negative:  # an error of a summand may be any share of the sum; such profiles are exact
+        if self._may_be_negative:  # a term's error may be any multiple of the sum, so profiles are exact
             return 0.0
         parts = self._counted(len(x), w)
         return max(part.metric._relative_error(part.of(x), weights, n_windows, normalize) for part, weights in parts)
@@ -387,14 +387,14 @@ class Mixed(Metric):
 
     # ------------------------------------------------------------------------------------------------------ distances
     def _summed(self, x, w, distances):
-        """Return the weighted sum of what a function gives of each part, its query and its weights."""
+        """Return the weighted sum over parts of `distances(part, query, weights)`, for the channels of each part."""
         total = 0.0
         for part, weights in self._counted(len(x), w):
             total = total + part.weight * distances(part, part.of(x), weights)
         return total
 
     def _sum_of(self, method, x, w, y, tx, ty, *rest):
-        """Return the weighted sum of what a method of its metric gives of each part."""
+        """Return the weighted sum over parts of the results of a method of their metrics."""
 
         def of_part(part, a, v):
             times = (tx, ty) if part.metric.uses_times else (None, None)
@@ -416,6 +416,6 @@ class Mixed(Metric):
 
 
 def of_both(part, X, Y):
-    """Return a part's channels of two collections, which may be the same."""
+    """Return the part's channels of two collections, which may be the same object."""
     of_x = [part.of(x) for x in X]
     return of_x, of_x if Y is X else [part.of(y) for y in Y]

@@ -1,8 +1,8 @@
-"""Registry of the distances: the one list from which names, dictionaries, docs and tests derive.
+"""Registry of the distances: names, dictionaries, docs and tests derive from this list.
 
-Any function of two series becomes a metric object here. Metrics that users register under a name, a function or a
-recurrence each, are equal in rights to the package's. Compiled code of a recurrence of theirs is not kept on disk: a
-type says nothing of the functions behind it.
+Any function of two series can be a metric object. Metrics that users register, from a function or a recurrence, have
+the same rights as the package's own. Compiled code of users' recurrences is not stored on disk, because its key is the
+type, which does not tell which functions belong to it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CallableMetric(Metric):
 
     @property
     def uses_times(self) -> bool:
-        """Whether the times are handed on."""
+        """Whether times are passed to the function."""
         return self.timed
 
     def _validate(self):
@@ -104,13 +104,13 @@ class CallableMetric(Metric):
 
     @property
     def _is_compiled(self):
-        """Whether a block of windows can be left to compiled code."""
+        """Whether compiled code can call the function for a block of windows."""
         return isinstance(self.function, Dispatcher) and not self.timed
 
     def _windows(self, x, w, y, tx, ty):
         if not self._is_compiled or not len(y):
             return super()._windows(x, w, y, tx, ty)
-        self._distance(x, w, y[0], None, None)  # what is wrong with the function is said in words
+        self._distance(x, w, y[0], None, None)  # raises a readable error if something is wrong with the function
         series = y[:, 0] if y.shape[1] == 1 else np.ascontiguousarray(y.transpose(0, 2, 1))
         arguments = {**(self.parameters or {}), **({} if w is None else {"weight": _as_given(w)})}
         bound = inspect.signature(self.function.py_func).bind(_as_given(x), series[0], **arguments)
@@ -139,19 +139,19 @@ class CallableMetric(Metric):
 
 @kernel(keep=False)
 def _each(function, x, series, rest, out):
-    """out[k] = function of x and series k, on copies that it may change."""
+    """Fill in out[k], the result of the function for x and series k; it gets copies, which it may change."""
     for k in range(out.shape[0]):
         out[k] = function(x.copy(), series[k].copy(), *rest)
 
 
 def _as_given(a):
-    """Return a kernel's (channels, length) as a user's array, a copy that the user's function may change."""
+    """Return a series (channels, length) in the form users have it, as a copy that their function may change."""
     return a[0].copy() if a.shape[0] == 1 else a.T.copy()
 
 
 FAMILIES = ("elastic", "lockstep", "time")
 _REGISTRY = {}  # function name -> class
-_ALIASES = {}  # every other name, in lower case -> function name
+_ALIASES = {}  # any other name, in lower case -> function name
 
 
 def register(cls):
@@ -201,7 +201,7 @@ def metric_names(
     """
     if family is not None:
         check_names([family], FAMILIES, "family")
-    facts = {"multivariate": multivariate, "is_metric": metric, "is_symmetric": symmetric}  # as metrics call them
+    facts = {"multivariate": multivariate, "is_metric": metric, "is_symmetric": symmetric}  # names in metric classes
     asked = {fact: value for fact, value in facts.items() if value is not None}
     for fact, value in asked.items():
         if not isinstance(value, bool | np.bool_):
@@ -226,7 +226,7 @@ def metric_class(name, what="metric", owner=""):
 
 
 def class_of_function(function):
-    """Return the metric class behind a function of this package; None for any other function."""
+    """Return the metric class of a function of this package; None for any other function."""
     own = str(getattr(function, "__module__", "")).startswith("sktslib.")
     return _REGISTRY.get(_ALIASES.get(getattr(function, "__name__", "").lower())) if own else None
 
@@ -292,16 +292,19 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
 
 
 def checked_metric(cls, params, owner, further=()):
-    """Return a metric object with valid parameters, the same for equal ones; the `owner` may have `further` ones."""
+    """Return a metric object with validated parameters; equal parameters return the same object.
+
+    The `owner` is named in errors, and may have `further` parameters.
+    """
     try:
         return _checked(cls, owner, further, **params)
-    except TypeError as error:  # of a list or an array
+    except TypeError as error:  # lists and arrays cannot be hashed
         if "unhashable" not in str(error):
             raise
         return _checked.__wrapped__(cls, owner, further, **params)
 
 
-@lru_cache(maxsize=128, typed=True)  # for checking takes longer than a short distance
+@lru_cache(maxsize=128, typed=True)  # because validation takes longer than a short distance
 def _checked(cls, owner, further, /, **params):
     check_names(params, [*cls._get_param_names(), *further], "parameter", owner)
     made = cls(**params)
@@ -309,7 +312,7 @@ def _checked(cls, owner, further, /, **params):
     return made
 
 
-# ------------------------------------------------------------------------------------------------------ users' own ones
+# --------------------------------------------------------------------------------------------------- users' own metrics
 def register_metric(
     name: str,
     made_of: Any,
@@ -412,7 +415,7 @@ def register_metric(
             rule, got = "not be names of the package's own", f"{word!r}, which is {_REGISTRY[taken].__name__}"
             raise refused("'name', 'full_name' and 'aliases'", rule, got)
     is_class = isinstance(made_of, type)
-    parts = vars(made_of).get("_parts", {}) if is_class else {}  # those of a base class are of another one
+    parts = vars(made_of).get("_parts", {}) if is_class else {}  # those of a base class belong to another recurrence
     if not ("moves" in parts and hasattr(made_of, "_fields") if is_class else callable(made_of)):
         rule = "be a function of two series, or a NamedTuple class decorated with sktslib.distances.recurrence"
         raise refused("'made_of'", rule, shown(made_of), error=TypeError)
@@ -422,7 +425,7 @@ def register_metric(
 
 
 def _check_arguments(name, parts):
-    """Numba says of a wrong number of arguments in a page of its own."""
+    """Refuse a function with a wrong number of arguments, for which numba's own message is a page long."""
     for part, arguments in dispatch.ARGUMENTS.items():
         found = inspect.signature(parts[part])
         try:
@@ -435,7 +438,7 @@ def _check_arguments(name, parts):
 class _Registered:
     """Base of all metrics that a user registers."""
 
-    _recipe = None  # what made the class, for processes that do not know it
+    _recipe = None  # arguments from which the class was made, for processes that do not have it
 
     def _check_channels(self, channels):
         if channels > 1 and not self.multivariate:
@@ -453,11 +456,11 @@ class _Registered:
 
 
 class _FunctionMetric(_Registered, CallableMetric):
-    """A function of the user's with its parameters."""
+    """A metric made from a user's function with parameters."""
 
     @property
     def parameters(self):
-        """The function's further arguments."""
+        """Further arguments of the function."""
         return self.get_params(deep=False)
 
     def _distance(self, x, w, y, tx, ty):
@@ -466,21 +469,21 @@ class _FunctionMetric(_Registered, CallableMetric):
 
 
 class _RecurrenceMetric(_Registered, ElasticMetric):
-    """A recurrence of the user's: its record, and a band."""
+    """A metric made from a user's recurrence, with a band."""
 
-    _depends_on_start = True  # lags may count; where they do not, the exact distance of a match is its profile's
+    _depends_on_start = True  # because lags may matter; if not, exact distances of matches equal those of the profile
 
     def _query(self, x, w, n, tx=None, *, search=False):
         self._check_channels(len(x))
         record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
         points = np.zeros((3, x.shape[1]))
-        if not dispatch.closed_boundary(record):  # a query point left out costs what one of the series does
+        if not dispatch.closed_boundary(record):  # a skipped query point costs as much as a skipped series point
             points[0] = scalar.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
         return Query(record, x, w, points)
 
 
 def _value(value, name):
-    """Return a parameter as compiled code takes it: a float or an array of floats."""
+    """Return a parameter in the form compiled code reads: a float or an array of floats."""
     if isinstance(value, Real):
         return float(value)
     array = as_floats(value, name)
@@ -488,19 +491,19 @@ def _value(value, name):
     return array
 
 
-_numbers = count()  # of the records
+_numbers = count()  # number in the name of each record
 
 
 @cache
 def _record_of(made_of):
-    """Return the record of a user's class, by whose name alone the compiler knows it: the same in each registration."""
+    """Return a record type for a user's class with a name of its own, because the compiler knows types by name only."""
     record = namedtuple(f"{made_of.__name__}_{next(_numbers)}", made_of._fields, module=made_of.__module__)
     record._parts = made_of._parts
     return record
 
 
 def _made(recipe):
-    """Return the metric class of a recipe."""
+    """Return the metric class made from a recipe."""
     facts, computed, uses_times, made_of = recipe
     parameters = list(inspect.signature(made_of).parameters.values())
     if isinstance(made_of, type):
@@ -523,7 +526,7 @@ def _made(recipe):
         if hasattr(base, p.name) or p.name in {q.name for q in further}:
             raise ValueError(f"The parameter {p.name!r} of {facts['name']!r} must have another name: metrics use it.")
     lines = (made_of.__doc__ or "").strip().splitlines()
-    if isinstance(made_of, type) and lines and lines[0].startswith(f"{called}("):  # namedtuple's own
+    if isinstance(made_of, type) and lines and lines[0].startswith(f"{called}("):  # docstring of namedtuple
         lines = []
     namespace = {
         **facts,
@@ -541,7 +544,7 @@ def _made(recipe):
 
 
 def _initializer(parameters, further):
-    """Return an `__init__` with the signature that scikit-learn looks at."""
+    """Return an `__init__` with the signature from which scikit-learn reads parameters."""
     plain = Parameter.POSITIONAL_OR_KEYWORD
     parameters = [*(p.replace(kind=plain, annotation=p.empty) for p in parameters), *further]
     signature = Signature([Parameter("self", plain), *parameters])
@@ -558,13 +561,13 @@ def _initializer(parameters, further):
 
 # ------------------------------------------------------------------------------------------------------------ processes
 def own_metric(name):
-    """Return the user's metric, with its defaults, behind a name; None for everything else."""
+    """Return a user's metric with default parameters, by its name; None for anything else."""
     cls = _REGISTRY.get(_ALIASES.get(name.lower())) if isinstance(name, str) else None
     return cls() if cls is not None and issubclass(cls, _Registered) else None
 
 
 def _revived(recipe, state):
-    """Return a metric object from another process, of the class registered here where that is the same."""
+    """Return a metric object from another process, of the class that is registered here if that is the same."""
     cls = _REGISTRY.get(recipe[0]["name"])
     if cls is None or cls._recipe[3] is not recipe[3]:
         made = _made(recipe)

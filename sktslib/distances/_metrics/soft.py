@@ -1,4 +1,4 @@
-"""Metric classes of soft minima over all alignments, and the base of classes without a warping path."""
+"""Metrics from soft minima over all alignments, and the base class of metrics without a warping path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _cells, _plain_cells = lru_cache(maxsize=256)(band), lru_cache(maxsize=256)(plai
 
 
 class PathlessMetric(Metric):
-    """An elastic distance that is no sum along one path."""
+    """An elastic distance that is not a sum along one path."""
 
     family = "elastic"
     _has_path = False
@@ -43,13 +43,13 @@ class PathlessMetric(Metric):
         raise ValueError(f"{self.full_name} has no cost matrix: {self._why}")
 
     def _alignment(self, value, x, w, y):
-        # Copies: what is asked for later must be that of the series as they are now.
+        # Copies, because details may be computed later, after the caller has changed the series.
         return Alignment(value, self, (x.copy(), w, y.copy()))
 
 
 # ------------------------------------------------------------------------------------------------------- soft minima
 class SoftMetric(PathlessMetric, BandedMetric):
-    """A distance made of the accumulated costs R of the two series and of each with itself."""
+    """A distance computed from the accumulated cost R of two series, and the R of each with itself."""
 
     description = "Soft elastic distance: all alignments count, the better the more."
     _why = (
@@ -57,17 +57,17 @@ class SoftMetric(PathlessMetric, BandedMetric):
         "take 'dtw'."
     )
     _compares_with_itself = True
-    _may_be_negative = True  # without the divergence, with a band, and by rounding
+    _may_be_negative = True  # without the divergence, within a band, and by rounding
 
     def _record(self):
         raise NotImplementedError
 
     def _reported(self, cross, own):
-        """Return the distance behind R of the pair and the mean of the two series' R with themselves."""
+        """Return the distance for R of the pair and the mean R of both series with themselves."""
         raise NotImplementedError
 
     def _radius(self, m, n):
-        """Return the largest lag of a Sakoe-Chiba band, which all three terms of a pair have in common; else None."""
+        """Return the radius of a Sakoe-Chiba band, shared by all three terms of a pair; None for other bands."""
         return radius_of(self.window, self.factor, m, n)
 
     def _accumulate(self, x, w, y, radius, matrix=soft.NO_COSTS):
@@ -76,14 +76,14 @@ class SoftMetric(PathlessMetric, BandedMetric):
         return soft.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
 
     def _matrix(self, x, w, y):
-        """Return accumulated costs (n, m), in units of gamma."""
+        """Return the accumulated costs (n, m) in units of gamma."""
         m, n = x.shape[1], y.shape[1]
         matrix = np.full((n, m), np.inf)
         self._accumulate(x, w, y, self._radius(m, n), matrix)
         return matrix
 
     def _own(self, a, w, radius):
-        """Return R of a series with itself, under the weights that the query's are at the series' length."""
+        """Return R of a series with itself, with the query's weights resampled to its length."""
         if not self._compares_with_itself:
             return 0.0
         w = w if w is None or w.shape[1] == a.shape[1] else resample(w, a.shape[1])
@@ -102,7 +102,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
         return out
 
     def _pairwise(self, X, Y, w, mirrored, out):
-        """Fill a table of distances; what a series has with itself is computed once a radius."""
+        """Fill in a table of distances; R of a series with itself is computed once per radius."""
         by_row = len(X) > len(Y)
         own = cache(lambda second, k, radius: self._own(Y[k] if second else X[k], w, radius))
         for k in range(max(len(X), len(Y))):
@@ -113,7 +113,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
                 out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), both)
 
     def _expected(self, x, w, y):
-        """Return accumulated costs (n, m) and how probable each cell is."""
+        """Return accumulated costs (n, m) and the probability of each cell."""
         matrix = self._matrix(x, w, y)
         if matrix[-1, -1] == np.inf:
             raise ValueError(
@@ -216,7 +216,7 @@ class SoftDTW(SoftMetric):
 
     @property
     def _unit(self):
-        return max(float(self.gamma), 1e-300)  # the inverse of less would be infinite
+        return max(float(self.gamma), 1e-300)  # the inverse of a smaller number would be infinite
 
     def _record(self):
         return soft.Soft(1.0 / self._unit, False, np.inf)
