@@ -6,7 +6,7 @@ Names are loaded when first asked for, so that ``import sktslib`` costs next to 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what `_HOMES` says, for those who read types; a test compares them
+if TYPE_CHECKING:  # repeats `_HOMES` for type checkers; a test compares both
     from . import cluster, datasets, distances, metrics, model_selection, neighbors, preprocessing, search, utils
     from ._models import load_model
     from ._warmup import warmup
@@ -53,7 +53,7 @@ __all__ = [*sorted(_HOMES), "__version__"]
 
 def __getattr__(name):
     if name in _HOMES:
-        # Kept, so that the next time nobody has to ask.
+        # Stored in the module, so that the next access is direct.
         return globals().setdefault(name, getattr(import_module(f".{_HOMES[name]}", __name__), name))
     if name in _MODULES:
         return import_module(f".{name}", __name__)

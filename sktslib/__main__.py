@@ -10,8 +10,8 @@ WINDOWS = sys.platform == "win32"
 
 
 def _reader_is_gone(error):
-    """Return whether an error means that the reader of the output, such as head, has seen enough."""
-    # Windows calls that an invalid argument, and a wrong file name too.
+    """Return whether an error means that the reader of the output, such as head, has ended."""
+    # Windows reports this as an invalid argument, but also a wrong file name.
     invalid = WINDOWS and isinstance(error, OSError) and error.errno == errno.EINVAL and error.filename is None
     return invalid or isinstance(error, BrokenPipeError)
 
@@ -32,7 +32,7 @@ def main(argv=None):
     """
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal may lack a letter of a column's name
+            stream.reconfigure(errors="backslashreplace")  # a terminal may not support a character in a column's name
     try:
         code = run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Models in files: by skops, which builds known types alone, or by joblib, which runs what a file holds."""
+"""Models in files: by skops, which only creates known types, or by joblib, which executes the content of a file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .io._library import library, on_one_line
 
 
 def known_types():
-    """Return the names of the types that a model may consist of, besides those that skops knows itself.
+    """Return the names of the types that a model may contain, besides those that skops allows itself.
 
-    They are listed one by one: what a module of this package has imported must not be called by a file.
+    They are listed one by one, so that a file cannot call functions that a module of this package imports.
     """
     from . import distances, search
     from .metrics import EventReport
@@ -30,14 +30,14 @@ def known_types():
 
     public = [*vars(distances).values(), *vars(search).values()]
     types = {one for one in public if isinstance(one, type) and issubclass(one, Parameters)}
-    types -= {distances.CallableMetric}  # whose function is code
+    types -= {distances.CallableMetric}  # because its function is code
     types |= {Answers, Background, ByChannel, Calibration, Candidate, Classes, EventReport, QueryPlan}
     types |= {Rules, ScaleLimits, timedelta}
     return {f"{one.__module__}.{one.__name__}" for one in types}
 
 
 def check_ending(path, metric=None):
-    """Refuse at once what could not be saved after the work, also a metric (None: one to be chosen)."""
+    """Refuse a model file that could not be saved, before the work is done; None stands for a metric to be chosen."""
     if Path(path).suffix not in (".skops", ".joblib"):
         rule = "end in .skops or, to be saved by joblib, in .joblib"
         raise ValueError(f"--output must {rule}. Got {path!r}; write for example model.skops.")
@@ -46,7 +46,7 @@ def check_ending(path, metric=None):
 
 
 def save(model, path):
-    """Save a model by what the ending names."""
+    """Save a model in the format of the file's suffix."""
     if Path(path).suffix == ".skops":
         Path(path).write_bytes(_packed(model))
     else:
@@ -56,12 +56,12 @@ def save(model, path):
 
 
 def _packed(model):
-    """Return a model as skops saves it."""
+    """Return a model as skops serializes it."""
     skops = _skops("--output", ", or end the name in .joblib")
     try:
         data = skops.dumps(model, compression=ZIP_DEFLATED)
         unknown = set(skops.get_untrusted_types(data=data)) - known_types()
-    except Exception as error:  # of any kind, for objects say themselves how they are saved
+    except Exception as error:  # of any kind, because objects control how they are saved
         unknown = {f"what skops cannot save ({on_one_line(error, 120)})"}
     if unknown:
         rule = f"hold types of sktslib and scikit-learn alone. Got {_listed(unknown)}"
@@ -102,7 +102,7 @@ def load_model(path: str | os.PathLike[str], trust: bool = False) -> Any:
     got = f"The 'path' parameter of load_model must name a file that `sktslib learn` saved. Got {os.fspath(path)!r}"
     try:
         with open(path, "rb") as file:
-            packed = file.read(4) == b"PK\x03\x04"  # as files of skops begin
+            packed = file.read(4) == b"PK\x03\x04"  # the start of files by skops
     except OSError as error:
         raise ValueError(f"{got}: {on_one_line(error, 120)}.") from None
     if not packed and not trust:
@@ -113,7 +113,7 @@ def load_model(path: str | os.PathLike[str], trust: bool = False) -> Any:
         unknown = set(loader.get_untrusted_types(file=path)) - known if packed else ()
         if not unknown:
             return loader.load(path, **({"trusted": sorted(known)} if packed else {}))
-    except Exception as error:  # of any kind, for a pickle may call anything
+    except Exception as error:  # of any kind, because a pickle may call anything
         raise ValueError(f"{got}: {on_one_line(error, 120)}.") from None
     raise ValueError(f"{got}, which holds types that are not loaded: {_listed(unknown)}.")
 

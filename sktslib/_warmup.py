@@ -1,4 +1,4 @@
-"""Compile ahead of time what a service is going to need."""
+"""Compilation ahead of time, for services."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from .utils._times import MetricLike
 
-SIZES, LENGTH = (20, 300), 20_000  # of queries, and of the sequence: short and long take different ways
-CHANNELS = 8  # code tells one channel from several, and no more
+SIZES, LENGTH = (20, 300), 20_000  # of queries, and of the sequence: short and long ones use different code
+CHANNELS = 8  # compiled code distinguishes only one channel and several
 
 
 def _distance(metric, x, y, w):
@@ -45,7 +45,7 @@ def _neighbors(metric, x, y, w):
 
 
 def _search(metric, x, y, w, candidates, normalize):
-    for n_matches in (1, 5, None):  # few and many are chosen by other code
+    for n_matches in (1, 5, None):  # different code chooses few and many
         searcher = QuerySearcher(metric, candidates=candidates, normalize=normalize, n_matches=n_matches)
         found = searcher.fit(x, weight=w).search(y)
     if metric._has_path:
@@ -117,10 +117,9 @@ def warmup(
     if config.DISABLE_JIT:
         return
     calls = [(metric, task, min(n_channels, CHANNELS), weighted) for metric, task in product(metrics, tasks)]
-    if n_jobs not in (None, 1):
+    if n_jobs not in (None, 1):  # in processes, because the compiler holds the GIL
         from joblib import Parallel, delayed
 
-        # Processes, for a compiler takes the GIL.
         Parallel(n_jobs, backend="loky")(delayed(_run)(*call) for call in calls)
     for call in calls:
         begin = perf_counter()
@@ -132,12 +131,12 @@ def warmup(
 def _run(metric, task, n_channels, weighted):
     y = np.random.default_rng(0).normal(size=(LENGTH, n_channels)).cumsum(axis=0)
     sizes = SIZES
-    if metric.family == "elastic" and not metric._has_path:  # one way for all sizes, and slow
+    if metric.family == "elastic" and not metric._has_path:  # they use the same, slow code for all sizes
         sizes, y = SIZES[:1], y[: LENGTH // 10]
     for call, m in product(TASKS[task], sizes):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of series that nobody chose
+                warnings.simplefilter("ignore")  # warnings about these artificial series do not matter
                 call(metric, y[1000 : 1000 + m], y, np.linspace(0.5, 1.0, m) if weighted else None)
-        except ValueError:  # the series are such that only the metric can be meant
+        except ValueError:  # these series are valid, so the metric does not support the task
             continue

@@ -1,8 +1,8 @@
-"""The commands and their options, in tables that a test compares with the parameters of what the commands call.
+"""The commands and their options, in tables that a test compares with the parameters of the functions they call.
 
-What runs a command, and the rest of the package, is imported once its options have been read, so that help and errors
-of options come at once. Commands share the parser, the options for reading files and for output, and error messages in
-the words of their options.
+The code that runs a command, and the rest of the package, is imported after the options have been read, so that help
+and errors of options appear at once. Commands share the parser, the options for reading files and for output, and error
+messages in terms of their options.
 """
 
 import argparse
@@ -40,7 +40,7 @@ exit code: 0 something was found or done, 1 nothing was found, 2 an option or a 
 FORMATS = ("table", "csv", "json")
 WARNING = "a file of another's making can run any code when it is loaded"
 WORDS = {"none": None, "all": None, "true": True, "false": False}
-# What is said of Python's types, in the words of the command line.
+# Names of Python's types in messages of the command line.
 PHRASES = {
     r"an instance of FalseDiscoveryRate, an instance of Conformal": "fdr:ALPHA, conformal:ALPHA",
     r", an instance of Percentile": ", percentile:Q",
@@ -62,19 +62,19 @@ PHRASES = {
 }
 
 
-# ---------------------------------------------------------------------------------------- parameters of what is called
+# ------------------------------------------------------------------------------------------------ options of parameters
 class Parameter(NamedTuple):
     """A parameter of a class or function as an option."""
 
     name: str
-    text: str  # ends in the default
-    key: str  # of `set_params`, for a parameter of an object that the estimator holds: "normalize__scale_limits"
-    own_name: str  # in messages
+    text: str  # help text, which ends with the default
+    key: str  # key for `set_params`, if an object of the estimator holds the parameter: "normalize__scale_limits"
+    own_name: str  # name in the library's messages
     option: str
 
 
 def parameters(table):
-    """Return the parameters of a table of key -> text."""
+    """Return the parameters in a table that maps keys to help texts."""
     found = []
     for key, text in table.items():
         owner, _, own = key.rpartition("__")
@@ -152,7 +152,7 @@ EVALUATE = {
     "differ (default: none)",
 }
 ON_OVERLAP = parameters({"on_overlap": "what to do with ranges that overlap (default: error)"})
-# What a duration may be in place of, by the name of the parameter.
+# Words for the number that a duration may replace, by the name of the parameter.
 DURATIONS = {
     "max_gap": "a number in the unit of the times (of dates, seconds), or a duration such as 500ms or 1.5s",
     **dict.fromkeys(("channel_tolerance", "tolerance"), "a number of samples, or a duration such as 500ms or 1.5s"),
@@ -164,7 +164,7 @@ DURATIONS = {
 
 
 def value_of(text):
-    """Return the value that a text on the command line stands for: a Python literal, none, or the text itself."""
+    """Convert a text on the command line to a value: a Python literal, none, or the text itself."""
     if text.lower() in WORDS:
         return WORDS[text.lower()]
     try:
@@ -174,7 +174,7 @@ def value_of(text):
 
 
 def add_parameters(parser, title, table):
-    """Add an option for each parameter of a table; those not given are absent from what is parsed."""
+    """Add an option for each parameter of a table; parameters that are not given are absent from the parsed options."""
     group, found = parser.add_argument_group(title), parameters(table)
     for one in found:
         style = {"metavar": "VALUE", "type": value_of}
@@ -185,15 +185,12 @@ def add_parameters(parser, title, table):
 
 
 def is_terminal():
-    """Return whether somebody may look at a bar."""
+    """Return whether the error output is a terminal, where a progress bar can be seen."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def given(options, parameters):
-    """Return the parameters that were given, by name.
-
-    A bar is shown if somebody may look at it and nothing else was set.
-    """
+    """Return the given parameters, by name; at a terminal a progress bar is turned on unless set otherwise."""
     found = {"verbose": 1} if is_terminal() and any(one.name == "verbose" for one in parameters) else {}
     for one in (one for one in parameters if hasattr(options, one.name)):
         value = found[one.name] = getattr(options, one.name)
@@ -203,7 +200,7 @@ def given(options, parameters):
 
 
 def _durations(text, parameter):
-    """Return a duration, such as 1.5s, or as many of them as the parameter may be."""
+    """Return a duration such as 1.5s, or several of them if the parameter takes several."""
     from ..io._parts import SECONDS, seconds_of
 
     bounds = parameter.name == "lengths"
@@ -218,7 +215,7 @@ def _durations(text, parameter):
 
 
 def parse_metric(text):
-    """Return a distance and its parameters, written NAME or NAME:KEY=VALUE,KEY=VALUE.
+    """Return a distance and its parameters from NAME or NAME:KEY=VALUE,KEY=VALUE.
 
     Returns
     -------
@@ -226,7 +223,7 @@ def parse_metric(text):
     """
     name, _, rest = text.partition(":")
     parameters = {}
-    # A comma within a value is not followed by a name and an equal sign.
+    # A comma belongs to the value, unless a name and an equal sign follow it.
     for pair in re.split(r",(?=\s*\w+=)", rest) if rest else []:
         key, equals, value = pair.partition("=")
         if not (key.strip().isidentifier() and equals):
@@ -237,14 +234,14 @@ def parse_metric(text):
 
 
 def add_metric(parser, default="dtw", **kwargs):
-    """Add the option of the distance; further arguments are those of `add_argument`."""
+    """Add the option --metric; further arguments are those of `add_argument`."""
     more = ", may be repeated" if kwargs else ""
     text = f"the distance, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them{more} (default: {default})"
     parser.add_argument("--metric", metavar="NAME[:KEY=VALUE,...]", type=parse_metric, help=text, **kwargs)
 
 
 def in_options(message, parameters):
-    """Return a message of the library in the words of the command line: options in place of Python's parameters."""
+    """Return a message of the library with options instead of Python's parameters."""
     for one in parameters:
         message = re.sub(rf"\b{one.name}=\(([^ )]*), ([^ )]*)\)", rf"{one.option} \1,\2", message)
         message = re.sub(rf"\b{one.name}=(?:True|\.\.\.)", one.option, message)
@@ -260,7 +257,7 @@ def in_options(message, parameters):
 
 # -------------------------------------------------------------------------------------------------- options of commands
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are exceptions, and which names the nearest option."""
+    """A parser that raises its errors as exceptions, and suggests the nearest option."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **kwargs)
@@ -287,14 +284,14 @@ FLAG = {"action": "store_true"}
 
 
 def number(text, convert, low, rule):
-    """Return a finite number of at least `low`."""
+    """Return a text as a finite number of at least `low`."""
     with suppress(ValueError):
         if low <= (value := convert(text)) < float("inf"):
             return value
     raise argparse.ArgumentTypeError(f"must be {rule}. Got {text!r}.")
 
 
-# What else `add_argument` takes, by the names of options.
+# Further arguments of `add_argument`, by the names of options.
 SETTINGS = {
     "--scale": {"choices": ("zscore",)},
     "part": {"nargs": "?"},
@@ -313,9 +310,9 @@ SETTINGS = {
 
 
 def add_options(parser, title, table, **more):
-    """Add a group of options, or without a title arguments, from a table: name and metavar, without one a flag -> help.
+    """Add a group of options from a table that maps "name METAVAR" (without metavar a flag) to help texts.
 
-    Further settings are by names of options.
+    Without a title they are positional arguments. `more` holds further settings by the names of options.
     """
     group = parser if title is None else parser.add_argument_group(title)
     for key, text in table.items():
@@ -346,12 +343,12 @@ READING = {
 
 
 def add_reading(parser, weighted=True):
-    """Add the options that say how files are read."""
+    """Add the options for reading files."""
     add_options(parser, "reading files", {k: text for k, text in READING.items() if weighted or "weight" not in k})
 
 
 def reading_of(options):
-    """Return the options that say how to read files, as a `Reading`."""
+    """Return the options for reading files as a `Reading`."""
     from dataclasses import fields
 
     from ..io._tables import Reading
@@ -367,16 +364,16 @@ OUTPUT = {
 
 @contextmanager
 def errors_of(where, parameters=(), data=None):
-    """Say of an error what it is about, in the words of the command line; `data` is what the library calls X.
+    """Name the place in errors raised in the block, and translate them to options; `data` replaces the library's X.
 
-    Warnings are notes in the same words.
+    Warnings are printed as notes, translated in the same way.
     """
     from ..utils._times import ColumnOfTimes
     from .output import note
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ColumnOfTimes)  # which was told when the columns were chosen
+            warnings.simplefilter("ignore", ColumnOfTimes)  # a note said so when the columns were chosen
             warnings.showwarning = lambda text, *rest: note(f"warning: {in_options(str(text), parameters)}")
             yield
     except (ValueError, TypeError) as error:
@@ -387,7 +384,7 @@ def errors_of(where, parameters=(), data=None):
 
 
 # ------------------------------------------------------------------------------------------------------------ commands
-# Of each estimator its name, its default metric and its parameters.
+# Name, default metric and parameters of each estimator.
 TASKS = {"search": ("QuerySearcher", "dtw", SEARCH), "segment": ("QuerySegmenter", "adtw", SEGMENT)}
 
 
@@ -460,7 +457,7 @@ REQUIRED = {"required": True}
 
 
 def add_learn(parser, argv):
-    """Add the arguments of learn, among them the parameters of what the task's estimator has."""
+    """Add the arguments of learn, including the parameters of the estimator of its task."""
     add_options(parser, None, RECORDING)
     add_options(parser, "what to learn", LEARNING, labels=REQUIRED, output=REQUIRED)
     tasks = re.findall(r"(?m)^--task[=\n](.*)$", "\n".join(argv))
@@ -516,7 +513,7 @@ def add_view(parser, argv):
     add_reading(parser, weighted=False)
 
 
-# Of each command what it is for, what adds its arguments, and what runs it, as FILE.FUNCTION.
+# For each command its purpose, the function that adds its arguments, and the one that runs it, as FILE.FUNCTION.
 COMMANDS = {
     "show": ("look at a recording: channels, times, rate, gaps", add_show, "looking.run_show"),
     "search": ("find where a pattern occurs", partial(add_task, name="search"), "searching.run"),
@@ -544,7 +541,7 @@ def overview():
 
 
 def _version():
-    """Return the version, and what there is to say about kernels; where some came numba tells whether they are used."""
+    """Return the version, and whether compiled kernels are shipped and used."""
     text = "No compiled kernels came with the package for this processor: first calls compile them."
     if any(Path(__file__).parents[1].glob("distances/_kernels/packs/*.pack")):
         from ..distances._kernels.cache import pack
@@ -554,7 +551,7 @@ def _version():
 
 
 def parse(argv):
-    """Return the command that the arguments begin with, without one the demonstration, and its options.
+    """Return the function that runs the command named by the arguments, and its options; without a command, demo.
 
     Parameters
     ----------
@@ -564,7 +561,7 @@ def parse(argv):
     Returns
     -------
     tuple of (callable, Namespace)
-        What runs the command, and what it takes.
+        The function, and the options that it takes.
     """
     if argv and argv[0] in ("--help", "-h", "--version", "help"):
         parser = overview()
@@ -584,6 +581,6 @@ def parse(argv):
 
 
 def run(argv):
-    """Run the command that the arguments begin with; returns the exit code."""
+    """Run the command that the arguments name; return the exit code."""
     command, options = parse(argv)
     return command(options)

@@ -53,7 +53,7 @@ def run_distance(options):
             pictures.draw_alignment(x.values, y.values, path, x.times, y.times, title), options.picture
         )
     about = {"first": x.title, "second": y.title, "columns": x.channels, "samples": [len(x), len(y)]}
-    if options.format == "table":  # distances of one pair by several metrics have no scale in common
+    if options.format == "table":  # distances by different metrics have different scales
         frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
     output.print_frame(frame, options.format, about, "distances")
     return 0

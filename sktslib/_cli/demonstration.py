@@ -1,4 +1,4 @@
-"""The command demo: several distances side by side, on the packaged electrocardiogram."""
+"""The command demo: several distances compared on the packaged electrocardiogram."""
 
 from textwrap import fill
 
@@ -7,12 +7,12 @@ import numpy as np
 from . import output
 from .recordings import FileRecording
 
-# Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
-# only 67 % within 0.1 mV: the baseline drifts. The R peak is 1.7 mV high, so 0.3 mV cannot take another wave for it.
+# Of the points of the example's normal beats, aligned with the query by R peaks, 97 % are within 0.3 mV of it, but
+# only 67 % within 0.1 mV, because the baseline drifts. The R peak has 1.7 mV, so 0.3 mV cannot match another wave.
 METRICS = {"dtw": None, "lcss": {"eps": 0.3}, "twed": None, "euclidean": None}
-SEGMENTS = "twed"  # the one that cuts the recording
-COUNT = 12  # normal beats
-BEATS = "R peak (s), kind"  # column
+SEGMENTS = "twed"  # the distance that segments the recording
+COUNT = 12  # number of normal beats
+BEATS = "R peak (s), kind"  # name of a column
 COLORS = "Colored: the occurrences, numbered from the best, which has the smallest distance. Shaded: the repetitions."
 
 
@@ -42,7 +42,7 @@ def run(options):
     frames = [_frame(one, ecg.beats, beats) for one in tables.values()]
     text = [COLORS, _summary([*metrics, f"segmentation by {SEGMENTS}"], frames)]
 
-    # The picture first: who reads only the head of the tables gets it all the same.
+    # The picture comes first, so that it exists even if only the head of the tables is read.
     if not options.no_picture:
         from . import pictures
 
@@ -60,14 +60,14 @@ def run(options):
 
 
 def _frame(found, peaks, beats):
-    """Return a table of `Matches` or `Segments`, with the known beats whose R peak is in each range."""
+    """Return a table of `Matches` or `Segments` with the known beats whose R peaks are in each range."""
     held = [", ".join(beats[(peaks >= s) & (peaks < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
     frame = output.ranges_frame(found).drop(columns=["label", "stretch", "duration"], errors="ignore")
     return frame.assign(**{BEATS: held})
 
 
 def _summary(names, frames):
-    """Return which kinds of beats were found by each distance, on one line."""
+    """Return a line that says which kinds of beats each distance found."""
     held = []
     for name, frame in zip(names, frames, strict=True):
         kinds = [beat[-1] for beat in frame[BEATS]]

@@ -1,4 +1,4 @@
-"""Labels to learn from, a column of the recording or a table of ranges, and found ranges against them: evaluate."""
+"""Labels to learn from, given as a column of the recording or a table of ranges; and the command evaluate."""
 
 import os
 from datetime import timedelta
@@ -15,18 +15,18 @@ from .recordings import Files, said_of_files
 
 EDGES = (("start_time", "end_time"), ("start", "end"), ("onset", "duration"))
 INSTANTS = ("sample", "peak", "time", "onset", "start_time", "start")
-TIMED = ("start_time", "time", "onset")  # as names of columns
+TIMED = ("start_time", "time", "onset")  # names of columns that hold times
 CLASSES = ("label", "class", "kind", "type", "event")
-MARKS = "marks"  # as the name of labels: the annotations in the recording's own file
+MARKS = "marks"  # value of --labels for the annotations in the recording's own file
 
 
 def label_column_name(given):
-    """Return the columns of a recording that are no channels because they hold labels."""
+    """Return the columns of a recording that hold labels, and so are no channels."""
     return () if os.path.exists(given) else (given,)
 
 
 def are_ranges(given, recording):
-    """Return whether labels are ranges, of a file or the recording's marks, and not a column."""
+    """Return whether labels are ranges, from a file or the recording's marks, and not a column."""
     return os.path.exists(given) or (given == MARKS and len(recording.marks) > 0)
 
 
@@ -84,7 +84,7 @@ def read_labels_of(given, recording, files, *, labeled=None, self_train=False, *
 
 
 def _with_unlabeled(labels, labeled, recording):
-    """Return labels with the number -1 for what is unlabeled, also where a file's other labels are texts."""
+    """Return labels with the number -1 for unlabeled samples, even if the other labels are texts."""
     out = np.where(labels == "-1", -1, labels.astype(object)) if labels.dtype.kind == "U" else labels
     if labeled is None:
         return out
@@ -101,7 +101,7 @@ def _of_column(name, recording):
     if column.dtype.kind in "biuf":
         values = column.fillna(0).to_numpy()
         return (values.astype(np.int64) if (values == np.round(values)).all() else values), f"column {name!r}"
-    # An array of objects would have to be compared one by one.
+    # As an array of texts, because objects would be compared one by one.
     return column.fillna("").astype(str).str.strip().to_numpy().astype("U"), f"column {name!r}"
 
 
@@ -118,7 +118,7 @@ def _of_ranges(path, recording, files, on_overlap=None, where=None, around=None)
 
 
 def around_of(text, recording):
-    """Return the samples before and after an instant, as --around gives them."""
+    """Return the numbers of samples before and after an instant that --around gives."""
     found = [number if (s := seconds_of(number)) is None else timedelta(seconds=s) for number in split_names(text)]
     found = [int(one) if str(one).isdigit() else recording.count(one, "--around") for one in found]
     if len(found) != 2 or any(isinstance(one, str) or one < 0 for one in found):
@@ -205,7 +205,7 @@ def ranges_of(path, recording, files, option="--labels", where=None, around=None
 
 
 def _chosen(frame, where, path):
-    """Return the rows of a table with a value in a column, as --where names them."""
+    """Return the rows of a table that --where selects by the value of a column."""
     if where is None:
         return frame
     name, equals, value = where.partition("=")
@@ -218,9 +218,9 @@ def _chosen(frame, where, path):
 
 
 def _samples_at(column, recording, reading, option):
-    """Return the first samples that are not before some times, and what these were read as.
+    """Return the first samples at or after given times, and how the times were read.
 
-    Numbers are seconds from the first time of a recording with dates or clock times.
+    In a recording with dates or clock times, numbers count as seconds from its first time.
     """
     times, what = recording.times, "times"
     if times is None:
@@ -240,11 +240,11 @@ def _samples_at(column, recording, reading, option):
 
 
 def lines_of_report(estimator, X, labels, trains=False):
-    """Yield the lines of a report on what was learned: its F1, and a table of what each class was found as."""
+    """Yield the lines of a report on what was learned: its F1, and a table of true and found classes."""
     from ..metrics import event_report
     from ..search._query import known_labels, occurrences, read_labels
 
-    if not hasattr(estimator, "report_"):  # nothing was learned, which is told
+    if not hasattr(estimator, "report_"):  # nothing was learned, and the report says so
         return
     report, where = estimator.report_, "in blocks that were held out"
     if report is None:
@@ -262,7 +262,7 @@ def lines_of_report(estimator, X, labels, trains=False):
 
 
 def confusions(report):
-    """Return the lines of a table of what each class was found as, and its F1."""
+    """Return the lines of a table of which class each true event was found as, with the F1 per class."""
     table = report.confusion()
     columns = {f"as {name}": [str(count) for count in counts] for name, counts in table.iloc[:, :-1].items()}
     columns = {"true": list(map(str, table.index)), **columns, "missed": list(map(str, table.iloc[:, -1]))}

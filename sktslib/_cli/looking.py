@@ -1,4 +1,4 @@
-"""The commands show and view: a recording is looked at before anything is searched for in it."""
+"""The commands show and view, for looking at a recording before searching it."""
 
 from collections import Counter
 
@@ -16,7 +16,7 @@ from .recordings import CHUNK, Files, searched
 
 
 def run_show(options):
-    """Print what a recording holds; returns the exit code."""
+    """Print the content of a recording; return the exit code."""
     check_picture(options.picture, "--picture")
     files = Files(reading_of(options))
     if options.part is not None:
@@ -53,10 +53,10 @@ def run_show(options):
 
 
 def _channels(recording):
-    """Return a table of the channels: how many values are missing, the least, the mean and the largest."""
+    """Return a table of the channels with the number of missing values, minimum, mean and maximum."""
     import pandas as pd
 
-    found = []  # of each chunk the sum, the least and the largest value, and how many there are
+    found = []  # for each chunk: sum, minimum, maximum and number of values
     for start in range(0, len(recording), CHUNK):
         part = np.array(recording.values[start : start + CHUNK], np.float64)
         part[~np.isfinite(part)] = np.nan
@@ -69,7 +69,7 @@ def _channels(recording):
 
 
 def _timing(recording):
-    """Return the first and the last time, the samples per second, and the gaps."""
+    """Return first and last time, samples per second, and the gaps."""
     times, n = recording.times, len(recording)
     if times is None:
         return {"first": None, "last": None, "rate": None, "gaps": []}
@@ -81,7 +81,7 @@ def _timing(recording):
         seconds = since(times, times[0]) * recording.unit
         steps = np.diff(seconds)
         most = LONG * np.median(steps) if n > 1 else np.nan
-        rate = 1 / steps[steps <= most].mean() if n > 1 else np.nan  # of the mean, which is the step before rounding
+        rate = 1 / steps[steps <= most].mean() if n > 1 else np.nan  # rounding of times cancels in the mean step
         gaps = [(k, float(steps[k - 1])) for k in holes(seconds, most).tolist()]
     gaps = [{"sample": k, "seconds": seconds} for k, seconds in gaps]
     return {"first": first, "last": last, "rate": rate, "gaps": gaps}
@@ -96,7 +96,7 @@ X, times = np.asarray(recording).reshape(len(recording), -1), recording.times"""
 
 
 def reading_code(recording, reading, besides):
-    """Return lines that read what is viewed, by what the reader of the file takes; a rate finds nothing else."""
+    """Return lines of Python that read the viewed recording, with the options of the file's reader."""
     rows, is_table = (recording.first, recording.first + len(recording)), recording.others is not None
     names = vars(reading).keys() - {"columns", "missing", "rate"} if is_table else {"transpose"}
     options = {name: value for name, value in vars(reading).items() if name in names and value not in (None, False)}
@@ -112,7 +112,7 @@ def reading_code(recording, reading, besides):
 
 
 def session_of(options):
-    """Return the session of a file, with the labels and the channels that were given."""
+    """Return the session of a file, with the given labels and channels."""
     from ..metrics import events_from_labels
     from ..view._session import Session
 
@@ -139,7 +139,7 @@ def session_of(options):
 
 
 def run_view(options):
-    """Show a recording until Ctrl-C; returns the exit code."""
+    """Show a recording until Ctrl-C; return the exit code."""
     from ..view._server import serve
 
     serve(session_of(options), port=options.port, browser=not options.no_browser)

@@ -1,4 +1,4 @@
-"""Output of the commands: tables of ranges, distances and distances of pairs, as text, CSV or JSON."""
+"""Output of the commands: tables of ranges and distances as text, CSV or JSON."""
 
 import json
 import math
@@ -10,28 +10,28 @@ import numpy as np
 
 from ..io._parts import as_index, step_of
 
-SMALL = 1e-6  # of the largest number: what is smaller may be printed as 0
-EXACT = 12  # digits that are printed of a number at most
+SMALL = 1e-6  # numbers below this share of the largest one may be printed as 0
+EXACT = 12  # most digits printed of a number
 
 
 def note(text):
-    """Say something that is no result."""
+    """Print a note to the error output, apart from the results."""
     print(text, file=sys.stderr)
 
 
 def tell_notes(recordings):
-    """Say what was guessed about files, once."""
+    """Print the notes on files, such as what was guessed, each once."""
     for text in dict.fromkeys(text for one in recordings for text in one.notes):
         note(text)
 
 
 def decimals_of(step):
-    """Return the number of decimals that keep values `step` apart distinct."""
+    """Return the number of decimals that distinguishes values `step` apart."""
     return next((d for d in range(12) if abs(round(step, d) - step) <= 0.1 * step), 12)
 
 
 def clock_of(seconds, digits=3):
-    """Return a time of day as text, with `digits` decimals of the second unless these are zeros."""
+    """Return a time of day as text, with `digits` decimals of the seconds unless all are zero."""
     parts = round(seconds * 10**digits)
     whole, rest = divmod(parts, 10**digits)
     text = f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
@@ -39,7 +39,7 @@ def clock_of(seconds, digits=3):
 
 
 def write_times(values, digits):
-    """Return the times as text with `digits` decimals, as `decimals_between` the recording's times says."""
+    """Return times as texts with `digits` decimals; see `decimals_between`."""
     if values.dtype.kind == "m":
         return [clock_of(v, digits) for v in values / np.timedelta64(1, "s")]
     if values.dtype.kind == "M":
@@ -49,16 +49,16 @@ def write_times(values, digits):
 
 
 def decimals_between(times):
-    """Return the number of decimals of seconds or numbers that keep neighboring times distinct: for dates 3, 6 or 9."""
+    """Return the number of decimals that distinguishes neighboring times: 3, 6 or 9 of the second for dates."""
     dated, digits = hasattr(as_index(times[:1]), "asi8"), decimals_of(step_of(times)) if len(times) > 1 else 3
     return max(3, -(-digits // 3) * 3) if dated else digits
 
 
 def write_numbers(values, step=0.0):
-    """Return the numbers as text with the same decimals for all.
+    """Return numbers as texts with the same decimals for all.
 
-    They show four digits of the largest number, two of the range of all or of a `step` that counts, if it is smaller,
-    and one of the smallest.
+    They show four digits of the largest number, two digits of the range (or of `step`, if smaller), and one digit of
+    the smallest number.
     """
     sizes = np.abs([v for v in values if np.isfinite(v)])
     top = sizes.max(initial=0.0)
@@ -72,7 +72,7 @@ def write_numbers(values, step=0.0):
 
 
 def align(columns, left=()):
-    """Return the lines of a table from a dict of heading -> texts, right-aligned but for columns in `left`."""
+    """Return the lines of a table from a dict of heading -> texts, right-aligned except for the columns in `left`."""
     formats = [f"{'<' if name in left else '>'}{max(map(len, [name, *texts]))}" for name, texts in columns.items()]
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
     return ["  " + "  ".join(map(format, row, formats)).rstrip() for row in rows]
@@ -91,7 +91,7 @@ def lines_of(frame, times):
 
 
 def ranges_frame(found, titles=None):
-    """Return a table of `Matches` or `Segments`, a row each, counted from 1.
+    """Return a table of `Matches` or `Segments`, one row each, counted from 1.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def print_frame(frame, form, about, key, times=None):
 
 
 def _plain(frame):
-    """Return the clock times as text, which no file knows otherwise, with all their decimals."""
+    """Return a table with clock times as texts with all decimals, because file formats have no such type."""
     clocks = {name: column.dt.components for name, column in frame.items() if column.dtype.kind == "m"}
     for name, parts in clocks.items():
         digits = 9 if parts["nanoseconds"].any() else 6 if parts["microseconds"].any() else 3
@@ -152,7 +152,7 @@ def _for_json(value):
 
 
 def check_writable(path, option):
-    """Refuse at once what could not be written after the work."""
+    """Refuse a file that cannot be written, before the work is done."""
     if path is None:
         return
     folder = Path(path).absolute().parent
@@ -163,7 +163,7 @@ def check_writable(path, option):
 
 
 def check_picture(path, option):
-    """Refuse at once a picture that could not be written."""
+    """Refuse a picture that cannot be written, before the work is done."""
     if path is None:
         return
     from matplotlib.backend_bases import FigureCanvasBase
@@ -175,10 +175,10 @@ def check_picture(path, option):
 
 
 def counted(found, noun):
-    """Say how many there are of something."""
+    """Return the number of items with the noun in singular or plural."""
     return f"{len(found)} {noun}{'' if len(found) == 1 else ('es' if noun.endswith('ch') else 's')}"
 
 
 def shortened(text, most):
-    """Return a title that fits: of a long one the end, in which the part of a file is."""
+    """Return a title shortened to fit, keeping its end, which holds the part of the file."""
     return text if len(text) <= most else f"…{text[1 - most :]}"

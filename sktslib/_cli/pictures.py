@@ -1,4 +1,4 @@
-"""Pictures of the commands: the queries above, and the recording with all its channels below."""
+"""Pictures of the commands: the queries at the top, and the recording with all its channels below."""
 
 import numpy as np
 
@@ -8,26 +8,26 @@ from ..utils import visualisation
 from ..utils.visualisation import plot_segmentation, plot_weight_query
 from .output import clock_of, note, shortened
 
-MOST_QUERIES = 4  # side by side
-TITLE = 110  # characters in a line of titles
-MOST_RANGES = 50  # one over the other
+MOST_QUERIES = 4  # most queries in a row
+TITLE = 110  # most characters in a line of titles
+MOST_RANGES = 50  # most ranges drawn over each other
 
 
 def _figure(width, height):
-    """Return an empty picture, which no window shows."""
+    """Return an empty figure that no window shows."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained", dpi=120)
 
 
 def save_picture(figure, path):
-    """Save a picture and say so."""
+    """Save a picture and print a note."""
     figure.savefig(path)
     note(f"picture: {path}")
 
 
 def draw(queries, recording, panels, shown=None, profile=None, threshold=None, marks=None, periods=None):
-    """Draw queries with their weights, and what was found in a recording.
+    """Draw queries with their weights, and the results in a recording.
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ def draw(queries, recording, panels, shown=None, profile=None, threshold=None, m
         from matplotlib.patheffects import withStroke
 
         style = {"xycoords": axes[-channels].get_xaxis_transform(), "ha": "center", "va": "top", "fontweight": "bold"}
-        style["path_effects"] = [withStroke(linewidth=3, foreground="white")]  # a rim, to be read on any line
+        style["path_effects"] = [withStroke(linewidth=3, foreground="white")]  # a rim, to be readable on any line
         for at, text in zip(recording.times[marks[0]], marks[1], strict=True):
             axes[-channels].annotate(text, (at, 0.97), **style)
     return figure
 
 
 def draw_recording(recording, most):
-    """Draw the channels of a recording, `most` at most, one above the other."""
+    """Draw the channels of a recording, at most `most`, one above the other."""
     names = recording._described_channels[:most]
     figure = _figure(11, 0.8 + 1.6 * len(names))
     axes = _rows(figure, recording.short_title, names)
@@ -98,9 +98,9 @@ def draw_recording(recording, most):
 
 
 def _draw_queries(figure, queries, recording, found, periods):
-    """Draw the queries side by side, and next to them what was found from its starts on.
+    """Draw the queries in a row, and next to them the ranges found, aligned at their starts.
 
-    For a query that is a period of the recording it is drawn why.
+    For a query that is a period of the recording, draw the evidence for this period.
     """
     columns = len(queries) + 1 + (periods is not None)
     ratios = [1] * (columns - 1) + [1.35 if columns == 2 else 1]
@@ -119,35 +119,35 @@ def _draw_queries(figure, queries, recording, found, periods):
 
 
 def _names(titles):
-    """Return names of queries for a legend: what differs of their titles, as long as there is room."""
+    """Return names of queries for a legend: only what differs in their titles, shortened to fit."""
     files = {title.rpartition(":")[0] for title in titles}
     titles = titles if len(files) > 1 else [title.rpartition(":")[2] for title in titles]
     return [shortened(title, TITLE // (2 * len(titles))) for title in titles]
 
 
 def _rows(part, title, channels):
-    """Return axes for each channel."""
+    """Return one row of axes per channel."""
     axes = part.subplots(len(channels), 1, sharex=True, squeeze=False)[:, 0]
     axes[0].set_title(title, loc="left", fontsize="medium")
     return axes
 
 
 def _name_rows(axes, names, recording=None):
-    """Name channels and times of rows; a picture of dates has named their axis itself. Clock times are written so."""
+    """Label rows with the names of channels and the time axis; clock times are written as such."""
     for ax, name in zip(axes, names, strict=True):
         ax.set_ylabel(f"column {name}" if name.isdigit() else name)
         ax.label_outer()
     label, own = getattr(recording, "time_name", None) or "sample", axes[-1].get_xlabel()
     if getattr(getattr(getattr(recording, "times", None), "dtype", None), "kind", "") == "m":
         for ax in axes:
-            ax.locator_params("x", nbins=6, steps=(1, 2, 3, 6, 10))  # 30 or 60 seconds, not 25
+            ax.locator_params("x", nbins=6, steps=(1, 2, 3, 6, 10))  # multiples of 30 or 60 seconds, not of 25
             ax.xaxis.set_major_formatter(lambda seconds, _: clock_of(seconds))
         own = label
     axes[-1].set_xlabel(own if own.startswith("time (") else label)
 
 
 def _draw_found(part, recording, found):
-    """Draw the first ranges that were found, one over the other, each from its start on."""
+    """Draw the first ranges found on top of each other, aligned at their starts."""
     count = min(len(found), MOST_RANGES)
     title = f"the first {count}, overlaid" if count < len(found) else "what was found, overlaid"
     axes = _rows(part, title, recording.channels)
@@ -159,7 +159,7 @@ def _draw_found(part, recording, found):
 
 
 def _draw_periods(part, periods, chosen):
-    """Draw how well a recording repeats itself at each lag, and mark the one that was chosen as its period."""
+    """Draw how well a recording repeats at each lag, and mark the chosen period."""
     (ax,) = _rows(part, f"period: {chosen} samples", [""])
     ax.plot(*periods.T, color=BLUE, linewidth=0.9)
     ax.axvline(chosen, color="black", linewidth=0.9, linestyle="dashed")
@@ -168,7 +168,7 @@ def _draw_periods(part, periods, chosen):
 
 
 def draw_alignment(x, y, path, tx, ty, title):
-    """Draw two series and the points that their alignment pairs."""
+    """Draw two series and lines between the points that their alignment pairs."""
     channels = x.shape[1]
     figure = _figure(10, 1 + 2.2 * channels)
     axes = figure.subplots(channels, 1, squeeze=False)[:, 0]

@@ -1,4 +1,4 @@
-"""Recordings from files, or from parts of them, FILE:START-STOP; which columns are compared."""
+"""Recordings from files, or from parts of them given as FILE:START-STOP; and the choice of columns to compare."""
 
 import os
 import warnings
@@ -18,25 +18,25 @@ from . import PART
 from .commands import in_options, parameters
 from .output import note
 
-# What is said about reading files, in the words of the command line.
+# Translates messages about reading files to options of the command line.
 said_of_files = partial(in_options, parameters=parameters(dict.fromkeys([one.name for one in fields(Reading)], "")))
 
-CHUNK = 2**17  # samples of an array that is not in memory
+CHUNK = 2**17  # samples read at a time from an array that is not in memory
 
 
 @dataclass(frozen=True, eq=False)
 class FileRecording(Recording):
-    """A recording, or a part of one, that was read from a file, with what else a command needs to know of it."""
+    """A recording, or a part of one, read from a file, with further facts that commands need."""
 
     path: str = ""
-    option: str = ""  # what it was given to, for messages
+    option: str = ""  # the option or argument that named it, for messages
     reading: Reading = field(default_factory=Reading)
     time_name: str | None = None
-    day_first: bool | None = None  # in dates
+    day_first: bool | None = None  # whether dates start with the day
     weight: np.ndarray | None = None
     others: object = None  # DataFrame of all columns of the file
-    part: object = None  # the slice that it is
-    first: int = 0  # its first sample in the file
+    part: object = None  # the slice of the file that it is
+    first: int = 0  # index of its first sample in the file
     begin: object = None  # the first time in the file
     notes: list = field(default_factory=list)
 
@@ -49,7 +49,7 @@ class FileRecording(Recording):
 
     @property
     def title(self):
-        """The file and the slice, as they were given."""
+        """The file and the slice, as given."""
         return self.path if self.part is None else f"{self.path}:{self.part.text}"
 
     @property
@@ -64,11 +64,11 @@ class FileRecording(Recording):
 
     @property
     def unit(self):
-        """Seconds in the unit of its times, which is 1 of dates."""
+        """Length of the unit of its times in seconds; 1 for dates."""
         return 1.0 if self.is_dated else unit_of(self.time_name, self.reading.time_unit)
 
     def count(self, duration, option):
-        """Return how many samples a duration has; a number of samples is returned as it is."""
+        """Return the number of samples in a duration; a number of samples stays as it is."""
         if not isinstance(duration, timedelta):
             return duration
         if self.times is None:
@@ -82,18 +82,18 @@ class FileRecording(Recording):
 
     @property
     def turned(self):
-        """The way out of errors of a file that may have its channels first."""
+        """A hint for errors about a file whose rows may be the channels."""
         return f" If the rows of {self.path!r} are its channels: --transpose." * (len(self) < len(self.channels))
 
     def take(self, names, called=None):
-        """Return the recording with the channels of these names alone, renamed to `called` if it is given."""
+        """Return the recording with these channels only, renamed to `called` if given."""
         if names == self.channels and called is None:
             return self
         one = self.select(names)
         return one if called is None else replace(one, names=called)
 
     def samples(self, part, option=None):
-        """Return the half-open range of samples that a slice stands for."""
+        """Return the half-open range of samples in a slice."""
         options = option or self.option, self.reading.time_unit, self.day_first
         try:
             return samples_of(part, self.times, self.time_name, len(self), *options)
@@ -101,7 +101,7 @@ class FileRecording(Recording):
             raise ValueError(f"{said_of_files(str(error))}{self.turned}") from None
 
     def cut(self, part):
-        """Return a part of the recording, in memory."""
+        """Return a part of the recording, loaded into memory."""
         start, stop = self.samples(part)
         weight, others = (None if whole is None else whole[start:stop] for whole in (self.weight, self.others))
         one, begin = self[start:stop], None if self.times is None else as_index(self.times[:1])[0]
@@ -110,7 +110,7 @@ class FileRecording(Recording):
 
 
 class Files:
-    """Reads recordings; a file that is named twice is read once."""
+    """Reads recordings; a file that is named twice is read only once."""
 
     def __init__(self, reading):
         self.reading, self._sources, self._read = reading, {}, []
@@ -160,9 +160,9 @@ class Files:
         return recording if part is None else recording.cut(part)
 
     def source(self, path, option, reading=None):
-        """Return what is in a file, a `Table` or a `Recording`, and the warnings of its reader."""
+        """Return the content of a file, a `Table` or a `Recording`, and the warnings of its reader."""
         reading = reading or self.reading
-        known = path, reading.columns  # which say what is read of files with names of channels
+        known = path, reading.columns  # the columns decide what is read of files with named channels
         if known not in self._sources:
             with warnings.catch_warnings(record=True, action="always") as told:
                 source = source_of(path, reading, option)
@@ -170,7 +170,7 @@ class Files:
         return self._sources[known]
 
     def check(self):
-        """Refuse a column of times that no file has, and a rate that no file needs; called when all are read."""
+        """Refuse a column of times that no file has, and a rate that no file needs, after all files have been read."""
         rate, wanted, one = self.reading.rate, self.reading.time_column, self._read[-1]
         if rate is not None and not any(isinstance(one.times, EvenTimes) for one in self._read):
             got = f"{rate:g}, and {one.path!r} has the times {one.time_name!r}"
@@ -183,7 +183,7 @@ class Files:
 
 
 def mapped(text):
-    """Return the names in the recording by those in the query, as --map gives them."""
+    """Return a dict from names in the query to names in the recording, as --map gives them."""
     pairs = [pair.split("=", 1) for pair in split_names(text or "")]
     if any(len(pair) < 2 for pair in pairs):
         raise ValueError(f"--map must be written QUERY=RECORDING,..., such as mV=ecg_mV. Got {text!r}.")
@@ -191,7 +191,7 @@ def mapped(text):
 
 
 def compared(queries, sequence, names=False, of=("query", "sequence")):
-    """Return the queries and sequence with the same channels by the same names, and a line that says what is compared.
+    """Return queries and sequence with the same channels under the same names, and a line that says what is compared.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def _other_columns(what, one, called, other, mapped):
 
 
 def scaled(recordings, by):
-    """Return recordings less the means of the channels of one of them, over its standard deviations."""
+    """Return recordings with each channel minus its mean and divided by its deviation, both those of recording `by`."""
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler()
@@ -251,7 +251,7 @@ def scaled(recordings, by):
     note(f"columns scaled: {listed(f'{name} less {mean:.4g} over {scale:.4g}' for name, mean, scale in rows)}")
     names = by.names and [f"z of {name}" for name in by.names]
 
-    def change(values):  # in float64 whatever the file holds, and without checks, which estimators make
+    def change(values):  # in float64 whatever the file holds, and without checks, because estimators make them
         return (np.asarray(values, np.float64) - scaler.mean_) / scaler.scale_
 
     values = (changed(one.values, change) for one in recordings)
@@ -259,8 +259,8 @@ def scaled(recordings, by):
 
 
 def searched(recording, timed=True, named=True):
-    """Return a recording as estimators take it."""
+    """Return a recording in the form that estimators take."""
     times = recording.times if timed else None
-    if isinstance(times, EvenTimes) and isinstance(times.sampling, Sampling):  # made where they are needed
+    if isinstance(times, EvenTimes) and isinstance(times.sampling, Sampling):  # times are computed only when needed
         times = times.sampling
     return Recording(recording.values, times, recording.names if named else None, recording.units)

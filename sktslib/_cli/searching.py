@@ -12,15 +12,15 @@ from .commands import TASKS, WARNING, errors_of, given, reading_of
 from .labels import label_column_name, lines_of_report, read_labels_of
 from .recordings import FileRecording, Files, compared, mapped, scaled, searched
 
-APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
-NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
+APART = ("metric", "metric_params", "query", "weight")  # have options of their own kind
+NO_MATTER = ("n_jobs", "verbose")  # do not affect results, so they apply to saved estimators, too
 DEFAULT_MATCHES = 10  # enough to see what a pattern finds
-CHEAP = 2**31  # cells of alignments in all candidates, whose distances a picture shows unasked: a second at most
-LONG = 3  # lengths of the query; a repetition that is longer holds several
+CHEAP = 2**31  # cells of all alignments up to which a picture shows the profile by default: at most a second
+LONG = 3  # query lengths from which a repetition probably holds several
 
 
 def estimator_of(options, learns=False):
-    """Return the estimator with the parameters that were given, and a bar if somebody may look at it."""
+    """Return the estimator with the given parameters, and with a progress bar at a terminal."""
     from .. import search
     from ..distances import get_metric
 
@@ -28,7 +28,7 @@ def estimator_of(options, learns=False):
     if options.task == "search":
         values.setdefault("n_matches", None if learns or "threshold" in values else DEFAULT_MATCHES)
     of_objects = {one.key: values.pop(one.name) for one in options.parameters if one.key and one.name in values}
-    if str(values.get("threshold")).lower().startswith("fdr"):  # whose decoys, and p-values, are the same in each run
+    if str(values.get("threshold")).lower().startswith("fdr"):  # a fixed seed makes decoys and p-values reproducible
         of_objects["threshold__random_state"] = 0
     if options.metric is not None:
         name, parameters = options.metric
@@ -43,13 +43,16 @@ def estimator_of(options, learns=False):
 
 
 def count_durations(estimator, recording):
-    """Count durations in the unit of the recording's times, the second where these are no numbers, or in samples."""
+    """Convert durations in the estimator's parameters to the unit of the recording's times, or to samples.
+
+    The unit is the second if the times are not numbers.
+    """
     gap, lengths, channels = (getattr(estimator, name, None) for name in ("max_gap", "lengths", "channels"))
 
     def whole(value, option, least=0):
         if isinstance(value, tuple | list):
             return tuple(whole(one, option, least) for one in value)
-        if not isinstance(value, timedelta) or (least and value <= timedelta(0)):  # which the estimator refuses
+        if not isinstance(value, timedelta) or (least and value <= timedelta(0)):  # the estimator refuses the latter
             return value
         return max(round(recording.count(value, option)), least)
 
@@ -62,7 +65,7 @@ def count_durations(estimator, recording):
 
 
 def described(estimator):
-    """Return the estimator as Python writes it, on one line."""
+    """Return the Python expression of the estimator on one line."""
     defaults, own = (one.get_params(deep=False) for one in (type(estimator)(), estimator))
     texts = {name: repr(value) for name, value in own.items() if name not in (*APART, *NO_MATTER)}
     changed = [f"{name}={' '.join(text.split())}" for name, text in texts.items() if text != repr(defaults[name])]
@@ -70,7 +73,7 @@ def described(estimator):
 
 
 def hints(estimator, segments):
-    """Yield hints on the result of a segmentation: the options that would give another one."""
+    """Yield hints on options that may improve the result of a segmentation."""
     longest = None if estimator.lengths is None else estimator.lengths[1]
     if not len(segments):
         what = f"{longest}, the longest, is in samples, and the query has more than twice as many"
@@ -87,7 +90,7 @@ NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions"
 
 
 def run(options):
-    """Search or segment; returns the exit code."""
+    """Search or segment; return the exit code."""
     output.check_picture(options.picture, "--picture")
     shown = None if options.time_range is None else slice_of(options.time_range, "--time-range")
     to_draw = "of which it is the part that is shown. To search a part, write RECORDING:START-STOP"
@@ -136,7 +139,7 @@ def run(options):
 
 
 def _cells(estimator, n):
-    """Return how many cells the alignments of all candidates in n samples have; those of windows are one by one."""
+    """Return the number of cells in the alignments of all candidates in n samples; windows are aligned one by one."""
     from ..distances._metrics.elastic import ElasticMetric
 
     plans = [one for plan, _ in estimator._searches for one in plan.versions]
@@ -145,7 +148,7 @@ def _cells(estimator, n):
 
 
 def _count(found):
-    """Return a table of one row: the number of repetitions, its interval, and the median of their durations."""
+    """Return a table with one row: the number of repetitions, its interval, and the median duration."""
     import pandas as pd
 
     least, most = found.count_interval or (None, None)
@@ -176,7 +179,7 @@ def _by_query(options, files):
         with errors_of(recording.title, options.parameters, "the recording"):
             estimator.set_params(query="auto").fit(searched(recording))
     else:
-        # Without names where the recording's columns have none, which would be missed in it.
+        # Without names if the recording's columns have none, because they would be missing there.
         inputs = [searched(one, timed, recording.names is not None) for one in queries]
         weights = None if all(query.weight is None for query in queries) else [query.weight for query in queries]
         several = len(queries) > 1
@@ -187,7 +190,7 @@ def _by_query(options, files):
 
 
 def _found(options, estimator, recording, timed):
-    """Return what the estimator finds in the recording."""
+    """Return the estimator's results for the recording."""
     if estimator.metric_.uses_times and recording.times is not None and not timed:
         output.note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
@@ -195,7 +198,7 @@ def _found(options, estimator, recording, timed):
 
 
 def _learned(estimator):
-    """Return queries that were learned, as they are drawn."""
+    """Return learned queries in the form that is drawn."""
     names = ("queries_", "weights_") if hasattr(estimator, "queries_") else ("query_", "weight_")
     queries, weights = (getattr(estimator, name) for name in names)
     queries, weights = (queries, weights) if isinstance(queries, list) else ([queries], [weights])
@@ -235,7 +238,7 @@ def _by_model(options, files):
         names = getattr(estimator, "feature_names_in_", None)
         if names is not None and recording.names is not None:
             recording = recording.take(recording.channels, list(names))
-        elif names is not None:  # whose order was told
+        elif names is not None:  # a note has said in which order
             del estimator.feature_names_in_
         return estimator, recording, queries, _found(options, estimator, recording, recording.times is not None)
     except AttributeError as error:
@@ -247,7 +250,7 @@ def run_learn(options):
     """Learn from labels and save the estimator."""
     from ..distances import get_metric
 
-    estimator = estimator_of(options, learns=True)  # whose threshold says how many matches there are
+    estimator = estimator_of(options, learns=True)  # a learned threshold limits the number of matches
     chosen = str(estimator.metric).lower() == "auto"
     output.check_writable(options.output, "--output")
     check_ending(options.output, None if chosen else get_metric(estimator.metric, estimator.metric_params))
@@ -266,9 +269,9 @@ def run_learn(options):
         estimator.fit(X, labels)
         lines = list(lines_of_report(estimator, X, labels, trains))
     if not hasattr(options, "verbose"):
-        estimator.set_params(verbose=0)  # of another terminal
+        estimator.set_params(verbose=0)  # the saved model must not show bars elsewhere
     save(estimator, options.output)
-    if hasattr(estimator, "cv_results_"):  # there is something to choose
+    if hasattr(estimator, "cv_results_"):  # a metric was chosen
         why = "chosen by the labels" if estimator.cv_results_ else "by default, for there are too few ranges"
         rest = f", normalize={estimator.normalize_!r}" if options.task == "search" else ""
         output.note(f"metric {why}: {estimator.metric_!r}{rest}")

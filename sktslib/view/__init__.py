@@ -1,4 +1,4 @@
-"""A page in the browser on which recordings are looked at, marked and searched."""
+"""A page in the browser for looking at recordings, marking patterns and searching."""
 
 import sys
 

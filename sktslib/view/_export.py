@@ -1,4 +1,4 @@
-"""Exports of a session: labels, the model, and a script that finds the same."""
+"""Exports of a session: labels, the model, and a script that reproduces the results."""
 
 import re
 from copy import copy
@@ -11,7 +11,7 @@ from ..search import Matches, QuerySearcher
 from ._work import NEAR, limited, units
 
 FORMS = {"csv": ".labels.csv", "audacity": ".labels.txt", "edf": ".labels.edf", "mne": ".labels-annot.fif"}
-FORMS |= {"wfdb": ".found"}  # whose suffix is the annotator
+FORMS |= {"wfdb": ".found"}  # the suffix names the annotator
 OVERLAPS = "found = found.without_overlaps(found.distance / found.threshold[found.query])\n"
 SCRIPT = """\
 import numpy as np
@@ -26,18 +26,18 @@ found = estimator.{call}(X{channels}, times={times})
 
 
 def export(session, what, form="csv"):
-    """Write labels, model or script next to the session; return where, and the text of it."""
+    """Write labels, model or script next to the session; return the path, and the text of a script."""
     suffix = {"labels": FORMS.get(form), "model": ".model.skops", "script": ".script.py"}.get(what)
     if suffix is None:
         raise ValueError(f"'what' must be one of {list(FORMS)}, or 'model' or 'script'. Got {what!r} as {form!r}.")
     path = beside(session, suffix)
     if what == "model":
-        from .._models import save  # which is above the folders
+        from .._models import save  # a higher layer than this folder
 
         estimator = fitted(session)
         try:
             save(estimator, path)
-        except ValueError:  # without skops, which saves no metric of one's own either
+        except ValueError:  # skops is not installed, or cannot save the user's own metric
             save(estimator, path := beside(session, ".model.joblib"))
         text = repr(estimator)
     elif what == "labels" and form != "csv":
@@ -49,10 +49,10 @@ def export(session, what, form="csv"):
 
 
 def beside(session, suffix):
-    """Return a file next to that of the session; without one in the working directory, where it replaces no other's."""
+    """Return the path of a file next to the session's; without a file, a new one in the working directory."""
     path = session.path or Path(re.sub(r"[^-.\w]", "_", session.name))
     stem = path.name.removesuffix(".json").removesuffix(".view")
-    stem = re.sub(r"[^-\w]", "_", stem) if suffix == FORMS["wfdb"] else stem  # for WFDB takes no others
+    stem = re.sub(r"[^-\w]", "_", stem) if suffix == FORMS["wfdb"] else stem  # WFDB allows no other characters
     names = (f"{stem}{f'-{k}' if k else ''}{suffix}" for k in count())
     path = next(one for one in map(path.with_name, names) if session.path or one in session.written or not one.exists())
     session.written.add(path)
@@ -60,7 +60,7 @@ def beside(session, suffix):
 
 
 def labels(session):
-    """Return what is a match, or is answered with yes, as a table."""
+    """Return a table of the matches and of the ranges that were confirmed."""
     start, end, kind, _, find = session.marks[session.marks[:, 3] != 0].T
     distance = np.append(() if session.finds is None else session.finds.distance, np.nan)[find]
     names = np.array([session.classes[k]["name"] for k in kind.tolist()], str)
@@ -68,7 +68,7 @@ def labels(session):
 
 
 def fitted(session):
-    """Return the estimator that finds what the session shows, with its threshold."""
+    """Return the estimator that finds what the session shows, including its threshold."""
     estimator, value = session.found_by().estimator, session.threshold
     if not isinstance(estimator, QuerySearcher):
         return copy(estimator).set_params(threshold=value)
@@ -77,10 +77,10 @@ def fitted(session):
 
 
 def script(session):
-    """Return a script that finds the same."""
+    """Return a Python script that reproduces the results."""
     task, estimator = session.found_by().task, fitted(session)
     channels, gap = f"[:, {task.channels}]", session.viewed.max_gap is not None
-    if session.found_by().kind == "relearn":  # what the answers taught
+    if session.found_by().kind == "relearn":  # use what was learned from the answers
         path = export(session, "model")["path"]
         made = f"load_model({path!r}{', trust=True' * path.endswith('.joblib')})"
     else:

@@ -1,7 +1,8 @@
-"""The page of a session, from a local web server or in a notebook.
+"""The page of a session, served by a local web server or in a notebook.
 
-Both send the messages of the page to ``session.handle`` and its answers back, as JSON. The server listens on 127.0.0.1
-alone. Other users of the machine lack the token in the address; pages of other sites are refused by Host and Origin.
+Both pass the messages of the page to ``session.handle`` and return its answers, as JSON. The server listens on
+127.0.0.1 only. Other users of the machine do not have the token in the address; requests from pages of other sites are
+refused by their Host and Origin.
 """
 
 import json
@@ -17,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 from ..io._library import library
 
 HERE = "127.0.0.1"
-FILES = {  # all that is served, by path
+FILES = {  # all served files, by path
     "/": ("page.html", "text/html; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
@@ -26,7 +27,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "Referrer-Policy": "no-referrer",  # because the address contains the token
     "X-Content-Type-Options": "nosniff",
 }
 
@@ -53,7 +54,7 @@ def serve(session, *, port=0, browser=True):
     """
     with Server(session, port) as server:
         print(f"{server.address}\nCtrl-C ends it.", flush=True)
-        # Without a screen `webbrowser` starts a browser in the terminal, which Ctrl-C then ends in place of the server.
+        # Without a screen, `webbrowser` would start a text browser, which Ctrl-C would end instead of the server.
         has_screen = sys.platform in ("win32", "darwin") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
         is_seen = browser and has_screen and not {"SSH_CONNECTION", "SSH_TTY"} & os.environ.keys()
         if not (is_seen and webbrowser.open(server.address.replace(server.token, server.once))):
@@ -98,17 +99,17 @@ def _answer(session, text):
 
 
 class Server(ThreadingTCPServer):
-    """The listening socket, and what its requests share; `address` has the token.
+    """The listening socket and the state that its requests share; `address` contains the token.
 
-    The server of `http.server` asks the network for the name of this machine, which can take seconds.
+    `http.server`'s own class would look up the name of this machine in the network, which can take seconds.
     """
 
-    daemon_threads = True  # Ctrl-C waits for no answer
-    allow_reuse_address = sys.platform != "win32"  # where it would let two programs listen on one port
+    daemon_threads = True  # Ctrl-C does not wait for answers
+    allow_reuse_address = sys.platform != "win32"  # on Windows two programs could then listen on one port
 
     def __init__(self, session, port=0):
         self.session, self.token = session, secrets.token_urlsafe(24)
-        # Other users see with which address a browser was started, so that this one is worth nothing afterwards.
+        # Other users can see the address that a browser is started with, so its token is valid only once.
         self.once = secrets.token_urlsafe(24)
         try:
             super().__init__((HERE, port), _Request)
@@ -119,14 +120,14 @@ class Server(ThreadingTCPServer):
         self.address = f"http://{HERE}:{self.server_port}/?token={self.token}"
 
     def handle_error(self, request, client_address):
-        if not isinstance(sys.exception(), ConnectionError):  # as of a page that was closed before it had its answer
+        if not isinstance(sys.exception(), ConnectionError):  # the page may have been closed before its answer
             super().handle_error(request, client_address)
 
 
 class _Request(BaseHTTPRequestHandler):
     """Answers to the requests of one connection."""
 
-    protocol_version = "HTTP/1.1"  # keeps the connection, for a message each frame
+    protocol_version = "HTTP/1.1"  # keeps the connection open, because each frame sends a message
     disable_nagle_algorithm = True
 
     def do_GET(self):
@@ -153,11 +154,11 @@ class _Request(BaseHTTPRequestHandler):
             self._reply(200, _answer(self.server.session, message), "application/json")
 
     def parse_request(self):
-        """Refuse what was sent to another name, as by a site whose name leads here, or by a page of another site."""
+        """Refuse requests for another host name, which may point here, and requests from pages of other sites."""
         if not super().parse_request():
             return False
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
-        # Any port, because a tunnel may end at another.
+        # Any port is allowed, because a tunnel may use another one.
         if foreign := host.partition(":")[0] not in (HERE, "localhost") or origin not in (None, f"http://{host}"):
             self._reply(403, f"Only pages of {HERE} are answered.")
         return not foreign
@@ -168,7 +169,7 @@ class _Request(BaseHTTPRequestHandler):
     def _reply(self, status, content, kind="text/plain; charset=utf-8", **headers):
         content = content.encode()
         headers |= {**HEADERS, "Content-Type": kind, "Content-Length": str(len(content))}
-        if status != 200:  # what is left of the request is not read
+        if status != 200:  # close the connection, because the rest of the request has not been read
             headers["Connection"] = "close"
         self.send_response(status)
         for name, value in headers.items():

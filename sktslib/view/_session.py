@@ -1,6 +1,6 @@
-"""The state of a page: a recording, what is searched for, what was found and what was answered.
+"""The state of a page: a recording, the queries, the results and the answers.
 
-Of a recording a session knows samples, names, times as they are written, and a mark by which it is known.
+A session knows a recording by its samples, names, written times, and a mark that identifies it.
 """
 
 import base64
@@ -33,27 +33,27 @@ from ..utils.validation import as_times, refused, shown
 from . import _export
 from ._work import Job, Task, ranges_of, same, search, segmented
 
-POINTS, BINS, IN_TURN = 64, 60, 5  # of a picture; of the histogram; questions of which one is drawn at random
+POINTS, BINS, IN_TURN = 64, 60, 5  # of a small picture; of the histogram; every 5th question is drawn at random
 SAVED = "settings", "queries", "classes", "thresholds", "drawn", "run"
-PIECES, PIECE = 64, 256  # of a recording, of which its mark is made
+PIECES, PIECE = 64, 256  # number and length of the pieces of a recording from which its mark is computed
 CLOCK = 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200  # steps of a clock, seconds
 DAY = 86_400
-APART = 90  # columns that a label has, at least
-START = b"\n["  # of the file of a session
+APART = 90  # minimum distance of labels on the time axis, in pixel columns
+START = b"\n["  # start of each change in a session's file
 
 
 def packed(values):
-    """Return an array as JSON holds it."""
+    """Return an array in the form that JSON can hold, encoded in base64."""
     return {"f32": base64.b64encode(np.ascontiguousarray(values, "<f4")).decode()}
 
 
 def finite(values):
-    """Return numbers as JSON holds them; None stays None."""
+    """Return numbers in the form that JSON can hold; None stays None."""
     return None if values is None else [v if np.isfinite(v) else None for v in np.ravel(values).tolist()]
 
 
 def wilson(right, n):
-    """Return a share and the interval of Wilson that holds it with 95 %."""
+    """Return a share with its 95 % interval by Wilson's method."""
     from scipy.stats import binomtest
 
     low, high = binomtest(right, n).proportion_ci(method="wilson")
@@ -61,12 +61,12 @@ def wilson(right, n):
 
 
 def cached(make):
-    """Return a property that is computed once after each change of the session."""
+    """Return a property that is recomputed only after a change of the session."""
     return property(lambda self: self._kept[make] if make in self._kept else self._kept.setdefault(make, make(self)))
 
 
 class Viewed:
-    """A recording, a file, an object that `read` takes apart, a table or an array."""
+    """A recording to view: from a file, an object that `read` converts, a table or an array."""
 
     def __init__(self, recording):
         is_read = isinstance(recording, str | os.PathLike) or converter_of(recording)
@@ -78,23 +78,23 @@ class Viewed:
         self.described, self.rate = [{"name": name, "unit": unit} for name, unit in named], one.rate
         self.times = one.times if self.rate is None else EvenTimes(one.times, self.n)
         self.is_dated = self.times is not None and is_datetime(self.times[:1]) and self.times[:1].dtype.kind != "m"
-        # Uneven times as numbers, of datetimes seconds from the first.
+        # Uneven times as numbers; datetimes as seconds from the first one.
         self._t = None if self.times is None or self.rate else as_times(self.times, self.n, "times")
         self.step = interval(self._t) or 1.0 / (self.rate or 1.0)
         has_gaps = self._t is not None and np.diff(self._t).max(initial=0.0) > LONG * self.step
         self.max_gap, self.gapped_times = (2.0 * self.step, self.times) if has_gaps else (None, None)
-        self.gaps = holes(self._t, self.max_gap)  # the samples behind each
+        self.gaps = holes(self._t, self.max_gap)  # the samples that follow a gap
 
     @property
     def mark(self):
-        """A text that is another one for another recording, by shape, type and some of the samples."""
+        """A text that identifies the recording, from its shape, its type and some of its samples."""
         found = hashlib.sha256(f"{self.n} {self.channels} {self.values[:1].dtype}".encode())
         for start in np.linspace(0, max(self.n - PIECE, 0), PIECES).astype(int).tolist():
             found.update(np.ascontiguousarray(rows(self.values, start, start + PIECE)))
         return found.hexdigest()[:12]
 
     def label(self, sample, places=3):
-        """Return the time of a sample as text: as the file has it, else in seconds or samples."""
+        """Return the time of a sample as text: as written in the file, else in seconds or samples."""
         if self.times is None:
             return str(int(sample))
         time = times_at(self.times, [int(sample)])
@@ -104,11 +104,11 @@ class Viewed:
         return str(np.asarray(time, "datetime64[us]")[0]).replace("T", " ")[: 19 + places + (places > 0)]
 
     def ticks(self, first, last, columns):
-        """Return samples and labels of some round times, far enough apart; gaps in the times have no room of theirs."""
+        """Return samples and labels of round times, far enough apart; a gap in the times takes no width."""
         ends, is_dated = np.array([int(first), min(int(last), self.n - 1)]), self.is_dated
         at = np.unique(np.linspace(*ends, max(columns, 2)).astype(int))
         t = at / (self.rate or 1.0) if self._t is None else self._t[at]
-        begin, day = self.label(ends[0], 9), self.label(0)[:10]  # as the clock on the wall has it
+        begin, day = self.label(ends[0], 9), self.label(0)[:10]  # in local time
         begin = (np.datetime64(begin) - np.datetime64(day)) / np.timedelta64(1, "s") if is_dated else float(begin)
         least = max((ends[1] - ends[0]) * self.step / max(columns // APART, 2), 1.0 if self.times is None else 1e-12)
         power = 10.0 ** floor(log10(least))
@@ -116,12 +116,12 @@ class Viewed:
         if is_dated and least > 1:
             step = next((s for s in CLOCK if s >= least), np.ceil(least / DAY) * DAY)
         k = np.floor((t - t[0] + begin) / step + 1e-9)
-        k = k[np.diff(k, prepend=np.ceil(begin / step - 1e-9) - 1) > 0]  # the last round time up to a column
+        k = k[np.diff(k, prepend=np.ceil(begin / step - 1e-9) - 1) > 0]  # the last round time within a column
         at = k * step - begin + t[0]
         samples = np.rint(at * (self.rate or 1.0)) if self._t is None else np.searchsorted(self._t, at * (1 - 1e-12))
         samples = np.unique(np.clip(samples.astype(int), 0, self.n - 1)).tolist()
         texts = [self.label(sample, max(-floor(log10(step) + 1e-9), 0)) for sample in samples]
-        if is_dated:  # the day where it is another one
+        if is_dated:  # add the date where it changes
             pairs, end = pairwise(["", *texts]), 10 if step >= DAY else 16 if step >= 60 else None
             texts = [text[11 * (step < DAY and text[:10] == before[:10]) : end] for before, text in pairs]
         return list(zip(samples, texts, strict=True))
@@ -153,21 +153,21 @@ class Session:
         self.job = self.finds = self._made = None
         self.settings = {"metric": "auto", "normalize": None, "channels": list(range(self.viewed.channels))}
         self.queries, self.classes, self.answers = {}, {0: {"name": "match", "color": COLORS[0]}}, []
-        self.thresholds, self.drawn, self.run = {}, {}, {}  # by keys of finds, by ranges, and the last kind of work
+        self.thresholds, self.drawn, self.run = {}, {}, {}  # by key of the finds; by range; last search of each kind
         self._asked, self._turn, self._kept, self._jobs, self._seen, self.written = [], 0, {}, [], 0, set()
         if self.path is not None and self.path.exists() and self.path.read_bytes()[:2] not in (b"", START):
             raise refused("'path'", "name the file of a session", f"{path}, damaged or none", "Name another one.")
         self._catch_up()
 
     def handle(self, message):
-        """Answer a message of the page; what cannot be done is an answer with `error`."""
+        """Answer a message of the page; if it fails, the answer has the key `error`."""
         try:
             if (answer := getattr(self, f"_on_{message.get('type')}", None)) is None:
                 raise ValueError(f"There is no message of type {message.get('type')!r}.")
             with self.lock:
                 self._catch_up()
                 return {**answer(message), "notice": self.notice}
-        except (ValueError, TypeError, OSError, ImportError) as error:  # which say what is wrong and what to do
+        except (ValueError, TypeError, OSError, ImportError) as error:  # their texts say what is wrong
             return {"error": str(error)}
         except Exception as error:
             traceback.print_exc()
@@ -175,20 +175,20 @@ class Session:
 
     # ----------------------------------------------------------------------------------------------------- saved state
     def _catch_up(self):
-        """Apply the changes that the file has and the session has not: at first all, then those of any window."""
+        """Apply the changes in the file that the session does not have yet, such as those made in other windows."""
         if self.path is not None and self.path.exists():
             with open(self.path, "rb") as file:
                 if file.seek(0, 2) < self._seen:
                     self._seen = 0
                     self.notice = f"{self.path.name} was replaced while it was open: what it holds is added."
                 file.seek(self._seen)
-                whole, end, _ = file.read().rpartition(b"\n")  # the next change ends what is not whole
+                whole, end, _ = file.read().rpartition(b"\n")  # an incomplete line is completed by the next change
             self._seen += len(whole + end)
             for line in filter(None, whole.splitlines()):
                 self._apply(line)
 
     def _apply(self, line):
-        """Make the change that a line of the file holds, if it is whole and of this recording."""
+        """Apply the change in a line of the file, if it is complete and belongs to this recording."""
         try:
             self._kept = {}
             mark, kind, *values = json.loads(line)
@@ -205,7 +205,7 @@ class Session:
                 key, value = values
                 if kind not in SAVED or (kind == "settings" and key not in self.settings):
                     raise ValueError
-                if key is None:  # a class that is added, here or in another window
+                if key is None:  # a new class, added here or in another window
                     key = len(self.classes)
                     value = {"name": f"class {key + 1}", "color": COLORS[key % len(COLORS)], **value}
                 getattr(self, kind)[key] = value
@@ -213,11 +213,11 @@ class Session:
             self.notice = f"{self.path.name} is damaged: a line is left out, and stays there: {line[:50]!r}"
 
     def _change(self, *changes):
-        """Make changes: append them to the file, from which they come into the session; without one make them alone."""
+        """Make changes by appending them to the file, from where the session reads them; without a file, directly."""
         lines = [json.dumps([self._mark, *change]) for change in changes]
         try:
             if self.path is not None:
-                with open(self.path, "ab") as file:  # in one piece, which no other window's parts
+                with open(self.path, "ab") as file:  # in a single write, so that lines of other windows do not mix in
                     file.write("\n".join(["", *lines, ""]).encode())
                 return self._catch_up()
         except OSError as error:
@@ -225,7 +225,7 @@ class Session:
         for line in lines:
             self._apply(line)
 
-    # -------------------------------------------------------------------------------------------- what is seen of all
+    # ---------------------------------------------------------------------------------------------- the whole recording
     def _on_open(self, message):
         found = {"name": self.name, "n": self.viewed.n, "settings": self.settings, **self.run, **self._standing()}
         found |= {"channels": self.viewed.described, "formats": [*_export.FORMS], "metrics": ["auto", *metric_names()]}
@@ -240,7 +240,7 @@ class Session:
         last = max(min(float(message["last"]), viewed.n), first + 1)
         marks = self.marks[(self.marks[:, 1] > first) & (self.marks[:, 0] < last)]
         edges, good = np.linspace(first, last, columns + 1), marks[marks[:, 3] != 0]
-        each = (coverage(edges, *good[good[:, 2] == k, :2].T) for k in range(len(self.classes)))  # of each class
+        each = (coverage(edges, *good[good[:, 2] == k, :2].T) for k in range(len(self.classes)))  # one per class
         few = len(marks) <= columns
         shown = {"marks": marks[:, :4].tolist()} if few else {"density": packed(np.minimum([*each], 1.0))}
         low, high = map(packed, self.pyramid.between(edges))
@@ -250,12 +250,12 @@ class Session:
         return {**shown, "ranges": ranges, "ticks": ticks, "ready": self.pyramid.ready, "gaps": gaps}
 
     def _picture(self, start, end):
-        """Return a piece (channels, points) of the recording as a small picture."""
+        """Return a small picture of a piece of the recording, (channels, points)."""
         return packed(resample(rows(self.viewed.values, start, end).T.astype(float), POINTS))
 
     # ------------------------------------------------------------------------------------------------------- searches
     def _on_query(self, message):
-        """Set the query of a class where there is a range in the message; describe it."""
+        """Set the query of a class if the message has a range; describe the query."""
         own = self.queries.get(kind := self._class(message.get("class")))
         given = [message[name] for name in ("start", "end")] if "start" in message else own
         if given is None:
@@ -274,7 +274,7 @@ class Session:
         return kind
 
     def _begin(self, kind, work, queries, answers=()):
-        """Begin work of a job in place of what runs."""
+        """Start a job, and stop the running one."""
         if not queries and kind != "count":
             raise ValueError("There is no query yet: drag over a pattern, or count, which finds a period itself.")
         if self.job is not None:
@@ -306,7 +306,7 @@ class Session:
         answers, finds = self._answers, self.finds
         if not len(answers):
             raise ValueError("There is nothing to learn from yet: drag over a pattern, and answer for some matches.")
-        # A class without a query has its first match.
+        # A class without a query uses its first match as the query.
         first = {kind: [start, end] for start, end, kind, yes in answers[::-1].tolist() if yes}
         queries = dict(sorted((first | self.queries).items()))
         numbers = np.where(answers[:, 3], np.searchsorted(list(queries), answers[:, 2]), -1)
@@ -331,7 +331,7 @@ class Session:
     # --------------------------------------------------------------------------------------------- finds and answers
     @cached
     def _answers(self):
-        """Rows of the answers that hold, of ranges in order of time."""
+        """Rows of the answers that are still valid, sorted by range."""
         every = np.array(self.answers, int).reshape(-1, 4)
         earlier, later = pairs_by_iou(every[:, :2], every[:, :2], SHIFTED)
         every = np.delete(every, earlier[earlier < later], axis=0)
@@ -339,7 +339,7 @@ class Session:
 
     @cached
     def _states(self):
-        """Answers of the finds (1, 0 or -1 without one), their classes, and their rows of the answers, or -1."""
+        """Answers to the finds (1, 0, or -1 without one), their classes, and the rows of these answers (or -1)."""
         finds, answers = self.found_by() and self.finds, np.vstack([self._answers, np.full(4, -1)])
         which = same(ranges_of(finds), self._answers[:, :2])
         own = np.array([*self._made.task.queries, 0]).take(finds.query, mode="clip")  # a count has no class
@@ -347,7 +347,7 @@ class Session:
 
     @property
     def threshold(self):
-        """The largest distance of a match, chosen or else proposed."""
+        """The largest distance of a match, as chosen or else as proposed."""
         chosen = self.thresholds.get(self._made.key)
         return self.finds.limit if chosen is None else chosen
 
@@ -363,9 +363,9 @@ class Session:
 
     @cached
     def marks(self):
-        """Rows (start, end, class, answer, number) of finds within the threshold and of answers, in order of time.
+        """Rows (start, end, class, answer, index) of finds within the threshold and of answers, sorted by start.
 
-        An answer is 1, 0 or -1 without one; the number of an answer that is no find is -1.
+        An answer is 1, 0, or -1 without one; the index is -1 for an answer that belongs to no find.
         """
         every = np.column_stack([self._answers, np.full(len(self._answers), -1)])
         if self.finds is not None:
@@ -382,7 +382,7 @@ class Session:
         return self._made
 
     def _rows(self, which):
-        """Return finds as the page shows them, by their numbers."""
+        """Return finds, given by their indices, in the form that the page shows."""
         finds, (answer, kind, _), rows = self.finds, self._states, []
         beside = {name: getattr(finds.table and finds.table[which], name, None) for name in ("scale", "offset")}
         for i, k in enumerate(which):
@@ -399,7 +399,7 @@ class Session:
         by_time, starts = message.get("order") == "time", self.finds.start
         order = np.argsort(starts[: self._within], kind="stable") if by_time else np.arange(len(starts))
         limit, first = int(message.get("limit", 50)), int(message.get("offset", 0))
-        if "around" in message:  # the page that holds this match, or where it would be in time
+        if "around" in message:  # return the page of the list that holds this match, or its place in time
             start, end = self._range(message["around"])
             at = [*np.flatnonzero((starts == start) & (self.finds.end == end)), 0][0]
             at = min(np.searchsorted(starts[order], start), max(len(order) - 1, 0)) if by_time else at
@@ -412,7 +412,7 @@ class Session:
             self._change(["thresholds", self._made.key, None if (value := message["value"]) is None else float(value)])
         (decoys, count, known), distance = self.finds.chance or ((), 1, -1.0), self.finds.distance
         expected = np.searchsorted(decoys, self.threshold, "right") / count if self.threshold <= known else None
-        near = without_outliers(distance)  # a few that are far off must not squeeze the others
+        near = without_outliers(distance)  # a few extreme values must not squeeze the others
         counts, edges = np.histogram(near, BINS, (0.0, near.max(initial=0.0) or 1.0))
         about = {"edges": edges.tolist(), "counts": counts.tolist(), "beyond": len(distance) - len(near)}
         found = {"value": self.threshold, "n": self._within, "expected_false": expected and float(expected)}
@@ -420,12 +420,12 @@ class Session:
 
     def _on_next(self, message):
         left, self._turn, pair = self._states[0] < 0, self._turn + 1, ()
-        while self._turn % IN_TURN == 0:  # until one that was drawn at random waits for an answer
+        while self._turn % IN_TURN == 0:  # until a randomly drawn one has no answer yet
             drawn = self._are_drawn
             pair = np.flatnonzero(drawn & left[: len(drawn)])[:1]
             if len(pair) or drawn.all():
                 break
-            # Of all others, so that some have an answer already.
+            # Draw from all other finds, whether answered or not.
             k = np.random.default_rng([self._seed, len(self.drawn)]).choice(np.flatnonzero(~drawn))
             self._change(["drawn", f"{self.finds.start[k]}-{self.finds.end[k]}", True])
         if not (is_random := len(pair) > 0):
@@ -433,7 +433,7 @@ class Session:
             if not len(new):
                 new, self._asked = np.flatnonzero(left), []
             at = int(np.searchsorted(new, self._within))
-            pair = new[max(at - 1, 0) : at + 1]  # the next below the threshold and the next above
+            pair = new[max(at - 1, 0) : at + 1]  # the nearest finds below and above the threshold
         if not len(pair):
             return {"id": None}
         self._asked.append(int(pair[self._turn % len(pair)]))
@@ -441,7 +441,7 @@ class Session:
         return {"id": row["id"], "why": "random" if is_random else "uncertain", "row": row}
 
     def _range(self, name):
-        """Return the samples of a match by its name, START-END."""
+        """Return the samples of a match from its name, START-END."""
         return samples_of(slice_of(str(name), "'id'"), None, None, self.viewed.n, "'id'")
 
     def _on_answer(self, message):
@@ -457,7 +457,7 @@ class Session:
         return {**self._standing(), "id": f"{start}-{end}", "start": start, "end": end}
 
     def _standing(self):
-        """Return how many ranges are answered, and the precision by those that were drawn at random."""
+        """Return the number of answered ranges, and the precision estimated from those drawn at random."""
         said = np.empty(0) if self.finds is None else self._states[0][: self._within][self._are_drawn]
         said = said[said >= 0]
         return {"n_answers": len(self._answers), "precision": wilson(int(sum(said)), len(said)) if len(said) else None}
@@ -469,7 +469,7 @@ class Session:
         return {"classes": [*self.classes.values()]}
 
     def mark(self, ranges, labels):
-        """Begin, before there is a page, with ranges (k, 2) known to be occurrences, and names of their classes."""
+        """Set ranges (k, 2) that are known occurrences, with the names of their classes, before the page opens."""
         names, kinds = np.unique(np.asarray(labels, str), return_inverse=True)
         for k, name in enumerate(names.tolist()):
             self._on_class({"name": name, "number": k if k < len(self.classes) else None})
