@@ -16,7 +16,7 @@ from .base import BLUE, VERMILION, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-N_PAIRS = 100  # joining lines drawn when nothing else is asked for
+N_PAIRS = 100  # number of joining lines by default
 SECONDS_PER_DAY = 86_400.0
 
 
@@ -154,7 +154,7 @@ class AlignmentDisplay(Display):
         i, j = self.path[:, ::every]
         x2 = self.sequence_times.at(j)
         for ax, y1, y2 in zip(self.axes_, self.query.T, self.sequence.T, strict=False):
-            # With a gap for the joining lines.
+            # The gap leaves room for the joining lines.
             (low1, high1), (low2, high2) = _range(y1), _range(y2[shown])
             apart = high2 - low1 + (0.2 * (high1 - low1 + high2 - low2) or 1.0)
             raised = apart if offset is None else offset
@@ -172,28 +172,28 @@ class AlignmentDisplay(Display):
         return self
 
     def _add_query_axis(self, first, label, scale):
-        """Put the query's own samples or times above the first row."""
+        """Draw an axis with the query's own samples or times above the first row."""
         own = 0.0 if self.query_times.dates else self.query_times.values[0]
         there, back = lambda x: (np.asarray(x) - first) * scale + own, lambda x: (np.asarray(x) - own) / scale + first
         axis = self.ax_.secondary_xaxis("top", functions=(there, back))
-        # The axis ends where the query ends.
+        # The axis ends at the end of the query.
         last = there(self.query_lines_[0].get_xdata()[-1])
         axis.set_xticks(_ticks(own, last, _step_of_ticks(last - own, 6)))
         axis.set_xlabel(label)
         return axis
 
     def _around(self):
-        """Return the view of the part of the sequence around the path, one query length to both sides."""
+        """Return the view of the sequence around the path, extended by one query length on both sides."""
         m, n, j = len(self.query), len(self.sequence), self.path[1]
         first, end = (max(0, int(j.min()) - m), min(int(j.max()) + 1 + m, n)) if len(j) else (0, n)
         return base.View(self.sequence_times, first, end)
 
     def _positions(self):
-        """Return the query's places on the sequence's axis, and name and scale of its own axis, if any.
+        """Return the positions of the query on the sequence's axis, and the label and scale of its own axis, if any.
 
-        The query stays where its times put it when two whole series are compared on one clock. It is moved over the
-        path when the path covers less than half of the sequence, so an occurrence within it, or when its clock is
-        another.
+        If two whole series with the same kind of times are compared, the query stays at its times. It is moved over the
+        path if the path covers less than half of the sequence, as for an occurrence, or if its times are of another
+        kind.
         """
         query, sequence = self.query_times, self.sequence_times
         x1, low, high = query.values[:], *sequence.at([0, len(sequence) - 1])
@@ -212,7 +212,7 @@ class AlignmentDisplay(Display):
                 view = self._around()
                 scale = 1 / _step(sequence.values[view.first : view.end])
             x1 = x1 / scale
-        # The median makes the joining lines shortest.
+        # Shifting by the median makes the joining lines shortest.
         self.shift_ = float(np.median(sequence.at(j) - x1[i])) if i.size else float(low - x1[0])
         label = "query time (s)" if query.dates else f"query {query.label}"
         return x1 + self.shift_, (label, scale)
@@ -223,8 +223,8 @@ def _step(x):
 
 
 def _label_stack(ax, stack):
-    """Write both series' own values on the left axis and their names on the right."""
-    # One step for both: the two share a scale, though not its zero.
+    """Label the left axis with the values of both series, and the right side with their names."""
+    # One step for both, because they share a scale, although not its zero.
     step = _step_of_ticks(sum(np.ptp(_range(y)) for y, *_ in stack), 10)
     ticks, labels = [], []
     style = {"transform": ax.get_yaxis_transform(), "va": "center", "rotation": 90}
@@ -238,26 +238,26 @@ def _label_stack(ax, stack):
 
 
 def _step_of_ticks(length, n):
-    """Return a round step of about n ticks along a length."""
+    """Return a round step that gives about n ticks over a length."""
     from matplotlib.ticker import MaxNLocator
 
     return float(np.diff(MaxNLocator(n, steps=[1, 2, 5, 10]).tick_values(0.0, length)[:2])[0]) if length > 0 else 1.0
 
 
 def _ticks(low, high, step):
-    """Return the multiples of a step within a range, or the only value of a range too short for any."""
-    # Adding 0 makes 0 of -0.
+    """Return the multiples of a step within a range; if it contains no multiple, its middle."""
+    # Adding 0 turns -0 into 0.
     values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step + 0.0
     return values if values.size else np.array([(low + high) / 2])
 
 
 def _range(y):
-    """Return the least and the largest value; 0 without one."""
+    """Return the minimum and the maximum; 0 without values."""
     return (float(np.nanmin(y)), float(np.nanmax(y))) if np.isfinite(y).any() else (0.0, 0.0)
 
 
-BESIDE = 0.22  # height of the panels with the series, of that of the matrix
-MOST_CELLS = 2000  # rows and columns of the image; a larger matrix is drawn by every k-th
+BESIDE = 0.22  # height of the panels with the series, relative to that of the matrix
+MOST_CELLS = 2000  # most rows and columns of the image; of a larger matrix every k-th is drawn
 
 
 class CostMatrixDisplay(Display):
@@ -403,13 +403,13 @@ class CostMatrixDisplay(Display):
         ax, x, y = self.ax_, *map(np.arange, self.matrix.shape[::-1])
         rows, columns = (slice(None, None, -(-n // MOST_CELLS)) for n in self.matrix.shape)
         some, (m, n) = self.matrix[rows, columns], self.matrix.shape
-        # Gray is no color of the map: cells outside a band cannot be taken for cheap or dear ones.
+        # Gray is not a color of the map, so cells outside the band cannot be mistaken for costs.
         style = {"cmap": base.make_cmap(cmap).with_extremes(bad="0.85"), "norm": base.make_norm(some)}
         style |= {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
         self.image_ = ax.imshow(np.ma.masked_invalid(some), extent=(-0.5, n - 0.5, -0.5, m - 0.5), **style)
         self.path_line_ = None
         if self.path is not None:
-            # A dark rim keeps a white line visible on every color, whatever the eye; a path of one pair is no line.
+            # A dark rim keeps the white line visible on every color; a path with a single pair is a point.
             rim = [withStroke(linewidth=3.5, foreground="black")]
             style = {"color": "white", "linewidth": 1.8, "path_effects": rim, "label": "path"}
             marker = "o" if self.path.shape[1] == 1 else ""
@@ -424,7 +424,7 @@ class CostMatrixDisplay(Display):
             self.sequence_lines_ = self.sequence_ax_.plot(x, self.sequence, color=BLUE, linewidth=1)
             self.sequence_ax_.tick_params(labelbottom=False)
             self.sequence_ax_.set_ylabel("sequence")
-        if self.query is not None:  # on the left, its values growing away from the matrix
+        if self.query is not None:  # to the left, with values increasing away from the matrix
             width = BESIDE * 0.75
             self.query_ax_ = ax.inset_axes([-0.015 - width, 0, width, 1], sharey=ax)
             self.query_lines_ = self.query_ax_.plot(self.query, y, color=VERMILION, linewidth=1)

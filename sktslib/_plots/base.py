@@ -1,9 +1,8 @@
-"""Base of the displays: axes, names, legends, colors, strips, the horizontal axis, checks of data, and long lines.
+"""Base of the displays: axes, labels, legends, colors, strips, times on the horizontal axis, checks of data, and lines.
 
-The horizontal axis holds the times of samples, their places on it, and the part that is shown. Series, paths and ranges
-are checked without matplotlib, which is imported when a picture is drawn. Long recordings are drawn by the extremes of
-a line in each pixel column, and many ranges as strips of color. Both are computed for the visible part. A line follows
-the axes: it is computed again when another part is shown.
+Times, series, paths and ranges are checked without matplotlib, which is imported when a picture is drawn. Long
+recordings are drawn by the extremes of the line in each pixel column, and many ranges as strips of color. Both are
+computed for the visible part, and again when another part becomes visible.
 """
 
 import inspect
@@ -23,20 +22,20 @@ from ..utils._times import Times as GivenTimes
 from ..utils.validation import refused, unknown_name
 from .pyramid import BLOCK, Pyramid, extremes
 
-MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
-MAX_NAMES = 14  # classes in a legend
-MANY = 99_999  # samples from which their numbers are written with commas, which are easier to read than 1e7
+MAX_ROWS = 8  # most channels drawn in a new figure, to keep rows readable
+MAX_NAMES = 14  # most classes in a legend
+MANY = 99_999  # samples from which indices are written with commas, which are easier to read than 1e7
 GRAY = "0.65"
-# Okabe & Ito's colors, distinguished whatever the eye's color vision; yellow, which is faint on white, comes last.
+# The palette of Okabe & Ito, suitable for all kinds of color vision; yellow, which is faint on white, comes last.
 BLUE, VERMILION = "#0072B2", "#D55E00"
 COLORS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
 
 
 class Display:
-    """Base of the displays: rows of axes, what stands around them, and how they are made of estimators and results.
+    """Base of the displays: rows of axes, titles and legends around them, and creation from estimators and results.
 
-    Every `plot` makes its rows (`axes_`, `ax_`, `figure_`) first, draws, names them, and writes the legend and the
-    title last.
+    Every `plot` first makes its rows (`axes_`, `ax_`, `figure_`), then draws and labels them, and writes the legend and
+    the title last.
     """
 
     @classmethod
@@ -84,7 +83,7 @@ class Display:
         return cls(*data, **own)._drawn(options)
 
     def _drawn(self, style):
-        """Draw with the parameters that were passed on to `plot`, or answer an unknown one with the valid ones."""
+        """Draw with parameters for `plot`; an unknown one raises an error that lists the valid ones."""
         valid = inspect.signature(self.plot).parameters
         for name in style:
             if name not in valid:
@@ -93,7 +92,7 @@ class Display:
         return self.plot(**style)
 
     def _make_axes(self, ax, n_rows, *, height=2.2, width=10.0, what="channels"):
-        """Take the given axes, one a row, or make them in a new figure; of channels fewer will do."""
+        """Use the given axes, one per row, or make them in a new figure; for channels, fewer axes suffice."""
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -114,7 +113,7 @@ class Display:
         self.axes_, self.ax_, self.figure_ = axes, axes[0], axes[0].figure
 
     def _label(self, names, view=None):
-        """Name what each row shows on the left; with a view, the times or samples below, dates in their zone."""
+        """Label each row on the left and, with a view, the time axis at the bottom; dates are in their zone."""
         for ax, name in zip(self.axes_, names, strict=False):
             ax.set_ylabel(name)
         self.figure_.align_ylabels(self.axes_)
@@ -124,7 +123,7 @@ class Display:
             return
         self.axes_[-1].set_xlabel(view.times.label)
         for ax in self.axes_:
-            if view.limits is None:  # missing values at the ends belong to the recording
+            if view.limits is None:  # include missing values at both ends of the recording
                 ax.update_datalim([(x, 0.0) for x in view.times.at([view.first, view.end - 1])], updatey=False)
                 ax.margins(x=0.01)
             else:
@@ -139,10 +138,10 @@ class Display:
                 ax.xaxis.set_major_formatter("{x:,.10g}")
 
     def _add_colorbar(self, artist, label):
-        """Put a color bar next to the axes, with an arrow if values are beyond its end."""
+        """Draw a color bar next to the axes, with an arrow if values exceed its range."""
         values = np.ma.compressed(np.ma.masked_invalid(artist.get_array()))
         extend = "max" if values.size and values.max() > artist.norm.vmax else "neither"
-        rows = len(self.axes_)  # beside many it would be as wide as it is tall
+        rows = len(self.axes_)  # next to many rows it would be too wide
         shape = {"pad": 0.02, "aspect": 20 * rows, "extendfrac": 0.05 / rows}
         bar = self.figure_.colorbar(artist, ax=list(self.axes_), label=label, extend=extend, **shape)
         if values.size and (values == artist.norm.vmin).all():
@@ -150,10 +149,10 @@ class Display:
         return bar
 
     def _write_above(self, title, handles=(), ax=None):
-        """Write a title, and put a legend on the right below it, where it hides nothing; None without a handle."""
+        """Write a title, and draw a legend (if there are handles) below it on the right, where it hides nothing."""
         ax, shown, legend, rows = ax or self.ax_, handles[:MAX_NAMES], None, 0
         if shown:
-            # A letter is taken to be 0.6 of its size wide, a key four letters.
+            # Assume that a letter is 0.6 times its size wide, and a key four letters.
             inches = [(4 + len(handle.get_label())) * 0.6 * 10 / 72 + 0.2 for handle in shown]
             room = ax.bbox.width / ax.figure.dpi
             columns = len(shown) if sum(inches) <= room else int(np.clip(room / max(inches), 1, 7))
@@ -169,7 +168,7 @@ class Display:
 
 
 def draw_pieces(ax, x, y, values, **style):
-    """Draw a line in one piece a point, which reaches halfway to its neighbors, colored by a value each."""
+    """Draw a line with one piece per point, which reaches halfway to its neighbors, colored by the point's value."""
     from matplotlib.collections import LineCollection
 
     knots = np.column_stack([x, y])
@@ -181,7 +180,7 @@ def draw_pieces(ax, x, y, values, **style):
 
 
 def make_cmap(name, *, reverse=False):
-    """Return a color map; without a name, viridis less its yellow end, which is faint on white."""
+    """Return a color map; by default viridis without its yellow end, which is faint on white."""
     import matplotlib as mpl
     from matplotlib.colors import ListedColormap
 
@@ -190,7 +189,7 @@ def make_cmap(name, *, reverse=False):
 
 
 def class_colors(classes):
-    """Return a color for each class, as rgba: of a palette, or along a color map where it has too few."""
+    """Return a color (rgba) for each class, from a palette or, for many classes, along a color map."""
     from matplotlib.colors import to_rgba_array
 
     few = len(classes) <= len(COLORS)
@@ -198,15 +197,15 @@ def class_colors(classes):
 
 
 def without_outliers(values):
-    """Return the values less those more than three interquartile ranges above the upper quartile."""
+    """Return the values without those more than three interquartile ranges above the upper quartile."""
     lower, upper = np.percentile(values, [25, 75]) if len(values) else (0.0, 0.0)
     return values[values <= upper + 3 * (upper - lower)] if upper > lower else values
 
 
 def make_norm(values, low=None):
-    """Return the color scale of `values`, from the smallest or `low`; a single value is the low end.
+    """Return the color scale of `values`, from the smallest or from `low`, without stretching it to outliers.
 
-    Outliers do not stretch it.
+    A single value gets the color of the low end.
     """
     from matplotlib.colors import Normalize
 
@@ -219,7 +218,7 @@ def make_norm(values, low=None):
 
 # -------------------------------------------------------------------------------------------------------------- times
 def days_of(dates):
-    """Return datetimes as places on an axis of matplotlib, which counts days; its own function is slow."""
+    """Return datetimes as matplotlib's axis positions, which count days; its own function is slow."""
     from matplotlib.dates import get_epoch
 
     return (np.asarray(dates, "M8") - np.datetime64(get_epoch())) / np.timedelta64(1, "D")
@@ -227,10 +226,9 @@ def days_of(dates):
 
 @dataclass(frozen=True)
 class Times:
-    """Places of samples on the axis, which counts days (UTC) when `dates` is set; `label` names it.
+    """Positions of samples on the time axis, in days (UTC) if `dates` is set; `label` names the axis.
 
-    Steps of more than `max_gap` are gaps, which no range spans. Of long recordings with a constant rate the numbers are
-    not held.
+    Steps of more than `max_gap` are gaps, which no range spans. For a constant rate, positions are computed on demand.
     """
 
     values: np.ndarray | EvenTimes
@@ -244,7 +242,7 @@ class Times:
 
     @cached_property
     def holes(self):
-        """Samples behind a gap in the times, two samples or more on either side, for one alone is no line."""
+        """Samples that follow a gap, where there are at least two up to the next gap, because one makes no line."""
         if self.label == "sample" or isinstance(self.values, EvenTimes) or len(self) < 2:
             return np.empty(0, np.int64)
         ends = np.concatenate([[0], holes(self.values, LONG * np.median(np.diff(self.values))), [len(self)]])
@@ -252,32 +250,32 @@ class Times:
         return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 
     def at(self, index):
-        """Return the places of samples; n, the end of the last one, is one step behind it."""
+        """Return the positions of samples; sample n, the end of the last one, is one step after it."""
         index, last = np.asarray(index, dtype=np.int64), len(self) - 1
         places = self.values[np.minimum(index, last)].astype(np.float64).reshape(index.shape)
         two = self.values[max(last - 1, 0) :]
         return np.where(index > last, places + (two[-1] - two[0] if last else 1.0), places)
 
     def edges(self, start, end):
-        """Return the places where ranges of samples start and end; before a gap, ends are a step after the sample."""
+        """Return the positions where ranges of samples start and end; before a gap, one step after the last sample."""
         if self.max_gap is None:
             return self.at(start), self.at(end)
         start, end, last, before = map(self.at, edges(start, end, self.max_gap))
         return start, end_times(end, last, before, self.max_gap)
 
     def find(self, places, side="left"):
-        """Return the numbers of the first samples at places of the axis or behind them; if `side` is "right" behind."""
+        """Return the first sample at or after each position; with `side` "right", after it."""
         places = np.clip(places, *self.at([0, len(self) - 1]))
         if isinstance(self.values, EvenTimes):
             first, rate = self.values[:1], self.values.sampling.rate
             before = np.maximum(np.floor((places - first) * rate).astype(np.int64).reshape(places.shape) - 1, 0)
-            near = self.values[before[..., None] + np.arange(4)]  # rounding may move it by one
+            near = self.values[before[..., None] + np.arange(4)]  # because rounding may shift it by one
             reached = near < places[..., None] if side == "left" else near <= places[..., None]
             return np.minimum(before + reached.sum(axis=-1), len(self))
         return np.searchsorted(self.values, places, side)
 
     def shown(self, low, high):
-        """Return the view between two places."""
+        """Return the view between two positions."""
         first, end = self.find(low), self.find(high, "right")
         return View(self, max(int(first) - 1, 0), min(int(end) + 1, len(self)), (low, high))
 
@@ -300,9 +298,9 @@ class Times:
         return self.shown(float(low), float(high))
 
     def _place(self, time, first):
-        """Return the place of a time as people give it; a datetime without a zone is local.
+        """Return the axis position of a time given by a user; a datetime without a zone is in local time.
 
-        Of two samples at that time the first or the last counts.
+        If two samples have this time, `first` selects which one counts.
         """
         if not self.dates and (isinstance(time, Real) or not self.label.endswith("(s)")):
             return validation.check_number(time, "time_range")
@@ -323,13 +321,13 @@ class Times:
 def as_times(times, n, name, series=None, result=None):
     """Return the times of `n` samples.
 
-    Without times they are those of a result, of the index of `series`, or the sample indices. On the axis, numbers are
-    called as the result, their Series or index calls them.
+    If no times are given, they come from the result or from the index of `series`, else they are sample indices. A
+    numeric axis is named like the result's, the Series' or the index's times.
     """
     called, max_gap = None, field(result, "_max_gap")
     if times is None:
         times, called = field(result, "times"), field(result, "_time_name")
-    if times is None or hasattr(times, "samples"):  # those of some samples, which the result of a stream knows
+    if times is None or hasattr(times, "samples"):  # a stream's result knows the times of some samples only
         held = index_times(getattr(series, "index", None))
         if times is not None and held is None:
             rule = "be given: the result holds the times of its own starts and ends, and no others"
@@ -346,7 +344,7 @@ def as_times(times, n, name, series=None, result=None):
     times = given_times(times, name)
     zone, array = getattr(times, "tz", None), _without_zone(times)
     label = "time" if zone is None else f"time ({zone})"
-    # Numbers of seconds are not needed: those of ten million dates take a fifth of a second.
+    # Skip conversion to seconds, which takes a fifth of a second for ten million dates.
     if array.dtype.kind == "M" and array.shape == (n,) and (array[1:] > array[:-1]).all() and not np.isnat(array[0]):
         return Times(days_of(array), label, True, zone, max_gap and max_gap / 86_400)
     numbers = validation.as_times(array, n, name)
@@ -356,26 +354,26 @@ def as_times(times, n, name, series=None, result=None):
 
 
 def _without_zone(times):
-    """Return times as an array, in UTC if they have a zone: numpy's datetimes know none."""
+    """Return times as an array, converted to UTC if they have a zone, which numpy does not support."""
     array = np.asarray(times if getattr(times, "tz", None) is None else times.tz_convert(None))
     dates = array.dtype == object and array.size and hasattr(array.flat[0], "isoformat")
     return array.astype("datetime64[ns]") if dates else array
 
 
 def n_samples(least, sequence, *times):
-    """Return the number of samples of a recording: of its sequence, its times if they are whole, or the least."""
+    """Return the number of samples of a recording: that of the sequence or of complete times, else `least`."""
     given = [t for t in (sequence, *times) if hasattr(t, "__len__") and not hasattr(t, "samples")]
     return max(least, len(given[0]) if given else 0)
 
 
 # -------------------------------------------------------------------------------------------------------------- checks
 def as_series(values, name):
-    """Return `values` as floats of shape (n, channels); what is not finite becomes NaN, a gap in the line.
+    """Return `values` as floats of shape (n, channels); values that are not finite become NaN, gaps in the line.
 
-    An array in a file stays there.
+    An array in a file is not loaded.
     """
     stored = isinstance(values, np.memmap) and values.dtype.kind == "f" and values.ndim in (1, 2) and values.size
-    # A copy of a long table takes longer than its picture.
+    # Avoid a copy of a long table, which takes longer than its picture.
     array = values if stored else validation.as_points(values, name, strided=True)
     if not np.isfinite([np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)]).all():
         array = np.where(np.isfinite(array), array, np.nan)
@@ -383,14 +381,14 @@ def as_series(values, name):
 
 
 def channel_names(n, *given):
-    """Return the names of n channels, from the first object that has them: a table, or a result with `channels`."""
+    """Return the names of n channels from the first object that has them, a table or a result with `channels`."""
     known = (names_of(one) or field(one, "channels") or () for one in given)
     numbered = ["value"] if n == 1 else [f"channel {k}" for k in range(n)]
     return next((list(names) for names in known if len(names) == n), numbered)
 
 
 def as_path(path, n_query, n_sequence, out="Pass indices of the whole series."):
-    """Return a warping path as integers of shape (2, K) within the lengths of both series."""
+    """Return a warping path as integers of shape (2, K), after checking that it is within both series."""
     array = validation.as_indices(path, "path")
     if array.ndim != 2 or len(array) != 2:
         rule = "have shape (2, K): query indices, then sequence indices"
@@ -403,7 +401,7 @@ def as_path(path, n_query, n_sequence, out="Pass indices of the whole series."):
 
 
 def as_ranges(result, n, name):
-    """Return the half-open ranges of a result within n samples as two integer arrays."""
+    """Return starts and ends of a result's half-open ranges within n samples as two integer arrays."""
     start, end = (validation.as_indices(field(result, border), name) for border in ("start", "end"))
     if start.ndim != 1 or start.shape != end.shape:
         rule, got = "have a start and an end for each occurrence", f"shapes {start.shape} and {end.shape}"
@@ -417,12 +415,12 @@ def as_ranges(result, n, name):
 
 
 def field(result, name):
-    """Return an attribute of a result or an entry of a dict; None if it has neither."""
+    """Return an attribute of a result, or an entry of a dict; None if missing."""
     return result.get(name) if isinstance(result, Mapping) else getattr(result, name, None)
 
 
 def of_estimator(estimator, method, *arguments, **keywords):
-    """Call a method of a fitted estimator, or refuse an estimator that does not have it."""
+    """Call a method of a fitted estimator; refuse an estimator that does not have it."""
     if not hasattr(estimator, method):
         out = "Pass a fitted estimator of this package; of a pipeline its last step, with the sequence transformed by"
         rule, got = f"have the method {method!r}", type(estimator).__name__
@@ -431,25 +429,25 @@ def of_estimator(estimator, method, *arguments, **keywords):
 
 
 def found_in(estimator, X, times):
-    """Return matches or segments that a fitted estimator finds in a sequence."""
+    """Return the matches or segments that a fitted estimator finds in a sequence."""
     return of_estimator(estimator, "segment" if hasattr(estimator, "segment") else "search", X, times=times)
 
 
 def numbered(values, number):
-    """Return the entry of one of several queries, or the value of the only one."""
+    """Return the entry of one query from a list for several, or the value for a single one."""
     return values[number] if isinstance(values, list) else values
 
 
 # --------------------------------------------------------------------------------------------------------------- lines
 LONG_LINE = 20_000  # samples from which a line is drawn by its extremes in each pixel column
-PIXELS = 4  # of width for each boundary; with less of it they are drawn as a strip
-STRIP = 0.09  # height of a strip, of that of the axes
-FAINTEST = 0.3  # opacity of a column of a strip that holds the smallest part of a range
+PIXELS = 4  # minimum pixels per boundary; if there are fewer, boundaries are drawn as a strip
+STRIP = 0.09  # height of a strip relative to that of the axes
+FAINTEST = 0.3  # opacity of a strip's column that holds a tiny part of a range
 
 
 @dataclass(frozen=True)
 class View:
-    """Samples that are shown, [first, end), one more on either side, and the limits of the axis; None: all."""
+    """The visible samples [first, end), with one more on either side, and the limits of the axis (None: everything)."""
 
     times: Times
     first: int
@@ -457,12 +455,12 @@ class View:
     limits: tuple[float, float] | None = None
 
     def columns(self, ax):
-        """Return the number of columns of a line over the width of the axes, half a pixel each, or all its samples."""
+        """Return the number of columns of a long line, two per pixel of width, or of samples if the line is short."""
         count = self.end - self.first
         return max(2 * round(ax.bbox.width), 2) if count > LONG_LINE else count
 
     def follow(self, ax, draw):
-        """Call `draw` with the new view when the axes show other samples, where not every sample is drawn."""
+        """Call `draw` with the new view whenever other samples become visible, unless every sample is drawn."""
         seen = self.first, self.end
 
         def changed(ax):
@@ -476,24 +474,24 @@ class View:
             ax.callbacks.connect("xlim_changed", changed)
 
     def inside(self, start, end):
-        """Return a mask of the ranges that are shown, at least in part."""
+        """Return a mask of the ranges that are at least partly visible."""
         return (np.asarray(start) < self.end) & (np.asarray(end) > self.first)
 
     def is_dense(self, ax, start, end):
-        """Return whether there are more ranges than the axes have room for."""
+        """Return whether there are more ranges than fit into the axes."""
         return self.inside(start, end).sum() * PIXELS > ax.bbox.width
 
     def are_narrow(self, ax, start, end):
-        """Return whether most ranges are too narrow for their area to be seen."""
+        """Return whether most ranges are too narrow to be seen as areas."""
         return len(start) > 0 and np.median(end - start) * ax.bbox.width < 2 * (self.end - self.first)
 
     def are_crowded(self, ax, start, end):
-        """Return whether narrow ranges are so close together that their lines would run into blocks."""
+        """Return whether narrow ranges are so close together that their lines would merge."""
         apart = np.median(np.diff(np.sort(start))) if len(start) > 1 else np.inf
         return self.are_narrow(ax, start, end) and apart * ax.bbox.width < PIXELS * (self.end - self.first)
 
     def borders(self, ax):
-        """Return the places of the borders of the pixel columns of a strip."""
+        """Return the positions of the borders between pixel columns of a strip."""
         low, high = self.times.at([self.first, self.end]) if self.limits is None else self.limits
         return np.linspace(low, high, max(round(ax.bbox.width), 1) + 1)
 
@@ -503,11 +501,11 @@ class View:
 
 
 def reduced(times, y, first, end, columns, between=None):
-    """Return a line through the samples [first, end): all of them, or the lowest and highest value of each column.
+    """Return a line through the samples [first, end): all of them, or the minimum and maximum of each column.
 
-    The extremes are exact, or what `between` finds. A column without a value is a gap; a gap within a column does not
-    hide its other values. Nothing is drawn across a gap in the times. `y` holds one series (n,) or several (k, n), and
-    so does what is returned.
+    The extremes are exact, or those that `between` returns. A column without values is a gap; a gap within a column
+    does not hide its other values. No line crosses a gap in the times. `y` is one series (n,) or several (k, n), and so
+    is the result.
     """
     if end - first <= 2 * columns:
         holes = times.holes[(times.holes > first) & (times.holes < end)] - first
@@ -515,9 +513,9 @@ def reduced(times, y, first, end, columns, between=None):
         return np.insert(x, holes, x[holes]), np.insert(part, holes, np.nan, axis=-1)
     low, high = times.at([first, end - 1])
     starts = np.clip(times.find(np.linspace(low, high, columns + 1)[:-1]), first, end - 1)
-    starts[0] = first  # places of dates are rounded to microseconds, and may lie behind it
+    starts[0] = first  # dates are rounded to microseconds, so it may be later
     starts = np.unique(starts)
-    x, holes = times.at(starts), np.flatnonzero(np.isin(starts, times.holes))  # others are narrower than a column
+    x, holes = times.at(starts), np.flatnonzero(np.isin(starts, times.holes))  # gaps within a column are not visible
     edges = np.append(starts, end)
     part = y[..., first:end].reshape(-1, end - first).T
     found = extremes((part, part), edges - first) if between is None else between(edges)
@@ -526,7 +524,7 @@ def reduced(times, y, first, end, columns, between=None):
 
 
 def draw_series(axes, view, rows, **style):
-    """Draw a line in each of the axes; long ones by their extremes in columns of half a pixel, which looks the same."""
+    """Draw a line in each of the axes; long ones by their extremes in columns of half a pixel, which look the same."""
     rows = rows[: len(axes)]
 
     @cache
@@ -557,7 +555,7 @@ def coverage(borders, left, right):
     """Return the share of each column that ranges cover; above 1 where they overlap."""
     x = borders - borders[0]
 
-    def reached(places):  # the sum of max(0, x - place) over all places
+    def reached(places):  # the sum of max(0, x - place) over all positions
         places = np.sort(places) - borders[0]
         before = np.searchsorted(places, x)
         return x * before - np.concatenate([[0.0], np.cumsum(places)])[before]
@@ -566,16 +564,16 @@ def coverage(borders, left, right):
 
 
 def opacity(share):
-    """Return the opacity of a column of a strip by the share of it that is covered: whatever is there can be seen."""
+    """Return the opacity of a strip's column from its covered share; even the smallest share is visible."""
     share = np.clip(share, 0.0, 1.0)
     return np.where(share > 1e-9, FAINTEST + (1 - FAINTEST) * share, 0.0)
 
 
 def draw_strip(ax, view, shares, colors, bottom=0.0, top=STRIP):
-    """Draw a strip whose columns are divided among several ranges by their shares of each column.
+    """Draw a strip whose columns are divided among several groups of ranges by their shares of each column.
 
-    The height of a color is its part of what is covered; a column is the paler the less of it is covered. Returns one
-    collection for each of the `shares` (n_ranges, columns).
+    The height of a color is its part of what is covered; the less of a column is covered, the paler it is. Return one
+    collection for each row of `shares` (n_ranges, columns).
     """
     from matplotlib.colors import to_rgb
 
@@ -592,14 +590,14 @@ def draw_strip(ax, view, shares, colors, bottom=0.0, top=STRIP):
 
 
 def draw_columns(ax, left, right, colors, bottom=0.0, top=STRIP, **style):
-    """Draw columns of a strip, each in its color."""
-    # Not antialiased: seams between the columns would be seen.
+    """Draw the columns of a strip, each in its color."""
+    # Without antialiasing, because it would show seams between the columns.
     style = {"antialiased": False, "linewidths": 0, "zorder": 3} | style
     return areas(ax, left, right, bottom, top, facecolors=colors, **style)
 
 
 def make_room(ax, share=STRIP):
-    """Make room for strips below the data, parted from them by a line: a share of the height of the axes."""
+    """Reserve a share of the axes' height for strips below the data, separated by a line."""
     from matplotlib.patches import Rectangle
 
     bottom, top = ax.get_ylim()
@@ -611,11 +609,11 @@ def make_room(ax, share=STRIP):
 
 
 def areas(ax, left, right, bottom=0.0, top=1.0, **style):
-    """Return areas from a height of the axes to another."""
+    """Draw areas between two relative heights of the axes, and return them."""
     from matplotlib.collections import PolyCollection
 
     low, high = np.broadcast_to(bottom, np.shape(left)), np.broadcast_to(top, np.shape(left))
     corners = np.stack([np.stack([left, left, right, right], axis=1), np.stack([low, high, high, low], axis=1)], axis=2)
     area = PolyCollection(corners, transform=ax.get_xaxis_transform(), **style)
-    # The height is the axes' own, whatever the data: it must not move the limits.
+    # Heights are relative to the axes, so they must not change the limits of the data.
     return ax.add_collection(area, autolim=False)

@@ -1,4 +1,4 @@
-"""Displays of what was found: profile and matches of a search, segments, events and repetitions; weights of a query.
+"""Displays of results: profile and matches of a search, segments, events and repetitions; and weights of a query.
 
 A profile is drawn with its threshold and matches. Events are hits, misses and false ones.
 """
@@ -100,13 +100,13 @@ class ProfileDisplay(Display):
         given = base.field(matches, "times") if times is None else times
         n = max(map(len, self.profiles))
         if sequence is None and given is None and matches is not None and len(matches.end):
-            n = max(n, int(np.max(matches.end)))  # of windows there are fewer than of samples
+            n = max(n, int(np.max(matches.end)))  # because there are fewer windows than samples
         n = base.n_samples(n, self.sequence, given)
         self.times = base.as_times(times, n, "times", sequence, matches)
         self.channels = base.channel_names(1 if sequence is None else self.sequence.shape[1], sequence, matches)
         numbers = [f"query {k}" for k in range(len(profiles))] if names is None else map(str, names)
         self.names = list(numbers) if len(profiles) > 1 else ["distance"]
-        # Candidates of a subsequence search are numbered by their ends.
+        # Candidates of a subsequence search are identified by their ends.
         self.at_end = [hasattr(p, "end") and np.array_equal(p.end, np.arange(1, len(p.end) + 1)) for p in profiles]
         nothing = {"start": (), "end": ()}
         self.start, self.end = base.as_ranges(nothing if matches is None else matches, n, "matches")
@@ -192,7 +192,7 @@ class ProfileDisplay(Display):
             self.strips_ += base.draw_strip(ax, view, [view.shares(ax, start, end)], [BLUE])
 
 
-MAX_RANKS = 30  # ranks written; more of them hide the picture
+MAX_RANKS = 30  # most ranks that are written; more of them would hide the picture
 RANK_SIZE = 8.0  # points
 
 
@@ -254,7 +254,7 @@ class SearchDisplay(Display):
         self.times = base.as_times(times, len(self.sequence), "ts", sequence, matches)
         self.channels = base.channel_names(self.sequence.shape[1], sequence, matches)
         start, end, distance, own = (base.field(matches, name) for name in ("start", "end", "distance", "path_dist"))
-        distance = distance if own is None else own  # a functional result keeps the whole profile under "distance"
+        distance = distance if own is None else own  # a functional result has the whole profile under "distance"
         if start is None or end is None or distance is None:
             is_dict = isinstance(matches, Mapping)
             got = f"a dict with the keys {list(matches)[:6]}" if is_dict else type(matches).__name__
@@ -309,7 +309,7 @@ class SearchDisplay(Display):
         self._make_axes(ax, len(self.channels))
         scale, colors, keys = self._colors(by, cmap)
         dense = view.is_dense(self.ax_, self.start, self.end)
-        # The best one comes last, on top; of equal ones the first.
+        # The best one is drawn last, on top of the others; ties: the first.
         order = np.argsort(np.where(np.isnan(self.distance), np.inf, self.distance), kind="stable")[::-1]
         style = {"color": GRAY, "linewidth": 0.8, "label": "sequence"}
         self.sequence_lines_ = base.draw_series(self.axes_, view, self.sequence.T, **style)
@@ -332,7 +332,7 @@ class SearchDisplay(Display):
         return self
 
     def _colors(self, by, cmap):
-        """Return the scale of the distances; or the color of each occurrence, and handles of a legend."""
+        """Return the color scale of the distances, or the color of each occurrence with handles for a legend."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.lines import Line2D
 
@@ -347,7 +347,7 @@ class SearchDisplay(Display):
         return scale, palette[which], keys
 
     def _draw_lines(self, ax, y, order, view, scale, colors):
-        """Draw a line for each occurrence; long ones are as coarse as the sequence's line."""
+        """Draw a line for each occurrence, at the resolution of the sequence's line."""
         from matplotlib.collections import LineCollection
 
         def pieces(view):
@@ -361,10 +361,10 @@ class SearchDisplay(Display):
         lines = LineCollection(pieces(view), linewidths=1.8, zorder=3, label="occurrences", **style)
         if len(order):
             view.follow(ax, lambda seen: lines.set_segments(pieces(seen)))
-        return ax.add_collection(lines, autolim=False)  # the sequence's line has set the limits
+        return ax.add_collection(lines, autolim=False)  # the sequence's line has already set the limits
 
     def _draw_strip(self, ax, order, view, colors):
-        """Draw a strip of the best occurrence in each column."""
+        """Draw a strip with the color of the best occurrence in each column."""
         order = order[view.inside(self.start[order], self.end[order])]
         borders, (left, right) = view.borders(ax), self.times.edges(self.start[order], self.end[order])
         n = len(borders) - 1
@@ -377,7 +377,7 @@ class SearchDisplay(Display):
         return base.draw_columns(ax, borders[some], borders[some + 1], colors[best[some]], label="occurrences")
 
     def _write_ranks(self, ranks, view):
-        """Write ranks above the peaks of their occurrences; of those that would cover each other the best."""
+        """Write ranks above the peaks of their occurrences; where ranks would overlap, only the best."""
         from matplotlib.patheffects import withStroke
 
         ax, y, (bottom, top) = self.ax_, self.sequence[:, 0], self.ax_.get_ylim()
@@ -385,12 +385,12 @@ class SearchDisplay(Display):
         starts, ends = np.maximum(self.start[ranks], view.first), np.minimum(self.end[ranks], view.end)
         peaks = [a + np.argmax(np.nan_to_num(y[a:b], nan=-np.inf)) for a, b in zip(starts, ends, strict=True)]
         place, rank = self.times.at(peaks), np.argsort(np.argsort(self.distance[ranks], kind="stable"))
-        # Tenths of a point; a digit is as wide as half of its height, or somewhat more if the axes become narrower.
+        # In tenths of a point. A digit is half as wide as high; some reserve, in case the axes become narrower.
         half = np.array([0.4 * len(str(k + 1)) + 0.2 for k in ranks]) * 10 * RANK_SIZE
         left, right = (place / np.ptp(ax.get_xlim()) * 10 * width + side * half for side in (-1, 1))
-        ax.set_ylim(bottom, top + (top - bottom) * 2 * RANK_SIZE / height)  # room for the highest
+        ax.set_ylim(bottom, top + (top - bottom) * 2 * RANK_SIZE / height)  # room for the highest rank
         style = {"ha": "center", "va": "bottom", "fontsize": RANK_SIZE, "zorder": 4, "textcoords": "offset points"}
-        style["path_effects"] = [withStroke(linewidth=2, foreground="white")]  # can be read on any line
+        style["path_effects"] = [withStroke(linewidth=2, foreground="white")]  # to be readable on any line
         for k in np.sort(select(rank.astype(float), left.astype(int), right.astype(int))):
             at = place[k], np.fmax(y[peaks[k]], bottom)
             self.rank_texts_.append(ax.annotate(str(ranks[k] + 1), at, (0, 2), **style))
@@ -497,12 +497,12 @@ class WeightedQueryDisplay(Display):
         """
         view, x = self.times.view(time_range), self.times.values[:]
         self._make_axes(ax, len(self.channels))
-        # From 0, which is "don't care", so equal weights look like weights that count.
+        # The scale starts at 0, "don't care", so that equal weights are drawn as weights that count.
         style = {"cmap": base.make_cmap(cmap, reverse=True), "norm": base.make_norm(self.weight, low=0.0)}
         self.query_lines_, self.query_points_ = [], []
         for ax, y, weight in zip(self.axes_, self.query.T, self.weight.T, strict=False):
             self.query_lines_.append(base.draw_pieces(ax, x, y, weight, linewidths=2.5, **style))
-            # As wide as the line: they close its joints, and show a point that has no neighbor.
+            # As wide as the line: they close its joints, and show points without neighbors.
             self.query_points_.append(ax.scatter(x, y, s=2.5**2, c=weight, linewidths=0, **style))
         self._label(self.channels, view)
         self.colorbar_ = self._add_colorbar(self.query_lines_[0], "weight")
@@ -574,7 +574,7 @@ class SegmentationDisplay(Display):
         n = len(self.sequence)
         self.times = base.as_times(times, n, "ts", sequence, segments)
         self.channels = base.channel_names(self.sequence.shape[1], sequence, segments)
-        self.start = self.end = self.label = np.empty(0, int)  # boundaries alone say nothing of repetitions
+        self.start = self.end = self.label = np.empty(0, int)  # boundaries alone do not define repetitions
         self.partial, self.names = np.empty(0, bool), None
         if base.field(segments, "start") is not None and base.field(segments, "end") is not None:
             self.start, self.end = base.as_ranges(segments, n, "segments")
@@ -614,7 +614,7 @@ class SegmentationDisplay(Display):
         """
         view = self.times.view(time_range)
         rows, names = self.sequence.T, self.channels
-        if self.names is not None:  # a row for each distance
+        if self.names is not None:  # one row per distance
             rows, names = np.broadcast_to(rows[0], (len(self.names), rows.shape[1])), names[:1] * len(self.names)
         self._make_axes(ax, len(names), what="channels" if self.names is None else "distances")
         boundaries = self.boundaries * (len(self.axes_) if self.names is None else 1)
@@ -629,12 +629,12 @@ class SegmentationDisplay(Display):
                 line.set_color(GRAY)
                 base.make_room(ax)
                 self.strips_.append(self._draw_strip(ax, cuts, view, shades, narrow))
-            # The edges of repetitions if they are known: before a gap an end is not where the next sample is.
+            # Use the edges of repetitions if known, because before a gap the end is not at the next sample.
             places = np.union1d(*self.times.edges(self.start, self.end)) if len(self.start) else self.times.at(cuts)
             places = [] if dense or narrow else places
             self.boundary_lines_.append(ax.vlines(places, 0, 1, transform=ax.get_xaxis_transform(), **style))
             self.repetition_areas_.append([] if dense else [self._shade(ax, *shade, narrow) for shade in shades])
-            if self.partial.any():  # an end of the recording cuts them off
+            if self.partial.any():  # repetitions that an end of the recording cuts off
                 hatch = {"facecolors": "none", "edgecolors": "0.45", "hatch": "///", "label": "partial"}
                 ends = self.times.edges(self.start[self.partial], self.end[self.partial])
                 self.partial_areas_.append(base.areas(ax, *ends, zorder=0.6, linewidths=0, **hatch))
@@ -645,7 +645,7 @@ class SegmentationDisplay(Display):
         return self
 
     def _shades(self):
-        """Return class, color, opacity and repetitions of each class and shade, with neighbors light and dark."""
+        """Return (class, color, opacity, repetitions) for each class and shade; neighbors are light and dark."""
         turn = np.empty(len(self.start), dtype=int)
         turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
         classes = np.unique(self.label)
@@ -656,25 +656,25 @@ class SegmentationDisplay(Display):
         ]
 
     def _shade(self, ax, label, color, alpha, chosen, narrow):
-        """Shade the repetitions of a class and shade; narrow ones are lines."""
+        """Draw the areas of the repetitions with one class and shade; narrow ones as lines."""
         line = {"edgecolors": color, "alpha": 1.0, "zorder": 2.5, "linewidths": 1.5}
         style = line if narrow else {"alpha": alpha, "zorder": 0.5, "linewidths": 0}
         edges = self.times.edges(self.start[chosen], self.end[chosen])
         return base.areas(ax, *edges, facecolors=color, label=f"class {label}", **style)
 
     def _draw_strip(self, ax, cuts, view, shades, narrow):
-        """Draw a strip of what covers each column; for boundaries alone, of their number."""
+        """Draw a strip with the colors that cover each column; boundaries alone are drawn by their number."""
         if not shades:
             count = np.histogram(self.times.at(cuts), view.borders(ax))[0]
             return base.draw_strip(ax, view, [count / max(count.max(), 1)], ["black"])
         shares = [view.shares(ax, self.start[chosen], self.end[chosen]) for *_, chosen in shades]
-        # The dark one is the class's color itself, the light one is mixed with white.
+        # The dark shade is the class's own color, the light one is mixed with white.
         strength = [1.0 if narrow else alpha / DARK for _, _, alpha, _ in shades]
         colors = [s * color + 1 - s for s, (_, color, *_) in zip(strength, shades, strict=True)]
         return base.draw_strip(ax, view, shares, colors)
 
     def _keys(self, shades, narrow):
-        """Return the keys of the legend: the classes where there are several, and what is hatched."""
+        """Return the handles of the legend: the classes, if there are several, and partial repetitions."""
         from matplotlib.patches import Patch
 
         strong = 1.0 if self.strips_ or narrow else DARK
@@ -693,8 +693,8 @@ def _as_boundaries(boundaries, n):
 
 
 # -------------------------------------------------------------------------------------------------- events, repetitions
-EVENT_COLORS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # Okabe & Ito's
-LANE, GAP = 0.07, 0.02  # heights of the two lanes below a sequence, and between them
+EVENT_COLORS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # from the palette of Okabe & Ito
+LANE, GAP = 0.07, 0.02  # height of each of the two lanes below a sequence, and of the gap between them
 
 
 class EventsDisplay(Display):
@@ -820,12 +820,12 @@ class EventsDisplay(Display):
         return self
 
     def _draw_lane(self, ax, view, events, is_hit, other, low, high):
-        """Draw the events of a lane, the hits and the others."""
+        """Draw the events of one lane: the hits, and the others (missed or false)."""
         parts = {"hit": events[is_hit].T, other: events[~is_hit].T}
         if view.is_dense(ax, *events.T) or view.are_crowded(ax, *events.T):
             shares, colors = [view.shares(ax, *part) for part in parts.values()], [EVENT_COLORS[kind] for kind in parts]
             return dict(zip(parts, base.draw_strip(ax, view, shares, colors, low, high), strict=True))
-        # A white rim parts neighbors; one of its own color shows an event that is thinner than a pixel.
+        # A white rim separates neighbors; a rim in the event's color shows one that is thinner than a pixel.
         narrow = view.are_narrow(ax, *events.T)
         drawn = {}
         for kind, part in parts.items():
@@ -836,12 +836,12 @@ class EventsDisplay(Display):
 
 
 def _events(y):
-    """Return labels or events; those of matches or segments as ranges, in order of time."""
+    """Return labels or events unchanged; matches and segments as ranges sorted by time."""
     events = np.column_stack([y.start, y.end]) if hasattr(y, "start") and hasattr(y, "end") else None
     return y if events is None else events[np.argsort(events[:, 0], kind="stable")]
 
 
-MOST_LINES = 300  # repetitions that are drawn
+MOST_LINES = 300  # most repetitions that are drawn
 
 
 class RepetitionsDisplay(Display):
@@ -962,11 +962,11 @@ class RepetitionsDisplay(Display):
         return self
 
     def _draw_repetitions(self, row, repetitions):
-        """Draw the repetitions of a channel, their mean and their spread."""
+        """Draw the repetitions of a channel with their mean and spread."""
         from matplotlib.collections import LineCollection
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a point that no repetition has
+            warnings.simplefilter("ignore", RuntimeWarning)  # for points that are missing in all repetitions
             mean, spread = np.nanmean(repetitions, axis=0), np.nanstd(repetitions, axis=0)
         x, n = np.arange(repetitions.shape[1]), len(repetitions)
         some = repetitions[np.linspace(0, n - 1, min(n, MOST_LINES)).astype(int)]

@@ -1,22 +1,22 @@
-"""Minimum and maximum of blocks of a recording, of which a picture of any part of it is drawn at once."""
+"""Minimum and maximum of blocks of a recording, from which any part of it is drawn at once."""
 
 import mmap
 import threading
 
 import numpy as np
 
-BLOCK = 64  # samples of the finest blocks; shorter columns of a picture are read from the samples
-TIMES = 8  # blocks of a level in one of the next
+BLOCK = 64  # samples of the finest blocks; for narrower columns of a picture, samples are read
+TIMES = 8  # number of blocks that make a block of the next level
 LEVELS = 5
 CHUNK = BLOCK * TIMES ** (LEVELS - 1)  # samples read at a time: whole blocks of every level
-PROBES = 4  # samples that stand for a column before its blocks are known
-FUNCTIONS = np.fmin, np.fmax  # which leave out missing values
+PROBES = 4  # samples that represent a column until its blocks are known
+FUNCTIONS = np.fmin, np.fmax  # ignore missing values
 
 
 def rows(values, start, end, step=None):
-    """Return samples of a recording as an array (n, channels); of a memory map a copy, whose pages are given back."""
+    """Return samples of a recording as an array (n, channels); from a memory map a copy, to release its pages."""
     part = np.asarray(values[start:end:step])
-    # Only where nothing was changed that the file does not hold.
+    # Not for maps opened for copy-on-write, whose changes would be lost.
     if getattr(values, "mode", None) in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED"):
         part = part.copy()
         values._mmap.madvise(mmap.MADV_DONTNEED)
@@ -46,23 +46,23 @@ class Pyramid:
 
     @property
     def ready(self):
-        """The share of the recording that was read."""
+        """The share of the recording that has been read."""
         return self._read / self.n
 
     def wait(self):
-        """Wait until all is read, and return the pyramid."""
+        """Wait until everything is read, and return the pyramid."""
         self._thread.join()
         return self
 
     @property
     def ranges(self):
-        """The minimum and the maximum of each channel (channels, 2) in what was read."""
+        """Minimum and maximum of each channel (channels, 2) in the part that has been read."""
         return np.stack([f.reduce(own, axis=0) for f, own in zip(FUNCTIONS, self._levels[-1], strict=True)], axis=1)
 
     def _build(self):
         try:
             for start in range(0, self.n, CHUNK):
-                # Numpy is fast along long rows.
+                # Transposed, because numpy is fast along long rows.
                 part = np.ascontiguousarray(rows(self._values, start, min(start + CHUNK, self.n)).T)
                 for own, f in enumerate(FUNCTIONS):
                     below = part
@@ -70,7 +70,7 @@ class Pyramid:
                         below = f.reduceat(below, np.arange(0, below.shape[1], TIMES if k else BLOCK), axis=1)
                         level[own, start // (BLOCK * TIMES**k) :][: below.shape[1]] = below.T
                 self._read = start + part.shape[1]
-        except Exception as error:  # whoever asks for a view is told
+        except Exception as error:  # raised again when a view is asked for
             self._error = error
 
     def view(self, first, last, columns):
@@ -92,7 +92,7 @@ class Pyramid:
         return self.between(np.linspace(first, last, columns + 1))
 
     def between(self, edges):
-        """Return what `view` does, of columns between samples (columns + 1,), from one edge to the next."""
+        """Return what `view` does, for columns between given samples (columns + 1,)."""
         if self._error is not None:
             raise self._error
         first, width = int(edges[0]), round(np.diff(edges).min(), 6)
@@ -109,12 +109,12 @@ class Pyramid:
 
 
 def extremes(low_high, at):
-    """Return minimum and maximum (2, channels, columns) of the entries from each edge to the next, at least one."""
+    """Return minimum and maximum (2, channels, columns) of the entries between edges, of at least one entry."""
     n, kind = len(low_high[0]), np.result_type(low_high[0], np.float32)
     out = np.full((2, low_high[0].shape[1], len(at) - 1), np.nan, kind)
     start = at[:-1][at[:-1] < n]
     if len(start):
-        end = max(int(at[len(start)]), int(start[-1]) + 1)  # for reduceat takes the last one to the end of the array
+        end = max(int(at[len(start)]), int(start[-1]) + 1)  # reduceat would extend the last one to the end of the array
         for own, values, f in zip(out, low_high, FUNCTIONS, strict=True):
             own[:, : len(start)] = f.reduceat(values[:end], start, axis=0).T
     return out

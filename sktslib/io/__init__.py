@@ -1,4 +1,4 @@
-"""Recordings as people have them: values with times, names, units and marks, from files and other packages' objects."""
+"""Recordings: values with times, names, units and marks, from files and from objects of other packages."""
 
 from ._annotations import read_annotations
 from ._read import read

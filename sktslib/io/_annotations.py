@@ -1,4 +1,4 @@
-"""Found ranges as annotations of other programs, and annotations of files as marks."""
+"""Ranges exported as annotations of other programs, and annotations in files read as marks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def annotations_of(format: str, path: Any, samples: Any, seconds: Any, label: li
 
 
 def _of_wfdb(path, start, end, label):
-    """Return an annotation of WFDB: an onset with the label as its note, and an end, for each range."""
+    """Return a WFDB annotation with two entries for each range: an onset with the label as its note, and an end."""
     wfdb = library("wfdb", "wfdb")
     sample, notes = np.concatenate([start, end - 1]), np.array([*label, *[""] * len(label)], object)
     order = np.argsort(sample, kind="stable")

@@ -1,6 +1,6 @@
 """Files of arrays: NPY, NPZ and WAV by numpy and scipy, HDF5 by h5py, MAT of MATLAB by scipy, zarr stores by zarr.
 
-Arrays of NPY, HDF5 and zarr are read where they are asked for.
+Arrays of NPY, HDF5 and zarr are not loaded before they are sliced.
 """
 
 import os
@@ -21,27 +21,27 @@ from ..utils.validation import shown
 from ._library import CUT_OFF, Reader, check_fits, is_rate, is_real, library, one_array, rate_of, split
 from ._recording import Recording, Stored, without
 
-LARGEST_SAMPLE = 257  # bytes of all channels of a sound
+LARGEST_SAMPLE = 257  # most bytes per sample, over all channels of a sound
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def of_array(values, facts, of_matlab=False):
-    """Return the recording of an array without names; the file says its rate in an attribute, or in a number."""
+    """Return an array without names as a recording; its rate may be in `facts`, attributes or numbers of the file."""
     if of_matlab and values.shape[0] == 1:
-        values = np.ravel(values[:])  # MATLAB has vectors as rows, too
+        values = np.ravel(values[:])  # MATLAB also stores vectors as rows
     rate = rate_of(facts)
     return Recording(values, None if rate is None else Sampling(rate))
 
 
 # ------------------------------------------------------------------------------------------------ NPY, NPZ and sounds
 def is_numpy(path, head):
-    """Return whether a file is of numpy, or audio."""
+    """Return whether a file is NPY, NPZ or WAV."""
     wav = head[:4] in (b"RIFF", b"RIFX", b"RF64") and head[8:12] == b"WAVE"
     return wav or head[:6] == b"\x93NUMPY" or path.lower().endswith(".npz")
 
 
 def open_numpy(path, transpose=False):
-    """Return the array of a file, whose rows may be the channels; of several in an NPZ file the one that is named."""
+    """Return the array of a file, or the named one of several in an NPZ file; its rows may be the channels."""
     file, wanted = split(path)
     with Path(file).open("rb") as opened:
         is_npy = opened.read(6) == b"\x93NUMPY"
@@ -63,10 +63,10 @@ def open_numpy(path, transpose=False):
 
 
 def _audio(file):
-    """Return the rate and the samples of a WAV file, in the numbers that it holds; of one that is cut off it warns."""
+    """Return rate and samples of a WAV file, in the number type of the file; warn if it is cut off."""
     from scipy.io import wavfile
 
-    with warnings.catch_warnings(record=True, action="always") as told:  # also of chunks of other things than samples
+    with warnings.catch_warnings(record=True, action="always") as told:  # scipy also warns of chunks without samples
         try:
             rate, values = wavfile.read(file)
         except ValueError as error:
@@ -82,7 +82,7 @@ def _audio(file):
 
 
 def _whole_samples(file):
-    """Read a sound that ends within a sample, up to there."""
+    """Read a sound that is cut off within a sample, up to the last whole one."""
     from scipy.io import wavfile
 
     content = Path(file).read_bytes()
@@ -94,7 +94,7 @@ def _whole_samples(file):
 
 # ----------------------------------------------------------------------------------------------------------------- HDF5
 def is_hdf5(path, head):
-    """Return whether a file is HDF5, which may begin behind a block of its user's."""
+    """Return whether a file is HDF5, possibly after a block of the user's own."""
     return any(head[at : at + 8] == HDF5 for at in (0, 512)) or head[:10] == b"MATLAB 7.3"
 
 
@@ -115,7 +115,7 @@ def open_hdf5(path):
         missing = [np.ravel(array.attrs[key])[0] for key in ("_FillValue", "missing_value") if key in array.attrs]
         is_turned = "MATLAB_class" in array.attrs
         shape, chunks = (shapes[name][::-1], None) if is_turned else (shapes[name], array.chunks)
-        # Attributes of other types may be ones that numpy does not have.
+        # Only numbers, because numpy may not support other types of attributes.
         beside = {key: item for key, item in array.parent.items() if is_rate(key) and getattr(item, "size", 0) == 1}
         facts = {key: item[()] for key, item in beside.items()}
         for attributes in (opened.attrs, array.parent.attrs, array.attrs):
@@ -125,7 +125,7 @@ def open_hdf5(path):
 
 
 def _values(path, name, is_turned, missing, start, end):
-    """Return samples [start, end) of an array in a file; MATLAB's are stored with their axes turned around."""
+    """Return samples [start, end) of an array in a file; MATLAB stores arrays with their axes reversed."""
     h5py = library("h5py", "hdf5")
     with h5py.File(path, "r") as opened:
         array = opened[name]
@@ -135,16 +135,16 @@ def _values(path, name, is_turned, missing, start, end):
 
 # ------------------------------------------------------------------------------------------------------------------ MAT
 NUMBERS = set("double single int8 int16 int32 int64 uint8 uint16 uint32 uint64 logical".split())
-MATRIX, TYPES = 14, {*range(1, 8), 9, 12, 13, 14, 16, 17, 18}  # of elements in a file
+MATRIX, TYPES = 14, {*range(1, 8), 9, 12, 13, 14, 16, 17, 18}  # types of elements in a file
 
 
 def is_mat(path, head):
-    """Return whether a file says that it is of MATLAB, or is called so and begins with a number."""
-    return head[:10] == b"MATLAB 5.0" or (path.lower().endswith(".mat") and 0 in head[:4])  # as of version 4
+    """Return whether a file is MATLAB's by its header, or by its name and a first byte that is a number."""
+    return head[:10] == b"MATLAB 5.0" or (path.lower().endswith(".mat") and 0 in head[:4])  # the latter for version 4
 
 
 def open_mat(path):
-    """Return the array that the path names, or the only one; of a vector the samples, whichever its axis."""
+    """Return the array that the path names, or the only one; a vector may have either orientation."""
     from scipy.io import loadmat, whosmat
 
     file, wanted = split(path)
@@ -157,7 +157,7 @@ def open_mat(path):
 
 
 def _check_elements(path):
-    """Refuse elements of types that there are not, by which scipy crashes; packed ones have checksums."""
+    """Refuse elements of unknown types, which crash scipy; packed elements have checksums."""
     with Path(path).open("rb") as file:
         head = file.read(128)
         order, left = "<" if head[126:] == b"IM" else ">", [(128, Path(path).stat().st_size)]
@@ -165,7 +165,7 @@ def _check_elements(path):
             at, end = left.pop()
             file.seek(at)
             kind, size = struct.unpack(f"{order}II", file.read(8))
-            is_small = kind >> 16  # a number with its type in 4 bytes, and what it holds in the next
+            is_small = kind >> 16  # type and content are both in one element of 8 bytes
             kind, length = (kind & 0xFFFF, 8) if is_small else (kind, 8 + size + (-size % 8) * (kind != 15))
             if at + length > end or kind not in TYPES | {15}:
                 raise ValueError(f"the file must hold whole elements. Got type {shown(kind)} at byte {at}. {CUT_OFF}")
@@ -177,7 +177,7 @@ FILES = ".zarray", ".zgroup", "zarr.json"
 
 
 def is_zarr(path, head):
-    """Return whether a path is that of a store: a folder with zarr's description in it, or a packed one."""
+    """Return whether a path is a zarr store: a folder with zarr's description, or a packed one."""
     is_named = path.lower().rstrip("/").endswith((".zarr", ".zarr.zip"))
     return is_named or any(os.path.isfile(os.path.join(path, name)) for name in FILES)
 

@@ -1,6 +1,6 @@
-"""Which columns of a table are channels, times, weights and counters of rows, and the times that columns hold.
+"""Roles of the columns in a table: channels, times, weights and row counters; and the times that columns hold.
 
-Times are numbers, dates of any common writing or clock times; zones are kept.
+Times are numbers, dates in any common format, or clock times; time zones are kept.
 """
 
 import re
@@ -17,13 +17,13 @@ from ._library import Reader, on_one_line
 from ._recording import Recording, without
 from ._tables import FORMATS, KINDS, Reading, contents, listed, source_of, split_names
 
-NO_TIMES = "none"  # as a name of the column of times
-EVEN = 0.1  # of the median step: what rounding may add or take
-FEW = 10  # rows of a recording among several, at least on average
-FAR = 10  # ranges of all other values, beyond which a value that repeats may stand for a missing one
+NO_TIMES = "none"  # name that means no column of times
+EVEN = 0.1  # tolerance of even steps, as a share of the median step, for rounding
+FEW = 10  # minimum average rows per recording, if a file holds several
+FAR = 10  # a value that repeats is suspected to mean missing beyond this many ranges of all other values
 COUNTERS = set("index row sample samples nr no number id seq nseq sequence count counter packet frame".split())
 
-# What helps where times do not increase.
+# Advice if times do not increase.
 CLOCK = "Where the clock was set back, name the zone, such as time_zone=Europe/Berlin; else sort the rows by time."
 ONE_OF_SEVERAL = "Where recordings stand one below the other, name one, {}; else sort the rows by time."
 SORT = "Sort the rows by time, or count samples: time_column=none."
@@ -31,7 +31,7 @@ ROUNDED = "If they are rounded, as spreadsheets round them, count samples: time_
 
 
 def columns_of(table, reading, option, *, weighted=False, part=None, besides=()):
-    """Return what the columns of a table hold.
+    """Return the roles and contents of the columns in a table.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def columns_of(table, reading, option, *, weighted=False, part=None, besides=())
 
 
 def channels_of(recording, reading, path, notes):
-    """Return of a recording what `columns_of` returns of a table, and its units and marks."""
+    """Return for a recording what `columns_of` returns for a table, with its units and marks."""
     n, channels = (*recording.shape, 1)[:2]
     said = [f"{channels} channels of {n} samples; if its rows are the channels: transpose=True"] * (n < channels)
     found = times_besides(recording.times, n, reading, said)
@@ -90,7 +90,7 @@ def channels_of(recording, reading, path, notes):
 
 
 def times_besides(times, n, reading, notes):
-    """Return the times that are in no column of a file, or those by a rate, which counts more than the file's."""
+    """Return times that are in no column of a file, or those by a given rate, which overrides the file's."""
     rate, own = reading.rate, getattr(times, "rate", None)
     if rate is not None and (times is None or own):
         notes += [f"the file says {own:g} samples per second; rate={rate:g} counts"] if own not in (None, rate) else []
@@ -100,12 +100,12 @@ def times_besides(times, n, reading, notes):
 
 
 def _without_index(table, notes, chosen):
-    """Return the table without columns that count its rows, and an unnamed column of other numbers that increase."""
-    frame, index, drop = table.frame, None, {}  # what there is to say of each column that is left out
+    """Return the table without columns that count its rows, and an unnamed column of other increasing numbers."""
+    frame, index, drop = table.frame, None, {}  # drop: a note for each column that is left out
     for k, name in enumerate(frame.columns):
         numbers, empty = frame[name].dtype.kind in "iuf", frame[name].isna().all()
         column = frame[name].to_numpy() if numbers else np.empty(0)
-        words = re.findall(r"[^\W\d_]+", name.lower())  # of no., sample #, row_id
+        words = re.findall(r"[^\W\d_]+", name.lower())  # for names such as no., sample #, row_id
         counter = COUNTERS.issuperset(words) if words else name == "#"
         counter = (counter or (k == 0 and table.header)) and counts(column, FEW)
         if not name.strip() and (k or numbers):
@@ -117,15 +117,15 @@ def _without_index(table, notes, chosen):
             drop[name] = f"column {name!r} {what} and was left out (columns=... takes it)"
     left = frame.drop(columns=list(drop))
     if not chosen and index is None and not any(kind_of_column(left[name]) == "number" for name in left):
-        return frame, None  # what counts is all that there is
+        return frame, None  # keep the counters, because there are no other columns
     notes += filter(None, drop.values())
     return left, index
 
 
 def counts(column, least=None):
-    """Return whether numbers count rows from 0 or 1, once or, to the same number, again and again.
+    """Return whether numbers count rows from 0 or 1, once, or repeatedly to the same number.
 
-    At `least` as many rows may be counted from any number on, as in a part of a recording.
+    With `least` or more rows, the count may start at any number, as in a part of a recording.
     """
     if len(column) < 2:
         return False
@@ -136,7 +136,7 @@ def counts(column, least=None):
 
 
 def _nameless_times(frame, notes):
-    """Return the first column of a file without a header, if it increases in even steps and others are next to it."""
+    """Return the first column of a file without header, if it increases in even steps and is not the only column."""
     column = frame.iloc[:, 0]
     steps = np.diff(column.to_numpy()) if column.dtype.kind in "iuf" else np.zeros(1)
     rises = len(frame.columns) > 1 and len(frame) > 2 and (steps > 0).all()
@@ -148,13 +148,13 @@ def _nameless_times(frame, notes):
 
 
 def _times(frame, index, reading, option, table, notes, rows):
-    """Return times and what belongs to them, and the columns that they are from; in `rows` they must increase."""
+    """Return the times, facts about them, and the names of their columns; in `rows` they must increase."""
     of_times = time_columns(frame) if reading.time_column is None else split_names(reading.time_column, table.names)
     if not of_times and index is not None:
         name = f"column {index.name}" if index.name.strip() else "index"
         return {"times": index.to_numpy(np.float64), "time_name": name}, [index.name]
     if reading.time_column == NO_TIMES or not set(of_times) <= set(table.names) or len(of_times) not in (1, 2):
-        return {}, []  # another file may have it
+        return {}, []  # other files may have the column
     where = f"the times of {option}"
     times, noted, day_first = times_of_columns([table.frame[name] for name in of_times], where, reading, table)
     notes += noted
@@ -165,7 +165,7 @@ def _times(frame, index, reading, option, table, notes, rows):
 
 
 def _refuse_disorder(times, names, option, path, first):
-    """Say what helps where times start again, are set back by an hour, or never fall but repeat: they are rounded."""
+    """Raise an error with advice for times that restart, jump back by an hour, or repeat because they are rounded."""
     steps = np.diff(times.asi8 if hasattr(times, "asi8") else times)
     falls = (steps < 0).any()
     if not (wrong := steps < 0 if falls else steps == 0).any():
@@ -181,7 +181,7 @@ def _refuse_disorder(times, names, option, path, first):
 
 
 def _with_numbers(frame, names, table, notes):
-    """Return the columns that hold numbers; what holds nothing but dates or text is left out, and said so."""
+    """Return the columns that hold numbers; columns of dates or text only are left out with a note."""
     texts = (name for name in names if kind_of_column(frame[name]) != "number")
     texts = [name for name in texts if not np.isfinite(as_numbers(frame[name], table)).any()]
     for name in texts:
@@ -193,7 +193,7 @@ def _with_numbers(frame, names, table, notes):
 
 
 def _noticed(columns, reading):
-    """Yield what may be wrong with channels that nobody named: times, labels, and numbers for what is missing."""
+    """Yield warnings about channels that were not chosen by name: possible times, labels, or missing values."""
     others = {name: ",".join(other for other in columns if other != name) for name in columns}
     k = column_of_times(np.column_stack([*columns.values()]), [*columns])
     if k is not None:
@@ -215,7 +215,7 @@ def _noticed(columns, reading):
 
 
 def _numbers(column, option, table):
-    """Return a column as floats; a text in it is refused with its row."""
+    """Return a column as floats; a text in it raises an error with its row."""
     numbers = as_numbers(column, table)
     wrong = np.isnan(numbers) & column.notna().to_numpy()
     if not wrong.any():
@@ -230,7 +230,7 @@ def _numbers(column, option, table):
 
 
 def no_column(option, name, tables, wanted="a column"):
-    """Return the error of a column that no table has."""
+    """Return the error for a column that no table has."""
     there = "; ".join(f"{of} has {listed(table)}" for of, table in tables.items())
     near = did_you_mean(name, [column for table in tables.values() for column in table])
     return ValueError(f"{option} must name {wanted}. Got {name!r}; {there}.{near}")
@@ -239,16 +239,16 @@ def no_column(option, name, tables, wanted="a column"):
 # ---------------------------------------------------------------------------------------------------------------- times
 SEVERAL = "the times have several offsets from UTC"
 HOW_DATES = "numbers, clock times, or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30"
-MIDNIGHT = re.compile(r"(?<=[T ])24:00(?!:(?:\d*[1-9]|00\.\d*[1-9]))")  # of the next day
+MIDNIGHT = re.compile(r"(?<=[T ])24:00(?!:(?:\d*[1-9]|00\.\d*[1-9]))")  # means 0:00 of the next day
 HALF_DAY, DAY = 12 * 3600 * 10**9, 24 * 3600 * 10**9  # nanoseconds
 CLOCK_PARTS = r"^(\d+):(\d+)(?::(\d+(?:[.,]\d+)?))? ?(?:([AaPp])\.?[Mm]\.?)?$"
-SAMPLE = 20  # cells that tell what a column holds
+SAMPLE = 20  # cells from which the kind of a column is determined
 FORMS = (number_form(*marks).pattern.replace("?P<grouped>", "") for marks in ((".", ","), (",", ".")))
 EITHER = re.compile("|".join(FORMS))
 
 
 def kind_of_column(column):
-    """Return what most of the first cells of a column are: numbers, dates, clock times or text."""
+    """Return the kind of most of the first cells in a column: number, datetime, clock time or text."""
     if column.dtype.kind in "biufMm":
         return {"M": "datetime", "m": "clock"}.get(column.dtype.kind, "number")
     kinds = Counter(kind_of(str(cell).strip(), EITHER) for cell in column.dropna().iloc[:SAMPLE])
@@ -256,7 +256,7 @@ def kind_of_column(column):
 
 
 def time_columns(frame):
-    """Return the names of the columns that hold times: none, one, or a date and a clock time."""
+    """Return the names of the columns that hold times: no column, one, or a date and a clock time."""
     kinds = {name: kind_of_column(frame[name]) for name in frame}
     first = {kind: name for name, kind in reversed(kinds.items())}
     if {"date", "clock"} <= first.keys():
@@ -264,14 +264,14 @@ def time_columns(frame):
     alone = [name for name, kind in kinds.items() if kind not in ("number", "text")]
     named = [name for name in kinds if NAME.fullmatch(name)]
     named = named or [name for name in alone if not name.strip() and kinds[name] != "clock"]
-    # A text that is named as a time comes last, and is refused unless it is a date of an unusual writing.
+    # A text column with the name of a time comes last, and is refused unless it holds dates in an unusual format.
     rank = dict.fromkeys(alone, 2) if len(alone) == 1 else {}
     rank |= {name: {"number": 1, "text": 3}.get(kinds[name], 0) for name in named}
     return sorted(rank, key=rank.get)[:1]
 
 
 def times_of_columns(columns, option, reading, table=None):
-    """Return the times that one or two columns hold, what there is to say about them, and whether days come first.
+    """Return the times in one or two columns, notes about them, and whether dates start with the day.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def times_of_columns(columns, option, reading, table=None):
     dates = times if isinstance(times, pd.DatetimeIndex) else pd.DatetimeIndex([])
     try:
         zoned = dates.tz_localize(zone, ambiguous="infer") if dates.tz is None else dates.tz_convert(zone)
-    except Exception as error:  # of the library of zones, which depends on the version of pandas
+    except Exception as error:  # the exception type depends on the version of pandas and its time zone library
         rule = f"name a zone in which {option} exist, such as Europe/Berlin, an hour that the clock repeats being there"
         raise refused("time_zone", f"{rule} twice", f"{zone!r}: {on_one_line(error)}") from None
     if dates is not times:
@@ -334,12 +334,12 @@ def times_of_columns(columns, option, reading, table=None):
 
 
 def about_line(table, row):
-    """Return where a row stands in a text; comments and empty lines are no rows, so without them it is exact."""
+    """Return the line of a row in a text file; it is exact unless comments or empty lines precede it."""
     return f" (about line {row + table.first_line})" if table is not None and table.first_line else ""
 
 
 def as_numbers(column, table=None):
-    """Return a column as floats, NaN where it holds texts."""
+    """Return a column as floats, with NaN for texts."""
     import pandas as pd
 
     if column.dtype.kind in "biufMm":
@@ -351,12 +351,12 @@ def as_numbers(column, table=None):
 
 
 def _with_hours(clocks):
-    """Return clock times that all have hours, 0 where minutes and seconds stand alone."""
+    """Return clock times with hours; 0 is added where there are only minutes and seconds."""
     return clocks.mask(clocks.str.fullmatch(MINUTES), "0:" + clocks)
 
 
 def clocks_of(texts, day_first=None):
-    """Return clock times as durations, which go on over midnight, what there is to say about them, and None."""
+    """Return clock times as durations that continue after midnight, notes about them, and None."""
     import pandas as pd
 
     parts = _with_hours(texts).str.extract(CLOCK_PARTS)
@@ -370,7 +370,7 @@ def clocks_of(texts, day_first=None):
 
 
 def dates_of(texts, day_first):
-    """Return the dates from texts, in their own zone where all have the same, NaT for others; notes; `day_first`."""
+    """Return dates from texts (in their zone if all share one; NaT for others), notes, and `day_first`."""
     import pandas as pd
 
     notes, named = [], re.search(rf"{NAMED_ZONE}$", texts[0])
@@ -397,15 +397,15 @@ def dates_of(texts, day_first):
 
 
 def _parsed(texts, iso, day_first, utc):
-    """Return the texts as dates; those that are not all written alike are read one by one."""
+    """Return texts as dates; texts in different formats are read one by one."""
     import pandas as pd
 
     order = {"format": "ISO8601"} if iso else {"dayfirst": day_first}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pandas tells that it looks at each cell, and of zones
+        warnings.simplefilter("ignore")  # pandas warns that it reads each cell separately, and of time zones
         dates = pd.to_datetime(texts, errors="coerce", utc=utc, **order)
         other = dates.isna()
-        if other.any():  # 24:00, or written otherwise
+        if other.any():  # 24:00, or another format
             late, rest = texts[other].str.contains(MIDNIGHT), texts[other].str.replace(MIDNIGHT, "00:00", regex=True)
             found = pd.to_datetime(rest, errors="coerce", utc=utc, **order)
             if found.isna().any():
@@ -415,25 +415,25 @@ def _parsed(texts, iso, day_first, utc):
 
 
 def _unevenness(index):
-    """Return the largest step over the smallest; infinite where the dates do not increase."""
+    """Return the ratio of the largest to the smallest step; infinite if dates do not increase."""
     steps = np.diff(index.asi8)
     return steps.max() / steps.min() if len(steps) and steps.min() > 0 else np.inf
 
 
 def _day_order(texts):
-    """Return whether the day comes before the month; None if it does not show."""
+    """Return whether the day comes before the month; None if both are possible."""
     first, second = texts.str.extract(r"^(\d{1,2})[-/.](\d{1,2})").astype(float).max()
     return True if first > 12 or re.match(r"\d+\.", texts[0]) else False if second > 12 else None
 
 
 # --------------------------------------------------------------------------------------------------------- as a reader
-TEXT = bytes(range(32, 256)) + b"\t\n\r\f\x1b"  # bytes of a text, whatever its encoding
+TEXT = bytes(range(32, 256)) + b"\t\n\r\f\x1b"  # bytes that occur in texts of any encoding
 
 
 def is_table(path, head):
-    """Return whether a file is called as a table, or begins as a text."""
+    """Return whether a file is a table by its name, or starts like a text."""
     packed, kind = contents(path)
-    wide = head[:2] in (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
+    wide = head[:2] in (b"\xff\xfe", b"\xfe\xff")  # UTF-16
     return packed or kind in KINDS or wide or (head != b"" and not head.translate(None, TEXT))
 
 

@@ -1,6 +1,6 @@
-"""Files of devices: EDF by edfio, records of PhysioNet by wfdb, miniSEED and SAC by ObsPy, others of EEG by MNE.
+"""Files of devices: EDF by edfio, records of PhysioNet by wfdb, miniSEED and SAC by ObsPy, other EEG formats by MNE.
 
-Samples of EDF, WFDB and EEG are read where they are asked for.
+Samples of EDF, WFDB and EEG files are not loaded before they are sliced.
 """
 
 import datetime
@@ -21,25 +21,25 @@ from ._recording import Marks, Pieces, Recording, Stored
 
 # ---------------------------------------------------------------------------------------------------------- EDF and BDF
 ONSET = re.compile(rb"([+-]\d+(?:\.\d*)?)(?:\x15[^\x14]*)?\x14")
-WIDTHS = 16, 80, 8, 8, 8, 8, 8, 80, 8, 32  # of the fields of a channel's header
-SAMPLES = sum(WIDTHS[:8])  # where that with the number of samples in a record begins
+WIDTHS = 16, 80, 8, 8, 8, 8, 8, 80, 8, 32  # widths of the fields in a channel's header
+SAMPLES = sum(WIDTHS[:8])  # offset of the field with the number of samples per record
 BLOCK = 2**26  # bytes of records that are read at a time
 
 
 def is_edf(path, head):
-    """Return whether a file is EDF or BDF, of which a part of the header may be all that is left."""
+    """Return whether a file is EDF or BDF, even if only a part of its header is left."""
     is_named = path.lower().endswith((".edf", ".bdf"))
     return head[:8] in (b"0       ", b"\xffBIOSEMI") and (len(head) >= 256 or is_named)
 
 
 class Layout(NamedTuple):
-    """Records of a file: where they begin, and the numbers in each of them."""
+    """Records of a file: where they start, and the numbers in each of them."""
 
     path: str
     begin: int  # bytes of the header
-    width: int  # bytes of a sample
-    samples: list  # of each channel in a record
-    count: int  # of the records
+    width: int  # bytes per sample
+    samples: list  # samples of each channel in a record
+    count: int  # number of records
 
     @property
     def size(self):
@@ -54,17 +54,17 @@ class Layout(NamedTuple):
         return raw.reshape(-1, self.size)
 
     def numbers(self, records, k):
-        """Return the samples of channel k in records as integers, one behind the other."""
+        """Return the samples of channel k in several records as integers, concatenated."""
         start = self.width * sum(self.samples[:k])
         raw = np.ascontiguousarray(records[:, start : start + self.width * self.samples[k]])
         if self.width == 2:
             return raw.view("<i2").ravel()
         wide = np.zeros((raw.size // 3, 4), np.uint8)
         wide[:, 1:] = raw.reshape(-1, 3)
-        return wide.view("<i4").ravel() >> 8  # which keeps the sign
+        return wide.view("<i4").ravel() >> 8  # an arithmetic shift keeps the sign
 
     def texts(self, k):
-        """Return the bytes of channel k, of annotations, in each record."""
+        """Return the bytes of annotation channel k in each record."""
         start, step, out = self.width * sum(self.samples[:k]), max(BLOCK // self.size, 1), []
         for first in range(0, self.count, step):
             records = self.records(first, min(first + step, self.count))
@@ -73,7 +73,7 @@ class Layout(NamedTuple):
 
 
 def _physical(layout, columns, gain, offset, start, end):
-    """Return samples [start, end) of some channels, in their units."""
+    """Return samples [start, end) of some channels in physical units."""
     one = layout.samples[columns[0]]
     first, last = start // one, max(-(-end // one), start // one)
     records, part = layout.records(first, last), slice(start - first * one, end - first * one)
@@ -81,7 +81,7 @@ def _physical(layout, columns, gain, offset, start, end):
 
 
 def open_edf(path, channels=None):
-    """Return the recording of a file; its annotations are marks."""
+    """Return the recording in a file, with its annotations as marks."""
     edfio = library("edfio", "edf")
     layout, header, labels = _layout(path)
     notes = [k for k, label in enumerate(labels) if label in ("EDF Annotations", "BDF Annotations")]
@@ -107,7 +107,7 @@ def open_edf(path, channels=None):
 
 
 def _layout(path):
-    """Return where a file's samples are, the header and the channels' labels."""
+    """Return the layout of a file's records, the header, and the channels' labels."""
     with Path(path).open("rb") as file:
         head = file.read(256)
         try:
@@ -121,7 +121,7 @@ def _layout(path):
         raise ValueError(f"the header must have 256 bytes and 256 for each channel. Got {there}. {CUT_OFF}")
     width = 3 if head[:1] == b"\xff" else 2
     size, held = width * sum(samples), os.path.getsize(path) - begin
-    if count == -1 and held % size == 0:  # as while a recording goes on
+    if count == -1 and held % size == 0:  # the recording is still running
         count = held // size
     if count * size != held:
         there = f"{count} of {size} bytes. Got {held / size:.6g} of them"
@@ -131,7 +131,7 @@ def _layout(path):
 
 
 def _parsed(edfio, header, layout, columns, count, contents=None):
-    """Return edfio's object of a header with some channels alone, and of the contents of some records."""
+    """Return edfio's object for a header with selected channels, and for the contents of some records."""
     n = len(layout.samples)
     fields, at = b"", 256
     for width in WIDTHS:
@@ -139,15 +139,15 @@ def _parsed(edfio, header, layout, columns, count, contents=None):
         at += width * n
     top = header[:184] + b"%-8d" % (256 * (len(columns) + 1)) + header[192:236] + b"%-8d" % count
     top += header[244:252] + b"%-4d" % len(columns)
-    if contents is None:  # a record of which nothing is read
+    if contents is None:  # a dummy record, which is not read
         contents = b"\0" * (layout.width * sum(layout.samples[k] for k in columns))
-    with warnings.catch_warnings(action="ignore"):  # of dates that differ
+    with warnings.catch_warnings(action="ignore"):  # edfio warns if dates in the header disagree
         kind = edfio.read_bdf if layout.width == 3 else edfio.read_edf
         return kind(top + fields + contents, header_encoding="latin-1")
 
 
 def _scale(signal):
-    """Return gain and offset of a channel, as edfio has them."""
+    """Return gain and offset of a channel, as edfio computes them."""
     low, high = signal.digital_range
     bottom, top = signal.physical_range
     if low == high or bottom == top:
@@ -157,7 +157,7 @@ def _scale(signal):
 
 
 def _annotations(edfio, header, layout, notes, duration):
-    """Return the onset of each record, and of the annotations onsets, durations and texts, all in seconds."""
+    """Return the onset of each record, and onsets, durations and texts of the annotations; times are in seconds."""
     if not notes:
         return np.arange(layout.count) * duration, np.empty(0), np.empty(0), []
     every = [layout.texts(k) for k in notes]
@@ -168,13 +168,13 @@ def _annotations(edfio, header, layout, notes, duration):
     onsets = np.array([float(one[1]) for one in found])
     contents = b"".join(b"".join(texts) for texts in zip(*every, strict=True))
     notes = _parsed(edfio, header, layout, notes, layout.count, contents).annotations
-    # edfio counts them from the first record on, and some have no duration
+    # edfio counts onsets from the first record; durations may be missing
     onset = np.array([one.onset for one in notes], float) + onsets[0]
     return onsets, onset, np.array([one.duration or 0.0 for one in notes]), [one.text for one in notes]
 
 
 def _start(edfio, parsed):
-    """Return the time at which a recording begins, 0 where the date is left out."""
+    """Return the start time of a recording; 0 if its date is left out."""
     try:
         with warnings.catch_warnings(action="ignore"):
             date, clock = parsed.startdate, parsed.starttime
@@ -184,7 +184,7 @@ def _start(edfio, parsed):
 
 
 def _times(start, onsets, duration, rate, samples, n):
-    """Return the times of samples by those of the records: interruptions are in them, and never closed."""
+    """Return the times of samples from those of the records, including interruptions."""
     steps = np.diff(onsets)
     if len(steps) and steps.min() < duration - 0.5 / rate:
         k = int(np.argmin(steps))
@@ -196,7 +196,7 @@ def _times(start, onsets, duration, rate, samples, n):
 
 
 def _samples(at, onsets, duration, samples):
-    """Return the samples at times of a recording with interruptions; in one of these, the first behind it."""
+    """Return the samples at given times of a recording with interruptions; within one, the first sample after it."""
     k = np.clip(np.searchsorted(onsets, at, "right") - 1, 0, len(onsets) - 1)
     inside = np.clip(np.rint((at - onsets[k]) / duration * samples), 0, samples)
     return (k * samples + inside).astype(np.int64)
@@ -204,15 +204,15 @@ def _samples(at, onsets, duration, samples):
 
 # ----------------------------------------------------------------------------------------------------------------- WFDB
 def is_wfdb(path, head):
-    """Return whether a file is the header of a record, or the signals of one whose header lies next to it."""
+    """Return whether a file is the header of a record, or a signal file with its header next to it."""
     stem, suffix = os.path.splitext(path)
     return suffix.lower() == ".hea" or (suffix.lower() == ".dat" and os.path.isfile(f"{stem}.hea"))
 
 
 def _signals(record, columns, frame, is_sum, start, end):
-    """Return samples [start, end) of some channels, in their units, by whole frames; invalid ones are NaN.
+    """Return samples [start, end) of some channels in physical units, read by whole frames; invalid ones become NaN.
 
-    Samples that are sums of differences are read from the first one on.
+    If samples are stored as differences, reading starts at the first one.
     """
     wfdb = library("wfdb", "wfdb")
     first, last = 0 if is_sum else start // frame, -(-end // frame)
@@ -223,13 +223,13 @@ def _signals(record, columns, frame, is_sum, start, end):
 
 
 def open_wfdb(path, channels=None, annotator=None):
-    """Return the record; the marks are those of `annotator`, by default of ``atr``, if there is such a file."""
+    """Return a record; its marks are those of `annotator`, by default ``atr`` if there is such a file."""
     wfdb = library("wfdb", "wfdb")
     record = os.path.abspath(os.path.splitext(path)[0])
     header = wfdb.rdheader(record)
-    if header.n_sig and not header.sig_len:  # the length is that of the file, which the library finds as it reads
+    if header.n_sig and not header.sig_len:  # the length follows from the file size when the library reads it
         return replace(of_wfdb(wfdb.rdrecord(record), channels), marks=annotations(wfdb, record, annotator, 1))
-    # Of a record of several segments the channels stand in these.
+    # In a record of several segments, the segments define the channels.
     first = wfdb.rdrecord(record, 0, 1, smooth_frames=False)
     names, units, frames = first.sig_name, first.units, first.samps_per_frame
     cut_off = None in names and not Path(f"{record}.hea").read_bytes().endswith(b"\n")
@@ -242,14 +242,14 @@ def open_wfdb(path, channels=None, annotator=None):
     take = chosen(names, channels, rates)
     frame, rate = frames[take[0]], rates[names[take[0]]]
     values = Stored((header.sig_len * frame, len(take)), partial(_signals, record, take, frame, is_sum))
-    values.read(0, frame), values.read(len(values) - frame, len(values))  # what is wrong with the header is seen now
+    values.read(0, frame), values.read(len(values) - frame, len(values))  # raises errors of the header now
     start = 0.0 if header.base_datetime is None else np.datetime64(header.base_datetime, "us")
     marks = annotations(wfdb, record, annotator, frame)
     return Recording(values, Sampling(rate, start), [names[k] for k in take], [units[k] for k in take], marks)
 
 
 def annotations(wfdb, record, annotator, frame):
-    """Return the marks of an annotation file: symbols, or the notes beside those that stand for a note alone."""
+    """Return the marks in an annotation file: their symbols, or their notes if the symbol only announces a note."""
     if annotator is None and not os.path.isfile(f"{record}.atr"):
         return None
     annotator = annotator or "atr"
@@ -259,9 +259,9 @@ def annotations(wfdb, record, annotator, frame):
     start, symbols = np.asarray(found.sample, np.int64) * frame, found.symbol
     end, label = start + 1, list(symbols)
     for k, note in enumerate(found.aux_note or []):
-        if symbols[k] in ('"', "+", "(") and note.strip("\0 "):  # which stand for their note
+        if symbols[k] in ('"', "+", "(") and note.strip("\0 "):  # symbols that announce a note
             label[k] = note.strip("\0 ")
-            # An onset with a note lasts until the next end.
+            # An onset with a note lasts until the next end symbol.
             if symbols[k] == "(" and ")" in symbols[k:]:
                 last = symbols.index(")", k)
                 end[k], label[last] = start[last] + 1, ""
@@ -274,7 +274,7 @@ SEED = ".mseed", ".miniseed", ".ms"
 
 
 def is_seismic(path, head):
-    """Return whether a file is miniSEED of version 2 or 3, or SAC with binary numbers."""
+    """Return whether a file is miniSEED (version 2 or 3) or binary SAC."""
     versions = [int.from_bytes(head[304:308], order) for order in ("little", "big")]
     is_sac = (path.lower().endswith(".sac") and 6 in versions) or 7 in versions
     is_seed = re.match(rb"\d{6}[VASTDRQM][ \0]", head) or head[:3] == b"MS\x03" or path.lower().endswith(SEED)
@@ -282,7 +282,7 @@ def is_seismic(path, head):
 
 
 def open_seismic(path, channels=None):
-    """Return the traces as channels; where nothing was recorded samples are NaN."""
+    """Return the traces as channels, with NaN where nothing was recorded."""
     obspy = library("obspy", "seismic")
     with_data = {"format": "SAC"} if path.lower().endswith(".sac") else {"format": "MSEED"}
     heads = obspy.read(path, headonly=True, **with_data)
@@ -297,18 +297,18 @@ def open_seismic(path, channels=None):
 # ------------------------------------------------------------------------------------------------------------------ EEG
 OF_MNE = ".vhdr", ".set", ".fif", ".fif.gz", ".gdf", ".mff", ".nxe", ".cdt", ".snirf"
 EGI = re.compile(rb"\0\0\0[\2-\7]")
-# Other programs end names so, too: these files begin like this.
+# Other programs use these suffixes, too, so the files must also start like this.
 BEGINS = {".cnt": rb"(?s)Version|(?:RIFF|RF64).{4}CNT", ".lay": rb"\s*\[", ".raw": EGI, ".egi": EGI}
 
 
 def is_eeg(path, head):
-    """Return whether a file is called as one of those that MNE reads, and begins as it must."""
+    """Return whether a file has the suffix of a format that MNE reads, and the start that the format requires."""
     path = path.lower().rstrip("/")
     return path.endswith(OF_MNE) or any(path.endswith(k) and re.match(form, head) for k, form in BEGINS.items())
 
 
 def open_eeg(path, **options):
-    """Return the recording; `options` go to :func:`mne.io.read_raw`, which does not know EGI's files by their names."""
+    """Return a recording; `options` go to :func:`mne.io.read_raw`, or for EGI files to their own function."""
     mne = library("mne", "eeg")
     opener = mne.io.read_raw_egi if path.lower().endswith((".raw", ".egi")) else mne.io.read_raw
     with mne.utils.use_log_level("ERROR"):

@@ -1,4 +1,4 @@
-"""Helpers of readers: libraries that may not be installed, memory, and the channels and arrays of a file."""
+"""Helpers of readers: optional libraries, free memory, and the selection of channels and arrays in a file."""
 
 import os
 import re
@@ -17,21 +17,21 @@ BY_ANOTHER = "Recording(values, Sampling(rate), names) of what it holds"
 
 
 class Reader(NamedTuple):
-    """A reader of files; whatever has these two may be one."""
+    """A reader of files; any object with these two attributes is one."""
 
     can_open: Any  # (path, head) -> bool
     open: Any  # (path, **options) -> Recording
 
 
 class UnknownFile(ValueError):
-    """Error of a file that no reader opens."""
+    """Error for a file that no reader opens."""
 
 
 class MixedRates(ValueError):
-    """Error of channels with several sampling rates; `groups` are the names of each rate's."""
+    """Error for channels with different sampling rates; `groups` holds the names of the channels for each rate."""
 
     def __init__(self, rates):
-        """Take the rate of each channel by its name."""
+        """Set the groups from a dict that gives the rate of each channel by name."""
         self.names = list(rates)
         self.groups = {rate: [k for k, own in rates.items() if own == rate] for rate in rates.values()}
         told = "; ".join(f"{rate:g} per second: {', '.join(names[:8])}" for rate, names in self.groups.items())
@@ -40,13 +40,13 @@ class MixedRates(ValueError):
 
 
 def on_one_line(error, most=200):
-    """Return what an error says on one line of at most `most` characters, without a full stop."""
+    """Return the message of an error as one line of at most `most` characters, without a full stop."""
     text = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
     return text[:most].removesuffix(".")
 
 
 def library(name, extra):
-    """Import another package, or say how to install it; one that is installed and broken says what is."""
+    """Import another package, or raise an error that says how to install it; an installed but broken one says why."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -57,7 +57,7 @@ def library(name, extra):
 
 
 def free_memory():
-    """Return how many bytes of memory are free, or infinity where the system does not tell."""
+    """Return the number of free bytes of memory; infinite if the system does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
@@ -66,7 +66,7 @@ def free_memory():
 
 
 def check_fits(n_bytes, way_out):
-    """Refuse to load what needs more memory than is free."""
+    """Refuse to load data that needs more memory than is free."""
     free = free_memory()
     if n_bytes > free:
         gigabytes = f"{n_bytes / 1e9:.3g} GB. Got {free / 1e9:.3g} GB of free memory"
@@ -74,7 +74,7 @@ def check_fits(n_bytes, way_out):
 
 
 def unique(names):
-    """Return names of channels, those that repeat with a number: ``v``, ``v.1``, ``v.2``."""
+    """Return names of channels with a number added to repeated ones: ``v``, ``v.1``, ``v.2``."""
     out = []
     for name in names:
         out.append(next(new for k in count() if (new := f"{name}.{k}" if k else name) not in out))
@@ -82,7 +82,7 @@ def unique(names):
 
 
 def chosen(names, channels, rates=None):
-    """Return the numbers of the channels chosen by their names, or of all; `rates` must then be one."""
+    """Return the indices of channels chosen by name, or of all; if `rates` are given, they must be equal."""
     channels = names if channels is None else [channels] if isinstance(channels, str) else list(channels)
     if not channels:
         raise ValueError("a channel with samples is needed at least. Got none.")
@@ -93,9 +93,9 @@ def chosen(names, channels, rates=None):
 
 
 def one_array(shapes, wanted, path):
-    """Return the name of the array that is wanted, or of the only one.
+    """Return the name of the wanted array, or of the only one.
 
-    `shapes` are those of the arrays of numbers that the file has, by their names.
+    `shapes` maps the names of the numeric arrays in the file to their shapes.
     """
     if wanted:
         if (inside := wanted if wanted in shapes else wanted.strip("/")) not in shapes:
@@ -110,7 +110,7 @@ def one_array(shapes, wanted, path):
 
 
 def is_real(dtype):
-    """Return whether a type of an array is one of real numbers."""
+    """Return whether a type holds real numbers."""
     return np.dtype(dtype).kind in "biuf"
 
 
@@ -118,12 +118,12 @@ RATES = "rate", "samplingrate", "samplerate", "samplingfrequency", "fs", "sfreq"
 
 
 def is_rate(name):
-    """Return whether a name is a usual one of a sampling rate."""
+    """Return whether a name is a common one for a sampling rate."""
     return re.sub(r"[\W_]", "", str(name).lower()) in RATES
 
 
 def rate_of(facts):
-    """Return the sampling rate among facts about a recording, the last of them, by its usual names, or None."""
+    """Return the sampling rate among facts about a recording, by its common names (the last one counts), or None."""
     known = [value for name, value in facts.items() if is_rate(name) and np.size(value) == 1]
     found = (np.ravel(value)[0] for value in reversed(known))
     numbers = (one for one in found if isinstance(one, Real) and not isinstance(one, bool))
@@ -131,9 +131,9 @@ def rate_of(facts):
 
 
 def split(path):
-    """Return the path of a file, and what is named in it behind a colon; an empty text without."""
+    """Split a path into the file and the name after its last colon; the name is empty without a colon."""
     file, colon, inside = path.rpartition(":")
-    # A colon may also be of the file's name, or of a drive.
+    # A colon may also be part of the file name or follow a drive letter.
     if colon and not os.path.exists(path) and os.path.exists(file):
         return file, inside
     return path, ""

@@ -1,6 +1,6 @@
-"""Recordings and objects of other packages, which the estimators take apart here.
+"""Recordings from objects of other packages, and how estimators take recordings apart.
 
-Whoever has such an object has its package: types are known by their names, and nothing is imported for them.
+Whoever passes such an object has its package, so types are recognized by their names, without imports.
 """
 
 from functools import partial
@@ -14,19 +14,19 @@ from ..utils.validation import refused
 from ._library import check_fits, chosen, unique
 from ._recording import Marks, NamedChannels, Recording, Stored, as_table
 
-UNITS = {107: "V", 112: "T", 201: "T/m", 101: "m", 119: "S"}  # the common ones, by MNE's numbers
-NEAR = 0.1  # of a sample: so far apart may the clocks of traces be
+UNITS = {107: "V", 112: "T", 201: "T/m", 101: "m", 119: "S"}  # common units by MNE's codes
+NEAR = 0.1  # tolerance between the clocks of traces, in samples
 
 
 def of_mne(raw):
-    """Return a recording of MNE; its annotations are marks, and what is not loaded stays in its files."""
+    """Return MNE's Raw as a recording, with its annotations as marks; data that is not loaded stays in its files."""
     rate, start, date = float(raw.info["sfreq"]), float(raw.first_time), raw.info["meas_date"]
     if date is not None:
         import pandas as pd
 
         start = pd.Timestamp(date) + pd.Timedelta(start, "s")
     names, notes = list(raw.ch_names), raw.annotations
-    # Onsets count from the date of the measurement, or without one from the first sample.
+    # Onsets count from the measurement date, or without one from the first sample.
     onset = np.asarray(notes.onset, float) - (0.0 if notes.orig_time is None else raw.first_time)
     marks = Marks.of_times(onset, notes.duration, list(notes.description), rate)
     values = raw.get_data().T if raw.preload else Stored((len(raw), len(names)), partial(_samples, raw))
@@ -39,7 +39,7 @@ def _samples(raw, start, end):
 
 
 def of_obspy(stream, channels=None):
-    """Return a stream, or a trace, of ObsPy: its channels together, with NaN where one has no samples."""
+    """Return a stream or trace of ObsPy as a recording, with NaN where a channel has no samples."""
     import pandas as pd
 
     traces = [trace for trace in ([stream] if hasattr(stream, "stats") else stream) if trace.stats.npts]
@@ -62,14 +62,14 @@ def of_obspy(stream, channels=None):
     for at, trace in zip(first.tolist(), traces, strict=True):
         part = values[at : at + trace.stats.npts, names.index(trace.id)]
         new = np.ma.filled(np.ma.asarray(trace.data).astype(np.float64), np.nan)
-        # Where two traces disagree about a sample nobody knows it.
+        # Samples on which two traces disagree become missing.
         clash = ~np.isnan(part) & ~np.isnan(new) & (part != new)
         part[:] = np.where(clash, np.nan, np.where(np.isnan(new), part, new))
     return Recording(values, Sampling(rate, pd.Timestamp(begin, tz="UTC")), names)
 
 
 def of_wfdb(record, channels=None):
-    """Return a record of WFDB that is read."""
+    """Return a WFDB record in memory as a recording."""
     names, expanded = unique(record.sig_name), record.p_signal is None and record.d_signal is None
     frames = record.samps_per_frame if expanded else [1] * len(names)
     take = chosen(names, channels, {k: record.fs * frame for k, frame in zip(names, frames, strict=True)})
@@ -83,7 +83,7 @@ def of_wfdb(record, channels=None):
 
 
 def of_xarray(array):
-    """Return an array of xarray, with the names and times that its coordinates give."""
+    """Return an array of xarray as a recording, with names and times from its coordinates."""
     times = [dim for dim in array.dims if dim in array.indexes and array.indexes[dim].dtype.kind in "mM"]
     times = times or [dim for dim in array.dims if str(dim).lower() in ("time", "times", "t")] or [array.dims[0]]
     turned = array.transpose(dim := times[0], ...)
@@ -98,14 +98,14 @@ def of_xarray(array):
     return Recording(turned, index if index_times(index) is not None else None, names, units)
 
 
-# Types of other packages by their names. Lazy frames and tables of Arrow become tables that are known.
+# Types of other packages by name. Lazy frames and Arrow tables are converted to known tables.
 OBJECTS = {"mne.BaseRaw": of_mne, "wfdb.Record": of_wfdb, "xarray.DataArray": of_xarray}
 OBJECTS |= dict.fromkeys(["obspy.Trace", "obspy.Stream"], of_obspy) | {"polars.LazyFrame": methodcaller("collect")}
 OBJECTS |= dict.fromkeys(["pyarrow.Table", "pyarrow.RecordBatch"], methodcaller("to_pandas"))
 
 
 def converter_of(X):
-    """Return the function that takes apart an object of another package; None for what needs none."""
+    """Return the function that converts an object of another package; None if no conversion is needed."""
     kind = type(X)
     for cls in kind.__mro__ if kind.__module__.partition(".")[0] != "numpy" else ():
         if (name := f"{cls.__module__.partition('.')[0]}.{cls.__name__}") in OBJECTS:
@@ -114,16 +114,16 @@ def converter_of(X):
 
 
 def open(X, channels=None):
-    """Return the recording that an object holds, with some of its channels; this file is a reader, too."""
+    """Return the recording in an object, with selected channels; with this function the module is a reader."""
     convert = converter_of(X)
-    if convert in (of_obspy, of_wfdb):  # whose channels may have rates of their own
+    if convert in (of_obspy, of_wfdb):  # their channels may have different rates
         return convert(X, channels)
     recording = recording_of(convert(X))
     return recording if channels is None else recording.select(channels)
 
 
 def recording_of(X):
-    """Return the recording that a table or an array is."""
+    """Return a table or an array as a recording."""
     if isinstance(X, Recording):
         return X
     names = getattr(X, "columns", None)
@@ -132,13 +132,13 @@ def recording_of(X):
 
 
 def unwrapped(X, times, name="X", *, whole=False):
-    """Return a sequence, or several, as arrays or tables, and their times.
+    """Return a sequence, or several, as arrays or tables with their times.
 
-    With `whole` samples that are not in memory are read.
+    With `whole`, samples that are not in memory are loaded.
     """
     if isinstance(X, np.ndarray) or not isinstance(X, dict | list | tuple):
         return (X, times) if isinstance(X, np.ndarray) else _one(X, times, name, whole)
-    may_hold = len(X) > 0 and (isinstance(X, dict) or not isinstance(X[0], int | float))  # one of numbers does not
+    may_hold = len(X) > 0 and (isinstance(X, dict) or not isinstance(X[0], int | float))  # not if it holds numbers
     series = dict(X if isinstance(X, dict) else enumerate(X)) if may_hold else {}
     if not any(isinstance(one, Recording) or converter_of(one) for one in series.values()):
         return X, times
@@ -147,21 +147,21 @@ def unwrapped(X, times, name="X", *, whole=False):
     pairs = {k: _one(one, given.get(k), f"{name}[{k!r}]", whole) for k, one in series.items()}
     every, own = ({k: pair[at] for k, pair in pairs.items()} for at in range(2))
     if (listed and len(given) > len(series)) or all(t is None for t in own.values()):
-        own = times  # which is refused, or None
+        own = times  # refused later, unless None
     if isinstance(X, dict):
         return every, own
     return list(every.values()), list(own.values()) if isinstance(own, dict) else own
 
 
 def _one(X, times, name, whole):
-    """Return one sequence and its times as `unwrapped` does."""
+    """Return one sequence and its times, as `unwrapped` does."""
     if not isinstance(X, Recording):
         convert = converter_of(X)
         if convert is None:
             plain = not hasattr(X, "__array__") and hasattr(X, "__dlpack__")
             return (np.from_dlpack(X) if plain else X), times
         X = convert(X)
-        if not isinstance(X, Recording):  # a table
+        if not isinstance(X, Recording):  # then it is a table
             return X, times
     own, values = X.times, X.values
     if own is not None and times is not None:

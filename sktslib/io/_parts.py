@@ -1,4 +1,4 @@
-"""Parts of recordings: START-STOP in samples, seconds or timestamps, or a day, a month or a minute alone."""
+"""Parts of recordings: START-STOP in samples, seconds or timestamps, or a single day, month or minute."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from ._columns import clocks_of, dates_of
 from ._layout import CLOCK, KINDS
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-SLACK = 1e-6  # of the median step
+SLACK = 1e-6  # tolerance for rounding, as a share of the median step
 NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
 UNIT = "|".join(SECONDS)
 STAMP = rf"{KINDS['datetime'].pattern}|{KINDS['date'].pattern}".replace("(\\w", "(?:\\w")
@@ -30,7 +30,7 @@ EXAMPLES = "in samples (0-7200), seconds (0s-20s) or timestamps (2024-05-01T12:3
 
 
 class Slice(NamedTuple):
-    """A part of a recording as it was written: `kind` is a key of FORMS, start and stop are numbers or texts."""
+    """A part of a recording as written: `kind` is a key of FORMS, start and stop are numbers or texts."""
 
     kind: str
     start: object
@@ -39,7 +39,7 @@ class Slice(NamedTuple):
 
 
 def parse_slice(text):
-    """Return the slice that a text stands for, or None where it stands for no slice."""
+    """Return the slice that a text describes; None if it describes none."""
     for kind, form in FORMS.items():
         if found := form.fullmatch(text):
             start, of_start, stop, of_stop = found.groups()
@@ -52,20 +52,20 @@ def parse_slice(text):
 
 
 def slice_of(text, option):
-    """Return the slice that a text must stand for."""
+    """Return the slice that a text describes, or raise an error."""
     if (cut := parse_slice(text)) is None:
         raise ValueError(f"{option} must be written START-STOP {EXAMPLES}. Got {text!r}.")
     return cut
 
 
 def seconds_of(text):
-    """Return the seconds of a duration such as 1.5s, or None for any other text."""
+    """Return the seconds in a duration such as 1.5s; None for any other text."""
     found = re.fullmatch(rf"({NUMBER}) ?({UNIT})", text)
     return None if found is None else float(found[1].replace(",", ".")) * SECONDS[found[2]]
 
 
 def split_slice(text):
-    """Return a path and the slice behind it, or None; drive letters and timestamps have colons, too."""
+    """Split a text into a path and the slice after it, or None; drive letters and timestamps contain colons, too."""
     for colon in () if os.path.exists(text) else re.finditer(":", text):
         if cut := parse_slice(text[colon.end() :]):
             return text[: colon.start()], cut
@@ -73,7 +73,7 @@ def split_slice(text):
 
 
 def samples_of(cut, times, time_name, n, option, unit=None, day_first=None):
-    """Return the half-open range of samples that a slice stands for.
+    """Return the half-open range of samples in a slice.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def samples_of(cut, times, time_name, n, option, unit=None, day_first=None):
 
 
 def unit_of(name, unit=None):
-    """Return the seconds in a unit, or of a column of numbers, as its name says: ``time_ms``, ``t (s)``; else 1."""
+    """Return the seconds in a unit, or in that of a column's name, such as ``time_ms`` or ``t (s)``; by default 1."""
     found = re.search(r"[\s_(\[/.]([a-zµ]+)[)\]]?$", (name or "").lower())
     word = unit or (found[1] if found else "")
     return SECONDS.get({"seconds": "s", "second": "s", "hours": "h", "minutes": "min"}.get(word, word), 1.0)
@@ -132,7 +132,7 @@ def _by_times(cut, times, time_name, option, unit, day_first):
             raise ValueError(f"{option}: cannot find {cut.text!r} among times from {begin}: {error}.") from None
     what = f"seconds after {begin}" if dated else "times"
     step, (first, last) = step_of(times), since([begin, end], begin)
-    low, high = wanted if cut.stop != "" else wanted[::-1]  # of a day or a month the recording may hold a part
+    low, high = wanted if cut.stop != "" else wanted[::-1]  # a day or a month may be only partly in the recording
     if low < first - SLACK * step or high > last + 1.5 * step:
         hint = " If they count from 1970: epoch=s, ms, us or ns; slices then count from the first." * bool(first > 1e8)
         got = f"{cut.text!r}, and {what} from {first:.16g} to {last:.16g}{f' in {time_name!r}' if time_name else ''}"
@@ -149,13 +149,13 @@ def as_index(times):
 
 
 def since(times, begin):
-    """Return times as floats: numbers as they are, of dates and durations the seconds from `begin`."""
+    """Return times as floats: numbers unchanged, dates and durations in seconds from `begin`."""
     times = as_index(times)
     return (times - begin).total_seconds().to_numpy() if hasattr(times, "asi8") else np.asarray(times, np.float64)
 
 
 def step_of(times):
-    """Return the median step of times, in their unit or in seconds."""
+    """Return the median time step, in the unit of the times or in seconds."""
     if isinstance(times, EvenTimes):
         return 1 / times.sampling.rate
     steps = np.diff(since(times, times[0]))
@@ -163,21 +163,21 @@ def step_of(times):
 
 
 def first_samples(times, wanted, begin):
-    """Return the first samples that are not before times; as it was written, one may lie a rounding error off.
+    """Return the first samples at or after given times, with a tolerance for rounding.
 
-    What is wanted is a number, of dates and durations the seconds from `begin`.
+    Given times are numbers, or for dates and durations seconds from `begin`.
     """
     wanted = wanted - SLACK * step_of(times)
-    if isinstance(times, EvenTimes):  # of which few are made
+    if isinstance(times, EvenTimes):  # compute only a few of these times
         n = range(len(times))
         return np.array([bisect_left(n, t, key=lambda k: since(times[k : k + 1], begin)) for t in wanted])
     return np.searchsorted(since(times, begin), wanted)
 
 
 def _stamp(text, times, day_first, later=False):
-    """Read a time, in the recording's zone if it has none of its own, or the first one behind what it names.
+    """Return a written time, in the recording's zone unless it has its own; with `later` the end of its period.
 
-    A clock time is on the first day of the recording. What is named is a month, a day, a minute or a second.
+    A clock time is on the first day of the recording. The period is a month, a day, a minute or a second.
     """
     import pandas as pd
 

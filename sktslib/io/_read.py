@@ -1,4 +1,4 @@
-"""Readers of files: which one opens a file, and what they all can."""
+"""Reading files: selection of the reader, and options that all readers share."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from ..utils._times import Times
 
 GROUP = "sktslib.readers"
-OWN = "devices", "arrays", "read", "columns"  # in the order in which they are asked; the last may be anything
-HEAD = 1024  # bytes of a file that readers are shown
+OWN = "devices", "arrays", "read", "columns"  # in the order in which they are tried; the last one accepts any text
+HEAD = 1024  # bytes of a file that are shown to readers
 
 
 @cache
 def readers() -> dict[str, Any]:
-    """Return the readers by their names: those of installed packages, then those of this one, file by file."""
-    from importlib.metadata import entry_points  # which takes long to import
+    """Return the readers by name: first those of other installed packages, then those of this package, by module."""
+    from importlib.metadata import entry_points  # imported here, because it takes long
 
     found = {point.name: point.load() for point in entry_points(group=GROUP)}
     for file in OWN:
@@ -116,7 +116,7 @@ def read(
         check_number(rate, "rate", low=0.0, open_low=True, owner="read")
     own = signature(reader.open).parameters
     chooses = channels is not None and "channels" in own
-    if "missing" in own and np.asarray(missing).dtype.kind == "U":  # words, which stand in texts
+    if "missing" in own and np.asarray(missing).dtype.kind == "U":  # words, which only texts contain
         options, missing = options | {"missing": missing}, None
 
     def opened(**more):
@@ -133,7 +133,7 @@ def read(
             recording = _side_by_side(parts, error.names)
     except (ImportError, FileNotFoundError, UnknownFile):
         raise
-    except Exception as error:  # what a library finds in a damaged file may be of any kind
+    except Exception as error:  # libraries raise errors of any kind for damaged files
         if isinstance(error, TypeError) and "unexpected keyword argument" in str(error):
             raise TypeError(f"The reader {name} has no such option: {error}.") from None
         kind = next((kind for kind in (OSError, MemoryError) if isinstance(error, kind)), ValueError)
@@ -160,7 +160,7 @@ def _reader_of(path: str, reader: Any) -> tuple[Any, str]:
             raise TypeError(f"'reader' must be a name, or have can_open(path, head) and open(path). Got {reader!r}.")
         return reader, type(reader).__name__
     file, head = split(path)[0], b""
-    if os.path.isfile(file) or not os.path.exists(file):  # a pipe could not be read twice
+    if os.path.isfile(file) or not os.path.exists(file):  # not a pipe, which could not be read twice
         with open(file, "rb") as opened:
             head = opened.read(HEAD)
     for name, known in readers().items():
@@ -174,12 +174,12 @@ def reader_of(path: str) -> tuple[Any, str | None]:
     """Return the reader that opens a file and its name, or two None."""
     try:
         return _reader_of(path, None)
-    except (OSError, UnknownFile):  # which the reader of tables explains
+    except (OSError, UnknownFile):  # the reader of tables raises an error that explains it
         return None, None
 
 
 def _resampled(recording: Recording, rate: float) -> Recording:
-    """Return a recording at another rate, its marks with it."""
+    """Return a recording, with its marks, at another rate."""
     from ..preprocessing import resample
 
     if recording.rate is None:
@@ -195,9 +195,10 @@ def _resampled(recording: Recording, rate: float) -> Recording:
 
 
 def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
-    """Return recordings of one rate and start as one, with the channels in the order of names.
+    """Return recordings with the same rate and start as one recording, with channels in the order of `names`.
 
-    Of the last samples one may have some more than another, whose rate is lower; they are left out.
+    Because they may have been resampled from different rates, lengths may differ by some samples; the shortest one
+    counts.
     """
     n, most = min(map(len, parts)), max(map(len, parts))
     if len({part.times.start for part in parts}) > 1 or n < 0.999 * most - 1:
@@ -210,8 +211,8 @@ def _side_by_side(parts: list[Recording], names: list[str]) -> Recording:
     return Recording(values, parts[0].times, known, units, marks).select(names)
 
 
-# ------------------------------------------------------------------------------- formats that are known and not read
-# Of each format its name, what its files are known by (suffixes, a pattern of the first bytes), and what opens one.
+# ------------------------------------------------------------------------------ formats that are recognized and refused
+# For each format its name, how files are recognized (suffixes, pattern of the first bytes), and what opens them.
 REFUSED = [
     ("TDMS", (".tdms",), rb"TDSm", "nptdms.TdmsFile.read(path)[group][channel][:]"),
     ("C3D", (".c3d",), None, "ezc3d.c3d(path)['data']['analogs'][0].T"),
@@ -225,7 +226,7 @@ REFUSED = [
     ("JSON, which may hold anything", (".json", ".jsonl"), None, "pandas.read_json(path)"),
     ("SLIST or TSPAIR", (".slist",), rb"TIMESERIES ", "obspy.read(path)"),
     ("Empatica's AVRO", (".avro",), rb"Obj\x01", "avro.datafile.DataFileReader(file, avro.io.DatumReader())"),
-    # whose first two lines are the start in seconds from 1970 on, and the rate
+    # Its first two lines are the start in seconds since 1970, and the rate.
     ("Empatica's CSV", (), None, "numpy.loadtxt(path, delimiter=',', skiprows=2)"),
 ]
 EMPATICA = re.compile(r"(acc|bvp|eda|hr|temp)\.csv", re.IGNORECASE)
@@ -241,18 +242,18 @@ def _format_of(path, head):
 
 
 def is_refused(path, head):
-    """Return whether a file is of one of these formats."""
+    """Return whether a file has one of these formats."""
     return _format_of(path, head) is not None
 
 
 def refuse(path, **options):
-    """Refuse the file, and say what opens it."""
+    """Refuse the file with an error that says what opens it."""
     with Path(path).open("rb") as file:
         check_format(path, file.read(1024))
 
 
 def check_format(path, head):
-    """Refuse a file that begins as one of these formats."""
+    """Refuse a file that starts like one of these formats."""
     if entry := _format_of(path, head):
         way_out = f"Open it by {entry[3]}, and pass a {BY_ANOTHER}, or save it as CSV, with a column for each channel."
         raise UnknownFile(f"{path}: files of this format, {entry[0]}, are not read. {way_out}")

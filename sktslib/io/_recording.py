@@ -1,4 +1,4 @@
-"""Recordings: samples with what else is known of them, and how the estimators take them apart."""
+"""Recordings: samples with everything else that is known about them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..utils.validation import check_count, check_names, check_one_time_per_poin
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-AT_ONCE = 2**18  # samples that are read at a time where every k-th is wanted
+AT_ONCE = 2**18  # samples read at a time if only every k-th is wanted
 
 
 class Marks(NamedTuple):
@@ -25,9 +25,9 @@ class Marks(NamedTuple):
     Attributes
     ----------
     start, end : ndarray of int of shape (n_marks,)
-        Half-open ranges ``[start, end)`` in samples; what is at one instant has one sample.
+        Half-open ranges ``[start, end)`` in samples; an instant has one sample.
     label : ndarray of str of shape (n_marks,)
-        What each range is called.
+        Label of each range.
     """
 
     start: NDArray[np.int64]
@@ -50,7 +50,7 @@ class Marks(NamedTuple):
 
     @classmethod
     def of_times(cls, onset: ArrayLike, duration: ArrayLike, label: ArrayLike, rate: float) -> Marks:
-        """Return marks of times in seconds from the first sample on; of no duration they have one sample."""
+        """Return marks from onsets and durations in seconds after the first sample; an instant has one sample."""
         onset = np.asarray(onset, float)
         start = np.rint(onset * rate).astype(np.int64)
         end = np.rint((onset + np.nan_to_num(np.asarray(duration, float))) * rate).astype(np.int64)
@@ -67,15 +67,15 @@ class Marks(NamedTuple):
 
 
 class Stored:
-    """Samples that are read where they are sliced, and not before.
+    """Samples that are read only when they are sliced.
 
     Attributes
     ----------
     shape : tuple
         ``(n,)`` or ``(n, channels)``.
     read : callable
-        ``read(start, end)`` returns these samples as an array. Other processes get it, too: it knows a path, and holds
-        no open file.
+        ``read(start, end)`` returns these samples as an array. It is also sent to other processes, so it holds a path
+        instead of an open file.
     """
 
     def __init__(self, shape: tuple[int, ...], read: Callable[[int, int], Any], chunks: Any = None) -> None:
@@ -110,25 +110,25 @@ class NamedChannels(Stored):
         self.values, self.channel_names = values, names
 
     def __getstate__(self):
-        return {**vars(self), "values": stored(self.values)}  # another process opens what lies in a file
+        return {**vars(self), "values": stored(self.values)}  # another process opens the file itself
 
     def _part(self, start: int, end: int) -> Any:
         self.values = opened(self.values)
         return as_table(np.asarray(self.values[start:end]), self.channel_names)
 
     def select(self, names: Sequence[str], called: Sequence[str] | None = None) -> NamedChannels:
-        """Return the channels of these names alone, by other names if they are given."""
+        """Return the channels with these names, renamed to `called` if given."""
         columns = [self.channel_names.index(name) for name in names]
         values = changed(self.values, partial(_columns, columns=columns), len(columns))
         return NamedChannels(values, called or names)
 
     def changed(self, change: Callable[[Any], Any]) -> NamedChannels:
-        """Return the channels as a function of arrays changes them when they are read."""
+        """Return the channels as a function changes their arrays when they are read."""
         return NamedChannels(changed(self.values, change), self.channel_names)
 
 
 def as_table(values: NDArray[Any], names: Sequence[str] | None) -> Any:
-    """Return an array as a table of named channels, in the array's own memory; without names as (n, channels)."""
+    """Return an array as a table of named channels without a copy; without names as (n, channels)."""
     values = values.reshape(len(values), -1)
     if names is None:
         return values
@@ -143,13 +143,13 @@ def channel_names(recording: Recording) -> list[str]:
 
 
 def shape_of(values: Any) -> tuple[int, ...]:
-    """Return the shape of samples; what has a length alone is one channel."""
+    """Return the shape of samples; an object that only has a length is one channel."""
     return tuple(values.shape) if hasattr(values, "shape") else (len(values),)
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Times of a recording with interruptions, as `EvenTimes` takes them: of each piece the first sample and its time.
+    """Times of a recording with interruptions, for `EvenTimes`: the first sample of each piece and its time.
 
     Attributes
     ----------
@@ -169,12 +169,12 @@ class Pieces:
 
     @property
     def gaps(self) -> list[tuple[int, float]]:
-        """The first sample behind each interruption, and the seconds since the one before it."""
+        """The first sample after each interruption, and its length in seconds."""
         ends = self.seconds[:-1] + (np.diff(self.first) - 1) / self.rate
         return list(zip(self.first[1:].tolist(), (self.seconds[1:] - ends).tolist(), strict=True))
 
     def at(self, samples: ArrayLike) -> Any:
-        """Return times of samples by their numbers."""
+        """Return the times of samples, given by their indices."""
         samples = np.atleast_1d(samples)
         piece = np.searchsorted(self.first, samples, "right") - 1
         seconds = self.seconds[piece] + (samples - self.first[piece]) / self.rate
@@ -353,7 +353,7 @@ def _changed(values, change, start, end):
 
 
 def changed(values: Any, change: Callable[[Any], Any], channels: int | None = None) -> Any:
-    """Return samples as a function of arrays changes them, those that are stored when they are read."""
+    """Return samples as a function changes their arrays; stored samples are changed when they are read."""
     if not is_stored(values):
         return change(values)
     shape = (n_samples(values), *(shape_of(values)[1:] if channels is None else (channels,)))
@@ -361,7 +361,7 @@ def changed(values: Any, change: Callable[[Any], Any], channels: int | None = No
 
 
 def without(values: Any, codes: Any) -> Any:
-    """Return an array in which these numbers are missing."""
+    """Return an array with NaN in place of these numbers."""
     return np.where(np.isin(values, codes), np.nan, values) if np.size(codes) else values
 
 

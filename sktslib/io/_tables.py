@@ -1,6 +1,7 @@
 """Files as tables: text of any layout and encoding, Parquet, Feather, Excel, OpenDocument and NPY of records.
 
-Texts are unpacked as their endings say. In a workbook the sheet and the start of its table are found.
+Compressed texts are unpacked according to their suffix. In a workbook, the sheet and the start of its table are
+detected.
 """
 
 import bz2
@@ -30,16 +31,16 @@ from ._library import MixedRates, on_one_line, unique
 from ._read import check_format, read, reader_of
 
 FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
-LONGEST_LINE = 2**20  # characters: tens of thousands of columns
-HEAD = 500  # rows by which the layout is recognized
-FOOT = 50  # lines of a footer at most
+LONGEST_LINE = 2**20  # characters, enough for tens of thousands of columns
+HEAD = 500  # rows from which the layout is detected
+FOOT = 50  # most lines of a footer
 HELP = "If there is one, name separator=..., decimal=..., or the line with the names of its columns, header=...."
 NO_NUMBERS = f"the file must hold at least one row of numbers. Got none in its first lines. {HELP}"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Options for reading files; None is to be found out from the file."""
+    """Options for reading files; None means to detect it from the file."""
 
     time_column: str | None = None
     weight_column: str | None = None
@@ -60,42 +61,42 @@ class Reading:
 
     @property
     def words(self):
-        """The words that stand for missing values."""
+        """The words for missing values."""
         return split_names(self.missing or "")
 
     @property
     def codes(self):
-        """The numbers among these."""
+        """The numbers among these words."""
         return [float(word) for word in self.words if number_form(".", None).fullmatch(word)]
 
 
 @dataclass
 class Table:
-    """A table that was read from a file, all of its columns named by texts; blanks name those without a name."""
+    """A table read from a file; its columns are named by texts, blank ones if they have no name."""
 
     path: str
     frame: object  # DataFrame, or an array (n, columns) that is not in memory
     names: list
-    first_line: int = 0  # of the data in a text file, from 1
+    first_line: int = 0  # line number of the first data line in a text file, from 1
     header: bool = True  # whether the file names its columns
-    marks: tuple = (".", "")  # of decimals and of thousands, in cells that are texts
+    marks: tuple = (".", "")  # marks of decimals and of thousands in cells that are texts
     notes: list = field(default_factory=list)  # what was guessed or left out
-    times: object = None  # ndarray, Sampling or EvenTimes, where the file has them in no column
+    times: object = None  # ndarray, Sampling or EvenTimes, if the file has times outside of its columns
 
 
 def split_names(text, names=()):
-    """Return names with commas between them, or the one of `names` that it is, for a name may hold a comma."""
+    """Return names separated by commas; a text that is one of `names`, which may hold a comma, is one name."""
     return [text] if text in names else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def listed(names, count=12):
-    """Return names in a message."""
+    """Return names as a text for a message."""
     names = [str(name) for name in names]
     return ", ".join(names[:count]) + (f" and {len(names) - count} more" * (len(names) > count)) if names else "none"
 
 
 def source_of(path, reading, option):
-    """Read a file.
+    """Read a file as a table or a recording.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def source_of(path, reading, option):
         needs = f"a package that is not installed: {on_one_line(error)}"
         raise ValueError(f"{option}: {path!r} needs {needs}. Or save the table as CSV.") from None
     except UnicodeDecodeError as error:
-        if error.encoding == "charmap":  # the last that was tried
+        if error.encoding == "charmap":  # the last encoding that was tried
             way_out = f"Files are {FORMATS}. Save others as one of these, in Python for example by numpy.save."
             raise ValueError(f"{option} must name a table. Got {path!r}, which is no text. {way_out}") from None
         raise ValueError(f"{readable}, which is not {error.encoding}: name it, such as encoding=cp1252.") from None
@@ -135,7 +136,7 @@ def source_of(path, reading, option):
     except ValueError as error:
         message = str(error).removeprefix("In ").removeprefix(f"{path}: ").replace("channels=", "columns=")
         raise ValueError(f"{option}: {path!r}: {message}") from None
-    except Exception as error:  # of any kind, from what unpacks a damaged file
+    except Exception as error:  # of any kind, because unpacking a damaged file may raise any
         names = map(os.path.basename, glob(os.path.join(os.path.dirname(path), "*")))
         near = did_you_mean(os.path.basename(path), names) if isinstance(error, FileNotFoundError) else ""
         raise ValueError(f"{readable}: {on_one_line(error)}.{near}") from None
@@ -158,14 +159,14 @@ UNPACKERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zip": _memb
 
 
 def contents(path):
-    """Return whether a file is packed, and the ending of what it holds, as its name says."""
+    """Return whether a file is compressed, and the suffix of its content, judged by its name."""
     packed = Path(path).suffix.lower() in UNPACKERS
     return packed, Path(Path(path).stem if packed else path).suffix.lower()
 
 
 @contextmanager
 def opened(path, encoding=None):
-    """A file to read bytes from, or with an encoding text, unpacked where its ending says so."""
+    """Return a file opened for bytes, or with an encoding for text; it is unpacked according to its suffix."""
     kind = Path(path).suffix.lower()
     if not os.path.isfile(path) and not os.path.isdir(path) and (path == "-" or os.path.exists(path)):
         raise ValueError("a pipe or the standard input cannot be read twice. Write its contents to a file.")
@@ -181,7 +182,7 @@ MARKS |= {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 def encoding_of(file, given):
-    """Return the encoding of a text, and what there is to say about it."""
+    """Return the encoding of a text, and notes about it."""
     if given is not None:
         try:
             return codecs.lookup(given).name, []
@@ -191,9 +192,9 @@ def encoding_of(file, given):
     if marked := [encoding for mark, encoding in MARKS.items() if head.startswith(mark)]:
         return marked[0], []
     zeros = [head[k::2].count(0) for k in (0, 1)]
-    if sum(zeros) > len(head) / 4 and 10 * min(zeros) < max(zeros):  # letters and digits are zero in every second byte
+    if sum(zeros) > len(head) / 4 and 10 * min(zeros) < max(zeros):  # UTF-16: every second byte of letters is zero
         return ("utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"), []
-    if 0 in head[:512]:  # MATLAB's files, HDF5 and the like, whose bytes may all be letters otherwise
+    if 0 in head[:512]:  # binary files such as MATLAB's or HDF5, whose other bytes may all be letters
         raise UnicodeDecodeError("charmap", head, head.index(0), head.index(0) + 1, "no letter")
     try:
         head[: head.rfind(b"\n") + 1].decode("utf-8")
@@ -204,14 +205,14 @@ def encoding_of(file, given):
 
 # ---------------------------------------------------------------------------------------------------------------- texts
 def read_text(path, reading):
-    """Read a table from a text file; what the `Reading` does not say is found from its first lines."""
+    """Read a table from a text file; what `reading` leaves open is detected from the first lines."""
     with opened(path) as file:
         encoding, notes = encoding_of(file, reading.encoding)
     return table_of(path, partial(opened, path, encoding), reading, notes)
 
 
 def table_of(path, source, reading, notes, row="line"):
-    """Return the table in a text, which `source` opens, without empty rows at the end, as spreadsheets write."""
+    """Return the table in a text that `source` opens, without the empty rows that spreadsheets write at the end."""
     import pandas as pd
 
     with source() as text:
@@ -222,7 +223,7 @@ def table_of(path, source, reading, notes, row="line"):
     if layout is None:
         raise ValueError(NO_NUMBERS)
     frame, notes = None, [*notes, *layout.notes]
-    # By lines that are no data, for all that the first lines say.
+    # Exclude lines that are no data, in spite of what the first lines suggest.
     with suppress(pd.errors.ParserError, pd.errors.ParserWarning):
         frame = _frame(source, layout, reading)
     names = unique_names(layout.names or [str(k + 1) for k in range(len(layout.kinds))], notes)
@@ -243,7 +244,7 @@ def table_of(path, source, reading, notes, row="line"):
 
 
 def _has_others(frame, kinds):
-    """Return whether lines of other things than data may be among the rows: texts for numbers, and comments."""
+    """Return whether rows may include lines that are no data: texts in number columns, or comments."""
     numbers = frame[[k for k, kind in enumerate(kinds) if kind == "number"]]
     texts = any(dtype.kind not in "biuf" for dtype in numbers.dtypes)
     nothing = numbers.shape[1] and numbers[-1:].isna().all(axis=None)
@@ -251,13 +252,13 @@ def _has_others(frame, kinds):
 
 
 def _numbered(lines, row):
-    """Return which lines something is said of."""
+    """Return a text that names the lines a note is about."""
     which = f"{lines[0] + 1} to {lines[-1] + 1}" if len(lines) > 3 else ", ".join(str(line + 1) for line in lines)
     return f"{row} {which} is" if len(lines) == 1 else f"{row}s {which} are"
 
 
 def _first_lines(text):
-    pieces = iter(partial(text.readline, LONGEST_LINE + 1), "")  # a line may be the whole file
+    pieces = iter(partial(text.readline, LONGEST_LINE + 1), "")  # limited, because a line may be the whole file
     for number, line in enumerate((line.rstrip("\n") for line in islice(pieces, HEAD)), 1):
         if len(line) > LONGEST_LINE:
             rule = f"have lines of at most {LONGEST_LINE} characters, one for a time point, its channels side by side"
@@ -266,7 +267,7 @@ def _first_lines(text):
 
 
 def _frame(source, layout, reading, skip=()):
-    """Return the data as a DataFrame, without the lines of these numbers."""
+    """Return the data as a DataFrame, without the lines with the numbers in `skip`."""
     import pandas as pd
 
     words, columns = [*EMPTY_CELLS, *reading.words], dict(enumerate(layout.kinds))
@@ -274,7 +275,7 @@ def _frame(source, layout, reading, skip=()):
     style |= {"skiprows": {*range(layout.first), *skip}, "header": None, "names": range(len(columns))}
     style["dtype"] = {k: "str" for k, kind in columns.items() if kind != "number"}
     style["na_values"] = {k: words + WORDS * (kind == "number") for k, kind in columns.items()}
-    # With low memory off a column of numbers and texts holds texts, and is refused with the row.
+    # Without low memory, a column that mixes numbers and texts holds texts, and the error names the row.
     style |= {"index_col": False, "skipinitialspace": True, "low_memory": False}
     with source() as text, warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         try:
@@ -284,7 +285,7 @@ def _frame(source, layout, reading, skip=()):
 
 
 def _between(source, layout, notes, row):
-    """Return the numbers of lines that are comments, or stand behind the data and have other cells or no value."""
+    """Return the numbers of lines that are comments, or that follow the data with other cells or without a value."""
     numbers, kinds, skip, last = number_form(layout.decimal, layout.thousands), layout.kinds, set(), deque(maxlen=FOOT)
     with source() as text:
         for number, line in enumerate(map(str.strip, text)):
@@ -306,7 +307,7 @@ def _between(source, layout, notes, row):
 
 
 def unique_names(names, notes):
-    """Return names without what numpy.savetxt puts before them, no two alike; blanks for those that are missing."""
+    """Return distinct names, without the comment sign of numpy.savetxt; missing ones become blanks."""
     names = [str(name).strip().lstrip("#").strip() for name in names]
     found = [name or " " * names[:k].count("") for k, name in enumerate(names)]
     pairs = zip(found, own := unique(found), strict=True)
@@ -316,7 +317,7 @@ def unique_names(names, notes):
 
 # ------------------------------------------------------------------------------------------------------- spreadsheets
 def _read_excel(path, reading):
-    """Read a sheet of a workbook as the text that it would be."""
+    """Read a sheet of a workbook as if it were a text."""
     import pandas as pd
 
     try:
@@ -335,7 +336,7 @@ def _read_excel(path, reading):
 
 
 def _chosen(names, wanted, listed):
-    """Return the name of the sheet to read, and what there is to say about it."""
+    """Return the name of the sheet to read, and notes about the choice."""
     numbers = {str(k): name for k, name in enumerate(names, 1)} | {name: name for name in names}
     note = f"the file has no sheet {wanted!r}; its only one, {listed}, was read"
     if wanted is None:
@@ -347,12 +348,12 @@ def _chosen(names, wanted, listed):
 
 
 def _text(cell):
-    """Return a cell as it is written in a text; a date in a spreadsheet is its midnight."""
+    """Return a cell as text; spreadsheets store a date as its midnight."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, bool | np.bool_) or (isinstance(cell, float) and cell.is_integer()):
         return str(int(cell))
-    if hasattr(cell, "total_seconds"):  # a duration
+    if hasattr(cell, "total_seconds"):  # then it is a duration
         seconds = cell.total_seconds()
         return f"{seconds // 3600:02.0f}:{seconds // 60 % 60:02.0f}:{seconds % 60:09.6f}"
     return re.sub(r'[\s"]+', " ", str(cell)).strip().removesuffix(" 00:00:00")
@@ -366,7 +367,7 @@ def _read_columns(path, reading):
 
 
 def _of_frame(path, frame):
-    """Return a table of a DataFrame; an index that says something becomes a column."""
+    """Return a DataFrame as a table; a meaningful index becomes a column."""
     import pandas as pd
 
     if not isinstance(frame.index, pd.RangeIndex):
@@ -378,7 +379,7 @@ def _of_frame(path, frame):
 
 
 def _read_recording(path, reading, reader, name):
-    """Read what is no table; an array of records is one."""
+    """Read a file that is not a table as a recording; an array of records becomes a table."""
     import pandas as pd
 
     if path.lower().endswith(".npy") and (array := np.load(path, mmap_mode="r", allow_pickle=False)).dtype.names:
@@ -395,6 +396,6 @@ def _read_recording(path, reading, reader, name):
 
 
 PARQUET = (".parquet", ".pq")
-NOT_TEXT = (".tar", ".npy", ".npz", ".wav")  # in a packed file
+NOT_TEXT = (".tar", ".npy", ".npz", ".wav")  # suffixes within a compressed file
 KINDS = dict.fromkeys((".xlsx", ".xls", ".ods"), _read_excel)
 KINDS |= dict.fromkeys((*PARQUET, ".feather", ".arrow"), _read_columns)
